@@ -36,6 +36,13 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./pages/requests/request.page')).RequestPage,
   },
   {
+    path: '/playground',
+    label: 'Playground',
+    group: 'tenant',
+    right: 'develop',
+    load: async () => (await import('./pages/playground/playground.page')).PlaygroundPage,
+  },
+  {
     path: '/models',
     label: 'Models',
     group: 'tenant',

@@ -88,6 +88,6 @@ function textOf(parts: readonly object[]): string {
 }
 
 /** In single quotes, in which a shell changes nothing. */
-function quote(text: string): string {
+export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,6 @@
 import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { endConsoleKeys, forgetConsoleKeys } from './console-key';
 import { api, ApiError, listenForSessionEnd, setRequestContext, unwrap } from '../api/client';
 import type { components } from '../api/schema';
 
@@ -23,6 +24,7 @@ const SessionContext = createContext<SessionValue | undefined>(undefined);
 const SESSION_QUERY = ['session'];
 /** What this tab has chosen survives a reload; another tab may show another tenant. */
 const TENANT_KEY = 'gateway.tenant';
+const PERSON_KEY = 'gateway.person';
 
 /** Who is logged in: the session, null without one, undefined until that is known. */
 export function useLogin(): {
@@ -39,6 +41,7 @@ export function useLogin(): {
       try {
         const session = await unwrap(api.GET('/v1/auth/session', { signal }));
         setRequestContext({ csrfToken: session.csrf_token });
+        forgetOthers(session);
         return session;
       } catch (error) {
         if (error instanceof ApiError && error.status === 401) return null;
@@ -92,10 +95,12 @@ export function SessionProvider({
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_QUERY[0] });
     },
     async logOut() {
+      await endConsoleKeys();
       await unwrap(api.POST('/v1/auth/logout'));
       sessionStorage.clear();
-      client.clear();
+      // What is watched must stay, or nobody would hear of it.
       client.setQueryData(SESSION_QUERY, null);
+      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_QUERY[0] });
     },
   };
   return <SessionContext value={value}>{children}</SessionContext>;
@@ -108,18 +113,19 @@ export function useSession(): SessionValue {
   return value;
 }
 
-/** An operator acts for any tenant as far as the role goes; prompts stay with the tenant's owners. */
-const RIGHTS_FOR_TENANTS = {
-  admin: ['any', 'money', 'read', 'develop', 'own'],
-  auditor: ['any', 'money', 'read'],
-} as const;
+/** What somebody else typed in this tab before their session ended is not for whoever logs in next. */
+function forgetOthers({ kind, email, name }: Session): void {
+  const person = `${kind} ${email ?? name}`;
+  if (sessionStorage.getItem(PERSON_KEY) === person) return;
+  sessionStorage.clear();
+  sessionStorage.setItem(PERSON_KEY, person);
+  forgetConsoleKeys();
+}
 
 function rightsOf(session: Session, tenant: SessionTenant | undefined): Set<Right> {
   const member = session.tenants.find(({ id }) => id === tenant?.id);
-  const asMember: readonly Right[] = member?.rights ?? [];
-  const asOperator: readonly Right[] =
-    tenant && session.operator_role ? RIGHTS_FOR_TENANTS[session.operator_role] : [];
-  return new Set([...asMember, ...asOperator, ...session.operator_rights]);
+  const there = member?.rights ?? (tenant ? session.operator_tenant_rights : []);
+  return new Set<Right>([...there, ...session.operator_rights]);
 }
 
 function readChosenTenant(): SessionTenant | undefined {

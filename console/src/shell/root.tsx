@@ -1,4 +1,4 @@
-import { Navigate, Outlet, useLocation } from '@tanstack/react-router';
+import { Navigate, Outlet, useLocation, useMatches } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { SessionProvider, useLogin } from '../session/session';
 import { QueryState, Toasts } from '../ui';
@@ -8,8 +8,11 @@ import { Shell } from './shell';
 export function Root(): ReactNode {
   const { session, error, retry } = useLogin();
   const { pathname, searchStr } = useLocation();
-  if (pathname === '/login') return <Outlet />;
+  // The address is ahead of what the outlet shows: a page that needs a session may still stand there.
+  const isLogin = useMatches({ select: (all) => all.some(({ routeId }) => routeId === '/login') });
+  if (isLogin) return <Outlet />;
   if (session === null) {
+    if (pathname === '/login') return null;
     const to = pathname + searchStr;
     return <Navigate to="/login" search={to === '/' ? {} : { to }} replace />;
   }

@@ -30,6 +30,8 @@ export function useFilters<Name extends string>(
         to: '.',
         search: (before: object) => ({ ...before, ...changes }),
         replace: true,
+        // It is the same page; a button must not move away while it is pressed.
+        resetScroll: false,
       });
     },
     [navigate],

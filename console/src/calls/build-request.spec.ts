@@ -1,0 +1,201 @@
+import { describe, expect, it } from '@jest/globals';
+import { buildRequest, type Asked } from './build-request';
+import { codeFor } from './code';
+import type { CallSettings, Surface, Turn } from './conversation';
+import { readTools } from './tools';
+
+const SETTINGS: CallSettings = {
+  temperature: '',
+  top_p: '',
+  max_tokens: '',
+  seed: '',
+  stop: '',
+  effort: '',
+  tool_choice: '',
+  stream: true,
+};
+const IMAGE = { name: 'a.png', type: 'image/png', bytes: 3, data: 'AAAA' };
+const PDF = { name: 'a.pdf', type: 'application/pdf', bytes: 3, data: 'BBBB' };
+const TURNS: Turn[] = [
+  { role: 'user', text: 'Look', files: [IMAGE, PDF] },
+  {
+    role: 'assistant',
+    text: '',
+    reasoning: 'hm',
+    toolCalls: [{ id: 'c1', name: 'look', arguments: '{"at":"it"}' }],
+    finishReason: 'tool_calls',
+    call: null,
+  },
+  { role: 'tool', results: [{ id: 'c1', text: 'a cat' }] },
+];
+
+const bodyOf = (surface: Surface, asked: Partial<Asked> = {}) =>
+  buildRequest(surface, {
+    model: 'a/b',
+    system: 'Be brief.',
+    turns: TURNS,
+    tools: [],
+    settings: SETTINGS,
+    ...asked,
+  }).body;
+
+describe(buildRequest.name, () => {
+  it('speaks chat', () => {
+    expect(bodyOf('chat')).toEqual({
+      model: 'a/b',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Look' },
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+            {
+              type: 'file',
+              file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,BBBB' },
+            },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [
+            { id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":"it"}' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: 'a cat' },
+      ],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  it('speaks messages', () => {
+    expect(bodyOf('messages')).toMatchObject({
+      max_tokens: 1024,
+      system: 'Be brief.',
+      messages: [
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'image',
+              source: { type: 'base64', media_type: 'image/png', data: 'AAAA' },
+            },
+            { type: 'document', title: 'a.pdf' },
+            { type: 'text', text: 'Look' },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'c1', name: 'look', input: { at: 'it' } }],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'a cat' }] },
+      ],
+    });
+  });
+
+  it('speaks responses', () => {
+    expect(bodyOf('responses')).toMatchObject({
+      instructions: 'Be brief.',
+      input: [
+        {
+          content: [
+            { type: 'input_text', text: 'Look' },
+            { type: 'input_image', image_url: 'data:image/png;base64,AAAA' },
+            { type: 'input_file', filename: 'a.pdf' },
+          ],
+        },
+        { type: 'function_call', call_id: 'c1', name: 'look' },
+        { type: 'function_call_output', call_id: 'c1', output: 'a cat' },
+      ],
+      store: false,
+    });
+  });
+
+  it('has what is asked beside the conversation by the names of each', () => {
+    const settings = {
+      ...SETTINGS,
+      temperature: '0.5',
+      max_tokens: '10',
+      seed: '7',
+      stop: 'a\nb',
+      effort: 'low',
+      tool_choice: 'required',
+      stream: false,
+    };
+    const read = readTools('[{"name":"look","parameters":{"type":"object"}}]');
+    const tools = 'tools' in read ? read.tools : [];
+    const chat = bodyOf('chat', { settings, tools });
+    expect(chat).toMatchObject({ temperature: 0.5, max_tokens: 10, seed: 7, stop: ['a', 'b'] });
+    expect(chat).toMatchObject({ reasoning_effort: 'low', tool_choice: 'required' });
+    expect(chat).not.toHaveProperty('stream');
+    expect(bodyOf('messages', { settings, tools })).toMatchObject({
+      stop_sequences: ['a', 'b'],
+      tool_choice: { type: 'any' },
+      tools: [{ name: 'look', input_schema: { type: 'object' } }],
+    });
+    const responses = bodyOf('responses', { settings, tools });
+    expect(responses).toMatchObject({ max_output_tokens: 10, reasoning: { effort: 'low' } });
+    expect(responses).not.toHaveProperty('seed');
+    expect(responses).not.toHaveProperty('stop');
+  });
+
+  it('leaves it to the API to refuse what is no number', () => {
+    const settings = { ...SETTINGS, temperature: 'hot' };
+    expect(bodyOf('chat', { settings })).toMatchObject({ temperature: 'hot' });
+  });
+});
+
+describe(readTools.name, () => {
+  it.each([
+    '[{"name":"a","description":"d","parameters":{"type":"object"}}]',
+    '[{"name":"a","description":"d","input_schema":{"type":"object"}}]',
+    '[{"type":"function","name":"a","description":"d","parameters":{"type":"object"}}]',
+    '[{"type":"function","function":{"name":"a","description":"d","parameters":{"type":"object"}}}]',
+  ])('knows a function in any form: %s', (text) => {
+    const tool = { name: 'a', description: 'd', parameters: { type: 'object' } };
+    expect(readTools(text)).toEqual({ tools: [tool] });
+  });
+
+  it('leaves tools that a vendor runs as they are', () => {
+    expect(readTools('[{"type":"web_search"}]')).toEqual({ tools: [{ type: 'web_search' }] });
+  });
+
+  it.each(['{', '{}', '[1]', '[{}]', '[{"name":"a","parameters":3}]'])(
+    'says what is wrong: %s',
+    (text) => {
+      expect(readTools(text)).toEqual({ fault: expect.any(String) });
+    },
+  );
+});
+
+describe(codeFor.name, () => {
+  const request = buildRequest('chat', {
+    model: 'a/b',
+    system: '',
+    turns: [{ role: 'user', text: `it's "so"`, files: [{ ...IMAGE, data: 'A'.repeat(1000) }] }],
+    tools: [],
+    settings: SETTINGS,
+  });
+
+  it('has a key to fill in, the address, and no files', () => {
+    for (const language of ['curl', 'Python', 'JavaScript'] as const) {
+      const code = codeFor(language, 'http://gateway.test', request);
+      expect(code).toContain('GATEWAY_API_KEY');
+      expect(code).toContain('http://gateway.test/v1');
+      expect(code).toContain('1000 characters of base64');
+      expect(code).not.toContain('A'.repeat(50));
+    }
+  });
+
+  it('writes Python that Python reads', () => {
+    const code = codeFor('Python', 'http://gateway.test', request);
+    expect(code).toContain('stream=True,');
+    expect(code).toContain(`"text": "it's \\"so\\""`);
+  });
+
+  it('ends no quotes of the shell', () => {
+    expect(codeFor('curl', 'http://gateway.test', request)).toContain(`it'\\''s`);
+  });
+});

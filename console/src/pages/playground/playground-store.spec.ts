@@ -1,0 +1,169 @@
+import { describe, expect, it } from '@jest/globals';
+import type { CallOutcome } from '../../calls/call-model';
+import { faultOf, MAX_FILES_BYTES } from './files';
+import { PlaygroundStore, type Caller, type PlaygroundSettings } from './playground-store';
+
+const SETTINGS: PlaygroundSettings = {
+  surface: 'chat',
+  models: ['a/a', 'b/b'],
+  settings: {
+    temperature: '',
+    top_p: '',
+    max_tokens: '',
+    seed: '',
+    stop: '',
+    effort: '',
+    tool_choice: '',
+    stream: true,
+  },
+};
+
+function outcome(fields: Partial<CallOutcome['answer']>, error: Error | null = null): CallOutcome {
+  const answer = { text: '', reasoning: '', toolCalls: [], finishReason: 'stop', ...fields };
+  return { answer, call: { requestId: 'r', firstTokenMs: 1, tookMs: 2 }, error };
+}
+
+function storage(): Pick<Storage, 'getItem' | 'setItem'> {
+  const kept = new Map<string, string>();
+  return {
+    getItem: (name) => kept.get(name) ?? null,
+    setItem: (name, value) => void kept.set(name, value),
+  };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+describe(PlaygroundStore.name, () => {
+  it('asks all models the same, and keeps what they say for the tab', async () => {
+    const place = storage();
+    const store = new PlaygroundStore('x', place, (request) =>
+      Promise.resolve(outcome({ text: `I am ${String(request.body['model'])}` })),
+    );
+    store.change({ draft: 'Who?', system: 'S' });
+    store.send(SETTINGS);
+    expect(store.read().draft).toBe('');
+    await settle();
+    store.stopAll();
+    const again = new PlaygroundStore('x', place, () => Promise.reject(new Error('no')));
+    expect(again.read().lanes.map(({ turns }) => turns)).toMatchObject([
+      [{ text: 'Who?' }, { text: 'I am a/a', call: { model: 'a/a', requestId: 'r' } }],
+      [{ text: 'Who?' }, { text: 'I am b/b' }],
+    ]);
+    expect(again.read().system).toBe('S');
+  });
+
+  it('keeps what came before a stop, without half of a tool call', async () => {
+    const signals: AbortSignal[] = [];
+    const wait: Caller = (_, signal, onProgress) => {
+      signals.push(signal);
+      const half = { id: 'c', name: 'f', arguments: '{"a' };
+      const { answer } = outcome({ text: 'So', toolCalls: [half], finishReason: null });
+      onProgress(answer, 1);
+      return new Promise((resolve) =>
+        signal.addEventListener('abort', () => resolve({ ...outcome({}), answer })),
+      );
+    };
+    const store = new PlaygroundStore('x', storage(), wait);
+    store.change({ draft: 'Go' });
+    store.send(SETTINGS);
+    expect(store.lane(1).live?.answer.text).toBe('So');
+    store.stop(1);
+    await settle();
+    expect(store.lane(1)).toMatchObject({
+      live: null,
+      error: null,
+      turns: [{}, { text: 'So', toolCalls: [], finishReason: 'stopped' }],
+    });
+    expect(store.lane(0).live).not.toBeNull();
+    store.stopAll();
+    expect(signals.every(({ aborted }) => aborted)).toBe(true);
+  });
+
+  it('shows an error in its place, and asks again without saying it twice', async () => {
+    const asked: unknown[] = [];
+    const store = new PlaygroundStore('x', storage(), (request) => {
+      asked.push(request.body['messages']);
+      return Promise.resolve(
+        asked.length === 1 ? outcome({}, new Error('no')) : outcome({ text: 'yes' }),
+      );
+    });
+    const settings = { ...SETTINGS, models: ['a/a'] };
+    store.change({ draft: 'Go' });
+    store.send(settings);
+    await settle();
+    expect(store.lane(0)).toMatchObject({ error: { message: 'no' }, turns: [{ text: 'Go' }] });
+    store.retry(0, settings);
+    await settle();
+    store.retry(0, settings);
+    await settle();
+    expect(store.lane(0)).toMatchObject({ error: null, turns: [{ text: 'Go' }, { text: 'yes' }] });
+    expect(asked[2]).toEqual(asked[0]);
+    store.stopAll();
+  });
+
+  it('goes on after a tool was answered', async () => {
+    const bodies: unknown[] = [];
+    const toolCalls = [{ id: 'c', name: 'f', arguments: '{}' }];
+    const store = new PlaygroundStore('x', storage(), (request) => {
+      bodies.push(request.body['messages']);
+      return Promise.resolve(outcome(bodies.length === 1 ? { toolCalls } : { text: 'Good' }));
+    });
+    const settings = { ...SETTINGS, models: ['a/a'] };
+    store.change({ draft: 'Go' });
+    store.send(settings);
+    await settle();
+    store.sendResults(0, [{ id: 'c', text: '18' }], settings);
+    await settle();
+    expect(bodies[1]).toMatchObject([
+      {},
+      { tool_calls: [{ id: 'c' }] },
+      { role: 'tool', content: '18' },
+    ]);
+    store.stopAll();
+  });
+
+  it('says where tools can not be read, and sends nothing', () => {
+    const store = new PlaygroundStore('x', storage(), () => Promise.reject(new Error('sent')));
+    store.change({ draft: 'Go', tools: '{' });
+    store.send({ ...SETTINGS, models: ['a/a'] });
+    expect(store.lane(0).error).toMatchObject({ param: 'tools' });
+    store.stopAll();
+  });
+
+  it('lets files go that are too large for the tab, and sends none of those', async () => {
+    const place = storage();
+    const file = { name: 'a.png', type: 'image/png', bytes: 3e6, data: 'A'.repeat(3_000_000) };
+    const store = new PlaygroundStore('x', place, () => Promise.resolve(outcome({ text: 'ok' })));
+    const settings = { ...SETTINGS, models: ['a/a'] };
+    store.change({ draft: 'Look', files: [file] });
+    store.send(settings);
+    await settle();
+    store.stopAll();
+    expect(place.getItem('x')?.length).toBeLessThan(10_000);
+    const again = new PlaygroundStore('x', place, () => Promise.reject(new Error('no')));
+    expect(again.lane(0).turns[0]).toMatchObject({ files: [{ name: 'a.png', data: '' }] });
+    expect(again.requestOf(0, settings).body['messages']).toMatchObject([{ content: 'Look' }, {}]);
+  });
+
+  it.each(['', 'null', '3', '{', '{"lanes":[{"turns":[{"role":"user"},{"role":"x"},3]}]}'])(
+    'begins anew where what is kept is of no use: %s',
+    (text) => {
+      const place = storage();
+      place.setItem('x', text);
+      const store = new PlaygroundStore('x', place, () => Promise.reject(new Error('no')));
+      expect(store.lane(0).turns.length).toBeLessThan(2);
+    },
+  );
+});
+
+describe(faultOf.name, () => {
+  it('takes what the three APIs take, within their bounds', () => {
+    const file = { name: 'a', type: 'image/png', size: 10 };
+    expect(faultOf(file, 0, 0)).toBeUndefined();
+    expect(faultOf({ ...file, type: 'text/csv' }, 0, 0)).toBeUndefined();
+    expect(faultOf({ ...file, type: 'video/mp4' }, 0, 0)).toContain('video/mp4');
+    expect(faultOf(file, 10, 0)).toContain('one too many');
+    expect(faultOf({ ...file, size: 0 }, 0, 0)).toContain('empty');
+    expect(faultOf(file, 1, MAX_FILES_BYTES - 5)).toContain('14 MB');
+  });
+});

@@ -1,0 +1,75 @@
+import { useEffect, useMemo } from 'react';
+import type { CallSettings, Surface } from '../../calls/conversation';
+import { SURFACES } from '../../calls/conversation';
+import { isObject, parseJson } from '../../calls/json';
+import { useFilters } from '../../shell/use-filters';
+import type { PlaygroundSettings } from './playground-store';
+
+export const MAX_MODELS = 4;
+
+const NAMES = [
+  'surface',
+  'models',
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'seed',
+  'stop',
+  'effort',
+  'tool_choice',
+  'stream',
+] as const;
+type Name = (typeof NAMES)[number];
+export type SettingsChange = Partial<Record<Name | 'replay', string>>;
+
+/**
+ * Which models are asked, and how: in the URL, so that a link shows the same, and kept for the tab, for who
+ * comes back by the menu.
+ *
+ * @param keptAs its name in the tab's storage
+ * @param fallback the model where none is chosen
+ */
+export function useSettings(
+  keptAs: string,
+  fallback: string,
+): [PlaygroundSettings, (changes: SettingsChange) => void, { replay: string | undefined }] {
+  const [filters, setFilters] = useFilters([...NAMES, 'model', 'replay']);
+  const { replay, model, ...set } = filters;
+  const isSet = Object.keys(filters).length > 0;
+  const key = JSON.stringify(set);
+  useEffect(() => {
+    if (model !== undefined) setFilters({ model: '', models: model });
+    else if (!isSet) setFilters(keptSettings(keptAs));
+    else sessionStorage.setItem(keptAs, key);
+  }, [model, isSet, key, keptAs, setFilters]);
+
+  const settings = useMemo(() => {
+    const { replay: _, model: only, ...rest } = filters;
+    return toSettings(rest, only ?? fallback);
+  }, [filters, fallback]);
+  return [settings, setFilters, { replay }];
+}
+
+function toSettings(set: SettingsChange, fallback: string): PlaygroundSettings {
+  const models = (set.models ?? fallback).split(',').slice(0, MAX_MODELS);
+  return { surface: surfaceOf(set.surface), models, settings: callSettings(set) };
+}
+
+function callSettings(set: SettingsChange): CallSettings {
+  const { temperature = '', top_p = '', max_tokens = '', seed = '' } = set;
+  const { stop = '', effort = '', tool_choice = '', stream } = set;
+  const texts = { temperature, top_p, max_tokens, seed, stop, effort, tool_choice };
+  return { ...texts, stream: stream !== 'false' };
+}
+
+function surfaceOf(text: string | undefined): Surface {
+  return SURFACES.find((surface) => surface === text) ?? 'chat';
+}
+
+function keptSettings(keptAs: string): SettingsChange {
+  const kept = parseJson(sessionStorage.getItem(keptAs) ?? 'null');
+  if (!isObject(kept)) return {};
+  return Object.fromEntries(
+    NAMES.flatMap((name) => (typeof kept[name] === 'string' ? [[name, kept[name]]] : [])),
+  );
+}

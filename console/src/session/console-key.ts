@@ -1,0 +1,139 @@
+import { useSyncExternalStore } from 'react';
+import { api, ApiError, unwrap } from '../api/client';
+import { isStoredKey, staleKeys, type StoredKey } from './console-key-rules';
+
+const STORED_KEYS = 'gateway.console-keys';
+export const KEY_HOURS = 8;
+/** Credits, 1 USD. */
+export const KEY_BUDGET = 1_000_000;
+const CALLS_A_MINUTE = 60;
+
+let keys: readonly StoredKey[] = readKeys();
+const listeners = new Set<() => void>();
+/** Four models that are asked at once wait for the same key. */
+const inTheMaking = new Map<string, Promise<StoredKey>>();
+
+/** The tab's key for a tenant; undefined until one is needed. */
+export function useConsoleKey(tenantId: string | undefined): StoredKey | undefined {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => keyOf(tenantId),
+  );
+}
+
+/**
+ * Does something with the tab's key, which is made when there is none. Where the gateway does not take it
+ * any more, as it was revoked, it is done again with a new one.
+ *
+ * @param owner who the key is for, and whom it is named after
+ * @throws ApiError when no key could be made
+ */
+export async function withConsoleKey<Outcome extends { error: Error | null }>(
+  tenantId: string,
+  owner: string,
+  work: (key: string) => Promise<Outcome>,
+): Promise<Outcome> {
+  const known = keyOf(tenantId) ?? (await makeOnce(tenantId, owner));
+  const outcome = await work(known.key);
+  if (!(outcome.error instanceof ApiError) || outcome.error.status !== 401) return outcome;
+  if (keyOf(tenantId)?.id === known.id) forget(known.id);
+  return work((keyOf(tenantId) ?? (await makeOnce(tenantId, owner))).key);
+}
+
+/** Revokes the tab's key for a tenant. */
+export async function endConsoleKey({ id, tenantId }: StoredKey): Promise<void> {
+  await revoke(id, tenantId);
+  forget(id);
+}
+
+/** The same for all tenants, as at the logout: what fails then ends by itself in time. */
+export async function endConsoleKeys(): Promise<void> {
+  await Promise.allSettled(keys.map((key) => endConsoleKey(key)));
+}
+
+/** Lets go of the keys of who was in this tab before; they end by themselves. */
+export function forgetConsoleKeys(): void {
+  store([]);
+}
+
+function makeOnce(tenantId: string, owner: string): Promise<StoredKey> {
+  const running = inTheMaking.get(tenantId);
+  if (running) return running;
+  const making = make(tenantId, owner).finally(() => inTheMaking.delete(tenantId));
+  inTheMaking.set(tenantId, making);
+  return making;
+}
+
+async function make(tenantId: string, owner: string): Promise<StoredKey> {
+  const name = `Playground of ${owner}`.slice(0, 255);
+  const headers = { 'X-Gateway-Tenant': tenantId };
+  const created = await unwrap(
+    api.POST('/v1/customer/api-keys', {
+      headers,
+      body: {
+        name,
+        expires_at: new Date(Date.now() + KEY_HOURS * 3_600_000).toISOString(),
+        rate_limit_per_minute: CALLS_A_MINUTE,
+        limits: { budgets: [{ period: 'total', credits: KEY_BUDGET }] },
+      },
+    }),
+  );
+  const key: StoredKey = {
+    id: created.id,
+    key: created.key,
+    name,
+    tenantId,
+    expiresAt: created.expires_at ?? '',
+  };
+  store([...keys.filter((other) => other.tenantId !== tenantId), key]);
+  // Tabs are closed without a word; what they leave behind is cleared up here, and it is no harm if not.
+  void clearUp(name, tenantId, created.id).catch(() => {});
+  return key;
+}
+
+async function clearUp(name: string, tenantId: string, ownId: string): Promise<void> {
+  const headers = { 'X-Gateway-Tenant': tenantId };
+  const { data } = await unwrap(api.GET('/v1/customer/api-keys', { headers }));
+  const stale = staleKeys(data, { name, ownId, now: Date.now() });
+  await Promise.allSettled(stale.map(({ id }) => revoke(id, tenantId)));
+}
+
+async function revoke(id: string, tenantId: string): Promise<void> {
+  try {
+    await unwrap(
+      api.DELETE('/v1/customer/api-keys/{id}', {
+        params: { path: { id } },
+        headers: { 'X-Gateway-Tenant': tenantId },
+      }),
+    );
+  } catch (error) {
+    // Somebody else has revoked it.
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+  }
+}
+
+function keyOf(tenantId: string | undefined): StoredKey | undefined {
+  return keys.find((key) => key.tenantId === tenantId && Date.parse(key.expiresAt) > Date.now());
+}
+
+function forget(id: string): void {
+  store(keys.filter((key) => key.id !== id));
+}
+
+function store(next: readonly StoredKey[]): void {
+  keys = next;
+  sessionStorage.setItem(STORED_KEYS, JSON.stringify(keys));
+  for (const listener of listeners) listener();
+}
+
+function readKeys(): StoredKey[] {
+  try {
+    const stored: unknown = JSON.parse(sessionStorage.getItem(STORED_KEYS) ?? '[]');
+    return Array.isArray(stored) ? stored.filter(isStoredKey) : [];
+  } catch {
+    return [];
+  }
+}
