@@ -75,6 +75,9 @@ const ofSomebody = (action: string, body?: object): Rule => ({
 
 const makes = (thing: Thing, action: string): Rule => ({ action, body: THINGS[thing][1] });
 
+/** The id of a job that nobody works on. */
+const JOB = `vid_${'0'.repeat(36)}`;
+
 /** Every operation that changes something. Whoever adds one says here which row it leaves. */
 const RULES: Record<string, Rule> = {
   'POST /v1/customer/api-keys': makes('api-key', 'api_key.create'),
@@ -116,6 +119,16 @@ const RULES: Record<string, Rule> = {
   'POST /v1/customer/broadcast/destinations/{id}/test': {
     action: 'broadcast_destination.test',
     of: 'destination',
+  },
+  'DELETE /v1/customer/jobs/{id}': {
+    action: 'job.cancel',
+    id: JOB,
+    prepare: `INSERT INTO jobs (id, tenant_id, api_key_id, request_id, endpoint, modality, model, body,
+        routes, flagged, body_hash, reserved_credits, created_at, deadline_at, expires_at, run_at)
+      SELECT $1, id, id, gen_random_uuid(), 'jobs', 'video', 'sandbox/video', '{}',
+        '[{"model": "sandbox/video", "provider": "sandbox", "trafficMode": "shared", "pricing": {}}]',
+        false, '', 0, now(), now() + interval '1 day', now(), 'infinity'
+      FROM tenants WHERE name = 'default'`,
   },
   'POST /v1/customer/webhook-secret/rotate': { action: 'webhook_secret.rotate' },
   'POST /v1/customer/alerts': makes('alert', 'alert.create'),

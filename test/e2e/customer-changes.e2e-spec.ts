@@ -304,7 +304,8 @@ it('covers every operation that changes something', async () => {
     '/v1/customer/limits',
     '/v1/customer/end-users/default-limits',
     '/v1/customer/end-users/{end_user}/limits',
-    // As people.e2e-spec.ts and content-log.e2e-spec.ts have it of these.
+    // As people.e2e-spec.ts, content-log.e2e-spec.ts and jobs-api.e2e-spec.ts have it of these.
+    '/v1/customer/jobs/{id}',
     '/v1/customer/members/{id}',
     '/v1/customer/invitations',
     '/v1/customer/invitations/{id}',

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { GalleryJobDto, JobGalleryDto } from '../../src/features/jobs/jobs.dto.js';
 import { reply, startScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { importBuilt } from '../support/built.js';
-import { done, fakeMedia, type FakeMedia } from '../support/fake-media.js';
+import { done, fakeMedia, hang, type FakeMedia } from '../support/fake-media.js';
 import { jobIn, listJobs, submitJob } from '../support/job-client.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
+import { TestBrowser } from '../support/test-browser.js';
 import { until } from '../support/until.js';
 
 const { JobClaims } = await importBuilt<
@@ -407,6 +409,99 @@ describe('the paths of jobs', () => {
       expect(first.jobs.slice(1)).toEqual(page.jobs.slice(0, 99));
       const times = page.jobs.map(({ created_at }) => String(created_at));
       expect(times).toEqual([...times].sort().reverse());
+
+      const found: string[] = [];
+      for (let cursor = ''; ;) {
+        const query = `end_date=2020-12-31&modality=image&limit=50${cursor}`;
+        const answer = await gateway.fetch(`/v1/customer/jobs/gallery?${query}`);
+        const { data, next_cursor: next } = (await answer.json()) as JobGalleryDto;
+        found.push(...data.map(({ id }) => id));
+        expect(data.every(({ object, result }) => object === 'image_job' && !result)).toBe(true);
+        if (next === null) break;
+        cursor = `&cursor=${next}`;
+      }
+      const images = rows.map(({ id }) => id).filter((id) => id.startsWith('img_'));
+      expect(found).toEqual(images.sort().reverse());
+    });
+
+    it.each(['cursor=x', 'limit=0', 'status=done', 'offset=1'])(
+      'refuse %s of the gallery',
+      async (query) => {
+        const answer = await gateway.fetch(`/v1/customer/jobs/gallery?${query}`);
+        const [status, , param] = await errorOf(answer);
+        expect([status, param]).toEqual([400, query.split('=')[0]]);
+      },
+    );
+  });
+
+  describe('for people who are logged in', () => {
+    /** What the session of a key asks. */
+    const browse = async (
+      key: string,
+    ): Promise<(path: string, method?: string) => Promise<Response>> => {
+      const browser = new TestBrowser();
+      const opened = await browser.fetch(`${gateway.url}/v1/auth/key`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
+        body: JSON.stringify({ key }),
+      });
+      const { csrf_token: token } = (await opened.json()) as { csrf_token: string };
+      const headers = {
+        'x-csrf-token': token,
+        'x-gateway-tenant': gateway.tenantId,
+        'sec-fetch-site': 'same-origin',
+      };
+      return (path, method = 'GET') => browser.fetch(gateway.url + path, { method, headers });
+    };
+
+    it('show files to members, and none to operators', async () => {
+      fake.submit = async () => done();
+      const { id } = await submitJob(gateway, draw);
+      await jobIn(gateway, id, 'succeeded');
+      const path = `/v1/customer/jobs/${id}`;
+      const member = await browse(gateway.managementKey);
+      const job = (await (await member(path)).json()) as GalleryJobDto;
+      const [shown] = job.result!.data;
+      expect((await fetch(shown!.url!)).status).toBe(200);
+      expect(job).toMatchObject({ reserved_credits: 40_000, actual_cost: 40_000 });
+
+      const operator = await browse(gateway.adminKey);
+      const hidden = { ...shown, url: null };
+      expect(await (await operator(path)).json()).toEqual({ ...job, result: { data: [hidden] } });
+      const listed = (await (
+        await operator('/v1/customer/jobs/gallery?limit=1')
+      ).json()) as JobGalleryDto;
+      expect(listed.data).toMatchObject([{ id, result: { data: [hidden] } }]);
+      const none = await member(`/v1/customer/jobs/img_${'f'.repeat(36)}`);
+      expect([none.status, await none.text()]).toEqual([404, expect.stringContaining('no job')]);
+    });
+
+    it('are cancelled by them once, and cost nothing', async () => {
+      fake.submit = hang;
+      const { id } = await submitJob(gateway, draw);
+      await jobIn(gateway, id, 'in_progress');
+      const member = await browse(gateway.managementKey);
+      const open = (await (await member(`/v1/customer/jobs/${id}`)).json()) as GalleryJobDto;
+      expect(open.deadline_at).toBeGreaterThan(open.created_at);
+      const answers = await Promise.all(
+        [1, 2].map(() => member(`/v1/customer/jobs/${id}`, 'DELETE')),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      const ended = (await (await member(`/v1/customer/jobs/${id}`)).json()) as GalleryJobDto;
+      expect(ended).toMatchObject({ status: 'cancelled', actual_cost: 0, deadline_at: null });
+      const { rows } = await gateway.database.query(
+        'SELECT action, actor_kind, before, after FROM audit_log WHERE target_id = $1',
+        [id],
+      );
+      expect(rows).toEqual([
+        {
+          action: 'job.cancel',
+          actor_kind: 'api_key',
+          before: { status: 'in_progress' },
+          after: { status: 'cancelled' },
+        },
+      ]);
+      fake.submit = async () => done();
     });
   });
 

@@ -32,28 +32,53 @@ export class AuditLog {
    * @param transaction that of the change, so that there is neither without the other
    */
   async record(transaction: SqlExecutor, author: Author, change: AuditChange): Promise<void> {
-    const before = change.before && toStored(change.before);
-    const after = change.after && toStored(change.after);
-    if (before !== null && before === after) return;
-    const { actor, requestId } = author;
-    await transaction.query(
-      `INSERT INTO audit_log (actor_kind, actor_id, actor_name, tenant_id, action, target_type,
-                              target_id, before, after, request_id)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-      [
-        actor.kind,
-        actor.id,
-        toStoredText(hideKeys(actor.name)),
-        change.tenantId,
-        change.action,
-        change.target.type,
-        toStoredText(change.target.id),
-        before,
-        after,
-        requestId,
-      ],
-    );
+    const values = valuesOf(author, change);
+    if (values[BEFORE] !== null && values[BEFORE] === values[AFTER]) return;
+    await transaction.query(`${INSERT} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, values);
   }
+
+  /**
+   * The same for a change that is a single statement: an INSERT for its `WITH`.
+   *
+   * @param ofEach the part of the `WITH` that has a row if the change takes place
+   * @param first the number of the first of the INSERT's parameters
+   */
+  clause(
+    { author, change }: AuditedChange,
+    { ofEach, first }: { ofEach: string; first: number },
+  ): { text: string; values: (string | null)[] } {
+    const values = valuesOf(author, change);
+    const parameters = TYPES.map((type, index) => `$${first + index}::${type}`);
+    return { text: `${INSERT} SELECT ${parameters.join(', ')} FROM ${ofEach}`, values };
+  }
+}
+
+/** A change, and who makes it. */
+export interface AuditedChange {
+  readonly author: Author;
+  readonly change: AuditChange;
+}
+
+const INSERT = `INSERT INTO audit_log (actor_kind, actor_id, actor_name, tenant_id, action, target_type,
+    target_id, before, after, request_id)`;
+/** Of the columns above. */
+const TYPES = 'text text text uuid text text text jsonb jsonb uuid'.split(' ');
+const BEFORE = 7;
+const AFTER = 8;
+
+function valuesOf({ actor, requestId }: Author, change: AuditChange): (string | null)[] {
+  return [
+    actor.kind,
+    actor.id,
+    toStoredText(hideKeys(actor.name)),
+    change.tenantId,
+    change.action,
+    change.target.type,
+    toStoredText(change.target.id),
+    change.before && toStored(change.before),
+    change.after && toStored(change.after),
+    requestId,
+  ];
 }
 
 /**

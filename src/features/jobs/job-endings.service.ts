@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { AuditLog, type AuditedChange } from '../../core/audit/audit-log.js';
 import { LedgerService } from '../../core/ledger/ledger.service.js';
 import { RefundsService } from '../../core/ledger/refunds.service.js';
 import type { RequestOutcome } from '../../core/ledger/request-log/request-log-row.js';
@@ -52,6 +53,7 @@ export class JobEndings {
     private readonly metrics: JobMetrics,
     private readonly traces: JobTraces,
     private readonly refunds: RefundsService,
+    private readonly audit: AuditLog,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -80,9 +82,10 @@ export class JobEndings {
     return this.end(job, 'failed', ending, wasted?.route, undefined, wasted?.usage);
   }
 
-  /** Costs nothing. */
-  cancel(job: EndableJob): Promise<boolean> {
-    return this.end(job, 'cancelled', { status: 'cancelled' });
+  /** Costs nothing. @param audited what the audit log has of it, if it is ended by somebody */
+  cancel(job: EndableJob, audited?: AuditedChange): Promise<boolean> {
+    const noted = audited && this.audit.clause(audited, { ofEach: 'ended', first: 10 });
+    return this.end(job, 'cancelled', { status: 'cancelled', noted });
   }
 
   /** The deadline has passed. Costs nothing. */
@@ -178,6 +181,8 @@ interface JobEnding {
   readonly attempts?: readonly StoredAttempt[];
   /** For how long. */
   readonly artifactTtlSeconds?: number;
+  /** Writes its row of the audit log, with parameters from the tenth on. */
+  readonly noted?: ReturnType<AuditLog['clause']> | undefined;
 }
 
 /**
@@ -186,8 +191,9 @@ interface JobEnding {
  */
 function jobEndingRecord(ending: JobEnding): SettlementRecord {
   const { failure, usage, provider } = ending;
+  const { noted } = ending;
   return {
-    name: 'end-job',
+    name: noted ? 'end-job-noted' : 'end-job',
     text: `
       WITH ended AS (
         UPDATE jobs SET
@@ -204,7 +210,7 @@ function jobEndingRecord(ending: JobEnding): SettlementRecord {
           cancel_due = operation IS NOT NULL AND $2::text IN ('cancelled', 'expired')
         WHERE id = $1::text AND status IN ('queued', 'in_progress')
         RETURNING id, expires_at
-      )
+      )${noted ? `, noted AS (${noted.text})` : ''}
       UPDATE job_artifacts SET kept = true, remove_after = ended.expires_at
       FROM ended
       WHERE job_artifacts.job_id = ended.id
@@ -219,6 +225,7 @@ function jobEndingRecord(ending: JobEnding): SettlementRecord {
       ending.artifactTtlSeconds ?? 0,
       JSON.stringify(ending.artifactIds ?? []),
       ending.attempts ? JSON.stringify(ending.attempts) : null,
+      ...(noted?.values ?? []),
     ],
   };
 }

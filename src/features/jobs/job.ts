@@ -69,6 +69,8 @@ export interface JobView {
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly error: JobFailure | null;
   readonly usage: Usage | null;
+  /** Credits that were held for it. */
+  readonly reservedCredits: number;
   readonly actualCost: number;
   readonly createdAt: Date;
   readonly completedAt: Date | null;

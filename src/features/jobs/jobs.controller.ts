@@ -1,16 +1,36 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Req, Res, Query } from '@nestjs/common';
-import { ApiTags, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
+import {
+  Controller,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  Param,
+  Post,
+  Req,
+  Res,
+  Query,
+} from '@nestjs/common';
+import { ApiTags, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Authenticated, Inference } from '../../core/access/authenticated.decorator.js';
 import { InTurn } from '../../core/access/management-limit.guard.js';
+import { CurrentAuthor, type Author } from '../../core/access/author.js';
 import type { Caller } from '../../core/access/caller.js';
 import { CurrentCaller, type GatewayRequest } from '../../core/access/gateway-request.js';
 import { callOf } from '../../core/answers/call.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import type { CursorPage } from '../../platform/http/cursor-page.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { ApiCancelJob, ApiReadJob, ApiSubmitJob } from './jobs.openapi.js';
 import { JobsService } from './jobs.service.js';
-import { Customer, ApiFilters } from '../../core/access/customer.decorator.js';
-import { JobsQueryDto, JobListDto } from './jobs.dto.js';
+import { Customer, ApiChange, ApiFilters } from '../../core/access/customer.decorator.js';
+import {
+  GalleryJobDto,
+  JobGalleryDto,
+  JobGalleryQueryDto,
+  JobsQueryDto,
+  JobListDto,
+} from './jobs.dto.js';
 import { Members } from '../../core/people/roles.js';
 
 @ApiTags('Customer')
@@ -31,6 +51,48 @@ export class CustomerJobsController {
   list(@CurrentCaller() caller: Caller, @Query() query: JobsQueryDto): Promise<JsonObject> {
     return this.jobs.list(caller, query);
   }
+
+  @Get('gallery')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    operationId: 'listJobGallery',
+    summary: "List the tenant's jobs with what they have made",
+    description:
+      'Newest first, by cursors. What is read from the URLs counts as fetched, so that its charge stays.',
+  })
+  @ApiOkResponse({ type: JobGalleryDto })
+  @ApiFilters()
+  gallery(
+    @CurrentCaller() caller: Caller,
+    @Query() query: JobGalleryQueryDto,
+  ): Promise<CursorPage<JsonObject>> {
+    return this.jobs.gallery(caller, query);
+  }
+
+  @Get(':id')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({
+    operationId: 'getGalleryJob',
+    summary: "One of the tenant's jobs, as the gallery has it",
+  })
+  @ApiParam({ name: 'id', example: 'img_3f8c1d0b6a5e4f7a9c2d1e0f8b7a6c5d4e3f' })
+  @ApiOkResponse({ type: GalleryJobDto })
+  @ApiErrorResponse(404, 'The tenant has no such job.')
+  get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
+    return this.jobs.getGalleryJob(caller, id);
+  }
+
+  @Delete(':id')
+  @Members('develop')
+  @ApiCancelJob('cancelCustomerJob', "one of the tenant's jobs", GalleryJobDto)
+  @ApiChange()
+  cancel(
+    @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
+    @Param('id') id: string,
+  ): Promise<JsonObject> {
+    return this.jobs.cancel(caller, id, { author });
+  }
 }
 
 /** Another path to image jobs; jobs of other modalities are not there. */
@@ -49,7 +111,7 @@ export class ImageJobsController {
   @Delete(':id')
   @ApiCancelJob('cancelImageJob', 'an image job')
   cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
-    return this.jobs.cancel(caller, id, 'image');
+    return this.jobs.cancel(caller, id, { modality: 'image' });
   }
 }
 

@@ -1,4 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, type Type } from '@nestjs/common';
 import {
   ApiAcceptedResponse,
   ApiBody,
@@ -72,7 +72,11 @@ export function ApiReadJob(operationId: string, what: string): MethodDecorator {
   );
 }
 
-export function ApiCancelJob(operationId: string, what: string): MethodDecorator {
+export function ApiCancelJob(
+  operationId: string,
+  what: string,
+  type: Type = JobDto,
+): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       operationId,
@@ -80,7 +84,7 @@ export function ApiCancelJob(operationId: string, what: string): MethodDecorator
       description: 'The credits that were set aside are given back in full.',
     }),
     ApiParam({ name: 'id', example: 'img_3f8c1d0b6a5e4f7a9c2d1e0f8b7a6c5d4e3f' }),
-    ApiOkResponse({ type: JobDto, description: 'The job, which is `cancelled` now.' }),
+    ApiOkResponse({ type, description: 'The job, which is `cancelled` now.' }),
     ApiErrorResponse(404, 'The tenant has no such job.'),
     ApiErrorResponse(409, 'The job has ended already.'),
   );

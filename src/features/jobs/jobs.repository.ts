@@ -53,7 +53,8 @@ export const ENDABLE = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId",
 const VIEW = `
   SELECT id, request_id AS "requestId", tenant_id AS "tenantId", endpoint,
     CASE WHEN endpoint = 'videos' THEN body::json END AS body, modality, model, status, provider,
-    metadata::json AS metadata, error::json AS error, usage::json AS usage, actual_cost AS "actualCost", created_at AS "createdAt",
+    metadata::json AS metadata, error::json AS error, usage::json AS usage,
+    reserved_credits AS "reservedCredits", actual_cost AS "actualCost", created_at AS "createdAt",
     completed_at AS "completedAt", expires_at AS "expiresAt", deleted_at IS NOT NULL AS "isDeleted",
     CASE WHEN status = 'succeeded' THEN coalesce((
       SELECT json_agg(json_build_object('id', file.id, 'contentType', file.content_type,
@@ -154,6 +155,29 @@ export class JobsRepository {
     return rows.map(toView);
   }
 
+  /** Newest first, with their files, and those that are deleted. @param page.after the last one of the page before */
+  async listViews(
+    tenantId: string,
+    filters: JobFilters,
+    { limit, after }: { limit: number; after: { at: string; id: string } | undefined },
+  ): Promise<JobView[]> {
+    const { conditions, values } = conditionsOf(tenantId, filters);
+    if (after) {
+      const [at, id] = [values.push(after.at), values.push(after.id)];
+      // Cursors have milliseconds, as jobs are made with.
+      conditions.push(`(created_at, id) < ($${at}::timestamptz, $${id}::text)`);
+    }
+    const { rows } = await this.database.query<JobView>(
+      // The page is found in the index alone; only its own rows are read.
+      `${VIEW} WHERE id IN (
+         SELECT id FROM jobs WHERE ${conditions.join(' AND ')}
+         ORDER BY created_at DESC, id DESC LIMIT $${values.push(limit)}
+       ) ORDER BY created_at DESC, id DESC`,
+      values,
+    );
+    return rows.map(toView);
+  }
+
   async markDeleted(tenantId: string, id: string): Promise<void> {
     await this.database.query(
       'UPDATE jobs SET deleted_at = now() WHERE id = $1 AND tenant_id = $2 AND deleted_at IS NULL',
@@ -194,19 +218,7 @@ export class JobsRepository {
     filters: JobFilters,
     page: { limit: number; offset: number },
   ): Promise<JobListRow[]> {
-    const values: unknown[] = [tenantId];
-    const conditions = ['tenant_id = $1'];
-    const restrict = (condition: string, value: unknown): void => {
-      if (value === undefined) return;
-      values.push(value);
-      conditions.push(`${condition} $${values.length}`);
-    };
-    const { model } = filters;
-    restrict('modality =', filters.modality);
-    restrict('status =', filters.status);
-    restrict('model =', model === undefined ? undefined : toStoredText(model));
-    restrict('created_at >=', filters.start);
-    restrict('created_at <', filters.end);
+    const { conditions, values } = conditionsOf(tenantId, filters);
     values.push(page.limit, page.offset);
     // The page is found in the index alone; only its own rows are read.
     const { rows } = await this.database.query<JobListRow & { error: JobFailure | null }>(
@@ -231,4 +243,23 @@ export class JobsRepository {
 
 function toView(row: JobView): JobView {
   return { ...row, model: fromStoredText(row.model) };
+}
+
+function conditionsOf(
+  tenantId: string,
+  { modality, status, model, start, end }: JobFilters,
+): { conditions: string[]; values: unknown[] } {
+  const values: unknown[] = [tenantId];
+  const conditions = ['tenant_id = $1'];
+  const restrict = (condition: string, value: unknown): void => {
+    if (value === undefined) return;
+    values.push(value);
+    conditions.push(`${condition} $${values.length}`);
+  };
+  restrict('modality =', modality);
+  restrict('status =', status);
+  restrict('model =', model === undefined ? undefined : toStoredText(model));
+  restrict('created_at >=', start);
+  restrict('created_at <', end);
+  return { conditions, values };
 }

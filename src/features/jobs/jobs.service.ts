@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { Author } from '../../core/access/author.js';
 import type { Caller } from '../../core/access/caller.js';
 import { setDroppedParams } from '../../core/answers/answer-headers.js';
 import type { Call } from '../../core/answers/call.js';
+import { isOperatorRole } from '../../core/people/roles.js';
 import { ArtifactUrls } from './artifacts/artifact-urls.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
 import {
@@ -14,12 +16,13 @@ import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { parseDateRange } from '../../platform/http/date-range.js';
 import { readIdempotencyKey } from '../../platform/http/idempotency-key.js';
 import { OutboundClient } from '../../platform/outbound/outbound-client.js';
-import type { JobsQueryDto } from './jobs.dto.js';
+import { type CursorPage, readCursor, toCursorPage } from '../../platform/http/cursor-page.js';
+import type { JobGalleryQueryDto, JobsQueryDto } from './jobs.dto.js';
 import { JobEndings } from './job-endings.service.js';
 import { isOpen, type JobModality, type JobView, modalityOfJobId } from './job.js';
 import { parseJob } from './jobs.parse.js';
 import { JobsRepository } from './jobs.repository.js';
-import { renderJob, renderListItem } from './render-job.js';
+import { renderGalleryJob, renderJob, renderListItem, type SignArtifact } from './render-job.js';
 import { CreateJobService } from './create-job.service.js';
 
 /** What tenants do with their jobs; the work itself is `JobRunner`'s. */
@@ -68,17 +71,28 @@ export class JobsService {
   /**
    * Ends a job that has not ended.
    *
+   * @param author whoever does so in the tenant's account; undefined: a program that uses it
    * @throws NotFoundError (`id`)
    * @throws ConflictError (`id`) when it has ended already, or ended meanwhile
    */
-  async cancel(caller: Caller, id: string, modality?: JobModality): Promise<JsonObject> {
+  async cancel(
+    caller: Caller,
+    id: string,
+    { modality, author }: { modality?: JobModality; author?: Author } = {},
+  ): Promise<JsonObject> {
+    const { tenantId } = caller;
     const { status } = await this.find(caller, id, modality);
     if (!isOpen(status)) throw tooLate(status);
-    const job = await this.repository.findEndable(caller.tenantId, id);
-    const isOurs = await this.endings.cancel(job!);
+    const job = await this.repository.findEndable(tenantId, id);
+    const target = { type: 'job', id };
+    const [before, after] = [{ status }, { status: 'cancelled' }];
+    const isOurs = await this.endings.cancel(
+      job!,
+      author && { author, change: { tenantId, action: 'job.cancel', target, before, after } },
+    );
     const ended = await this.find(caller, id, modality);
     if (!isOurs) throw tooLate(ended.status);
-    return this.render(ended);
+    return author ? renderGalleryJob(ended, this.signFor(caller)) : this.render(ended);
   }
 
   /** @throws InvalidRequestError on a malformed date */
@@ -95,6 +109,32 @@ export class JobsService {
     };
   }
 
+  /** @throws InvalidRequestError on a malformed date or cursor */
+  async gallery(caller: Caller, query: JobGalleryQueryDto): Promise<CursorPage<JsonObject>> {
+    const { limit, cursor, modality, status, model } = query;
+    const range = parseDateRange(query.start_date, query.end_date);
+    const [at, id] = readCursor(cursor, ['time', 'text']) ?? [];
+    const after = at === undefined || id === undefined ? undefined : { at, id };
+    const filters = { modality, status, model, ...range };
+    const jobs = await this.repository.listViews(caller.tenantId, filters, {
+      limit: limit + 1,
+      after,
+    });
+    const page = toCursorPage(
+      jobs,
+      limit,
+      (job) => [job.createdAt, job.id],
+      (job) => job,
+    );
+    const shown = page.data.filter(({ isDeleted }) => !isDeleted);
+    return { ...page, data: shown.map((job) => renderGalleryJob(job, this.signFor(caller))) };
+  }
+
+  /** One of the gallery. @throws NotFoundError (`id`) */
+  async getGalleryJob(caller: Caller, id: string): Promise<JsonObject> {
+    return renderGalleryJob(await this.find(caller, id), this.signFor(caller));
+  }
+
   /** @param modality the only one that the path is for @throws NotFoundError (`id`) */
   async find({ tenantId }: Caller, id: string, modality?: JobModality): Promise<JobView> {
     const known = modalityOfJobId(id);
@@ -109,6 +149,12 @@ export class JobsService {
 
   render(job: JobView): JsonObject {
     return renderJob(job, (id, expiresAt) => this.urls.sign(id, expiresAt));
+  }
+
+  /** What a tenant had made is no operator's business, and fetching it would settle that it is not refunded. */
+  private signFor({ actingRole }: Caller): SignArtifact {
+    if (actingRole && isOperatorRole(actingRole)) return () => null;
+    return (id, expiresAt) => this.urls.sign(id, expiresAt);
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { NO_USAGE } from '../../canonical/usage.js';
 import type { JobView } from './job.js';
-import { renderJob, renderUsage } from './render-job.js';
+import { renderGalleryJob, renderJob, renderUsage } from './render-job.js';
 
 const JOB: JobView = {
   id: 'img_1',
@@ -16,6 +16,7 @@ const JOB: JobView = {
   metadata: null,
   error: null,
   usage: { ...NO_USAGE, imageCount: 1, inputTokens: 3 },
+  reservedCredits: 9,
   actualCost: 5,
   createdAt: new Date(1_000_900),
   completedAt: new Date(2_000_900),
@@ -75,6 +76,28 @@ describe(renderJob.name, () => {
       expires_at: null,
     });
     expect(render({ status: 'expired' })).toMatchObject({ result: null, expires_at: 3_000 });
+  });
+});
+
+describe(renderGalleryJob.name, () => {
+  it('adds its request and credits, and no URLs for whom none are made', () => {
+    const file = { url: null, content_type: 'image/png', bytes: 7 };
+    expect(renderGalleryJob(JOB, () => null)).toMatchObject({
+      id: 'img_1',
+      request_id: 'r',
+      reserved_credits: 9,
+      actual_cost: 5,
+      deadline_at: null,
+      result: { data: [file] },
+    });
+  });
+
+  it('tells until when an open job may take', () => {
+    const open = { ...JOB, status: 'in_progress', artifacts: [] } as const;
+    expect(renderGalleryJob(open, () => null)).toMatchObject({
+      deadline_at: 3_000,
+      expires_at: null,
+    });
   });
 });
 

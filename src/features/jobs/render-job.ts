@@ -1,9 +1,9 @@
 import type { Usage } from '../../canonical/usage.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
-import type { JobListRow, JobModality, JobView } from './job.js';
+import { isOpen, type JobListRow, type JobModality, type JobView } from './job.js';
 
-/** Gives an artifact a URL. */
-export type SignArtifact = (artifactId: string, expiresAt: Date) => string;
+/** Gives an artifact a URL; null: none for who asks. */
+export type SignArtifact = (artifactId: string, expiresAt: Date) => string | null;
 
 /** A job as its tenant sees it, with URLs made for this very answer. */
 export function renderJob(job: JobView, sign: SignArtifact): JsonObject {
@@ -32,6 +32,17 @@ export function renderJob(job: JobView, sign: SignArtifact): JsonObject {
     error: status === 'failed' && error ? { code: error.code, message: error.message } : null,
     usage: usage && renderUsage(job.modality, usage),
     metadata: job.metadata,
+  };
+}
+
+/** The same with its request and its credits. */
+export function renderGalleryJob(job: JobView, sign: SignArtifact): JsonObject {
+  return {
+    ...renderJob(job, sign),
+    request_id: job.requestId,
+    reserved_credits: job.reservedCredits,
+    actual_cost: job.actualCost,
+    deadline_at: isOpen(job.status) ? toSeconds(job.expiresAt) : null,
   };
 }
 

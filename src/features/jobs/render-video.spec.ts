@@ -16,6 +16,7 @@ const JOB: JobView = {
   metadata: null,
   error: null,
   usage: null,
+  reservedCredits: 9,
   actualCost: 0,
   createdAt: new Date(1_000_900),
   completedAt: null,

@@ -76,7 +76,7 @@ export class VideosService {
    */
   async delete(caller: Caller, id: string): Promise<JsonObject> {
     const job = await this.jobs.find(caller, id, 'video');
-    if (!isVideo(job)) return this.jobs.cancel(caller, id, 'video');
+    if (!isVideo(job)) return this.jobs.cancel(caller, id, { modality: 'video' });
     if (isOpen(job.status)) await this.stop(caller, id);
     await this.repository.markDeleted(caller.tenantId, id);
     await this.artifacts.discard(await this.repository.artifactsOf(caller.tenantId, id));
@@ -104,7 +104,7 @@ export class VideosService {
   /** It may have ended by itself meanwhile. */
   private async stop(caller: Caller, id: string): Promise<void> {
     try {
-      await this.jobs.cancel(caller, id, 'video');
+      await this.jobs.cancel(caller, id, { modality: 'video' });
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
     }
