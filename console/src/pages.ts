@@ -57,6 +57,13 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./pages/keys/keys.page')).KeysPage,
   },
   {
+    path: '/jobs',
+    label: 'Jobs',
+    group: 'tenant',
+    right: 'read',
+    load: async () => (await import('./pages/jobs/jobs.page')).JobsPage,
+  },
+  {
     path: '/billing',
     label: 'Billing',
     group: 'tenant',

@@ -36,6 +36,10 @@ export function makeQueryClient(): QueryClient {
   });
 }
 
+/** Milliseconds between two readings, which may depend on what was read; false: it is read once. */
+type Interval<Page> =
+  number | false | ((query: { state: { data: InfiniteData<Page> | undefined } }) => number | false);
+
 /**
  * A list that is read page by page.
  *
@@ -45,7 +49,7 @@ export function makeQueryClient(): QueryClient {
 export function useCursorList<Page extends { next_cursor?: string | null }>(
   queryKey: readonly unknown[],
   read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page>,
-  options: { enabled?: boolean; refetchInterval?: number | false } = {},
+  options: { enabled?: boolean; refetchInterval?: Interval<Page> } = {},
 ): CursorList<Page> {
   return useInfiniteQuery({
     queryKey,

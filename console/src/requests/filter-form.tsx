@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../api/client';
-import { Button, Field, Select, TextInput } from '../ui';
+import { RANGES } from '../parts/ranges';
+import { Button, Choice, Field, TextInput, Typed, type ChoiceOption } from '../ui';
 import {
   fromLocalInput,
-  RANGES,
   REQUEST_FILTERS,
   toLocalInput,
   type RequestFilterName,
@@ -30,7 +30,7 @@ export function FilterForm({ filters, onChange, overTenants = false }: Props): R
   const isSet = REQUEST_FILTERS.some((name) => filters[name] !== undefined);
   const isCustom = filters.start_date !== undefined || filters.end_date !== undefined;
   const [picksDates, setPicksDates] = useState(false);
-  const choice = (label: string, name: RequestFilterName, options: Option[]) => (
+  const choice = (label: string, name: RequestFilterName, options: ChoiceOption[]) => (
     <Choice
       label={label}
       value={filters[name] ?? ''}
@@ -46,7 +46,7 @@ export function FilterForm({ filters, onChange, overTenants = false }: Props): R
       onChange={(value) => onChange({ [name]: value })}
     />
   );
-  const same = (values: readonly string[] | undefined): Option[] =>
+  const same = (values: readonly string[] | undefined): ChoiceOption[] =>
     (values ?? []).map((value) => ({ value, label: value }));
   return (
     <div className="filters" role="search" aria-label="Filter requests">
@@ -124,69 +124,6 @@ export function FilterForm({ filters, onChange, overTenants = false }: Props): R
         </Button>
       )}
     </div>
-  );
-}
-
-interface Option {
-  value: string;
-  label: string;
-}
-
-function Choice({
-  label,
-  value,
-  options,
-  onChange,
-  any = 'Any',
-}: {
-  label: string;
-  value: string;
-  options: readonly Option[];
-  onChange: (value: string) => void;
-  any?: string;
-}): ReactNode {
-  // A link may name what is no longer among the values.
-  const isListed = value === '' || options.some((option) => option.value === value);
-  return (
-    <Field label={label}>
-      <Select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">{any}</option>
-        {!isListed && <option value={value}>{value}</option>}
-        {options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
-      </Select>
-    </Field>
-  );
-}
-
-/** Asks once what is typed is complete: on Enter, or when the field is left. */
-function Typed({
-  label,
-  value,
-  type,
-  onChange,
-}: {
-  label: string;
-  value: string;
-  type: 'text' | 'number';
-  onChange: (value: string) => void;
-}): ReactNode {
-  return (
-    <Field label={label}>
-      <TextInput
-        key={value}
-        type={type}
-        inputMode={type === 'number' ? 'numeric' : undefined}
-        min={type === 'number' ? 0 : undefined}
-        placeholder="Any"
-        defaultValue={value}
-        onBlur={(event) => event.target.value !== value && onChange(event.target.value.trim())}
-        onKeyDown={(event) => event.key === 'Enter' && onChange(event.currentTarget.value.trim())}
-      />
-    </Field>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode } from 'react';
 import { api, unwrap } from '../api/client';
 import type { components } from '../api/schema';
 import { formatCount } from '../format/credits';
@@ -12,15 +12,14 @@ import {
   Code,
   Credits,
   Duration,
-  EmptyState,
   QueryState,
   Stat,
   Stats,
   Time,
 } from '../ui';
+import { ContentCard, useContent } from './content-card';
 import { toCurl } from './curl';
 import { ReceiptArithmetic } from './receipt';
-import { RequestContent } from './request-content';
 import { OutcomeBadge } from './request-list';
 import { Waterfall } from './waterfall';
 import './requests.css';
@@ -198,51 +197,15 @@ function Findings({ found }: { found: Log['guardrails'] }): ReactNode {
   );
 }
 
-/** Reading what was said is an entry of the audit log, and so nothing that a page does by itself. */
 function Content({ log, headers }: { log: Log; headers: Record<string, string> }): ReactNode {
-  const { can } = useSession();
-  const [isWanted, setIsWanted] = useState(false);
-  const query = useQuery({
-    queryKey: ['content', log.request_id, headers],
-    queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/customer/logs/{request_id}/content', {
-          params: { path: { request_id: log.request_id } },
-          headers,
-          signal,
-        }),
-      ),
-    enabled: isWanted,
-    staleTime: Infinity,
-    retry: false,
-  });
-  const isMissing = query.error !== null && 'status' in query.error && query.error.status === 404;
+  const content = useContent(log.request_id, headers);
   return (
     <>
-      {can(CONTENT_RIGHT) && (
-        <Card title="Content">
-          {!isWanted && (
-            <div className="row">
-              <Button onClick={() => setIsWanted(true)}>Show content</Button>
-              <span className="muted">Reading it is an entry of the audit log.</span>
-            </div>
-          )}
-          {isWanted && isMissing && (
-            <EmptyState title="Nothing is kept of this request">
-              The content log was off, or what it had is deleted.
-            </EmptyState>
-          )}
-          {isWanted && !isMissing && (
-            <QueryState query={query}>
-              {(content) => <RequestContent content={content} />}
-            </QueryState>
-          )}
-        </Card>
-      )}
+      <ContentCard content={content} />
       <Card title="As curl">
         <Code
           label="The request as a curl command"
-          text={toCurl(window.location.origin, log, query.data?.prompt)}
+          text={toCurl(window.location.origin, log, content.query.data?.prompt)}
         />
       </Card>
     </>
@@ -259,5 +222,3 @@ function download(value: unknown, name: string): void {
   link.click();
   URL.revokeObjectURL(url);
 }
-
-const CONTENT_RIGHT = 'content';

@@ -1,3 +1,5 @@
+import { startOfRange } from '../parts/ranges';
+
 /** What a list of requests is narrowed down by, as the URL has it. */
 export const REQUEST_FILTERS = [
   'model',
@@ -16,14 +18,6 @@ export const REQUEST_FILTERS = [
 ] as const;
 export type RequestFilterName = (typeof REQUEST_FILTERS)[number];
 export type RequestFilters = Partial<Record<RequestFilterName, string>>;
-
-/** Times that are counted back from now, in hours. */
-export const RANGES: readonly { id: string; label: string; hours: number }[] = [
-  { id: '1h', label: 'Last hour', hours: 1 },
-  { id: '24h', label: 'Last 24 hours', hours: 24 },
-  { id: '7d', label: 'Last 7 days', hours: 168 },
-  { id: '30d', label: 'Last 30 days', hours: 720 },
-];
 
 /** The filters as parameters of the API. What the URL says wrongly is left out, or refused by the API. */
 export interface RequestQuery {
@@ -44,10 +38,7 @@ export interface RequestQuery {
 /** @param now what ranges are counted back from */
 export function toRequestQuery(filters: RequestFilters, now: Date): RequestQuery {
   const { model, provider, endpoint, api_key_id, tag, end_user, status, tenant_id } = filters;
-  const range = RANGES.find(({ id }) => id === filters.range);
-  const start = range
-    ? new Date(now.getTime() - range.hours * 3_600_000).toISOString()
-    : filters.start_date;
+  const rangeStart = startOfRange(filters.range, now);
   const query: RequestQuery = {
     model,
     provider,
@@ -58,13 +49,11 @@ export function toRequestQuery(filters: RequestFilters, now: Date): RequestQuery
     status: status === 'success' || status === 'error' ? status : undefined,
     min_cost: toCredits(filters.min_cost),
     max_cost: toCredits(filters.max_cost),
-    start_date: start,
-    end_date: range ? undefined : filters.end_date,
+    start_date: rangeStart ?? filters.start_date,
+    end_date: rangeStart === undefined ? filters.end_date : undefined,
     tenant_id,
   };
-  return Object.fromEntries(
-    Object.entries(query).filter(([, value]) => value !== undefined),
-  );
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }
 
 function toCredits(text: string | undefined): number | undefined {

@@ -14,3 +14,4 @@ export { toast, Toasts } from './toast';
 export { ActionButton } from './action';
 export { Facts } from './facts';
 export { FormDialog } from './form-dialog';
+export { Choice, Typed, type ChoiceOption } from './filter-controls';

@@ -1,0 +1,15 @@
+/** Times that are counted back from now, in hours. */
+export const RANGES: readonly { id: string; label: string; hours: number }[] = [
+  { id: '1h', label: 'Last hour', hours: 1 },
+  { id: '24h', label: 'Last 24 hours', hours: 24 },
+  { id: '7d', label: 'Last 7 days', hours: 168 },
+  { id: '30d', label: 'Last 30 days', hours: 720 },
+];
+
+/** When a range began, as the API takes it; undefined: there is no such range. */
+export function startOfRange(range: string | undefined, now: Date): string | undefined {
+  const hours = RANGES.find(({ id }) => id === range)?.hours;
+  return hours === undefined
+    ? undefined
+    : new Date(now.getTime() - hours * 3_600_000).toISOString();
+}
