@@ -57,6 +57,13 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./pages/keys/keys.page')).KeysPage,
   },
   {
+    path: '/guardrails',
+    label: 'Guardrails',
+    group: 'tenant',
+    right: 'read',
+    load: async () => (await import('./pages/guardrails/guardrails.page')).GuardrailsPage,
+  },
+  {
     path: '/jobs',
     label: 'Jobs',
     group: 'tenant',

@@ -1,0 +1,116 @@
+import { useState, type ReactNode } from 'react';
+import { useChange } from '../../api/changes';
+import { api, unwrap } from '../../api/client';
+import { formatCount } from '../../format/credits';
+import { useSession } from '../../session/session';
+import {
+  ActionButton,
+  Badge,
+  Button,
+  ButtonLink,
+  ConfirmDialog,
+  Drawer,
+  Facts,
+  Time,
+  toast,
+} from '../../ui';
+import { ACTIONS, type Guardrail } from './guardrail-form';
+import { describeRule } from './rule-draft';
+import { ActionBadge } from './triggers';
+
+/** One guardrail, with what may be done with it. */
+export function GuardrailDrawer({
+  guardrail,
+  onEdit,
+  onClose,
+}: {
+  guardrail: Guardrail;
+  onEdit: () => void;
+  onClose: () => void;
+}): ReactNode {
+  const { can } = useSession();
+  const [isDeleting, setIsDeleting] = useState(false);
+  const path = { id: guardrail.id };
+  const { is_enabled: isOn } = guardrail;
+  const turn = useChange(
+    () =>
+      unwrap(
+        api.PUT('/v1/customer/guardrails/{id}', { params: { path }, body: { is_enabled: !isOn } }),
+      ),
+    ['guardrails'],
+    () => toast(isOn ? 'It is off' : 'It is on'),
+  );
+  const remove = useChange(
+    () => unwrap(api.DELETE('/v1/customer/guardrails/{id}', { params: { path } })),
+    ['guardrails'],
+    () => {
+      toast('The guardrail is deleted');
+      onClose();
+    },
+  );
+  return (
+    <Drawer title={guardrail.name} open onOpenChange={(open) => !open && onClose()}>
+      <div className="stack">
+        <div className="row">
+          <OnBadge guardrail={guardrail} />
+          <ActionBadge action={guardrail.action} />
+          <span className="muted">{ACTIONS.find(({ id }) => id === guardrail.action)?.hint}</span>
+        </div>
+        {guardrail.description !== null && <p>{guardrail.description}</p>}
+        {can('develop') && (
+          <div className="row">
+            <Button variant="primary" onClick={onEdit}>
+              Change
+            </Button>
+            <ActionButton action={() => turn.mutateAsync(undefined)}>
+              {isOn ? 'Turn off' : 'Turn on'}
+            </ActionButton>
+            <Button variant="danger" onClick={() => setIsDeleting(true)}>
+              Delete
+            </Button>
+          </div>
+        )}
+        <section>
+          <h3>Looks for any of</h3>
+          <ul className="rule-list">
+            {guardrail.rules.map((rule, index) => (
+              <li key={index}>{describeRule(rule)}</li>
+            ))}
+          </ul>
+        </section>
+        <Facts
+          facts={[
+            ['Texts', textsOf(guardrail)],
+            ['Found', `${formatCount(guardrail.trigger_count)} times`],
+            ['Last time', <Time at={guardrail.last_triggered_at} none="never" />],
+            ['Made', <Time at={guardrail.created_at} />],
+            ['Changed', <Time at={guardrail.updated_at} />],
+          ]}
+        />
+        <div className="row row-end">
+          <ButtonLink to="/guardrails" search={{ tab: 'found', guardrail: guardrail.id }}>
+            Where it found something
+          </ButtonLink>
+        </div>
+      </div>
+      <ConfirmDialog
+        title={`Delete “${guardrail.name}”?`}
+        text={<p>It stops at once. What it has found stays in the log.</p>}
+        action="Delete"
+        danger
+        open={isDeleting}
+        onOpenChange={setIsDeleting}
+        onConfirm={() => remove.mutateAsync(undefined)}
+      />
+    </Drawer>
+  );
+}
+
+export function OnBadge({ guardrail }: { guardrail: Guardrail }): ReactNode {
+  return guardrail.is_enabled ? <Badge tone="good">on</Badge> : <Badge tone="neutral">off</Badge>;
+}
+
+export function textsOf({ applies_to: appliesTo }: Guardrail): string {
+  if (appliesTo.length === 2) return 'prompts and answers';
+  return appliesTo.includes('input') ? 'prompts' : 'answers';
+}

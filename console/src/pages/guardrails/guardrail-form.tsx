@@ -1,0 +1,167 @@
+import { useState, type ReactNode } from 'react';
+import { errorAt, errorElsewhere, useChange } from '../../api/changes';
+import { api, unwrap } from '../../api/client';
+import type { components } from '../../api/schema';
+import { Button, Checkbox, Field, FormDialog, Select, TextInput, toast } from '../../ui';
+import { fromRule, NEW_RULE, toRule, type RuleDraft } from './rule-draft';
+import { RuleFields } from './rule-fields';
+import { TrialForm } from './trial';
+
+export type Guardrail = components['schemas']['Guardrail'];
+type Body = components['schemas']['CreateGuardrail'];
+
+export const ACTIONS = [
+  { id: 'block', label: 'Block', hint: 'Requests are refused, answers withheld.' },
+  { id: 'flag', label: 'Flag', hint: 'The caller is told by a header, and the log has a mark.' },
+  { id: 'log', label: 'Log', hint: 'It is noted, and nobody notices.' },
+] as const;
+const MAX_RULES = 50;
+
+/** Makes a guardrail, or changes one. */
+export function GuardrailForm({
+  known,
+  onClose,
+}: {
+  known: Guardrail | undefined;
+  onClose: () => void;
+}): ReactNode {
+  const [name, setName] = useState(known?.name ?? '');
+  const [description, setDescription] = useState(known?.description ?? '');
+  const [action, setAction] = useState<Guardrail['action']>(known?.action ?? 'block');
+  const [appliesTo, setAppliesTo] = useState<Guardrail['applies_to']>(
+    known?.applies_to ?? ['input'],
+  );
+  const [isEnabled, setIsEnabled] = useState(known?.is_enabled ?? true);
+  const [rules, setRules] = useState<readonly RuleDraft[]>(
+    known?.rules.map(fromRule) ?? [NEW_RULE],
+  );
+  const save = useChange(
+    (body: Body) =>
+      known
+        ? unwrap(
+            api.PUT('/v1/customer/guardrails/{id}', { params: { path: { id: known.id } }, body }),
+          )
+        : unwrap(api.POST('/v1/customer/guardrails', { body })),
+    ['guardrails'],
+    () => {
+      toast(known ? 'The guardrail is changed' : 'The guardrail is made, and holds');
+      onClose();
+    },
+  );
+  const setRule = (index: number, change: Partial<RuleDraft>) =>
+    setRules(rules.map((rule, each) => (each === index ? { ...rule, ...change } : rule)));
+  const setDirection = (direction: 'input' | 'output', isOn: boolean) =>
+    setAppliesTo(
+      (['input', 'output'] as const).filter((each) =>
+        each === direction ? isOn : appliesTo.includes(each),
+      ),
+    );
+  return (
+    <FormDialog
+      title={known ? 'Change the guardrail' : 'New guardrail'}
+      wide
+      busy={save.isPending}
+      error={errorElsewhere(save.error, [
+        'name',
+        'description',
+        'action',
+        'applies_to',
+        ...rules.map((_, index) => `rules.${index}`),
+      ])}
+      onClose={onClose}
+      onSubmit={() =>
+        save.mutate({
+          name,
+          description: description === '' ? null : description,
+          rules: rules.map(toRule),
+          action,
+          applies_to: appliesTo,
+          is_enabled: isEnabled,
+        })
+      }
+    >
+      <div className="form-grid">
+        <Field label="Name" error={errorAt(save.error, 'name')}>
+          <TextInput
+            required
+            maxLength={255}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+        </Field>
+        <Field label="Description" error={errorAt(save.error, 'description')}>
+          <TextInput
+            maxLength={2_000}
+            value={description}
+            onChange={({ target }) => setDescription(target.value)}
+          />
+        </Field>
+        <Field
+          label="What a match does"
+          hint={ACTIONS.find(({ id }) => id === action)?.hint}
+          error={errorAt(save.error, 'action')}
+        >
+          <Select
+            value={action}
+            onChange={({ target }) =>
+              setAction(ACTIONS.find(({ id }) => id === target.value)?.id ?? action)
+            }
+          >
+            {ACTIONS.map(({ id, label }) => (
+              <option key={id} value={id}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      </div>
+      <fieldset className="rule">
+        <legend>Where it looks</legend>
+        <div className="row">
+          <Checkbox
+            label="What is sent"
+            checked={appliesTo.includes('input')}
+            onChange={({ target }) => setDirection('input', target.checked)}
+          />
+          <Checkbox
+            label="What models answer"
+            checked={appliesTo.includes('output')}
+            onChange={({ target }) => setDirection('output', target.checked)}
+          />
+          <Checkbox
+            label="It is on"
+            checked={isEnabled}
+            onChange={({ target }) => setIsEnabled(target.checked)}
+          />
+        </div>
+        {errorAt(save.error, 'applies_to') !== undefined && (
+          <span className="field-error" role="alert">
+            {errorAt(save.error, 'applies_to')}
+          </span>
+        )}
+      </fieldset>
+      {rules.map((rule, index) => (
+        <RuleFields
+          key={index}
+          draft={rule}
+          index={index}
+          error={save.error}
+          onChange={(change) => setRule(index, change)}
+          onRemove={
+            rules.length > 1 ? () => setRules(rules.filter((_, each) => each !== index)) : undefined
+          }
+        />
+      ))}
+      {rules.length < MAX_RULES && (
+        <div className="row">
+          <Button onClick={() => setRules([...rules, NEW_RULE])}>Add a rule</Button>
+          <span className="muted">Any one of them is enough.</span>
+        </div>
+      )}
+      <details>
+        <summary>Try these rules on a text</summary>
+        <TrialForm rules={rules.map(toRule)} action={action} />
+      </details>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,159 @@
+import type { ReactNode } from 'react';
+import { errorAt } from '../../api/changes';
+import { Button, Checkbox, Field, NumberInput, Select, TextArea, TextInput } from '../../ui';
+import {
+  DATA_LABEL,
+  PERSONAL_DATA,
+  RULE_TYPES,
+  TYPE_LABEL,
+  type RuleDraft,
+  type RuleType,
+} from './rule-draft';
+
+const FLAGS = [
+  ['i', 'Whatever the case'],
+  ['m', '^ and $ at each line'],
+  ['s', '. matches new lines'],
+] as const;
+
+interface Props {
+  draft: RuleDraft;
+  onChange: (change: Partial<RuleDraft>) => void;
+  /** What the API says of the rule's field of this name; '' for the rule itself. */
+  errorOf: (field: string) => string | undefined;
+}
+
+/**
+ * The controls of one rule.
+ *
+ * @param onRemove undefined: it is the only one, which has to stay
+ */
+export function RuleFields({
+  draft,
+  index,
+  error,
+  onChange,
+  onRemove,
+}: {
+  draft: RuleDraft;
+  index: number;
+  error: Error | null;
+  onChange: (change: Partial<RuleDraft>) => void;
+  onRemove: (() => void) | undefined;
+}): ReactNode {
+  const errorOf = (field: string) => errorAt(error, `rules.${index}.${field}`);
+  const isElsewhere = !['pattern', 'flags', 'words', 'entities', 'max'].some(errorOf);
+  return (
+    <fieldset className="rule">
+      <legend>Rule {index + 1}</legend>
+      <div className="row row-apart">
+        <Field label="Looks for" error={isElsewhere ? errorAt(error, `rules.${index}`) : undefined}>
+          <Select
+            value={draft.type}
+            onChange={({ target }) =>
+              onChange({ type: RULE_TYPES.find((each) => each === target.value) ?? draft.type })
+            }
+          >
+            {RULE_TYPES.map((type) => (
+              <option key={type} value={type}>
+                {TYPE_LABEL[type]}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        {onRemove && (
+          <Button aria-label={`Remove rule ${index + 1}`} onClick={onRemove}>
+            Remove
+          </Button>
+        )}
+      </div>
+      {FIELDS_OF[draft.type]({ draft, onChange, errorOf })}
+    </fieldset>
+  );
+}
+
+const FIELDS_OF: Record<RuleType, (props: Props) => ReactNode> = {
+  keyword: ({ draft, onChange, errorOf }) => (
+    <Field
+      label="Words or phrases, one a line"
+      hint="Whole words, whatever their case."
+      error={errorOf('words')}
+    >
+      <TextArea
+        rows={4}
+        value={draft.words}
+        onChange={({ target }) => onChange({ words: target.value })}
+      />
+    </Field>
+  ),
+  regex: ({ draft, onChange, errorOf }) => (
+    <>
+      <Field
+        label="Pattern"
+        hint="RE2 syntax, without look-around and back-references."
+        error={errorOf('pattern') ?? errorOf('flags')}
+      >
+        <TextInput
+          className="input mono"
+          spellCheck={false}
+          maxLength={1_000}
+          value={draft.pattern}
+          onChange={({ target }) => onChange({ pattern: target.value })}
+        />
+      </Field>
+      <div className="row">
+        {FLAGS.map(([flag, label]) => (
+          <Checkbox
+            key={flag}
+            label={label}
+            checked={draft.flags.includes(flag)}
+            onChange={({ target }) =>
+              onChange({
+                flags: target.checked ? draft.flags + flag : draft.flags.replace(flag, ''),
+              })
+            }
+          />
+        ))}
+      </div>
+    </>
+  ),
+  pii: ({ draft, onChange, errorOf }) => (
+    <>
+      <div className="form-grid">
+        {PERSONAL_DATA.map((each) => (
+          <Checkbox
+            key={each}
+            label={DATA_LABEL[each]}
+            checked={draft.entities.includes(each)}
+            onChange={({ target }) =>
+              onChange({
+                entities: PERSONAL_DATA.filter((other) =>
+                  other === each ? target.checked : draft.entities.includes(other),
+                ),
+              })
+            }
+          />
+        ))}
+      </div>
+      {errorOf('entities') !== undefined && (
+        <span className="field-error" role="alert">
+          {errorOf('entities')}
+        </span>
+      )}
+    </>
+  ),
+  secret: () => (
+    <p className="muted">
+      API keys, tokens, private keys, and values of names such as <code>password</code>.
+    </p>
+  ),
+  max_length: ({ draft, onChange, errorOf }) => (
+    <Field label="Characters at most" error={errorOf('max')}>
+      <NumberInput
+        min={1}
+        value={draft.max}
+        onChange={({ target }) => onChange({ max: target.value })}
+      />
+    </Field>
+  ),
+};

@@ -1,0 +1,226 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useCallback, useMemo, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { useCursorList } from '../../api/queries';
+import type { components } from '../../api/schema';
+import { formatCount } from '../../format/credits';
+import { useSession } from '../../session/session';
+import { useFilters } from '../../shell/use-filters';
+import {
+  Badge,
+  Card,
+  Chart,
+  Checkbox,
+  Choice,
+  DataTable,
+  EmptyState,
+  MoreButton,
+  QueryState,
+  Time,
+  type Column,
+} from '../../ui';
+import type { Guardrail } from './guardrail-form';
+import { SPANS, startOf, triggerLines, type Span } from './trigger-series';
+
+type Event = components['schemas']['GuardrailEvent'];
+
+const DEFAULT_SPAN = SPANS[2];
+
+/** What guardrails have found: how often over time, and in which requests. */
+export function Triggers({ guardrails }: { guardrails: readonly Guardrail[] }): ReactNode {
+  const { can } = useSession();
+  const [{ span: spanId, guardrail, excerpts }, setFilters] = useFilters([
+    'span',
+    'guardrail',
+    'excerpts',
+  ]);
+  const span = SPANS.find(({ id }) => id === spanId) ?? DEFAULT_SPAN;
+  const nameOf = useCallback(
+    (id: string) =>
+      guardrails.find((each) => each.id === id)?.name ?? `deleted (${id.slice(0, 8)})`,
+    [guardrails],
+  );
+  return (
+    <>
+      <div className="filters">
+        <Choice
+          label="Time"
+          value={spanId ?? ''}
+          any={DEFAULT_SPAN.label}
+          options={SPANS.filter((each) => each !== DEFAULT_SPAN).map(({ id, label }) => ({
+            value: id,
+            label,
+          }))}
+          onChange={(value) => setFilters({ span: value })}
+        />
+        <Choice
+          label="Guardrail"
+          value={guardrail ?? ''}
+          any="All"
+          options={guardrails.map(({ id, name }) => ({ value: id, label: name }))}
+          onChange={(value) => setFilters({ guardrail: value })}
+        />
+        {can('content') && (
+          <Checkbox
+            label="Show what was found, as an entry of the audit log"
+            checked={excerpts === '1'}
+            onChange={({ target }) => setFilters({ excerpts: target.checked ? '1' : '' })}
+          />
+        )}
+      </div>
+      <TriggerChart span={span} guardrail={guardrail} nameOf={nameOf} />
+      <EventList
+        guardrail={guardrail}
+        nameOf={nameOf}
+        hasExcerpts={can('content') && excerpts === '1'}
+      />
+    </>
+  );
+}
+
+function TriggerChart({
+  span,
+  guardrail,
+  nameOf,
+}: {
+  span: Span;
+  guardrail: string | undefined;
+  nameOf: (id: string) => string;
+}): ReactNode {
+  const query = useQuery({
+    queryKey: ['guardrail-series', span.id, guardrail],
+    queryFn: async ({ signal }) => {
+      const now = new Date();
+      const { data } = await unwrap(
+        api.GET('/v1/customer/guardrail-events/series', {
+          params: {
+            query: {
+              interval: span.interval,
+              start_date: startOf(span, now).toISOString(),
+              ...(guardrail === undefined ? {} : { guardrail_id: guardrail }),
+            },
+          },
+          signal,
+        }),
+      );
+      return { counts: data, now };
+    },
+    refetchInterval: 30_000,
+  });
+  return (
+    <Card title={`How often, by ${span.interval}`}>
+      <QueryState
+        query={query}
+        isEmpty={({ counts }) => counts.length === 0}
+        empty={
+          <EmptyState title="Nothing was found">
+            What guardrails find is counted here, a moment after the request.
+          </EmptyState>
+        }
+      >
+        {({ counts, now }) => <Lines counts={counts} span={span} now={now} nameOf={nameOf} />}
+      </QueryState>
+    </Card>
+  );
+}
+
+function Lines({
+  counts,
+  span,
+  now,
+  nameOf,
+}: {
+  counts: Parameters<typeof triggerLines>[0];
+  span: Span;
+  now: Date;
+  nameOf: (id: string) => string;
+}): ReactNode {
+  // A drawing is made anew whenever what it is given is.
+  const lines = useMemo(() => triggerLines(counts, span, now, nameOf), [counts, span, now, nameOf]);
+  return <Chart title="What guardrails found" format={formatCount} {...lines} />;
+}
+
+function EventList({
+  guardrail,
+  nameOf,
+  hasExcerpts,
+}: {
+  guardrail: string | undefined;
+  nameOf: (id: string) => string;
+  hasExcerpts: boolean;
+}): ReactNode {
+  const list = useCursorList(['guardrail-events', guardrail, hasExcerpts], (cursor, signal) =>
+    unwrap(
+      api.GET('/v1/customer/guardrail-events', {
+        params: {
+          query: {
+            ...(cursor === undefined ? {} : { cursor }),
+            ...(guardrail === undefined ? {} : { guardrail_id: guardrail }),
+            ...(hasExcerpts && { excerpts: 'true' as const }),
+          },
+        },
+        signal,
+      }),
+    ),
+  );
+  const columns: Column<Event>[] = [
+    { id: 'time', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+    { id: 'guardrail', header: 'Guardrail', cell: ({ guardrail_id }) => nameOf(guardrail_id) },
+    { id: 'action', header: 'Did', cell: ({ action }) => <ActionBadge action={action} /> },
+    {
+      id: 'direction',
+      header: 'In the',
+      wide: true,
+      cell: ({ direction }) => (direction === 'input' ? 'prompt' : 'answer'),
+    },
+    {
+      id: 'request',
+      header: 'Request',
+      cell: ({ request_id }) => (
+        <Link to="/requests/$requestId" params={{ requestId: request_id }} className="mono">
+          …{request_id.slice(-12)}
+        </Link>
+      ),
+    },
+    ...(hasExcerpts
+      ? [
+          {
+            id: 'excerpt',
+            header: 'Found',
+            cell: ({ excerpt }: Event) =>
+              excerpt === null ? <span className="muted">not kept</span> : <q>{excerpt}</q>,
+          },
+        ]
+      : []),
+  ];
+  return (
+    <Card title="Where">
+      <QueryState query={list}>
+        {({ pages }) => (
+          <>
+            <DataTable
+              caption="What guardrails found, newest first"
+              columns={columns}
+              rows={pages.flatMap(({ data }) => data)}
+              rowKey={({ id }) => id}
+              empty={
+                <EmptyState title="No request was found fault with">
+                  {guardrail === undefined
+                    ? 'A row appears for each request in which a guardrail finds something.'
+                    : 'Choose another guardrail above, or all.'}
+                </EmptyState>
+              }
+            />
+            <MoreButton query={list} />
+          </>
+        )}
+      </QueryState>
+    </Card>
+  );
+}
+
+export function ActionBadge({ action }: { action: Guardrail['action'] }): ReactNode {
+  if (action === 'block') return <Badge tone="bad">block</Badge>;
+  return <Badge tone={action === 'flag' ? 'warn' : 'neutral'}>{action}</Badge>;
+}
