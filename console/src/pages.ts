@@ -85,6 +85,13 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./pages/integrations/integrations.page')).IntegrationsPage,
   },
   {
+    path: '/members',
+    label: 'Members',
+    group: 'tenant',
+    right: 'read',
+    load: async () => (await import('./pages/members/members.page')).MembersPage,
+  },
+  {
     path: '/operator-logs',
     label: 'Requests',
     group: 'operator',

@@ -4,7 +4,16 @@ import { toast } from './toast';
 
 const COPIED_MS = 2_000;
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }): ReactNode {
+/** @param children what stands on it, where `label` says more */
+export function CopyButton({
+  text,
+  label = 'Copy',
+  children = label,
+}: {
+  text: string;
+  label?: string;
+  children?: ReactNode;
+}): ReactNode {
   const [isCopied, setIsCopied] = useState(false);
   const copy = async () => {
     try {
@@ -18,7 +27,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   };
   return (
     <Button onClick={() => void copy()} aria-label={isCopied ? 'Copied' : label}>
-      {isCopied ? 'Copied' : label}
+      {isCopied ? 'Copied' : children}
     </Button>
   );
 }
