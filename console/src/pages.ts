@@ -92,6 +92,13 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./pages/members/members.page')).MembersPage,
   },
   {
+    path: '/audit',
+    label: 'Audit',
+    group: 'tenant',
+    right: 'read',
+    load: async () => (await import('./pages/audit/audit.page')).AuditPage,
+  },
+  {
     path: '/operator-logs',
     label: 'Requests',
     group: 'operator',

@@ -1,11 +1,11 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
+import { download } from '../api/download';
 import { useCursorList, type CursorPage } from '../api/queries';
-import type { components } from '../api/schema';
 import { useFilters } from '../shell/use-filters';
 import {
+  ActionButton,
   Card,
   DataTable,
-  Drawer,
   EmptyState,
   Field,
   MoreButton,
@@ -16,22 +16,17 @@ import {
   Time,
   type Column,
 } from '../ui';
-import { Changes } from './changes';
-import { changesBetween } from './changes-between';
+import {
+  ACTOR_KINDS,
+  AuditDrawer,
+  type ActorKind,
+  type AuditFilters,
+  type AuditRow,
+} from './audit-drawer';
 
-type AuditRow = components['schemas']['AuditLogRow'];
-type ActorKind = AuditRow['actor']['kind'];
-
-const ACTOR_KINDS: Record<ActorKind, string> = {
-  admin_key: "An operator's key",
-  api_key: "A tenant's key",
-  person: 'A person',
-  command: 'A command',
-  bootstrap: 'The start',
-  service: 'The service',
-};
 const NAMES = [
   'actor_kind',
+  'actor_id',
   'action',
   'target_type',
   'target_id',
@@ -40,17 +35,6 @@ const NAMES = [
   'start_date',
   'end_date',
 ] as const;
-
-export interface AuditFilters {
-  actor_kind?: ActorKind;
-  action?: string;
-  target_type?: string;
-  target_id?: string;
-  request_id?: string;
-  tenant_id?: string;
-  start_date?: string;
-  end_date?: string;
-}
 
 /**
  * Who changed what, the latest first.
@@ -75,7 +59,7 @@ export function AuditList({
   isOverTenants?: boolean;
 }): ReactNode {
   const [texts, setFilters] = useFilters(NAMES);
-  const [opened, setOpened] = useState<AuditRow>();
+  const [{ change: openId }, setOpen] = useFilters(['change']);
   const filters = filtersOf(texts);
   const list = useCursorList([queryKey, 'audit', filters], (cursor, signal) =>
     read(filters, cursor, signal),
@@ -123,6 +107,8 @@ export function AuditList({
       : []),
   ];
   const query = new URLSearchParams(Object.entries(filters)).toString();
+  const opened = list.data?.pages.flatMap(({ data }) => data).find(({ id }) => id === openId);
+  const close = () => setOpen({ change: undefined });
   return (
     <>
       <div className="filters">
@@ -138,6 +124,12 @@ export function AuditList({
               </option>
             ))}
           </Select>
+        </Field>
+        <Field label="By the one with the id">
+          <SearchInput
+            value={texts.actor_id ?? ''}
+            onSearch={(actor_id) => setFilters({ actor_id })}
+          />
         </Field>
         <Field label="Action">
           <SearchInput
@@ -187,11 +179,23 @@ export function AuditList({
       </div>
       <Card
         title="Changes"
-        actions={['csv', 'jsonl'].map((ending) => (
-          <a key={ending} className="button" href={`${exportPath}.${ending}?${query}`} download>
-            {ending === 'csv' ? 'CSV' : 'JSON lines'}
-          </a>
-        ))}
+        actions={['csv', 'jsonl'].map((ending) => {
+          const path = `${exportPath}.${ending}?${query}`;
+          const label = ending === 'csv' ? 'CSV' : 'JSON lines';
+          // A link can not say which tenant it is for; over all tenants the file may be too long to hold.
+          return isOverTenants ? (
+            <a key={ending} className="button" href={path} download>
+              {label}
+            </a>
+          ) : (
+            <ActionButton
+              key={ending}
+              action={() => download(path, { name: `audit-log.${ending}` })}
+            >
+              {label}
+            </ActionButton>
+          );
+        })}
       >
         <QueryState query={list}>
           {({ pages }) => (
@@ -199,8 +203,8 @@ export function AuditList({
               caption="Changes"
               columns={columns}
               rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => String(id)}
-              onOpen={setOpened}
+              rowKey={({ id }) => id}
+              onOpen={({ id }) => setOpen({ change: id })}
               empty={
                 <EmptyState title="No change matches">
                   <span>Take a filter away. What was refused is not listed.</span>
@@ -211,31 +215,17 @@ export function AuditList({
         </QueryState>
       </Card>
       <MoreButton query={list} />
-      {opened && <AuditDrawer row={opened} onClose={() => setOpened(undefined)} />}
-    </>
-  );
-}
-
-function AuditDrawer({ row, onClose }: { row: AuditRow; onClose: () => void }): ReactNode {
-  return (
-    <Drawer title={`${row.action} of ${row.target.type}`} open onOpenChange={onClose}>
-      <p>
-        <Time at={row.created_at} /> by {row.actor.name} ({ACTOR_KINDS[row.actor.kind]})
-      </p>
-      <p>
-        <span className="mono">{row.target.id}</span>
-      </p>
-      {row.request_id !== null && (
-        <p className="muted">
-          Request <span className="mono">{row.request_id}</span>
-        </p>
+      {opened && (
+        <AuditDrawer
+          row={opened}
+          onClose={close}
+          onFilter={(filter) => {
+            close();
+            setFilters(filter);
+          }}
+        />
       )}
-      <Changes
-        caption="What changed"
-        changes={changesBetween(row.before, row.after)}
-        empty="Nothing that is shown of it has changed."
-      />
-    </Drawer>
+    </>
   );
 }
 

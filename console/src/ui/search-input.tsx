@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useEffectEvent, useState, type ReactNode } from 'react';
 import { TextInput } from './field';
 
 const PAUSE_MS = 250;
@@ -13,19 +13,27 @@ export function SearchInput({
   onSearch: (text: string) => void;
   placeholder?: string;
 }): ReactNode {
-  const [text, setText] = useState(value);
+  /** `told`: what the page knows, or will know in a moment. */
+  const [{ text, told, known }, setState] = useState({ text: value, told: value, known: value });
+  if (value !== known) {
+    // Set from elsewhere, unless it is what was told: more may be typed by then.
+    setState({ text: value === told ? text : value, told: value, known: value });
+  }
+  const tell = useEffectEvent(onSearch);
   useEffect(() => {
-    if (text === value) return;
-    const timer = setTimeout(() => onSearch(text), PAUSE_MS);
+    if (text === told) return;
+    const timer = setTimeout(() => {
+      setState((before) => ({ ...before, told: text }));
+      tell(text);
+    }, PAUSE_MS);
     return () => clearTimeout(timer);
-    // What is typed counts; a new function of the same page says nothing new.
-  }, [text]);
+  }, [text, told]);
   return (
     <TextInput
       type="search"
       value={text}
       placeholder={placeholder}
-      onChange={(event) => setText(event.target.value)}
+      onChange={({ target }) => setState((before) => ({ ...before, text: target.value }))}
     />
   );
 }
