@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { errorAt, errorElsewhere, useChange } from '../../api/changes';
 import {
+  Button,
   Checkbox,
   Field,
   FormDialog,
@@ -12,7 +13,7 @@ import {
   TextInput,
   toast,
 } from '../../ui';
-import { nameOf, type Account } from './accounts';
+import { nameOf, TestResult, type Account } from './accounts';
 
 /**
  * Adds an account.
@@ -39,19 +40,18 @@ export function AccountForm({
     staleTime: 60_000,
   });
   const offer = offers.data?.data.find((each) => each.provider === provider);
+  const given = Object.entries(settings).filter(([, value]) => value !== '');
+  const account = { provider, key, settings: Object.fromEntries(given) };
+  const tested = JSON.stringify(account);
+  const test = useChange(
+    (_: string) => unwrap(api.POST('/v1/customer/provider-credentials/test', { body: account })),
+    [],
+  );
   const save = useChange(
     async (): Promise<string | undefined> => {
-      const given = Object.entries(settings).filter(([, value]) => value !== '');
+      const rest = { name: name || null, allow_shared_fallback: isShared };
       await unwrap(
-        api.POST('/v1/customer/provider-credentials', {
-          body: {
-            provider,
-            key,
-            name: name || null,
-            settings: Object.fromEntries(given),
-            allow_shared_fallback: isShared,
-          },
-        }),
+        api.POST('/v1/customer/provider-credentials', { body: { ...account, ...rest } }),
       );
       if (!replaces) return undefined;
       const params = { path: { id: replaces.id } };
@@ -72,17 +72,21 @@ export function AccountForm({
     },
   );
   const names = (offer?.settings ?? []).map((setting) => `settings.${setting.name}`);
-  const other = errorElsewhere(save.error, ['provider', 'name', 'key', ...names]);
+  const error = test.error ?? save.error;
+  const other = errorElsewhere(error, ['provider', 'name', 'key', ...names]);
   return (
     <FormDialog
       title={replaces ? `Replace the key of ${nameOf(replaces)}` : 'Add an account'}
       busy={save.isPending}
       onClose={onClose}
-      onSubmit={() => save.mutate(undefined)}
+      onSubmit={() => {
+        test.reset();
+        save.mutate(undefined);
+      }}
     >
       <QueryState query={offers}>
         {({ data }) => (
-          <Field label="Provider" error={errorAt(save.error, 'provider')}>
+          <Field label="Provider" error={errorAt(error, 'provider')}>
             <Select
               required
               disabled={replaces !== undefined}
@@ -102,7 +106,7 @@ export function AccountForm({
       <Field
         label="Key"
         hint={`${offer?.key_description ?? ''} It is stored encrypted and never shown again.`.trim()}
-        error={errorAt(save.error, 'key')}
+        error={errorAt(error, 'key')}
       >
         <TextInput
           required
@@ -117,7 +121,7 @@ export function AccountForm({
           key={setting.name}
           label={setting.is_required ? setting.name : `${setting.name} (optional)`}
           hint={setting.description}
-          error={errorAt(save.error, `settings.${setting.name}`)}
+          error={errorAt(error, `settings.${setting.name}`)}
         >
           <TextInput
             required={setting.is_required}
@@ -126,7 +130,7 @@ export function AccountForm({
           />
         </Field>
       ))}
-      <Field label="Name (optional)" error={errorAt(save.error, 'name')}>
+      <Field label="Name (optional)" error={errorAt(error, 'name')}>
         <TextInput value={name} maxLength={255} onChange={({ target }) => setName(target.value)} />
       </Field>
       <Checkbox
@@ -134,6 +138,19 @@ export function AccountForm({
         checked={isShared}
         onChange={({ target }) => setIsShared(target.checked)}
       />
+      <div className="row">
+        <Button
+          busy={test.isPending}
+          disabled={provider === '' || key === ''}
+          onClick={() => {
+            save.reset();
+            test.mutate(tested);
+          }}
+        >
+          Test
+        </Button>
+      </div>
+      {test.data && test.variables === tested && <TestResult {...test.data} />}
       {other && <Notice tone="bad">{other}</Notice>}
     </FormDialog>
   );

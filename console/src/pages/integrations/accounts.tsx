@@ -3,13 +3,16 @@ import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
+import { formatDuration } from '../../format/times';
 import { useSession } from '../../session/session';
 import {
+  ActionButton,
   Button,
   Card,
   ConfirmDialog,
   DataTable,
   EmptyState,
+  Notice,
   QueryState,
   Time,
   toast,
@@ -18,6 +21,7 @@ import {
 import { AccountForm } from './account-form';
 
 export type Account = components['schemas']['ProviderCredential'];
+type Check = components['schemas']['AccountCheck'];
 
 /** The tenant's own accounts with vendors: requests go over them before shared capacity. */
 export function Accounts(): ReactNode {
@@ -80,6 +84,18 @@ export function Accounts(): ReactNode {
             header: 'Change',
             cell: (account: Account) => (
               <div className="row">
+                <ActionButton
+                  aria-label={`Test ${nameOf(account)}`}
+                  action={async () => {
+                    const params = { path: { id: account.id } };
+                    const check = await unwrap(
+                      api.POST('/v1/customer/provider-credentials/{id}/test', { params }),
+                    );
+                    toast(resultOf(check), check.ok ? 'good' : 'bad');
+                  }}
+                >
+                  Test
+                </ActionButton>
                 <Button
                   aria-label={`Replace the key of ${nameOf(account)}`}
                   onClick={() => setRotated(account)}
@@ -152,4 +168,13 @@ export function Accounts(): ReactNode {
 /** What the tenant calls it, else with whom it is. */
 export function nameOf({ name, provider }: Account): string {
   return name ?? provider;
+}
+
+/** What a real call said of a key. */
+export function TestResult(check: Check): ReactNode {
+  return <Notice tone={check.ok ? 'good' : 'bad'}>{resultOf(check)}</Notice>;
+}
+
+function resultOf({ message, latency_ms }: Check): string {
+  return `${message} (${formatDuration(latency_ms)})`;
 }
