@@ -154,6 +154,14 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./pages/books/books.page')).BooksPage,
   },
   {
+    path: '/operator-alerts',
+    label: 'Alerts',
+    group: 'operator',
+    right: 'operator:read',
+    load: async () =>
+      (await import('./pages/operator-alerts/operator-alerts.page')).OperatorAlertsPage,
+  },
+  {
     path: '/operator-audit',
     label: 'Audit',
     group: 'operator',

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useFilters } from '../../shell/use-filters';
 import { Page, Tabs } from '../../ui';
 import { Accounts } from './accounts';
-import { Alerts } from './alerts';
+import { TenantAlerts } from './tenant-alerts';
 import { Destinations } from './destinations';
 import { Webhooks } from './webhooks';
 
@@ -10,7 +10,7 @@ const TABS = [
   { id: 'accounts', label: 'Vendor accounts', content: () => <Accounts /> },
   { id: 'traces', label: 'Traces', content: () => <Destinations /> },
   { id: 'webhooks', label: 'Webhooks', content: () => <Webhooks /> },
-  { id: 'alerts', label: 'Alerts', content: () => <Alerts /> },
+  { id: 'alerts', label: 'Alerts', content: () => <TenantAlerts /> },
 ];
 
 /** What the tenant has connected with the gateway. */

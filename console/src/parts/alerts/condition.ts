@@ -11,6 +11,8 @@ interface Figure {
   type: 'integer' | 'list' | 'text' | readonly (readonly [value: string, text: string])[];
   initial: string;
   isRequired: boolean;
+  /** Tenants' own alerts do not take it. */
+  isForOperator?: boolean;
 }
 
 const figure = (
@@ -22,11 +24,16 @@ const figure = (
 
 const PROVIDER = figure('provider', 'Provider (empty: all)', '', 'text');
 
-/** What tenants can be told of, and its figures. */
-export const KINDS: Partial<Record<AlertKind, { label: string; figures: readonly Figure[] }>> = {
+const TENANT: Figure = {
+  ...figure('tenant_id', 'Of which tenant (its id; empty: each)', '', 'text'),
+  isForOperator: true,
+};
+
+/** What one can be told of, and its figures. */
+export const KINDS: Record<AlertKind, { label: string; figures: readonly Figure[] }> = {
   balance_below: {
     label: 'The balance is below',
-    figures: [figure('credits', 'Credits', '5000000')],
+    figures: [figure('credits', 'Credits', '5000000'), TENANT],
   },
   budget: {
     label: 'A budget is used up',
@@ -39,6 +46,7 @@ export const KINDS: Partial<Record<AlertKind, { label: string; figures: readonly
         ['end_user', 'an end user’s'],
       ]),
       figure('scope_id', 'Of which key (its id) or end user (empty: each)', '', 'text'),
+      TENANT,
     ],
   },
   error_rate: {
@@ -48,6 +56,7 @@ export const KINDS: Partial<Record<AlertKind, { label: string; figures: readonly
       figure('window_minutes', 'Within minutes', '10'),
       figure('min_requests', 'Of at least so many', '20'),
       PROVIDER,
+      { ...TENANT, label: 'Of which tenant (its id; empty: all together)' },
     ],
   },
   spend_unusual: {
@@ -55,14 +64,22 @@ export const KINDS: Partial<Record<AlertKind, { label: string; figures: readonly
     figures: [
       figure('factor', 'Times the usual hour', '3'),
       figure('floor_credits', 'From so many credits', '1000000'),
+      TENANT,
     ],
   },
   vendor_unhealthy: { label: 'A vendor fails', figures: [PROVIDER] },
+  route_paused: { label: 'An operator pauses a route', figures: [PROVIDER] },
 };
+
+/** The kinds that an owner's alerts can be of; only operators pause routes, and are told of it. */
+export function kindsOf(owner: 'tenant' | 'operator'): AlertKind[] {
+  const kinds = Object.keys(KINDS).filter((kind): kind is AlertKind => kind in KINDS);
+  return owner === 'operator' ? kinds : kinds.filter((kind) => kind !== 'route_paused');
+}
 
 /** A condition as a form has it: all is text. */
 export function toTexts(kind: AlertKind, condition: Condition | undefined): Record<string, string> {
-  const figures = KINDS[kind]?.figures ?? [];
+  const figures = KINDS[kind].figures;
   return Object.fromEntries(
     figures.map(({ name, initial }) => {
       if (!condition) return [name, initial];
@@ -72,7 +89,7 @@ export function toTexts(kind: AlertKind, condition: Condition | undefined): Reco
 }
 
 export function fromTexts(kind: AlertKind, texts: Readonly<Record<string, string>>): Condition {
-  const figures = KINDS[kind]?.figures ?? [];
+  const figures = KINDS[kind].figures;
   const condition: Condition = {};
   for (const { name, type } of figures) {
     const text = texts[name]?.trim() ?? '';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeCondition, fromTexts, toTexts } from './condition';
+import { describeCondition, fromTexts, kindsOf, toTexts } from './condition';
 
 describe('the condition of an alert in a form', () => {
   it('comes back as it was, without what is not said', () => {
     const condition = { thresholds: [50, 100], scope: 'api_key', scope_id: null };
     const texts = toTexts('budget', condition);
-    expect(texts).toEqual({ thresholds: '50, 100', scope: 'api_key', scope_id: '' });
+    expect(texts).toEqual({ thresholds: '50, 100', scope: 'api_key', scope_id: '', tenant_id: '' });
     expect(fromTexts('budget', texts)).toEqual({ thresholds: [50, 100], scope: 'api_key' });
   });
 
@@ -19,5 +19,14 @@ describe('the condition of an alert in a form', () => {
 
   it('is told in a line', () => {
     expect(describeCondition({ credits: 5_000_000, provider: null })).toBe('credits 5,000,000');
+  });
+});
+
+describe('the kinds of alerts', () => {
+  it('are all of them for operators, and all but pauses for tenants', () => {
+    expect(kindsOf('operator')).toContain('route_paused');
+    expect(kindsOf('tenant')).toEqual(
+      kindsOf('operator').filter((kind) => kind !== 'route_paused'),
+    );
   });
 });

@@ -1,9 +1,8 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
 import { errorAt, errorElsewhere, useChange } from '../../api/changes';
 import { Checkbox, Field, FormDialog, Notice, Select, TextInput, toast } from '../../ui';
-import type { Alert } from './alerts';
-import { fromTexts, KINDS, toTexts, type AlertKind, type Condition } from './condition';
+import { queryKeysOf, type Alert, type AlertSource } from './alert-source';
+import { fromTexts, KINDS, kindsOf, toTexts, type AlertKind, type Condition } from './condition';
 
 /** What a new alert begins with. */
 export interface Draft {
@@ -12,13 +11,13 @@ export interface Draft {
   condition?: Condition;
 }
 
-const ALL_KINDS = Object.keys(KINDS).filter((kind): kind is AlertKind => kind in KINDS);
-
 /** Makes or changes an alert. Its URL is shown nowhere again, so it stays unless another is given. */
 export function AlertForm({
+  source,
   alert,
   onClose,
 }: {
+  source: AlertSource;
   alert: Alert | Draft;
   onClose: () => void;
 }): ReactNode {
@@ -33,21 +32,19 @@ export function AlertForm({
     async () => {
       const body = { name, format, enabled: isEnabled, condition: fromTexts(kind, texts) };
       return stored
-        ? unwrap(
-            api.PATCH('/v1/customer/alerts/{id}', {
-              params: { path: { id: stored.id } },
-              body: { ...body, ...(url !== '' && { url }) },
-            }),
-          )
-        : unwrap(api.POST('/v1/customer/alerts', { body: { ...body, kind, url } }));
+        ? source.update(stored.id, { ...body, ...(url !== '' && { url }) })
+        : source.create({ ...body, kind, url });
     },
-    ['alerts'],
+    [queryKeysOf(source).alerts],
     () => {
       toast('The alert is stored. Whether it is the case is looked at every 15 seconds.');
       onClose();
     },
   );
-  const figures = KINDS[kind]?.figures ?? [];
+  const { figures } = KINDS[kind];
+  const shown = figures.filter(
+    ({ isForOperator }) => !isForOperator || source.owner === 'operator',
+  );
   const other = errorElsewhere(save.error, [
     'name',
     'url',
@@ -69,19 +66,19 @@ export function AlertForm({
           disabled={stored !== undefined}
           value={kind}
           onChange={({ target }) => {
-            const next = ALL_KINDS.find((each) => each === target.value) ?? kind;
+            const next = kindsOf(source.owner).find((each) => each === target.value) ?? kind;
             setKind(next);
             setTexts(toTexts(next, undefined));
           }}
         >
-          {ALL_KINDS.map((each) => (
+          {kindsOf(source.owner).map((each) => (
             <option key={each} value={each}>
-              {KINDS[each]?.label}
+              {KINDS[each].label}
             </option>
           ))}
         </Select>
       </Field>
-      {figures.map((figure) => (
+      {shown.map((figure) => (
         <Field
           key={figure.name}
           label={figure.label}

@@ -1,10 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
 import { useChange } from '../../api/changes';
 import { useCursorList } from '../../api/queries';
-import type { components } from '../../api/schema';
-import { useSession } from '../../session/session';
 import {
   ActionButton,
   Badge,
@@ -20,10 +17,8 @@ import {
   type Column,
 } from '../../ui';
 import { AlertForm, type Draft } from './alert-form';
+import { queryKeysOf, type Alert, type AlertEvent, type AlertSource } from './alert-source';
 import { describeCondition, KINDS } from './condition';
-
-export type Alert = components['schemas']['Alert'];
-type AlertEvent = components['schemas']['AlertEvent'];
 
 const TONE = { pending: 'info', delivered: 'good', dropped: 'bad' } as const;
 
@@ -48,29 +43,23 @@ const EVENTS: readonly Column<AlertEvent>[] = [
 ];
 
 /** Rules that somebody is told by, and what was told. */
-export function Alerts(): ReactNode {
-  const { can } = useSession();
+export function Alerts({ source }: { source: AlertSource }): ReactNode {
+  const keys = queryKeysOf(source);
   const [edited, setEdited] = useState<Alert | Draft>();
   const [removed, setRemoved] = useState<Alert>();
   const alerts = useQuery({
-    queryKey: ['alerts'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/alerts', { signal })),
+    queryKey: [keys.alerts],
+    queryFn: ({ signal }) => source.list(signal),
     refetchInterval: 15_000,
   });
   const events = useCursorList(
-    ['alert-events'],
-    (cursor, signal) =>
-      unwrap(
-        api.GET('/v1/customer/alert-events', {
-          params: { query: { limit: 50, ...(cursor && { cursor }) } },
-          signal,
-        }),
-      ),
+    [keys.events],
+    (cursor, signal) => source.events({ limit: 50, ...(cursor && { cursor }) }, signal),
     { refetchInterval: 15_000 },
   );
   const remove = useChange(
-    ({ id }: Alert) => unwrap(api.DELETE('/v1/customer/alerts/{id}', { params: { path: { id } } })),
-    ['alerts'],
+    ({ id }: Alert) => source.remove(id),
+    [keys.alerts],
     () => toast('The alert is deleted.'),
   );
   return (
@@ -78,7 +67,7 @@ export function Alerts(): ReactNode {
       <Card
         title="Rules"
         actions={
-          can('develop') && (
+          source.mayChange && (
             <>
               {alerts.data?.presets.map((preset) => (
                 <Button key={preset.name} onClick={() => setEdited(preset)}>
@@ -99,14 +88,16 @@ export function Alerts(): ReactNode {
           {({ data }) => (
             <DataTable
               caption="Alerts"
-              columns={ruleColumns(can('develop'), setEdited, setRemoved)}
+              columns={ruleColumns(source, setEdited, setRemoved)}
               rows={data}
               rowKey={({ id }) => id}
               empty={
                 <EmptyState title="Nobody is told of anything yet">
-                  {can('develop')
+                  {source.mayChange
                     ? 'Begin with one of those above.'
-                    : 'A developer or an owner can add alerts.'}
+                    : source.owner === 'tenant'
+                      ? 'A developer or an owner can add alerts.'
+                      : 'An admin can add alerts.'}
                 </EmptyState>
               }
             />
@@ -127,7 +118,7 @@ export function Alerts(): ReactNode {
         </QueryState>
         <MoreButton query={events} />
       </Card>
-      {edited && <AlertForm alert={edited} onClose={() => setEdited(undefined)} />}
+      {edited && <AlertForm source={source} alert={edited} onClose={() => setEdited(undefined)} />}
       <ConfirmDialog
         title={`Delete ${removed?.name ?? 'the alert'}?`}
         text="What waits to be told is dropped. What was told stays listed."
@@ -142,7 +133,7 @@ export function Alerts(): ReactNode {
 }
 
 function ruleColumns(
-  isAlterable: boolean,
+  source: AlertSource,
   edit: (alert: Alert) => void,
   remove: (alert: Alert) => void,
 ): Column<Alert>[] {
@@ -164,7 +155,7 @@ function ruleColumns(
       wide: true,
       cell: ({ kind, condition }) => (
         <>
-          {KINDS[kind]?.label ?? kind}
+          {KINDS[kind].label}
           <br />
           <small className="muted">{describeCondition(condition)}</small>
         </>
@@ -176,14 +167,14 @@ function ruleColumns(
       wide: true,
       cell: ({ format, url_preview }) => `${url_preview} (${format})`,
     },
-    ...(isAlterable
+    ...(source.mayChange
       ? [
           {
             id: 'actions',
             header: 'Change',
             cell: (alert: Alert) => (
               <div className="row">
-                <TestButton {...alert} />
+                <TestButton source={source} alert={alert} />
                 <Button aria-label={`Edit ${alert.name}`} onClick={() => edit(alert)}>
                   Edit
                 </Button>
@@ -203,14 +194,12 @@ function ruleColumns(
 }
 
 /** Sends a test, and says what became of it. */
-function TestButton({ id, name }: Alert): ReactNode {
+function TestButton({ source, alert }: { source: AlertSource; alert: Alert }): ReactNode {
   return (
     <ActionButton
-      aria-label={`Send a test of ${name}`}
+      aria-label={`Test ${alert.name}`}
       action={async () => {
-        const { delivered, status, error } = await unwrap(
-          api.POST('/v1/customer/alerts/{id}/test', { params: { path: { id } } }),
-        );
+        const { delivered, status, error } = await source.test(alert.id);
         if (delivered) toast(`The receiver took it (${status}).`);
         else toast(`It was not delivered: ${error ?? `status ${status}`}`, 'bad');
       }}
