@@ -95,10 +95,13 @@ describe(CreditsService.name, () => {
       expect(history.lasts_until).toBe('2026-11-28T12:00:00.000Z');
     });
 
-    it.each<Record<string, number>>([{}, { '2026-11-23': 700 }])('sees no end when %j was spent', async (costs) => {
-      spentOn(costs);
-      const { daily_spend, lasts_until } = await service.history(CALLER, 30, NOW);
-      expect({ daily_spend, lasts_until }).toEqual({ daily_spend: 0, lasts_until: null });
-    });
+    it.each<Record<string, number>>([{}, { '2026-11-23': 700 }])(
+      'sees no end when %j was spent',
+      async (costs) => {
+        spentOn(costs);
+        const { daily_spend, lasts_until } = await service.history(CALLER, 30, NOW);
+        expect({ daily_spend, lasts_until }).toEqual({ daily_spend: 0, lasts_until: null });
+      },
+    );
   });
 });
