@@ -43,9 +43,12 @@ export class RouteTable {
   }
 
   methodsOf(path: string): string[] {
-    const methods = this.layers
-      .filter((layer) => layer.match(path))
-      .flatMap((layer) => Object.keys(layer.route.methods));
+    const matching = this.layers.filter((layer) => layer.match(path));
+    // A path of its own is no id, though one that takes ids has it as well.
+    const own = matching.filter(({ route }) => route.path === path);
+    const methods = (own.length > 0 ? own : matching).flatMap(({ route }) =>
+      Object.keys(route.methods),
+    );
     // Whatever can be read can be asked for its head.
     if (methods.includes('get')) methods.push('head');
     return [...new Set(methods.map((method) => method.toUpperCase()))].sort();
@@ -140,7 +143,7 @@ function statusOf(thrown: unknown): unknown {
 /** Express does not tell of it in its types. */
 interface RouterLayer {
   match(path: string): boolean;
-  route: { methods: Record<string, boolean> };
+  route: { path: unknown; methods: Record<string, boolean> };
 }
 
 /** Layers without a route are middleware. */

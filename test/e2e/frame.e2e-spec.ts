@@ -150,6 +150,8 @@ describe('the frame of every answer', () => {
       ['PUT', '/v1/customer/api-keys/x', 'DELETE, GET, HEAD, PATCH'],
       ['DELETE', '/v1/customer/api-keys', 'GET, HEAD, POST'],
       ['POST', '/healthz', 'GET, HEAD'],
+      // A job's id would stand there, too.
+      ['PATCH', '/v1/images/generations', 'POST'],
     ])('is on 405 %s %s, which names what is allowed', async (method, path, allowed) => {
       const answer = await partsOf(await gateway.fetch(path, { method }));
       expectError(answer, 405, INVALID, 'method');
