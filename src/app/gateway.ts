@@ -106,7 +106,7 @@ export async function startGateway(
     await fit.join(role);
     const bootstrap = role === 'worker' ? MADE_ELSEWHERE : await ensureFirstTenant(application);
     // Before the sweep, which would show these requests as crashed for a moment.
-    await application.get(SettlementRecovery, { strict: false }).recoverAll();
+    await application.get(SettlementRecovery, { strict: false }).recoverAtStart();
     await application
       .get(HoldSweeperService, { strict: false })
       .sweepNow({ assumeOthersDead: config.databaseUrl === undefined });

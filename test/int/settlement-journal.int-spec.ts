@@ -4,6 +4,7 @@ import {
   appendFileSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -11,7 +12,7 @@ import {
   utimesSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   afterAll,
   afterEach,
@@ -23,6 +24,7 @@ import {
   jest,
 } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { COMMAND_AUTHOR } from '../../src/core/access/author.js';
 import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
 import type { SettlementRecord } from '../../src/core/ledger/ledger-operations.js';
 import { SettlementJournal } from '../../src/core/ledger/settlement-journal.js';
@@ -103,6 +105,16 @@ describe('settlements that no database takes before the process ends', () => {
     return rows.map(({ outcome, cost }) => [outcome, cost]);
   };
 
+  /** What the audit log says of a journal, whoever booked it. */
+  const audited = async (path: string): Promise<unknown[]> => {
+    const { rows } = await own.database.query<{ row: unknown }>(
+      `SELECT json_build_array(actor_kind, tenant_id, after) AS row FROM audit_log
+       WHERE action = 'settlements.recover' AND target_id = $1 ORDER BY id`,
+      [basename(path)],
+    );
+    return rows.map(({ row }) => row);
+  };
+
   const hold = async (amount = 100): Promise<string> => {
     const operation = holdOperation(tenant, amount);
     await ending.store.hold(operation);
@@ -142,7 +154,7 @@ describe('settlements that no database takes before the process ends', () => {
   it('are booked by the next process, and their holds given back', async () => {
     const path = await endWith(3);
     const before = living.fates.recovered ?? 0;
-    expect(await living.recovery.recover(path)).toEqual({
+    expect(await living.recovery.recover(path, COMMAND_AUTHOR)).toEqual({
       booked: 3,
       known: 0,
       refused: 0,
@@ -150,6 +162,7 @@ describe('settlements that no database takes before the process ends', () => {
       path: undefined,
     });
     expect(existsSync(path)).toBe(false);
+    expect(await audited(path)).toEqual([['command', null, { booked: 3, known: 0, refused: 0 }]]);
     expect((living.fates.recovered ?? 0) - before).toBe(3);
     expect(await account()).toMatchObject({ balance: 994, held: 0, spent: 6, requests: 3 });
     expect(await outcomes()).toEqual([1, 2, 3].map((cost) => ['completed', cost]));
@@ -161,14 +174,17 @@ describe('settlements that no database takes before the process ends', () => {
     for (const copy of copies) copyFileSync(path, copy);
     const third = await connectLedger(own.url);
     const recovered = await Promise.all([
-      living.recovery.recover(copies[0]!),
-      third.recovery.recover(copies[1]!),
-      living.recovery.recover(path),
+      living.recovery.recover(copies[0]!, COMMAND_AUTHOR),
+      third.recovery.recover(copies[1]!, COMMAND_AUTHOR),
+      living.recovery.recover(path, COMMAND_AUTHOR),
     ]);
     await third.close();
     expect(recovered.reduce((sum, { booked }) => sum + booked, 0)).toBe(20);
     expect(recovered.reduce((sum, { known }) => sum + known, 0)).toBe(40);
-    expect(await living.recovery.recover(copies[2]!)).toMatchObject({ booked: 0, known: 20 });
+    expect(await living.recovery.recover(copies[2]!, COMMAND_AUTHOR)).toMatchObject({
+      booked: 0,
+      known: 20,
+    });
     expect(await account()).toMatchObject({ balance: 790, held: 0, spent: 210, requests: 20 });
   });
 
@@ -178,9 +194,33 @@ describe('settlements that no database takes before the process ends', () => {
     await sweeper.sweepNow({ assumeOthersDead: true });
     expect(await outcomes()).toEqual([1, 2, 3].map(() => ['crashed', 0]));
     expect(await account()).toMatchObject({ balance: 1_000, held: 0 });
-    expect(await living.recovery.recover(path)).toMatchObject({ booked: 3 });
+    expect(await living.recovery.recover(path, COMMAND_AUTHOR)).toMatchObject({ booked: 3 });
     expect(await account()).toMatchObject({ balance: 994, held: 0, spent: 6, requests: 3 });
     expect(await outcomes()).toEqual([1, 2, 3].map((cost) => ['completed', cost]));
+  });
+
+  it('are booked with all others of the data folder, by a start or a command', async () => {
+    const path = await endWith(2);
+    const { folder } = living.journal;
+    mkdirSync(folder, { recursive: true });
+    const [one, two] = ['one.jsonl', 'two.jsonl'].map((name) => join(folder, name));
+    for (const copy of [one!, two!]) copyFileSync(path, copy);
+    const torn = join(folder, 'torn.jsonl');
+    appendFileSync(torn, 'torn');
+    const reports = [];
+    for await (const report of living.recovery.recoverAll(COMMAND_AUTHOR)) reports.push(report);
+    expect(reports.map(({ booked }) => booked)).toEqual([2, 0, 0]);
+    expect(reports.flatMap(({ problems }) => problems)).toEqual([
+      `Of ${torn} cannot be read, and are not booked: line 1`,
+    ]);
+    expect(living.journal.list()).toEqual([torn]);
+    utimesSync(torn, new Date(), new Date(Date.now() - 60_000));
+    await living.recovery.recoverAtStart();
+    expect(living.journal.list()).toEqual([]);
+    expect(await audited(one!)).toEqual([['command', null, { booked: 2, known: 0, refused: 0 }]]);
+    expect(await audited(two!)).toEqual([['command', null, { booked: 0, known: 2, refused: 0 }]]);
+    expect(await audited(torn)).toEqual([]);
+    expect(await account()).toMatchObject({ balance: 997, requests: 2 });
   });
 
   it('are borne by the operator where the tenant has spent its credits meanwhile', async () => {
@@ -190,7 +230,7 @@ describe('settlements that no database takes before the process ends', () => {
     const other = holdOperation(tenant, 1_000);
     await living.store.hold(other);
     await living.store.settle(settleOperation(tenant, other.requestId, 1_000));
-    expect(await living.recovery.recover(path)).toMatchObject({ booked: 1 });
+    expect(await living.recovery.recover(path, COMMAND_AUTHOR)).toMatchObject({ booked: 1 });
     expect(await account()).toMatchObject({ balance: 0, entries: 0, spent: 1_000 });
     const { rows } = await own.database.query(
       "SELECT kind, amount FROM ledger_entries WHERE tenant_id = $1 AND kind <> 'grant' ORDER BY 2",
@@ -210,7 +250,10 @@ describe('settlements that no database takes before the process ends', () => {
     while ((await outcomes()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     ending.store.journalPending();
     const [path] = ending.journal.list();
-    expect(await living.recovery.recover(path!)).toMatchObject({ booked: 0, known: 1 });
+    expect(await living.recovery.recover(path!, COMMAND_AUTHOR)).toMatchObject({
+      booked: 0,
+      known: 1,
+    });
     expect(await account()).toMatchObject({ balance: 993, spent: 7, requests: 1 });
   });
 
@@ -225,7 +268,9 @@ describe('settlements that no database takes before the process ends', () => {
       record: { ...RECORD, required: true },
     });
     expect(ending.store.journalPending()).toBe(1);
-    expect(await living.recovery.recover(ending.journal.list()[0]!)).toMatchObject({ booked: 1 });
+    expect(await living.recovery.recover(ending.journal.list()[0]!, COMMAND_AUTHOR)).toMatchObject({
+      booked: 1,
+    });
     expect(await outcomes()).toEqual([['refused', 0]]);
     expect(await account()).toMatchObject({ balance: 1_000, held: 100, requests: 1 });
   });
@@ -236,13 +281,13 @@ describe('settlements that no database takes before the process ends', () => {
     const torn = join(ending.journal.folder, 'torn.jsonl');
     appendFileSync(torn, `${lines[0]}\n${lines[1]}\n${lines[2]!.slice(0, 100)}`);
     // Somebody may still be writing it.
-    expect(await living.recovery.recover(torn)).toMatchObject({
+    expect(await living.recovery.recover(torn, COMMAND_AUTHOR)).toMatchObject({
       booked: 2,
       damagedLines: [3],
       path: torn,
     });
     utimesSync(torn, new Date(), new Date(Date.now() - 60_000));
-    expect(await living.recovery.recover(torn)).toMatchObject({
+    expect(await living.recovery.recover(torn, COMMAND_AUTHOR)).toMatchObject({
       booked: 0,
       known: 2,
       damagedLines: [3],
@@ -250,7 +295,7 @@ describe('settlements that no database takes before the process ends', () => {
     });
     expect(existsSync(torn)).toBe(false);
     expect(await account()).toMatchObject({ balance: 997, requests: 2 });
-    await living.recovery.recover(path);
+    await living.recovery.recover(path, COMMAND_AUTHOR);
     expect(await account()).toMatchObject({ balance: 994, requests: 3 });
   });
 
@@ -258,12 +303,17 @@ describe('settlements that no database takes before the process ends', () => {
     const path = await endWith(2);
     const foreign = await createTestDatabase();
     const elsewhere = await connectLedger(foreign.url);
-    expect(await elsewhere.recovery.recover(path)).toMatchObject({ refused: 2, path });
-    const { rows } = await foreign.database.query('SELECT FROM request_logs');
-    expect(rows).toEqual([]);
+    expect(await elsewhere.recovery.recover(path, COMMAND_AUTHOR)).toMatchObject({
+      refused: 2,
+      path,
+    });
+    for (const table of ['request_logs', 'audit_log']) {
+      const { rows } = await foreign.database.query(`SELECT FROM ${table}`);
+      expect(rows).toEqual([]);
+    }
     await elsewhere.close();
     await foreign.drop();
-    expect(await living.recovery.recover(path)).toMatchObject({ booked: 2 });
+    expect(await living.recovery.recover(path, COMMAND_AUTHOR)).toMatchObject({ booked: 2 });
   });
 
   itWithSmallDisk(

@@ -6,6 +6,7 @@ import { DataSource } from 'typeorm';
 import { NO_USAGE } from '../../src/canonical/usage.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
 import { Database } from '../../src/platform/database/database.js';
+import { AuditLog } from '../../src/core/audit/audit-log.js';
 import { GrantsService } from '../../src/core/ledger/grants.service.js';
 import { InstanceService } from '../../src/core/ledger/instance.service.js';
 import type {
@@ -128,7 +129,7 @@ export async function connectLedger(url: string): Promise<TestLedger> {
     store,
     journal,
     fates,
-    recovery: new SettlementRecovery(database, store, journal),
+    recovery: new SettlementRecovery(database, store, journal, new AuditLog()),
     instance,
     database,
     async close() {

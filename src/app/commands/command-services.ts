@@ -105,7 +105,7 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
     audit,
     invitations: new InvitationsService(database, audit),
     loginLinks: new LoginLinks(database, audit),
-    recovery: new SettlementRecovery(database, store, journal),
+    recovery: new SettlementRecovery(database, store, journal, audit),
     configVersions: new ConfigVersions(database, audit, config),
     async close() {
       await database.onApplicationShutdown();

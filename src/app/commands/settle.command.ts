@@ -1,19 +1,33 @@
-import { describeDamage } from '../../core/ledger/settlement-recovery.service.js';
+import { COMMAND_AUTHOR } from '../../core/access/author.js';
+import {
+  reportOf,
+  type SettlementRecovery,
+} from '../../core/ledger/settlement-recovery.service.js';
 import { CommandError, type Command } from './command.js';
 
 export const settleCommand: Command = {
   name: 'settle',
-  summary: 'Book the settlements that a process could not write before its end, from its file.',
-  parameters: ['file'],
+  summary:
+    'Book the settlements that processes could not write before their end: those of a file, else of all in the data folder.',
+  parameters: [],
+  optionalParameter: 'file',
   options: {},
-  async run({ parameters: [file = ''] }, context) {
+  async run({ parameters: [file] }, context) {
     const { recovery } = await context.services();
-    const { booked, known, refused, damagedLines, path } = await recovery.recover(file);
-    context.print(`Booked ${booked} settlements; ${known} were booked before.`);
-    context.print(path === undefined ? `Removed ${file}.` : `The file is kept: ${path}`);
-    if (refused > 0) {
-      throw new CommandError(`${refused} settlements are of no tenant in this database`);
+    const problems: string[] = [];
+    let files = 0;
+    for await (const report of file === undefined
+      ? recovery.recoverAll(COMMAND_AUTHOR)
+      : recoverFile(recovery, file)) {
+      files++;
+      if (report.done !== '') context.print(report.done);
+      problems.push(...report.problems);
     }
-    if (damagedLines.length > 0) throw new CommandError(describeDamage(file, damagedLines));
+    if (files === 0) context.print('Nothing is left to be booked in the data folder.');
+    if (problems.length > 0) throw new CommandError(problems.join('\n'));
   },
 };
+
+async function* recoverFile(recovery: SettlementRecovery, file: string) {
+  yield reportOf(file, await recovery.recover(file, COMMAND_AUTHOR));
+}

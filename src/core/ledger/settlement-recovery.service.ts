@@ -1,7 +1,10 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { codeOf, messageOf } from '../../platform/errors/thrown.js';
+import { BOOTSTRAP_AUTHOR, type Author } from '../access/author.js';
+import { AuditLog } from '../audit/audit-log.js';
 import type { JournalledSettlement, JournalText } from './journal-lines.js';
 import { LedgerStore } from './ledger-store.js';
 import { SettlementJournal } from './settlement-journal.js';
@@ -12,14 +15,17 @@ const BATCH = 1_000;
 const FRESH_MS = 10_000;
 const DAMAGED = '.damaged';
 
-/** What became of one journal. */
-export interface RecoveredJournal {
+interface Counts {
   /** Settlements that were booked now, … */
   readonly booked: number;
   /** … that stood in the books before, … */
   readonly known: number;
   /** … and that this database cannot take, because it does not know their tenants as a rule. */
   readonly refused: number;
+}
+
+/** What became of one journal. */
+export interface RecoveredJournal extends Counts {
   /** Numbers of lines that cannot be read; the last one as a rule, when a process died over it. */
   readonly damagedLines: readonly number[];
   /** What the file is called now; undefined when all of it is booked and it has been removed. */
@@ -39,20 +45,31 @@ export class SettlementRecovery {
     private readonly database: Database,
     private readonly store: LedgerStore,
     private readonly journal: SettlementJournal,
+    private readonly audit: AuditLog,
   ) {}
 
-  /** Books the journals of the data folder. What cannot be booked is told, and keeps nobody. */
-  async recoverAll(): Promise<void> {
+  /** Books the journals of the data folder, at a start. What cannot be booked is told, and keeps nobody. */
+  async recoverAtStart(): Promise<void> {
+    for await (const { booked, done, problems } of this.recoverAll(BOOTSTRAP_AUTHOR)) {
+      if (booked > 0) this.logger.warn(done);
+      else if (done !== '') this.logger.log(done);
+      for (const problem of problems) this.logger.error(problem);
+    }
+    this.journal.reserve();
+  }
+
+  /** Books the journals of the data folder, one after the other, those of other processes among them. */
+  async *recoverAll(author: Author): AsyncGenerator<RecoveryReport> {
     for (const path of this.journal.list()) {
       try {
-        this.tell(path, await this.recover(path));
+        yield reportOf(path, await this.recover(path, author));
       } catch (error) {
         // Another process has booked and removed it.
         if (codeOf(error) === 'ENOENT') continue;
-        this.logger.error(`The settlements in ${path} are not booked: ${messageOf(error)}`);
+        const problem = `The settlements in ${path} are not booked: ${messageOf(error)}`;
+        yield { booked: 0, done: '', problems: [problem] };
       }
     }
-    this.journal.reserve();
   }
 
   /**
@@ -61,7 +78,7 @@ export class SettlementRecovery {
    *
    * @throws Error when it cannot be read
    */
-  async recover(path: string): Promise<RecoveredJournal> {
+  async recover(path: string, author: Author): Promise<RecoveredJournal> {
     const text = this.journal.read(path);
     const { settlements, damagedLines } = text;
     const tenants = await this.findTenants(settlements);
@@ -72,6 +89,7 @@ export class SettlementRecovery {
       for (const fate of fates) counts[fate]++;
     }
     this.journal.observeRecovery(counts.booked);
+    await this.record(author, path, counts);
     return { ...counts, damagedLines, path: putAway(path, text, counts.refused) };
   }
 
@@ -100,20 +118,42 @@ export class SettlementRecovery {
     return new Set(rows.map(({ id }) => id));
   }
 
-  private tell(path: string, { booked, known, refused, damagedLines }: RecoveredJournal): void {
-    if (booked > 0) {
-      this.logger.warn(`Booked ${booked} settlements of a process that could not: ${path}`);
-    } else if (known > 0) this.logger.log(`All settlements of ${path} were booked already`);
-    if (refused > 0) {
-      this.logger.error(`${refused} settlements are of no tenant in this database: ${path} stays`);
-    }
-    if (damagedLines.length > 0) this.logger.error(describeDamage(path, damagedLines));
+  /**
+   * Before the file goes: it is booked in many transactions, of which the process may not live to see the
+   * last, and is read again then. A file that stays because of other tenants is told of once.
+   */
+  private async record(author: Author, path: string, counts: Counts): Promise<void> {
+    if (counts.booked === 0 && (counts.known === 0 || counts.refused > 0)) return;
+    await this.audit.record(this.database, author, {
+      tenantId: null,
+      action: 'settlements.recover',
+      target: { type: 'settlement_journal', id: basename(path) },
+      before: null,
+      after: { ...counts },
+    });
   }
 }
 
-/** For the operator: which lines of which file cannot be booked. */
-export function describeDamage(path: string, lines: readonly number[]): string {
-  return `Of ${path} cannot be read, and are not booked: line ${lines.join(', ')}`;
+/** What became of a journal, for the operator. */
+export interface RecoveryReport {
+  readonly booked: number;
+  /** Empty: nothing was done. */
+  readonly done: string;
+  /** What is left to do, and why. */
+  readonly problems: readonly string[];
+}
+
+export function reportOf(file: string, recovered: RecoveredJournal): RecoveryReport {
+  const { booked, known, refused, damagedLines, path } = recovered;
+  const problems: string[] = [];
+  if (refused > 0) problems.push(`${refused} settlements are of no tenant in this database`);
+  if (damagedLines.length > 0) {
+    const lines = damagedLines.join(', ');
+    problems.push(`Of ${file} cannot be read, and are not booked: line ${lines}`);
+  }
+  const fate = path === undefined ? 'the file is removed' : `the file is kept: ${path}`;
+  const done = `Booked ${booked} settlements of ${file}, ${known} were booked before; ${fate}`;
+  return { booked, done, problems };
 }
 
 function putAway(path: string, text: JournalText, refused: number): string | undefined {

@@ -28,7 +28,7 @@ export function OperatorLogsPage(): ReactNode {
   return (
     <Page
       title="Requests of all tenants"
-      description="Months that are archived are not listed here."
+      description="A page of months that are archived takes seconds."
       actions={
         <Checkbox
           label="Live"
