@@ -1,8 +1,11 @@
 import 'reflect-metadata';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { AuditLog, type AuditChange } from '../../src/core/audit/audit-log.js';
 import { AuditLogRetentionService } from '../../src/core/audit/audit-log-retention.service.js';
+import { AuditLogReader, type AuditLogFilters } from '../../src/core/audit/audit-log.reader.js';
 import type { Author } from '../../src/core/access/author.js';
+import type { Database } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const AUTHOR: Author = {
@@ -84,5 +87,64 @@ describe(AuditLog.name, () => {
     expect(await sweep(30, 29)).toBe(0);
     expect(await sweep(30, 31)).toBe(3);
     expect(await count()).toBe(0);
+  });
+});
+
+describe(AuditLogReader.name, () => {
+  let own: TestDatabase;
+  const [TENANT, OTHER] = [randomUUID(), randomUUID()];
+  const RARE = { actorId: randomUUID(), requestId: randomUUID() };
+
+  beforeAll(async () => {
+    own = await createTestDatabase();
+    // The rare ones are the oldest: who walks from the newest looks at all others.
+    await own.database.query(
+      `INSERT INTO audit_log (created_at, actor_kind, actor_id, actor_name, tenant_id, action,
+           target_type, target_id, request_id)
+         SELECT now() - make_interval(hours => 1, secs => -i),
+           CASE WHEN is_rare THEN 'command' ELSE 'api_key' END,
+           CASE WHEN is_rare THEN $1 ELSE $2 END, '', CASE WHEN i % 2 = 0 THEN $3 ELSE $4 END::uuid,
+           CASE WHEN is_rare THEN 'rare.create' ELSE 'key.create' END,
+           CASE WHEN is_rare THEN 'rare' ELSE 'key' END,
+           CASE WHEN is_rare THEN 'rare' ELSE i::text END,
+           CASE WHEN is_rare THEN $5::uuid ELSE gen_random_uuid() END
+         FROM generate_series(1, 20000) AS i CROSS JOIN LATERAL (SELECT i <= 4 AS is_rare) AS kind`,
+      [RARE.actorId, randomUUID(), TENANT, OTHER, RARE.requestId],
+    );
+    await own.database.query('ANALYZE audit_log');
+  });
+
+  afterAll(() => own.drop());
+
+  /** Rows that PostgreSQL looked at for a page and left out, and those of the page. */
+  async function walk(filters: AuditLogFilters): Promise<{ found: number; left: number }> {
+    let plan: unknown;
+    const explaining = {
+      query: async (text: string, values: unknown[]) => {
+        const { rows } = await own.database.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+        plan = rows[0];
+        return own.database.query(text, values);
+      },
+    } as unknown as Database;
+    const found = await new AuditLogReader(explaining).page(filters, 50);
+    const counts = JSON.stringify(plan).matchAll(/"Rows Removed by [^"]*":(\d+)/g);
+    return {
+      found: found.length,
+      left: [...counts].reduce((sum, [, rows]) => sum + Number(rows), 0),
+    };
+  }
+
+  it.each<[keyof AuditLogFilters, string]>([
+    ['actorKind', 'command'],
+    ['actorId', RARE.actorId],
+    ['action', 'rare.create'],
+    ['targetType', 'rare'],
+    ['targetId', 'rare'],
+    ['requestId', RARE.requestId],
+  ])('finds rows by %s without looking at the others', async (name, value) => {
+    expect(await walk({ [name]: value })).toEqual({ found: 4, left: 0 });
+    const { found, left } = await walk({ [name]: value, tenantId: TENANT });
+    expect(found).toBe(2);
+    expect(left).toBeLessThanOrEqual(2);
   });
 });
