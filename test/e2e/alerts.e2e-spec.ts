@@ -9,9 +9,9 @@ import { startReceiver } from '../support/webhook-receiver.js';
 const { AlertEvaluator } = await importBuilt<
   typeof import('../../src/core/alerts/alert-evaluator.service.js')
 >('core/alerts/alert-evaluator.service.js');
-const { VendorReports } = await importBuilt<
-  typeof import('../../src/core/alerts/vendor-reports.service.js')
->('core/alerts/vendor-reports.service.js');
+const { InstanceService } = await importBuilt<
+  typeof import('../../src/core/ledger/instance.service.js')
+>('core/ledger/instance.service.js');
 
 const CUSTOMER = '/v1/customer/alerts';
 const ADMIN = '/v1/admin/alerts';
@@ -278,7 +278,7 @@ describe('alerts over HTTP', () => {
         messages: [{ role: 'user', content: 'Hello' }],
       });
     const report = async () => {
-      await gateway.gateway.application.get(VendorReports, { strict: false }).report();
+      await gateway.gateway.application.get(InstanceService, { strict: false }).beat();
       await look();
     };
     await report();

@@ -31,6 +31,7 @@ export class LiveReport implements OnModuleInit {
       pending_settlements: this.ledger.pendingSettlements,
       recent: this.metrics.recent.read(),
       ...routesLeftAlone(this.routing.conditions()),
+      failing: this.routing.failingRoutes().slice(0, MAX_ROUTES).map(toNames),
     }));
   }
 }
@@ -44,12 +45,16 @@ export function routesLeftAlone(
     2 * (ROUTE_STATES.length - ROUTE_STATES.indexOf(state)) + Number(upstreamModel !== undefined);
   const shown = alone.sort((one, other) => rank(one) - rank(other)).slice(0, MAX_ROUTES);
   return {
-    routes: shown.map(({ provider, upstreamModel, state }): InstanceRoute => ({
-      provider,
-      model:
-        upstreamModel?.slice(0, MAX_MODEL_LENGTH).toWellFormed().replaceAll('\u0000', '') ?? null,
-      state,
-    })),
+    routes: shown.map((route): InstanceRoute => ({ ...toNames(route), state: route.state })),
     more_routes: alone.length - shown.length,
   };
+}
+
+/** As `jsonb` takes them. */
+function toNames({
+  provider,
+  upstreamModel,
+}: Omit<RouteCondition, 'state'>): Omit<InstanceRoute, 'state'> {
+  const model = upstreamModel?.slice(0, MAX_MODEL_LENGTH).toWellFormed().replaceAll('\u0000', '');
+  return { provider, model: model ?? null };
 }

@@ -1,3 +1,4 @@
+import { DEAD_AFTER_SECONDS } from '../ledger/instance.service.js';
 import type { AlertKind } from './alert.js';
 import { BUDGETS } from './budget-query.js';
 
@@ -122,27 +123,18 @@ const SPEND_UNUSUAL = `
   ) AS rule
   WHERE rule.spent >= ${floorOf} AND rule.spent > usual * (rule.condition->>'factor')::integer`;
 
-/** Providers of which a process says that they, or models of theirs, fail; it says so again while they do. */
+/** Providers of which a living process says that they, or models of theirs, fail; each heartbeat says so again. */
 const VENDOR_UNHEALTHY = `
   SELECT rule.id AS rule_id, vendor.provider AS subject, 'unhealthy' AS threshold, NULL AS period,
     jsonb_build_object('provider', vendor.provider, 'models', models, 'instances', instances) AS detail
   FROM alert_rules rule JOIN (
-    SELECT provider, count(DISTINCT process_id) AS instances,
+    SELECT provider, count(DISTINCT id) AS instances,
       coalesce(jsonb_agg(DISTINCT model) FILTER (WHERE model IS NOT NULL), '[]') AS models
-    FROM alert_vendor_reports CROSS JOIN jsonb_to_recordset(failing) AS each (provider text, model text)
-    WHERE reported_at > $1::timestamptz - interval '1 minute' GROUP BY 1
+    FROM instances CROSS JOIN jsonb_to_recordset(live->'failing') AS each (provider text, model text)
+    WHERE heartbeat_at > $1::timestamptz - make_interval(secs => ${DEAD_AFTER_SECONDS}) GROUP BY 1
   ) AS vendor
     ON rule.condition->>'provider' IS NULL OR rule.condition->>'provider' = vendor.provider
   WHERE rule.is_enabled AND rule.kind = 'vendor_unhealthy'`;
-
-/** Says which routes fail in the process $1, $2 as JSON, at $3 (null: now). */
-export const REPORT_VENDORS = `
-  INSERT INTO alert_vendor_reports (process_id, failing, reported_at) VALUES ($1, $2, coalesce($3, now()))
-  ON CONFLICT (process_id) DO UPDATE SET failing = excluded.failing, reported_at = excluded.reported_at`;
-
-/** Takes back what the process $1 said, and what processes said that are long gone. */
-export const RETRACT_VENDORS = `
-  DELETE FROM alert_vendor_reports WHERE process_id = $1 OR reported_at < now() - interval '1 day'`;
 
 const ROUTE_PAUSED = `
   SELECT rule.id AS rule_id, pause.provider || coalesce('/' || pause.model, '') AS subject,

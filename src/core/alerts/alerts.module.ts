@@ -1,23 +1,20 @@
 import { Module } from '@nestjs/common';
-import { RoutingModule } from '../routing/routing.module.js';
 import { OutboundModule } from '../../platform/outbound/outbound.module.js';
 import { AlertDeliveries } from './alert-deliveries.service.js';
 import { AlertEvaluator } from './alert-evaluator.service.js';
 import { AlertEventRepository } from './alert-event.repository.js';
 import { AlertRuleRepository } from './alert-rule.repository.js';
 import { AlertSender } from './alert-sender.js';
-import { VendorReports } from './vendor-reports.service.js';
 
 /** What operators and tenants are told of without having asked: from the look to the delivery. */
 @Module({
-  imports: [OutboundModule, RoutingModule],
+  imports: [OutboundModule],
   providers: [
     AlertDeliveries,
     AlertEvaluator,
     AlertEventRepository,
     AlertRuleRepository,
     AlertSender,
-    VendorReports,
   ],
   exports: [AlertEventRepository, AlertRuleRepository, AlertSender, OutboundModule],
 })

@@ -59,6 +59,8 @@ export interface InstanceLive {
   readonly routes: readonly InstanceRoute[];
   /** How many more of those there are. */
   readonly more_routes: number;
+  /** Shared routes that fail again and again, between two pauses too; alerts tell of them. */
+  readonly failing: readonly Omit<InstanceRoute, 'state'>[];
 }
 
 export interface InstanceRoute {
