@@ -15,6 +15,12 @@ export function formatCount(count: number): string {
   return COUNT.format(count);
 }
 
+/** An exact amount in decimal digits, with its thousands apart: `1,234.000567`. */
+export function formatExact(amount: string): string {
+  const [, sign = '', whole, rest = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(amount) ?? [];
+  return whole === undefined ? amount : sign + COUNT.format(BigInt(whole)) + rest;
+}
+
 /** A number as short as an axis needs it: `1.2M`. */
 export function formatCompact(count: number): string {
   return COMPACT.format(count);

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState, type ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 import { api, unwrap } from '../api/client';
 import { RANGES } from '../parts/ranges';
 import { Button, Choice, Field, TextInput, Typed, type ChoiceOption } from '../ui';
+import { SearchBox } from './search-box';
 import {
   fromLocalInput,
   REQUEST_FILTERS,
@@ -16,10 +17,20 @@ interface Props {
   onChange: (changes: RequestFilters) => void;
   /** Whether the requests are those of all tenants, of which nobody lists what they can be filtered by. */
   overTenants?: boolean;
+  /** Their names, to choose one from. */
+  tenants?: readonly { id: string; name: string }[] | undefined;
+  /** Shows a request by its id. */
+  onOpen?: (requestId: string) => void;
 }
 
 /** The filters of a list of requests. */
-export function FilterForm({ filters, onChange, overTenants = false }: Props): ReactNode {
+export function FilterForm({
+  filters,
+  onChange,
+  overTenants = false,
+  tenants = [],
+  onOpen,
+}: Props): ReactNode {
   const facets = useQuery({
     queryKey: ['log-facets'],
     queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/logs/facets', { signal })),
@@ -30,6 +41,9 @@ export function FilterForm({ filters, onChange, overTenants = false }: Props): R
   const isSet = REQUEST_FILTERS.some((name) => filters[name] !== undefined);
   const isCustom = filters.start_date !== undefined || filters.end_date !== undefined;
   const [picksDates, setPicksDates] = useState(false);
+  /** Where there is room, they are always shown. */
+  const [isOpen, setIsOpen] = useState(false);
+  const restId = useId();
   const choice = (label: string, name: RequestFilterName, options: ChoiceOption[]) => (
     <Choice
       label={label}
@@ -50,79 +64,96 @@ export function FilterForm({ filters, onChange, overTenants = false }: Props): R
     (values ?? []).map((value) => ({ value, label: value }));
   return (
     <div className="filters" role="search" aria-label="Filter requests">
-      <Choice
-        label="Time"
-        value={isCustom || picksDates ? 'custom' : (filters.range ?? '')}
-        any="Any time"
-        options={[
-          ...RANGES.map(({ id, label }) => ({ value: id, label })),
-          { value: 'custom', label: 'From … to …' },
-        ]}
-        onChange={(value) => {
-          setPicksDates(value === 'custom');
-          onChange({
-            range: value === 'custom' ? '' : value,
-            ...(value === 'custom' ? {} : { start_date: '', end_date: '' }),
-          });
-        }}
-      />
-      {(isCustom || picksDates) && (
-        <>
-          <Moment
-            label="From"
-            value={filters.start_date}
-            onChange={(at) => onChange({ start_date: at })}
-          />
-          <Moment
-            label="To"
-            value={filters.end_date}
-            onChange={(at) => onChange({ end_date: at })}
-          />
-        </>
-      )}
-      {choice('Status', 'status', [
-        { value: 'success', label: 'Success' },
-        { value: 'error', label: 'Error' },
-      ])}
-      {overTenants ? (
-        <>
-          {text('Model', 'model')}
-          {text('Provider', 'provider')}
-          {text('Tenant id', 'tenant_id')}
-          {text('Tag (key=value)', 'tag')}
-        </>
-      ) : (
-        <>
-          {choice('Model', 'model', same(models))}
-          {choice('Provider', 'provider', same(providers))}
-          {choice('Kind of call', 'endpoint', same(endpoints))}
-          {choice(
-            'Key',
-            'api_key_id',
-            (keys ?? []).map(({ id, name }) => ({ value: id, label: name ?? id.slice(0, 8) })),
-          )}
-          {choice(
-            'Tag',
-            'tag',
-            (tags ?? []).flatMap(({ key, values }) =>
-              same(values.map((value) => `${key}=${value}`)),
-            ),
-          )}
-        </>
-      )}
-      {text('End user', 'end_user')}
-      {text('Cost from (credits)', 'min_cost', 'number')}
-      {text('Cost to (credits)', 'max_cost', 'number')}
-      {isSet && (
-        <Button
-          onClick={() => {
-            setPicksDates(false);
-            onChange(Object.fromEntries(REQUEST_FILTERS.map((name) => [name, ''])));
+      <div className="filters-find">
+        <SearchBox onChange={onChange} onOpen={onOpen} />
+      </div>
+      <Button
+        data-narrow=""
+        aria-expanded={isOpen}
+        aria-controls={restId}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        Filters{isSet && ' (set)'}
+      </Button>
+      <div id={restId} className="filters-rest" data-open={isOpen ? '' : undefined}>
+        <Choice
+          label="Time"
+          value={isCustom || picksDates ? 'custom' : (filters.range ?? '')}
+          any="Any time"
+          options={[
+            ...RANGES.map(({ id, label }) => ({ value: id, label })),
+            { value: 'custom', label: 'From … to …' },
+          ]}
+          onChange={(value) => {
+            setPicksDates(value === 'custom');
+            onChange({
+              range: value === 'custom' ? '' : value,
+              ...(value === 'custom' ? {} : { start_date: '', end_date: '' }),
+            });
           }}
-        >
-          Clear filters
-        </Button>
-      )}
+        />
+        {(isCustom || picksDates) && (
+          <>
+            <Moment
+              label="From"
+              value={filters.start_date}
+              onChange={(at) => onChange({ start_date: at })}
+            />
+            <Moment
+              label="To"
+              value={filters.end_date}
+              onChange={(at) => onChange({ end_date: at })}
+            />
+          </>
+        )}
+        {choice('Status', 'status', [
+          { value: 'success', label: 'Success' },
+          { value: 'error', label: 'Error' },
+        ])}
+        {overTenants ? (
+          <>
+            {text('Model', 'model')}
+            {text('Provider', 'provider')}
+            {choice(
+              'Tenant',
+              'tenant_id',
+              tenants.map(({ id, name }) => ({ value: id, label: name })),
+            )}
+            {text('Tag (key=value)', 'tag')}
+          </>
+        ) : (
+          <>
+            {choice('Model', 'model', same(models))}
+            {choice('Provider', 'provider', same(providers))}
+            {choice('Kind of call', 'endpoint', same(endpoints))}
+            {choice(
+              'Key',
+              'api_key_id',
+              (keys ?? []).map(({ id, name }) => ({ value: id, label: name ?? id.slice(0, 8) })),
+            )}
+            {choice(
+              'Tag',
+              'tag',
+              (tags ?? []).flatMap(({ key, values }) =>
+                same(values.map((value) => `${key}=${value}`)),
+              ),
+            )}
+          </>
+        )}
+        {text('End user', 'end_user')}
+        {text('Cost from (credits)', 'min_cost', 'number')}
+        {text('Cost to (credits)', 'max_cost', 'number')}
+        {isSet && (
+          <Button
+            onClick={() => {
+              setPicksDates(false);
+              onChange(Object.fromEntries(REQUEST_FILTERS.map((name) => [name, ''])));
+            }}
+          >
+            Clear filters
+          </Button>
+        )}
+      </div>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { components } from '../api/schema';
-import { formatCount } from '../format/credits';
+import { formatCount, formatExact } from '../format/credits';
 import { Credits, DataTable, Time, type Column } from '../ui';
 
 type Receipt = components['schemas']['Receipt'];
@@ -25,7 +25,7 @@ const LINE_COLUMNS: Column<Line>[] = [
       </span>
     ),
   },
-  { id: 'amount', header: 'Credits', align: 'end', cell: ({ amount }) => amount },
+  { id: 'amount', header: 'Credits', align: 'end', cell: ({ amount }) => formatExact(amount) },
 ];
 
 /** How the cost of a request came about: prices times usage, and what was done with the sum. */
@@ -46,7 +46,7 @@ export function ReceiptArithmetic({ receipt }: { receipt: Receipt }): ReactNode 
         />
       )}
       <dl className="request-sums">
-        {charge.sum !== null && <Sum label="Sum">{charge.sum} credits</Sum>}
+        {charge.sum !== null && <Sum label="Sum">{formatExact(charge.sum)} credits</Sum>}
         {charge.rounded !== null && (
           <Sum label="Rounded up once">{formatCount(charge.rounded)} credits</Sum>
         )}

@@ -85,6 +85,13 @@ export function RequestList({
           {tail.error && (
             <Notice tone="warn">New requests cannot be read just now: {tail.error.message}</Notice>
           )}
+          {isLive && (
+            <p className="muted" role="status">
+              {tail.came === 0
+                ? 'Looking for new requests.'
+                : `${formatCount(tail.came)} new since you look.`}
+            </p>
+          )}
           {tail.waiting > 0 && (
             <div className="tail-waiting">
               <Button variant="primary" onClick={tail.show}>

@@ -5,9 +5,17 @@ const row = (id: string) => ({ id });
 const idsOf = ({ rows }: { rows: readonly { id: string }[] }) => rows.map(({ id }) => id);
 
 describe('the tail of a list', () => {
-  it('begins behind the row that was written last, wherever it stands', () => {
-    expect(sinceIdOf(startTail([row('9'), row('100'), row('20')]))).toBe('100');
+  it('begins twenty rows before the one that was written last, wherever it stands', () => {
+    expect(sinceIdOf(startTail([row('20'), row('100'), row('9')]))).toBe('9');
+    const known = Array.from({ length: 50 }, (_, index) => row(String(100 - index)));
+    expect(sinceIdOf(startTail(known))).toBe('81');
     expect(sinceIdOf(startTail([]))).toBe('0');
+  });
+
+  it('finds a row that was still being written when the list was read', () => {
+    const known = ['9', '7', '6'].map(row);
+    const found = growTail(startTail(known), ['8', '9', '7'].map(row), new Set(['9', '7', '6']));
+    expect(idsOf(found)).toEqual(['8']);
   });
 
   it('shows what is new once, on top', () => {

@@ -11,8 +11,12 @@ const LOOKS_AGAIN = 3;
 /** A list that grows for longer than that is read anew. */
 export const MAX_TAIL_ROWS = 500;
 
+/** A list may have been read while rows with lower ids than its highest were still being written. */
+const ROWS_AGAIN = 20;
+
 export function startTail<Row extends { id: string }>(known: readonly Row[]): Tail<Row> {
-  return { rows: [], seen: [highestId(known) ?? '0'] };
+  const ids = known.map(({ id }) => id).sort((one, other) => Number(other) - Number(one));
+  return { rows: [], seen: [ids[Math.min(ROWS_AGAIN, ids.length) - 1] ?? '0'] };
 }
 
 /** The id after which the next look asks. */

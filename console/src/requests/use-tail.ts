@@ -32,10 +32,18 @@ export function useTail<Row extends { id: string }>({
   isLive: boolean;
   read: (sinceId: string, signal: AbortSignal) => Promise<NewerRows<Row>>;
   onBehind: () => void;
-}): { rows: readonly Row[]; waiting: number; show: () => void; error: Error | null } {
+}): {
+  rows: readonly Row[];
+  /** How many came since it was switched on, shown or not. */
+  came: number;
+  waiting: number;
+  show: () => void;
+  error: Error | null;
+} {
   const tail = useRef<Tail<Row> | undefined>(undefined);
   const [shown, setShown] = useState<readonly Row[]>([]);
   const [waiting, setWaiting] = useState(0);
+  const [came, setCame] = useState(0);
   const client = useQueryClient();
   const key = JSON.stringify(filters);
   const ids = useMemo(() => new Set(listed?.map(({ id }) => id)), [listed]);
@@ -44,7 +52,10 @@ export function useTail<Row extends { id: string }>({
     setShown([]);
     setWaiting(0);
   };
-  useEffect(forget, [key, isLive]);
+  useEffect(() => {
+    forget();
+    setCame(0);
+  }, [key, isLive]);
 
   const show = () => {
     setShown(tail.current?.rows ?? []);
@@ -56,6 +67,7 @@ export function useTail<Row extends { id: string }>({
       const before = tail.current ?? startTail(listed ?? []);
       const page = await read(sinceIdOf(before), signal);
       const next = growTail(before, page.data, ids);
+      setCame((count) => count + next.rows.length - before.rows.length);
       if (page.has_more || next.rows.length > MAX_TAIL_ROWS) {
         forget();
         onBehind();
@@ -77,5 +89,5 @@ export function useTail<Row extends { id: string }>({
   );
 
   const rows = useMemo(() => shown.filter(({ id }) => !ids.has(id)), [shown, ids]);
-  return { rows, waiting, show, error: isLive ? look.error : null };
+  return { rows, came, waiting, show, error: isLive ? look.error : null };
 }

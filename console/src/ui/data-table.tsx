@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import type { KeyboardEvent, ReactNode } from 'react';
 import { Button } from './button';
 
 export interface Column<Row> {
@@ -12,7 +12,7 @@ export interface Column<Row> {
 
 /**
  * A table. The first column names its row; with `onOpen` it is a button, and a click anywhere on the row
- * does the same.
+ * does the same, and `j`, `k` and the arrows go from one to the next.
  *
  * @param caption says to screen readers what the table lists
  */
@@ -33,7 +33,13 @@ export function DataTable<Row>({
 }): ReactNode {
   if (rows.length === 0 && empty !== undefined) return empty;
   return (
-    <div className="table-frame" tabIndex={0} role="region" aria-label={caption}>
+    <div
+      className="table-frame"
+      tabIndex={0}
+      role="region"
+      aria-label={caption}
+      onKeyDown={onOpen && moveBetweenRows}
+    >
       <table className="table">
         <caption className="visually-hidden">{caption}</caption>
         <thead>
@@ -79,6 +85,22 @@ export function DataTable<Row>({
 
 function classOf({ align, wide }: Pick<Column<unknown>, 'align' | 'wide'>): string | undefined {
   return [align === 'end' ? 'align-end' : '', wide ? 'wide' : ''].join(' ').trim() || undefined;
+}
+
+const STEP_OF: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+
+/** `j` and `k`, or the arrows, go from row to row; Enter opens the one that has the focus. */
+function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
+  const step = STEP_OF[event.key];
+  const { currentTarget: frame, target } = event;
+  const isOfRow = target === frame || (target instanceof Element && target.matches('.row-button'));
+  if (step === undefined || !isOfRow || event.ctrlKey || event.metaKey || event.altKey) return;
+  const buttons = [...frame.querySelectorAll<HTMLElement>('.row-button')];
+  const at = buttons.findIndex((button) => button === target);
+  const next = buttons[at === -1 ? 0 : at + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 }
 
 /** A click on a control in a row is meant for that control, and a selection of text for nothing. */

@@ -1,5 +1,5 @@
 import { Dialog as RadixDialog } from 'radix-ui';
-import { useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode } from 'react';
 import { Button } from './button';
 import { Notice } from './layout';
 
@@ -28,11 +28,21 @@ function Window({
   children,
   className,
 }: Omit<DialogProps, 'wide'> & { className: string }): ReactNode {
+  const opener = useRef<Element>(null);
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
         <RadixDialog.Overlay className="overlay" />
-        <RadixDialog.Content className={className} aria-describedby={undefined}>
+        <RadixDialog.Content
+          className={className}
+          aria-describedby={undefined}
+          onOpenAutoFocus={() => (opener.current = document.activeElement)}
+          onCloseAutoFocus={(event) => {
+            // Radix would look for a trigger of its own, which windows that a URL opens have not.
+            event.preventDefault();
+            if (opener.current instanceof HTMLElement) opener.current.focus();
+          }}
+        >
           <div className="dialog-head">
             <RadixDialog.Title asChild>
               <h2>{title}</h2>

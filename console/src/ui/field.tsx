@@ -21,7 +21,7 @@ export function Field({
   children: ReactNode;
 }): ReactNode {
   const id = useId();
-  const hasError = error !== undefined && error !== null && error !== '';
+  const hasError = error !== undefined && error !== null && error !== '' && error !== false;
   const describedBy = [
     ...(hint === undefined ? [] : [`${id}-hint`]),
     ...(hasError ? [`${id}-error`] : []),

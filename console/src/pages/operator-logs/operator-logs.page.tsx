@@ -37,7 +37,12 @@ export function OperatorLogsPage(): ReactNode {
         />
       }
     >
-      <FilterForm filters={filters} onChange={setFilters} overTenants />
+      <FilterForm
+        filters={filters}
+        onChange={setFilters}
+        overTenants
+        tenants={tenants.data?.data}
+      />
       <Card>
         <RequestList
           name="admin-logs"

@@ -34,7 +34,11 @@ export function RequestsPage(): ReactNode {
         />
       }
     >
-      <FilterForm filters={filters} onChange={setFilters} />
+      <FilterForm
+        filters={filters}
+        onChange={setFilters}
+        onOpen={(requestId) => setView({ open: requestId })}
+      />
       <Card>
         <RequestList
           name="logs"

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseSearch } from './search-terms';
+
+describe('what is typed to find requests', () => {
+  it('is filters by their names', () => {
+    expect(parseSearch(' model:openai/gpt-4o  Status:error tag:team=x user:"Ada L." ')).toEqual({
+      filters: { model: 'openai/gpt-4o', status: 'error', tag: 'team=x', end_user: 'Ada L.' },
+      requestId: undefined,
+      unknown: [],
+    });
+  });
+
+  it.each([
+    ['cost:>100', { min_cost: '100', max_cost: '' }],
+    ['cost:<100', { min_cost: '', max_cost: '100' }],
+    ['cost:100..500', { min_cost: '100', max_cost: '500' }],
+    ['cost:7', { min_cost: '7', max_cost: '7' }],
+    ['last:24h', { range: '24h', start_date: '', end_date: '' }],
+  ])('knows %s', (text, filters) => {
+    expect(parseSearch(text)).toEqual({ filters, requestId: undefined, unknown: [] });
+  });
+
+  it('is the id of a request', () => {
+    const id = '6D6F6E74-0000-4000-8000-0123456789ab';
+    expect(parseSearch(`${id} `)).toEqual({
+      filters: {},
+      requestId: id.toLowerCase(),
+      unknown: [],
+    });
+  });
+
+  it.each(['hello', 'modell:x', 'model:', 'status:odd', 'cost:cheap', 'cost:>1..2', 'last:ever'])(
+    'says that it does not know %s',
+    (text) => {
+      expect(parseSearch(`${text} provider:a`)).toEqual({
+        filters: { provider: 'a' },
+        requestId: undefined,
+        unknown: [text],
+      });
+    },
+  );
+});
