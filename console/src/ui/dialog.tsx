@@ -28,21 +28,12 @@ function Window({
   children,
   className,
 }: Omit<DialogProps, 'wide'> & { className: string }): ReactNode {
-  const opener = useRef<Element>(null);
+  const focusBack = useFocusBack();
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
         <RadixDialog.Overlay className="overlay" />
-        <RadixDialog.Content
-          className={className}
-          aria-describedby={undefined}
-          onOpenAutoFocus={() => (opener.current = document.activeElement)}
-          onCloseAutoFocus={(event) => {
-            // Radix would look for a trigger of its own, which windows that a URL opens have not.
-            event.preventDefault();
-            if (opener.current instanceof HTMLElement) opener.current.focus();
-          }}
-        >
+        <RadixDialog.Content className={className} aria-describedby={undefined} {...focusBack}>
           <div className="dialog-head">
             <RadixDialog.Title asChild>
               <h2>{title}</h2>
@@ -58,6 +49,23 @@ function Window({
       </RadixDialog.Portal>
     </RadixDialog.Root>
   );
+}
+
+/** For a dialog that no trigger of Radix opens: when it closes, the focus goes back to where it was. */
+export function useFocusBack(): {
+  onOpenAutoFocus: () => void;
+  onCloseAutoFocus: (event: Event) => void;
+} {
+  const before = useRef<Element | null>(null);
+  return {
+    onOpenAutoFocus() {
+      before.current = document.activeElement;
+    },
+    onCloseAutoFocus(event) {
+      event.preventDefault();
+      if (before.current instanceof HTMLElement) before.current.focus();
+    },
+  };
 }
 
 /**

@@ -2,7 +2,7 @@
 export { Button, ButtonLink } from './button';
 export { Chart, type ChartSeries } from './chart';
 export { Code, CopyButton } from './code';
-export { ConfirmDialog, Dialog, Drawer } from './dialog';
+export { ConfirmDialog, Dialog, Drawer, useFocusBack } from './dialog';
 export { DataTable, MoreButton, type Column } from './data-table';
 export { SearchInput } from './search-input';
 export { Checkbox, Field, NumberInput, Select, TextArea, TextInput } from './field';
