@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 export default {
   testEnvironment: '<rootDir>/test/support/shared-imports.environment.mjs',
   roots: ['<rootDir>/src', '<rootDir>/console/src', '<rootDir>/test'],
-  testRegex: '\\.(spec|int-spec|e2e-spec)\\.ts$',
+  testRegex: '\\.(spec|int-spec|e2e-spec|console-spec)\\.ts$',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

@@ -29,6 +29,9 @@ try {
 if (!isOnPath('redis-server')) {
   console.log('Left out: what needs Redis, since there is no redis-server on the PATH');
 }
+if (!process.env.CHROMIUM && !['chromium', 'chromium-browser', 'google-chrome'].some(isOnPath)) {
+  console.log('Left out: the console in a browser, since there is no chromium on the PATH');
+}
 process.exitCode = total.failed === 0 ? 0 : 1;
 console.log(`${total.passed} passed, ${total.failed} failed`);
 

@@ -16,6 +16,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { BUILT_SERVICE, ensureBuilt } from '../../scripts/ensure-built.mjs';
+import { ensureConsole } from '../../scripts/console.mjs';
 import { PROJECT_ROOT } from '../../scripts/project-root.mjs';
 import { startServer } from '../server-process.mjs';
 import { apiOf } from './console/api.mjs';
@@ -38,6 +39,7 @@ const factsFile = join(folder, 'console-system.json');
 const ROLLED_UP_AT_ONCE = 250_000;
 
 await ensureBuilt({ say: console.log });
+await ensureConsole({ say: console.log });
 const servers = [];
 const vendor = await startVendor();
 try {

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
+import { describeWithBrowser, launchBrowser } from '../support/console/browser.js';
+import {
+  ROLES,
+  startConsoleSystem,
+  type ConsoleRole,
+  type ConsoleSystem,
+} from '../support/console/console-system.js';
+import {
+  axeFaultsIn,
+  isAborted,
+  openWindow,
+  overflowAtNarrow,
+  unreachableByTab,
+  visit,
+  waitForData,
+  type Visit,
+} from '../support/console/visit.js';
+import { until } from '../support/until.js';
+import { wrongFigures } from './figures.js';
+import { describeFlows } from './flows.js';
+import { describeFreshClone } from './fresh-clone.js';
+import { CONSOLE_PAGES, PAGES_THERE, PATHS } from './pages.js';
+import { pictureName, takePictures } from './pictures.js';
+
+/** With `npm run console:check` each page is looked at by each role, and its time is held to. */
+const IS_LONG = process.env.CONSOLE_LONG !== undefined;
+/** Until all data of a page is there. */
+const LIMIT_MS = 1_000;
+/** A machine stands still at times. */
+const CHANCES = 3;
+const START_LIMIT_MS = 1_500_000;
+const WALK_LIMIT_MS = 600_000;
+
+describeWithBrowser('The console', () => {
+  let browser: Browser;
+  let system: ConsoleSystem;
+  const windows = new Map<ConsoleRole, BrowserContext>();
+  const times: string[] = [];
+
+  beforeAll(async () => {
+    [browser, system] = await Promise.all([launchBrowser(), startConsoleSystem()]);
+    for (const role of ROLES) windows.set(role, await system.logIn(browser, role));
+  }, START_LIMIT_MS);
+  afterAll(async () => {
+    if (times.length > 0) process.stdout.write(`${times.sort().reverse().join('\n')}\n`);
+    await browser?.close();
+    await system?.close();
+  });
+
+  it('has a line in the table and pictures in the documentation for each of its pages', () => {
+    const known = CONSOLE_PAGES.map(({ path }) => path);
+    expect(PATHS.filter((path) => !known.includes(path))).toEqual([]);
+    const shown = readFileSync('docs/console/README.md', 'utf8');
+    const hasPictures = (path: string): boolean => shown.includes(`"${pictureName(path)}-light.`);
+    expect(PATHS.filter((path) => !hasPictures(path))).toEqual([]);
+  });
+
+  it.each(ROLES)(
+    'offers the %s what the role may see, and opens it without a fault',
+    (role) =>
+      as(role, async (window) => {
+        const { page, faults } = window;
+        const allowed = PAGES_THERE.filter(
+          ({ path, roles }) => roles.includes(role) && !path.includes('$'),
+        );
+        await visit(window.page, '/', 'Overview');
+        const paths = await page.evaluate<string[]>(
+          `[...document.querySelectorAll('nav a')].map((link) => link.getAttribute('href'))`,
+        );
+        expect(paths.toSorted()).toEqual(
+          allowed
+            .filter(({ path }) => path !== '/welcome')
+            .map(({ path }) => `/console${path}`)
+            .toSorted(),
+        );
+        for (const { path, heading } of allowed) {
+          if (path === '/welcome') continue;
+          await page.locator(`nav a[href="/console${path}"]`).click();
+          await waitForData(page, heading);
+        }
+        const forbidden = PAGES_THERE.find(
+          ({ path, roles }) => !roles.includes(role) && !path.includes('$'),
+        );
+        if (forbidden)
+          await visit(window.page, system.address(forbidden.path), 'Not for your role');
+        expect(faults).toEqual([]);
+      }),
+    WALK_LIMIT_MS,
+  );
+
+  describe.each(PAGES_THERE)('$path', (entry) => {
+    const address = (): string => system.address(entry.at ?? entry.path);
+
+    it('shows what the ledger says, is accessible, and fits into 390 px', () =>
+      as(entry.roles[0]!, async (window) => {
+        const { page, faults } = window;
+        await visit(window.page, address(), entry.heading);
+        expect(await wrongFigures(page, entry.figures ?? [], system.query, system.acme.id)).toEqual(
+          [],
+        );
+        expect(await axeFaultsIn(page, IS_LONG ? ['dark', 'light'] : ['light'])).toEqual([]);
+        expect(await overflowAtNarrow(page)).toEqual([]);
+        expect(faults).toEqual([]);
+        await takePictures(page, entry.path);
+      }));
+
+    if (!IS_LONG) return;
+
+    it.each(entry.roles)('is there within a second for the %s', (role) =>
+      as(role, async (window) => {
+        let ms = Infinity;
+        for (let chance = 0; chance < CHANCES && ms > LIMIT_MS; chance++) {
+          ms = Math.min(ms, await visit(window.page, address(), entry.heading));
+        }
+        times.push(`${ms.toFixed(0).padStart(6)} ms  ${address()} as ${role}`);
+        expect(window.faults).toEqual([]);
+        expect(ms).toBeLessThan(LIMIT_MS);
+      }),
+    );
+
+    it('can be used with the keyboard alone', () =>
+      as(entry.roles[0]!, async (window) => {
+        await visit(window.page, address(), entry.heading);
+        expect(await unreachableByTab(window.page)).toEqual([]);
+      }));
+
+    it('takes its requests back when it is left', () =>
+      as(entry.roles[0]!, async ({ page }) => {
+        expect(await requestsLeftBehind(page, address())).toEqual([]);
+      }));
+
+    const others = ROLES.filter((role) => !entry.roles.includes(role));
+    if (others.length === 0) return;
+    it.each(others)('is not opened for the %s', (role) =>
+      as(role, async (window) => {
+        await visit(window.page, address(), 'Not for your role');
+        expect(window.faults).toEqual([]);
+      }),
+    );
+  });
+
+  describeFlows(() => ({ browser, system }), IS_LONG);
+
+  async function as(role: ConsoleRole, look: (window: Visit) => Promise<void>): Promise<void> {
+    const window = await openWindow(windows.get(role)!);
+    try {
+      await look(window);
+    } finally {
+      await window.close();
+    }
+  }
+});
+
+if (process.env.CONSOLE_CLONE !== undefined) describeFreshClone();
+
+/** Goes to another page while no request of this one is answered. @returns those that are still waited for */
+async function requestsLeftBehind(page: Page, path: string): Promise<string[]> {
+  const asked: Request[] = [];
+  await page.route(/\/v1\/(?!auth\/)/, (route) => {
+    asked.push(route.request());
+  });
+  await page.goto(`/console${path}`);
+  await until(() => asked.length > 0, 3_000).catch(() => undefined);
+  const left = [...asked];
+  await page.locator(`nav a:not([aria-current])`).first().click();
+  await until(() => left.every((request) => isAborted(request)), 5_000).catch(() => undefined);
+  return left.filter((request) => !isAborted(request)).map((request) => request.url());
+}

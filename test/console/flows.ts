@@ -1,0 +1,185 @@
+import { describe, expect, it } from '@jest/globals';
+import { createHash, randomBytes } from 'node:crypto';
+import { axeFaults, unreachableByTab, visit, waitForData } from '../support/console/visit.js';
+import { PAGES_THERE } from './pages.js';
+import { takePictures } from './pictures.js';
+import { actorsOf, logInByKey, waitForLogin, type Stage } from './scene.js';
+import { describeOperatorsWork } from './operators-work.js';
+import { describeTenantsWork } from './tenants-work.js';
+
+/** Words on buttons that change something, which a viewer does not see. */
+const CHANGES =
+  /\b(new|create|make|add|invite|edit|change|revoke|remove|delete|pause|resume|grant|rotate|suspend|save|cancel)\b/i;
+
+/**
+ * What people do in the console, beyond looking at its pages.
+ *
+ * @param isLong whether there is time for what belongs to single pages
+ */
+export function describeFlows(stage: () => Stage, isLong: boolean): void {
+  const { as, asStranger } = actorsOf(stage);
+
+  describe('Logging in', () => {
+    it('takes a key, tells of a wrong one, and leads to the page that was asked for', () =>
+      asStranger('/requests?status=error', async ({ page }, system) => {
+        await page.waitForURL(/\/console\/login/);
+        await page.getByLabel('Key').waitFor();
+        await takePictures(page, '/login');
+        await logInByKey(page, 'sk-mgmt-of-nobody-at-all');
+        await page.getByText(/key/i).and(page.getByRole('alert')).first().waitFor();
+        expect(await axeFaults(page)).toEqual([]);
+        await logInByKey(page, system.acme.managementKey);
+        await page.waitForURL(/\/console\/requests\?status=error/);
+        await waitForData(page, 'Requests');
+        await page.getByRole('button', { name: /^Account/ }).click();
+        await page.getByRole('menuitem', { name: 'Log out' }).click();
+        await page.waitForURL(/\/console\/login/);
+        await page.goto('/console/requests');
+        await page.waitForURL(/\/console\/login/);
+      }));
+
+    it("takes an operator's key", () =>
+      asStranger('/', async ({ page }, system) => {
+        await logInByKey(page, system.adminKey);
+        await waitForLogin(page);
+        await visit(page, '/fleet', 'Fleet');
+      }));
+
+    it('takes a one-time link once', async () => {
+      const { system } = stage();
+      const token = randomBytes(32).toString('base64url');
+      await system.query(
+        `INSERT INTO login_links (token_hash, expires_at) VALUES (decode($1, 'hex'), now() + interval '10 minutes')`,
+        [createHash('sha256').update(token).digest('hex')],
+      );
+      for (const isGood of [true, false]) {
+        await asStranger(`/login#link=${token}`, async ({ page }) => {
+          if (isGood) await waitForLogin(page);
+          else await page.getByRole('alert').filter({ hasText: /link/i }).waitFor();
+          expect(page.url()).not.toContain(token);
+        });
+      }
+    });
+
+    it('comes back to the page of a session that has ended meanwhile', () =>
+      as('owner', async ({ page }, system, context) => {
+        const session = (await context.cookies()).find(({ name }) => name === 'gateway_session');
+        const hash = createHash('sha256').update(session!.value).digest('hex');
+        await visit(page, '/', 'Overview');
+        const revoke = (at: string): Promise<unknown> =>
+          system.query(
+            `UPDATE sessions SET revoked_at = ${at} WHERE encode(token_hash, 'hex') = $1`,
+            [hash],
+          );
+        await revoke('now()');
+        try {
+          // On every instance within a second.
+          await page.waitForTimeout(1_500);
+          await page.getByLabel('Time').selectOption('7');
+          await logInByKey(page, system.acme.managementKey);
+          await page.waitForURL(/\/console\/\?days=7/);
+        } finally {
+          await revoke('NULL');
+          await page.waitForTimeout(1_500);
+        }
+      }));
+  });
+
+  describe('Everywhere', () => {
+    it('keeps what was chosen over a reload, and goes back step by step', () =>
+      as('owner', async ({ page }) => {
+        await visit(page, '/', 'Overview');
+        await page.getByLabel('Time').selectOption('90');
+        await page.waitForURL(/days=90/);
+        await page.reload();
+        await waitForData(page, 'Overview');
+        expect(await page.getByLabel('Time').inputValue()).toBe('90');
+        await page.getByRole('link', { name: 'Model Gateway' }).click();
+        await page.waitForURL(/\/console\/?$/);
+        await page.goBack();
+        await page.waitForURL(/days=90/);
+      }));
+
+    it('opens the palette by Ctrl+K, closes it by Escape with the focus where it was, and goes where it is told', () =>
+      as('owner', async ({ page }) => {
+        await visit(page, '/', 'Overview');
+        await page.getByLabel('Time').focus();
+        await page.keyboard.press('Control+k');
+        await page.getByRole('dialog').waitFor();
+        expect(await axeFaults(page, `document.querySelector('[role=dialog]')`)).toEqual([]);
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+        await page.locator('select:focus').waitFor();
+        await page.keyboard.press('Control+k');
+        await page.getByRole('dialog').waitFor();
+        await page.keyboard.type('models');
+        await page.keyboard.press('Enter');
+        await waitForData(page, 'Models');
+        await page.keyboard.press('/');
+        await page.locator('input[type=search]:focus').waitFor();
+      }));
+
+    it('keeps the colours that were chosen', () =>
+      as('viewer', async ({ page }) => {
+        await visit(page, '/models', 'Models');
+        await page.getByRole('button', { name: /^Account/ }).click();
+        await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+        await page.reload();
+        await waitForData(page, 'Models');
+        await page.locator('html[data-theme=dark]').waitFor();
+      }));
+
+    it('can be used with the keyboard alone', () =>
+      as('owner', async ({ page }) => {
+        await visit(page, '/', 'Overview');
+        expect(await unreachableByTab(page)).toEqual([]);
+      }));
+
+    it.each(isLong ? [500, 503, 429] : [503])(
+      'tells of a %i, and reads again when asked to',
+      (status) =>
+        as('owner', async ({ page }) => {
+          const body = { error: { message: 'Not now.', type: 'x', code: status, param: null } };
+          await page.route('**/v1/customer/analytics*', (route) =>
+            route.fulfill({ status, json: body, headers: { 'retry-after': '1' } }),
+          );
+          await page.goto('/console/');
+          await page.getByRole('alert').first().getByText('Not now.').waitFor();
+          expect(await axeFaults(page)).toEqual([]);
+          await page.unroute('**/v1/customer/analytics*');
+          while ((await page.getByRole('button', { name: 'Try again' }).count()) > 0) {
+            await page.getByRole('button', { name: 'Try again' }).first().click();
+            await page.waitForTimeout(100);
+          }
+          await waitForData(page, 'Overview');
+        }),
+    );
+
+    it('tells of a gateway that can not be reached', () =>
+      as('owner', async ({ page }) => {
+        await visit(page, '/', 'Overview');
+        await page.route('**/v1/customer/**', (route) => route.abort('connectionrefused'));
+        await page.locator('nav a[href="/console/keys"]').click();
+        await page.getByRole('alert').getByText('can not be reached').first().waitFor();
+        await page.unroute('**/v1/customer/**');
+        await page.getByRole('button', { name: 'Try again' }).first().click();
+        await page.getByRole('table').first().waitFor();
+      }));
+
+    it('offers a viewer nothing that changes anything', () =>
+      as('viewer', async (window, system) => {
+        for (const { path, at, heading, roles } of PAGES_THERE) {
+          if (!roles.includes('viewer')) continue;
+          await visit(window.page, system.address(at ?? path), heading);
+          const names = await window.page.locator('main button, main a.button').allInnerTexts();
+          expect({ path, names: names.filter((name) => CHANGES.test(name)) }).toEqual({
+            path,
+            names: [],
+          });
+        }
+      }));
+  });
+
+  describeOperatorsWork(stage, isLong);
+  describeTenantsWork(stage, isLong);
+}

@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { attachEmbeddedPostgres } from '../../../src/platform/database/embedded-postgres.js';
+import { createTestDatabase } from '../test-database.js';
+
+const SEED_LIMIT_MS = 1_200_000;
+
+/** Who looks at the console. */
+export const ROLES = ['operator', 'owner', 'viewer', 'newcomer'] as const;
+export type ConsoleRole = (typeof ROLES)[number];
+
+/** What `bench/scale/seed-console.mjs` tells of the system that it made. */
+interface SystemFacts {
+  adminKey: string;
+  acme: { id: string; routingKey: string; managementKey: string };
+  newcomer: { routingKey: string; managementKey: string };
+  /** Tokens of sessions by the role of the person. */
+  sessions: Record<'owner' | 'developer' | 'viewer' | 'billing' | 'admin' | 'auditor', string>;
+  rows: number;
+}
+
+/** A gateway that looks as if it had been in use, for whoever looks at its console. */
+export interface ConsoleSystem extends SystemFacts {
+  url: string;
+  /** A path in which `$acme` and `$request` stand for ids. */
+  address(path: string): string;
+  /** Asks the database behind it. */
+  query<Row extends pg.QueryResultRow>(statement: string, values?: unknown[]): Promise<Row[]>;
+  /** A window of its own in the browser, logged in. */
+  logIn(browser: Browser, role: ConsoleRole): Promise<BrowserContext>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts one: with the data folder that `CONSOLE_DATA` names, which is seeded if it is empty, else with a
+ * database of its own and 20,000 log rows.
+ */
+export async function startConsoleSystem(): Promise<ConsoleSystem> {
+  const known = process.env.CONSOLE_DATA;
+  const folder = known ?? (await mkdtemp(join(tmpdir(), 'gateway-console-')));
+  const database = known === undefined ? await createTestDatabase() : undefined;
+  const rows = process.env.CONSOLE_ROWS ?? '20000';
+  const gateway = await startSeeded(['--data', folder, '--rows', rows], database?.url);
+  const attached =
+    database ?? (await attachEmbeddedPostgres({ dataDirectory: join(folder, 'data') }));
+  const pool = new pg.Pool({ connectionString: attached.url, max: 2 });
+  pool.on('error', () => undefined);
+  const facts = JSON.parse(
+    readFileSync(join(folder, 'console-system.json'), 'utf8'),
+  ) as SystemFacts;
+  // Sessions of a folder that was seeded yesterday have ended.
+  await pool.query(
+    `UPDATE sessions SET expires_at = now() + interval '12 hours', last_seen_at = now() WHERE person_id IS NOT NULL`,
+  );
+  const {
+    rows: [request],
+  } = await pool.query<{ request_id: string }>(
+    `SELECT request_id FROM request_logs WHERE tenant_id = $1 AND cost > 0 ORDER BY created_at DESC LIMIT 1`,
+    [facts.acme.id],
+  );
+  return {
+    ...facts,
+    url: gateway.url,
+    address: (path) =>
+      path.replace('$acme', facts.acme.id).replace('$request', request!.request_id),
+    async query<Row extends pg.QueryResultRow>(statement: string, values: unknown[] = []) {
+      return (await pool.query<Row>(statement, values)).rows;
+    },
+    async logIn(browser, role) {
+      const context = await browser.newContext({
+        baseURL: gateway.url,
+        reducedMotion: 'reduce',
+        timezoneId: 'Europe/Berlin',
+        locale: 'en-GB',
+      });
+      await openSession(context, gateway.url, facts, role);
+      if (role === 'operator') await chooseTenant(context, { id: facts.acme.id, name: 'acme' });
+      return context;
+    },
+    async close() {
+      await pool.end();
+      await gateway.stop();
+      if (database) await database.drop();
+      else if ('stop' in attached) await attached.stop();
+      if (known === undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function openSession(
+  context: BrowserContext,
+  url: string,
+  { sessions, newcomer }: SystemFacts,
+  role: ConsoleRole,
+): Promise<void> {
+  if (role === 'newcomer') {
+    const answer = await context.request.post('/v1/auth/key', {
+      data: { key: newcomer.managementKey },
+      headers: { origin: url },
+    });
+    if (!answer.ok()) throw new Error(`The newcomer can not log in: ${await answer.text()}`);
+    return;
+  }
+  const value = sessions[role === 'operator' ? 'admin' : role];
+  await context.addCookies([
+    { name: 'gateway_session', value, url, httpOnly: true, sameSite: 'Lax' },
+  ]);
+}
+
+/** Operators look at a tenant's pages for the one that they have chosen. */
+async function chooseTenant(
+  context: BrowserContext,
+  tenant: { id: string; name: string },
+): Promise<void> {
+  const value = JSON.stringify(JSON.stringify(tenant));
+  await context.addInitScript({ content: `sessionStorage.setItem('gateway.tenant', ${value})` });
+}
+
+async function startSeeded(
+  parameters: string[],
+  databaseUrl: string | undefined,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const child = spawn(process.execPath, ['bench/scale/seed-console.mjs', ...parameters], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  }
+  const exited = once(child, 'exit');
+  const url = await new Promise<string>((resolve, reject) => {
+    const fail = (): void => reject(new Error(`There is no gateway to look at:\n${printed}`));
+    const timer = setTimeout(fail, SEED_LIMIT_MS);
+    child.once('exit', fail);
+    child.stdout.on('data', () => {
+      const found = /listens on (\S+)/.exec(printed)?.[1];
+      if (found === undefined) return;
+      clearTimeout(timer);
+      child.off('exit', fail);
+      resolve(found);
+    });
+  });
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
