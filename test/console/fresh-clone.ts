@@ -9,7 +9,8 @@ import type { Browser } from 'playwright-core';
 import { describeWithBrowser, launchBrowser } from '../support/console/browser.js';
 import { openWindow, visit, waitForData, type Visit } from '../support/console/visit.js';
 import { until } from '../support/until.js';
-import { PAGES_THERE } from './pages.js';
+import { goThroughFirstSteps } from './first-steps.js';
+import { PAGES_THERE, PATHS } from './pages.js';
 import { waitForLogin } from './scene.js';
 
 /** Both from the start of `npm start`, most of which is `npm ci`. */
@@ -95,6 +96,12 @@ export function describeFreshClone(): void {
       }
       expect(window.faults).toEqual([]);
     });
+
+    if (PATHS.includes('/welcome'))
+      it('goes through the first steps until a request arrives', async () => {
+        await goThroughFirstSteps(window.page, url());
+        expect(window.faults).toEqual([]);
+      });
 
     function isListening(): boolean {
       return /listens on \S+/.test(printed);

@@ -147,6 +147,7 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   { path: '/margin', heading: 'Margin', roles: OPERATOR, figures: MARGIN },
   { path: '/catalogue', heading: 'Catalogue', roles: OPERATOR },
   { path: '/books', heading: 'Books', roles: OPERATOR },
+  { path: '/operator-alerts', heading: 'Alerts', roles: OPERATOR },
   { path: '/operator-audit', heading: 'Audit', roles: OPERATOR },
   { path: '/operator-logs', heading: 'Requests of all tenants', roles: OPERATOR },
   { path: '/people', heading: 'People', roles: OPERATOR },

@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import type { ConsoleSystem } from '../support/console/console-system.js';
 import { visit, waitForData } from '../support/console/visit.js';
-import { actorsOf, waitForToast, type Stage } from './scene.js';
+import { callModel, goThroughFirstSteps } from './first-steps.js';
+import { PATHS } from './pages.js';
+import { actorsOf, logInByKey, waitForToast, type Stage } from './scene.js';
 
 /** What a tenant's own people do. */
 export function describeTenantsWork(stage: () => Stage, isLong: boolean): void {
-  const { as } = actorsOf(stage);
+  const { as, asStranger } = actorsOf(stage);
 
   describe('An owner', () => {
     it('makes a key, which is shown once and calls models', () =>
@@ -16,7 +19,7 @@ export function describeTenantsWork(stage: () => Stage, isLong: boolean): void {
         await page.getByRole('dialog').getByLabel('Name').fill(name);
         await page.getByRole('button', { name: 'Make the key' }).click();
         const key = await page.getByLabel('The new key').innerText();
-        expect((await call(system.url, key)).status).toBe(200);
+        expect((await callModel(system.url, key)).status).toBe(200);
         await page.getByRole('button', { name: 'Done' }).click();
         await page.getByRole('row').filter({ hasText: name }).waitFor();
         expect(await page.content()).not.toContain(key);
@@ -31,7 +34,7 @@ export function describeTenantsWork(stage: () => Stage, isLong: boolean): void {
         const { page } = window;
         await visit(window.page, '/requests?live=1', 'Requests');
         const user = `user-${Date.now()}`;
-        expect((await call(system.url, system.acme.routingKey, user)).status).toBe(200);
+        expect((await callModel(system.url, system.acme.routingKey, user)).status).toBe(200);
         const row = page.getByRole('row').filter({ hasText: user });
         await row.waitFor();
         await row.getByRole('button').click();
@@ -87,6 +90,87 @@ export function describeTenantsWork(stage: () => Stage, isLong: boolean): void {
         }
         expect(window.faults).toEqual([]);
       }));
+
+    it.each([
+      ['My key is sk-proj-abcdefghijklmnopqrstuvwx0123456789.', 'This would be blocked.'],
+      ['Write to ada@acme.example.', 'This would pass, with a mark.'],
+      ['Good morning!', 'This would pass.'],
+    ])('tries guardrails on a text: %s', (text, verdict) =>
+      as('owner', async (window) => {
+        const { page } = window;
+        await visit(page, '/guardrails?tab=try', 'Guardrails');
+        await page.getByRole('textbox', { name: 'Text' }).fill(text);
+        await page.getByRole('button', { name: 'Try it' }).click();
+        await page.getByText(verdict, { exact: true }).waitFor();
+        expect(window.faults).toEqual([]);
+      }),
+    );
+
+    it('has two models answer side by side, with what each cost, and stops one', () =>
+      as('owner', async (window) => {
+        const { page } = window;
+        await visit(page, '/playground?models=sandbox/words,sandbox/echo', 'Playground');
+        await page.getByLabel('Your message').fill('30 words, please');
+        await page.getByRole('button', { name: 'Send' }).click();
+        const figures = page.locator('.call-figures:not([aria-busy=true]) [data-credits]');
+        await figures.nth(1).waitFor();
+        await page.getByLabel('Your message').fill('5000 words, please');
+        await page.getByRole('button', { name: 'Send' }).click();
+        await page.getByRole('button', { name: 'Stop' }).last().click();
+        await page.getByRole('button', { name: 'Send' }).waitFor();
+        await figures.nth(3).waitFor();
+        expect(window.faults).toEqual([]);
+      }));
+
+    it('looks at what jobs have made', () =>
+      as('owner', async (window) => {
+        const { page } = window;
+        await visit(page, '/jobs?status=succeeded', 'Jobs');
+        const jobs = page.getByRole('list', { name: 'Jobs, newest first' }).getByRole('listitem');
+        expect(await jobs.count()).toBeGreaterThan(3);
+        await jobs.last().getByRole('button').first().click();
+        await page.getByRole('dialog', { name: 'Job' }).waitFor();
+        await page.keyboard.press('Escape');
+        await page.waitForURL((url) => !url.search.includes('open'));
+        expect(window.faults).toEqual([]);
+      }));
+
+    it('invites a member, and withdraws that', () =>
+      as('owner', async (window) => {
+        const { page } = window;
+        await visit(page, '/members', 'Members');
+        await page.getByRole('button', { name: 'Invite a member' }).click();
+        const email = `guest-${Date.now()}@acme.example`;
+        await page.getByLabel('E-mail').fill(email);
+        await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click();
+        await page.getByLabel('The link to log in').waitFor();
+        await page.keyboard.press('Escape');
+        const row = page.getByRole('row').filter({ hasText: email });
+        await row.getByRole('button', { name: /^Withdraw/ }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+        await row.waitFor({ state: 'detached' });
+        expect(window.faults).toEqual([]);
+      }));
+
+    it('makes an alert with a webhook, and sees the secret that it is signed with', () =>
+      as('owner', async (window) => {
+        const { page } = window;
+        await visit(page, '/integrations?tab=alerts', 'Integrations');
+        await page.getByRole('button', { name: 'New alert' }).first().click();
+        const form = page.getByRole('dialog');
+        const name = `Suite ${Date.now()}`;
+        await form.getByLabel('Name').fill(name);
+        for (const figure of await form.locator('input[required][inputmode=numeric]').all()) {
+          await figure.fill('1000');
+        }
+        await form.getByLabel('URL').fill('http://127.0.0.1:9/hook');
+        await form.getByRole('button', { name: 'Save' }).click();
+        await page.getByRole('row').filter({ hasText: name }).waitFor();
+        await page.getByRole('tab', { name: 'Webhooks' }).click();
+        await page.getByRole('button', { name: 'Show' }).click();
+        await page.getByLabel('The webhook secret').waitFor();
+        expect(window.faults).toEqual([]);
+      }));
   });
 
   describe('A newcomer', () => {
@@ -98,17 +182,26 @@ export function describeTenantsWork(stage: () => Stage, isLong: boolean): void {
         await window.page.getByText('No requests yet').waitFor();
         expect(window.faults).toEqual([]);
       }));
+
+    if (!PATHS.includes('/welcome')) return;
+    it('goes through the first steps until a request of its own arrives', () =>
+      asStranger('/welcome', async ({ page, faults }, system) => {
+        await logInByKey(page, await makeTenant(system));
+        await goThroughFirstSteps(page, system.url);
+        expect(faults).toEqual([]);
+      }));
   });
 }
 
-/** A call of a model, as an application makes it. */
-function call(url: string, key: string, user = 'suite'): Promise<Response> {
-  return fetch(`${url}/v1/chat/completions`, {
+/** One that has done nothing yet. @returns the key of its owner */
+async function makeTenant({ url, adminKey }: ConsoleSystem): Promise<string> {
+  const answer = await fetch(`${url}/v1/admin/tenants`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      ...{ model: 'sandbox/echo', user },
-      messages: [{ role: 'user', content: 'Hello!' }],
+      ...{ name: `newcomer ${Date.now()}`, credits: 5_000_000, keys: ['management'] },
     }),
   });
+  const tenant = (await answer.json()) as { keys: { key: string }[] };
+  return tenant.keys[0]!.key;
 }
