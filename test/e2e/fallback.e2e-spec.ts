@@ -15,6 +15,7 @@ import {
   type FakeOpenAi,
 } from '../support/fake-openai.js';
 import { loggedRequest } from '../support/logged-request.js';
+import { until } from '../support/until.js';
 import { readAvailable } from '../support/streamed-answer.js';
 
 const FIRST_BYTE_MS = 700;
@@ -323,6 +324,29 @@ describe('fallback along models: [a, b]', () => {
       expect([allowed.calls.length > 1, denied.calls.length]).toEqual([true, 0]);
     },
   );
+
+  it('asks nobody whom the tenant denies, for the next model of the chain either', async () => {
+    const limit = async (limits: object): Promise<void> => {
+      const changed = await gateway.fetch('/v1/customer/limits', {
+        method: 'PUT',
+        headers: {
+          authorization: `Bearer ${gateway.managementKey}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(limits),
+      });
+      expect(changed.status).toBe(200);
+    };
+    one.answer = errorAnswer(500);
+    await limit({ providers: { deny: ['other'] } });
+    // It holds within a second.
+    await until(async () => (await ask({})).status === 502);
+    for (const fake of [one, other]) fake.calls.length = 0;
+    expect((await ask({})).status).toBe(502);
+    expect([one.calls.length > 0, other.calls.length]).toEqual([true, 0]);
+    await limit({ providers: null });
+    await until(async () => (await ask({})).headers.get('x-gateway-provider') === 'other');
+  });
 
   it('tries the cheapest first with route: sort', async () => {
     const response = await ask({ models: ['other/b', 'one/a'], route: 'sort' });
