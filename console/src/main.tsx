@@ -5,6 +5,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { makeQueryClient } from './api/queries';
 import { makeRouter } from './router';
+import { preloadSession } from './session/session';
 import { applyTheme } from './shell/theme';
 import './ui/tokens.css';
 import './ui/kit.css';
@@ -14,11 +15,14 @@ import './shell/shell.css';
 setNonce(document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '');
 applyTheme();
 
+const queryClient = makeQueryClient();
+preloadSession(queryClient);
+
 const root = document.getElementById('root');
 if (root) {
   createRoot(root).render(
     <StrictMode>
-      <QueryClientProvider client={makeQueryClient()}>
+      <QueryClientProvider client={queryClient}>
         <RouterProvider router={makeRouter()} />
       </QueryClientProvider>
     </StrictMode>,

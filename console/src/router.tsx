@@ -23,6 +23,8 @@ function routeOf(page: PageEntry) {
   return createRoute({
     getParentRoute: () => rootRoute,
     path: page.path,
+    // Its code comes while the session is asked for, or while a pointer rests on a link to it.
+    loader: () => void page.load().catch(() => undefined),
     component: () => (
       <AccessiblePage right={page.right}>
         <Suspense fallback={<Skeleton />}>

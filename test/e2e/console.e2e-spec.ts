@@ -106,6 +106,9 @@ describe('the console as it is built', () => {
     expect(policy).not.toContain('unsafe');
     const nonce = /<meta name="csp-nonce" content="([^"]+)"/.exec(page)?.[1];
     expect(policy).toContain(`'nonce-${nonce}'`);
+    // What the service writes into it stands nowhere else, as a text that is left over would be.
+    expect(page).toContain('<meta name="has-session-cookie" content="false"');
+    expect(page).not.toContain('__');
     const scripts = [...page.matchAll(/<script([^>]*)>([^<]*)<\/script>/g)];
     expect(scripts.length).toBeGreaterThan(0);
     for (const [, attributes, code] of scripts) {

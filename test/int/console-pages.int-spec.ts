@@ -12,6 +12,8 @@ import { ConsoleController } from '../../src/app/console/console.controller.js';
 import { ConsoleFiles } from '../../src/app/console/console-files.js';
 import { APP_CONFIG, type AppConfig } from '../../src/platform/config/app-config.js';
 import { loadSettings } from '../../src/app/load-settings.js';
+import { SessionGate } from '../../src/core/people/session-gate.service.js';
+import { readCookie } from '../../src/platform/http/cookies.js';
 import { LeanExpressAdapter } from '../../src/platform/http/lean-express.adapter.js';
 import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 
@@ -43,6 +45,7 @@ async function serve(environment: Record<string, string> = {}): Promise<void> {
       GatewayMetrics,
       { provide: APP_CONFIG, useValue: config },
       { provide: ConsoleFiles, useValue: files },
+      { provide: SessionGate, useValue: { tokenOf: sessionOf } },
     ],
   })(Pages);
   application = await NestFactory.create(Pages, new LeanExpressAdapter(), { logger: false });
@@ -50,6 +53,10 @@ async function serve(environment: Record<string, string> = {}): Promise<void> {
   await application.listen(0, '127.0.0.1');
   const address = application.getHttpServer().address();
   port = typeof address === 'object' && address ? address.port : 0;
+}
+
+function sessionOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  return readCookie(headers.cookie, 'gateway_session');
 }
 
 /** As `scripts/console.mjs` does it: whole, by a rename. */
@@ -142,6 +149,14 @@ describe('the page of the console', () => {
       'form-action': "'self'",
       'frame-ancestors': "'none'",
     });
+  });
+
+  it('says whether there may be a session, so that the page need not ask that first', async () => {
+    await build({ 'index.html': `${INDEX}<meta content="__HAS_SESSION_COOKIE__">` });
+    const told = async (headers: Record<string, string>): Promise<string> =>
+      (await ask('/console', headers)).body.toString();
+    expect(await told({})).toContain('<meta content="false">');
+    expect(await told({ cookie: 'gateway_session=x' })).toContain('<meta content="true">');
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { endConsoleKeys, forgetConsoleKeys } from './console-key';
 import { api, ApiError, listenForSessionEnd, setRequestContext, unwrap } from '../api/client';
 import type { components } from '../api/schema';
@@ -26,32 +26,51 @@ const SESSION_QUERY = ['session'];
 const TENANT_KEY = 'gateway.tenant';
 const PERSON_KEY = 'gateway.person';
 
+/** Who is logged in: the session, null without one. */
+const sessionQuery = queryOptions({
+  queryKey: SESSION_QUERY,
+  queryFn: async ({ signal }) => {
+    // Asking for a session that can not be there would be an error in the browser's log.
+    if (!(await mayHaveSession(signal))) return null;
+    try {
+      const session = await unwrap(api.GET('/v1/auth/session', { signal }));
+      setRequestContext({ csrfToken: session.csrf_token });
+      forgetOthers(session);
+      return session;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+  refetchOnWindowFocus: true,
+});
+
+/** Asks who is logged in before anything is drawn that has to know. */
+export function preloadSession(client: QueryClient): void {
+  void client.prefetchQuery(sessionQuery);
+}
+
 /** Who is logged in: the session, null without one, undefined until that is known. */
 export function useLogin(): {
   session: Session | null | undefined;
   error: Error | null;
   retry: () => void;
 } {
-  const query = useQuery({
-    queryKey: SESSION_QUERY,
-    queryFn: async ({ signal }) => {
-      // Asking for a session that can not be there would be an error in the browser's log.
-      const methods = await unwrap(api.GET('/v1/auth', { signal }));
-      if (!methods.has_session_cookie) return null;
-      try {
-        const session = await unwrap(api.GET('/v1/auth/session', { signal }));
-        setRequestContext({ csrfToken: session.csrf_token });
-        forgetOthers(session);
-        return session;
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 401) return null;
-        throw error;
-      }
-    },
-    staleTime: 60_000,
-    refetchOnWindowFocus: true,
-  });
+  const query = useQuery(sessionQuery);
   return { session: query.data, error: query.error, retry: () => void query.refetch() };
+}
+
+/** What the gateway has written into the page, good for once; without it, as in development, it is asked. */
+let loadedWithCookie = document.querySelector<HTMLMetaElement>(
+  'meta[name="has-session-cookie"]',
+)?.content;
+
+async function mayHaveSession(signal: AbortSignal): Promise<boolean> {
+  const told = loadedWithCookie;
+  loadedWithCookie = undefined;
+  if (told === 'true' || told === 'false') return told === 'true';
+  return (await unwrap(api.GET('/v1/auth', { signal }))).has_session_cookie;
 }
 
 /** Forgets what is known of the login, as after logging in. */

@@ -26,7 +26,13 @@ export interface PlotProps extends ChartProps {
   onPoint: (index: number | null) => void;
 }
 
-const Plot = lazy(() => import('./plot').then(({ Plot: component }) => ({ default: component })));
+const loadPlot = () => import('./plot');
+const Plot = lazy(() => loadPlot().then(({ Plot: component }) => ({ default: component })));
+
+/** Fetches what draws charts, for a page that waits for its figures meanwhile. */
+export function preloadChart(): void {
+  loadPlot().catch(() => undefined);
+}
 
 /**
  * Values over time: a plot for eyes, whose legend shows the values under the pointer, and a table for screen

@@ -1,6 +1,6 @@
 /** The console's parts. Pages are made of these; none of them knows the API. */
 export { Button, ButtonLink } from './button';
-export { Chart, type ChartSeries } from './chart';
+export { Chart, preloadChart, type ChartSeries } from './chart';
 export { Code, CopyButton } from './code';
 export { ConfirmDialog, Dialog, Drawer, useFocusBack } from './dialog';
 export { DataTable, MoreButton, type Column } from './data-table';

@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { randomBytes } from 'node:crypto';
+import { SessionGate } from '../../core/people/session-gate.service.js';
 import { APP_CONFIG, type AppConfig, type S3Config } from '../../platform/config/app-config.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { sendBytes } from '../../platform/http/send-body.js';
@@ -15,6 +16,8 @@ const ASSETS = 'assets/';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 /** What the page's own scripts give to styles that they make. */
 const NONCE = '__CSP_NONCE__';
+/** Whether there may be a session: the page then asks for it at once, or leads to the login. */
+const HAS_SESSION_COOKIE = '__HAS_SESSION_COOKIE__';
 
 /** The console: pages for browsers, whose scripts call the API of this origin. */
 @ApiExcludeController()
@@ -25,6 +28,7 @@ export class ConsoleController {
 
   constructor(
     private readonly files: ConsoleFiles,
+    private readonly sessions: SessionGate,
     @Inject(APP_CONFIG) { http, s3 }: Pick<AppConfig, 'http' | 's3'>,
   ) {
     const own = http.publicUrl === undefined ? [] : [new URL(http.publicUrl).origin];
@@ -42,7 +46,7 @@ export class ConsoleController {
     const file = path === '' ? undefined : await this.files.find(path);
     if (file) this.sendFile(request, response, file, path.startsWith(ASSETS));
     else if (path.startsWith(ASSETS)) throw unknownAsset();
-    else await this.sendPage(response);
+    else await this.sendPage(request, response);
   }
 
   private sendFile(
@@ -68,12 +72,16 @@ export class ConsoleController {
     sendBytes(response, 200, (encoding && file[encoding]) ?? file.bytes, file.type);
   }
 
-  private async sendPage(response: Response): Promise<void> {
+  private async sendPage(request: Request, response: Response): Promise<void> {
     const nonce = randomNonce();
     this.setPolicy(response, nonce);
     response.setHeader('cache-control', 'no-store');
     const index = await this.files.index();
-    if (index !== undefined) return sendHtml(response, 200, index.replaceAll(NONCE, nonce));
+    if (index !== undefined) {
+      const hasCookie = String(this.sessions.tokenOf(request) !== undefined);
+      const page = index.replaceAll(NONCE, nonce).replace(HAS_SESSION_COOKIE, hasCookie);
+      return sendHtml(response, 200, page);
+    }
     const { page, seconds } = renderConsoleState(await this.files.state(), nonce);
     response.setHeader('retry-after', String(seconds));
     // The browser asks again by itself, without a script.

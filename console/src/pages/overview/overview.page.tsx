@@ -1,10 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { daysAgo } from '../../format/times';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
-import { ButtonLink, Card, EmptyState, Field, Page, QueryState, Select } from '../../ui';
+import {
+  ButtonLink,
+  Card,
+  EmptyState,
+  Field,
+  Page,
+  QueryState,
+  Select,
+  preloadChart,
+} from '../../ui';
 import { useAnalytics } from './analytics';
 import { Balance } from './balance';
 import { SplitChart } from './split-chart';
@@ -30,6 +39,7 @@ export function OverviewPage(): ReactNode {
   const label = splits.find((split) => split.by === by)?.label ?? by;
   const byDay = useAnalytics({ start_date: start, group_by: 'day', limit: 100 });
   const byGroup = useAnalytics({ start_date: start, group_by: by, limit: 10 });
+  useEffect(preloadChart, []);
   const isUnused = byDay.data?.total.requests === 0;
   return (
     <Page
