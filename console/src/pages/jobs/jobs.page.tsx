@@ -32,7 +32,7 @@ export function JobsPage(): ReactNode {
   return (
     <Page
       title="Jobs"
-      description="What images, videos and long speech have come to. Files are kept for a while only."
+      description="Images, videos and long speech, and what became of them. Files are kept for a while only."
     >
       <Filters filters={filters} onChange={setFilters} />
       <Gallery filters={filters} onOpen={(id) => setView({ open: id })} />
