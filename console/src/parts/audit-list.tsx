@@ -65,7 +65,19 @@ export function AuditList({
     read(filters, cursor, signal),
   );
   const columns: Column<AuditRow>[] = [
-    { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      id: 'at',
+      header: 'Time',
+      cell: ({ created_at, action, target }) => (
+        <>
+          <Time at={created_at} />
+          <span className="visually-hidden">
+            {' '}
+            {action} {target.id}
+          </span>
+        </>
+      ),
+    },
     {
       id: 'action',
       header: 'Action',

@@ -1,3 +1,4 @@
+import { Navigate, useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useSession, type Right } from '../session/session';
 import { Button, ButtonLink, EmptyState, Page } from '../ui';
@@ -11,8 +12,11 @@ export function AccessiblePage({
   children: ReactNode;
 }): ReactNode {
   const { can, tenant } = useSession();
+  const { pathname } = useLocation();
   if (can(right)) return children;
   const needsTenant = !right.startsWith('operator:') && tenant === undefined;
+  // An operator begins with what is theirs.
+  if (needsTenant && pathname === '/') return <Navigate to="/fleet" replace />;
   return (
     <Page title={needsTenant ? 'Choose a tenant' : 'Not for your role'}>
       <EmptyState

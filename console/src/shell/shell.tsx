@@ -1,5 +1,5 @@
 import { Link, useLocation } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { PAGES, type PageEntry } from '../pages';
 import { useSession } from '../session/session';
 import { Button } from '../ui';
@@ -20,7 +20,17 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
   const [isMenuOpen, setIsMenuOpen] = useState(false);
   const [isPaletteOpen, setIsPaletteOpen] = useState(false);
   useEffect(() => setIsMenuOpen(false), [pathname]);
-  useShortcuts(() => setIsPaletteOpen(true));
+  const opener = useRef<Element>(null);
+  const openPalette = useCallback(() => {
+    opener.current = document.activeElement;
+    setIsPaletteOpen(true);
+  }, []);
+  const closePalette = () => {
+    setIsPaletteOpen(false);
+    // Once it is gone: until then it holds the focus.
+    setTimeout(() => opener.current instanceof HTMLElement && opener.current.focus());
+  };
+  useShortcuts(openPalette);
   return (
     <div className="shell">
       <a className="skip-link button" href="#main">
@@ -42,7 +52,7 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
         </Link>
         <TenantMenu />
         <span className="shell-space" />
-        <Button onClick={() => setIsPaletteOpen(true)} aria-keyshortcuts="Control+K Meta+K">
+        <Button onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
           Go to… <kbd aria-hidden="true">Ctrl K</kbd>
         </Button>
         <AccountMenu />
@@ -53,7 +63,7 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
       </main>
       {isPaletteOpen && (
         <Suspense>
-          <Palette onClose={() => setIsPaletteOpen(false)} />
+          <Palette onClose={closePalette} />
         </Suspense>
       )}
     </div>

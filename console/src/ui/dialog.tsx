@@ -21,6 +21,22 @@ export function Drawer(props: Omit<DialogProps, 'wide'>): ReactNode {
   return <Window {...props} className="dialog drawer" />;
 }
 
+/** What the latest window was opened from; one that takes another's place has nothing of its own. */
+let lastOpener: Element | null = null;
+
+/** Where the focus is, before a window takes it. */
+function rememberOpener(): Element | null {
+  const { activeElement, body } = document;
+  if (activeElement !== null && activeElement !== body) lastOpener = activeElement;
+  return lastOpener;
+}
+
+/** Back to what opened a window; to the page where that is gone, as a row that was deleted. */
+function focusAgain(opener: Element | null): void {
+  const target = opener?.isConnected ? opener : document.getElementById('main');
+  if (target instanceof HTMLElement) target.focus();
+}
+
 function Window({
   title,
   open,
@@ -59,11 +75,11 @@ export function useFocusBack(): {
   const before = useRef<Element | null>(null);
   return {
     onOpenAutoFocus() {
-      before.current = document.activeElement;
+      before.current = rememberOpener();
     },
     onCloseAutoFocus(event) {
       event.preventDefault();
-      if (before.current instanceof HTMLElement) before.current.focus();
+      focusAgain(before.current);
     },
   };
 }

@@ -11,7 +11,7 @@ export interface Tab {
 export function Tabs({
   label,
   tabs,
-  selected,
+  selected: wanted,
   onSelect,
 }: {
   label: string;
@@ -19,6 +19,8 @@ export function Tabs({
   selected: string;
   onSelect: (id: string) => void;
 }): ReactNode {
+  // The URL may name a tab that there is not, or not for this role.
+  const selected = tabs.some(({ id }) => id === wanted) ? wanted : (tabs[0]?.id ?? '');
   return (
     <RadixTabs.Root value={selected} onValueChange={onSelect}>
       <RadixTabs.List className="tabs-list" aria-label={label}>

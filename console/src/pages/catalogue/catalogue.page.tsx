@@ -14,8 +14,6 @@ import { VersionList } from './version-list';
 
 export type Config = components['schemas']['EffectiveConfig'];
 
-const TABS = ['models', 'providers', 'settings', 'versions'];
-
 /** What all instances work by: prices, provider accounts and settings, in versions. */
 export function CataloguePage(): ReactNode {
   const { can } = useSession();
@@ -60,7 +58,7 @@ export function CataloguePage(): ReactNode {
             ))}
             <Tabs
               label="Parts"
-              selected={TABS.includes(tab) ? tab : 'models'}
+              selected={tab}
               onSelect={(next) => setFilters({ tab: next })}
               tabs={[
                 {

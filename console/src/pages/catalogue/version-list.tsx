@@ -4,6 +4,7 @@ import { api, unwrap } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
 import { Changes } from '../../parts/changes';
+import { changesBetween } from '../../parts/changes-between';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
 import {
@@ -135,7 +136,9 @@ function VersionDrawer({
             )}
             <Changes
               caption="From the version before"
-              changes={diff}
+              changes={diff.flatMap(({ path, before, after }) =>
+                changesBetween(before, after, path),
+              )}
               empty="It says the same as the one before."
             />
             <details>

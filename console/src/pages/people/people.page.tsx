@@ -7,8 +7,6 @@ import { InviteOperator } from './invite-operator';
 import { OperatorInvitations } from './operator-invitations';
 import { PersonTable } from './person-table';
 
-const TABS = ['people', 'keys'];
-
 /** Who operates the gateway, and by which keys. */
 export function PeoplePage(): ReactNode {
   const { can } = useSession();
@@ -28,7 +26,7 @@ export function PeoplePage(): ReactNode {
     >
       <Tabs
         label="Of operators"
-        selected={TABS.includes(tab) ? tab : 'people'}
+        selected={tab}
         onSelect={(next) => setFilters({ tab: next })}
         tabs={[
           {

@@ -6,8 +6,6 @@ import { ProviderTable } from './provider-table';
 import { RouteTable } from './route-table';
 import './routes.css';
 
-const TABS = ['health', 'routes', 'providers'];
-
 /** How models do at their providers, and what is paused. */
 export function RoutesPage(): ReactNode {
   const [{ tab = 'health' }, setFilters] = useFilters(['tab']);
@@ -18,7 +16,7 @@ export function RoutesPage(): ReactNode {
     >
       <Tabs
         label="Views"
-        selected={TABS.includes(tab) ? tab : 'health'}
+        selected={tab}
         onSelect={(next) => setFilters({ tab: next })}
         tabs={[
           { id: 'health', label: 'Health over time', content: () => <HeatMap /> },

@@ -34,11 +34,10 @@ const TONE_OF_STATUS: Record<Tenant['status'], Tone> = {
   suspended: 'warn',
   deleted: 'neutral',
 };
-const TABS = ['entries', 'keys', 'limits', 'members', 'state'];
 
 /** One tenant, with all that the operator may change of it. */
 export function TenantPage(): ReactNode {
-  const { tenantId = '' } = useParams({ strict: false });
+  const { tenantId = '' }: { tenantId?: string } = useParams({ strict: false });
   const tenant = useQuery({
     queryKey: ['admin', 'tenants', tenantId],
     queryFn: ({ signal }) =>
@@ -143,7 +142,7 @@ function TenantView({ tenant }: { tenant: Tenant }): ReactNode {
       </Stats>
       <Tabs
         label="Of this tenant"
-        selected={TABS.includes(tab) ? tab : 'entries'}
+        selected={tab}
         onSelect={(next) => setFilters({ tab: next })}
         tabs={[
           {
