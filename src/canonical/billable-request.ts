@@ -45,12 +45,17 @@ export interface BillableAttempt {
   readonly startedAt: Date;
   /** To the first content, or to the failure; 0 while it is at work. */
   readonly durationMs: number;
-  /** `answered`, `pending`, `uncovered` (never called), `aborted`, or a failure. */
+  /** `answered`, `pending`, `unjoined` (did not go on with the answer), `uncovered` (never called), `aborted`, or a failure. */
   readonly outcome: string;
   /** The vendor's HTTP status, where a failure had one. */
   readonly status?: number | undefined;
-  /** What the vendor reported of an attempt that failed before its first content. */
+  /**
+   * What the vendor reported of an attempt that failed before its first content; of one answer in parts
+   * what each took, so that none takes what the answer is billed by.
+   */
   readonly usage?: Usage | undefined;
+  /** Where it goes on with an answer that broke off, in code points of its text. */
+  readonly continuesAt?: number;
 }
 
 /** What the ledger may ask and tell the vendor's side of a request. */

@@ -33,6 +33,8 @@ export interface CanonicalRequest {
    * dialect then decodes its answer like any other, instead of relaying its bytes.
    */
   readonly decodesAnswer?: boolean;
+  /** Of an answer that is gone on with: output tokens that it has used of its limit. */
+  readonly saidTokens?: number;
   /** The conversation in canonical form; worked out on first use, since a relayed request never needs it. */
   readonly prompt: () => CanonicalPrompt;
 }
@@ -81,12 +83,20 @@ export interface AccountBoundParam {
   message: string;
 }
 
+export const RECOVERIES = ['off', 'continue', 'any'] as const;
+/**
+ * Who may go on with an answer that breaks off after its first content: nobody, another route of the
+ * same model, or one of the chain's other models too.
+ */
+export type Recovery = (typeof RECOVERIES)[number];
+
 export interface RoutingPreferences {
   readonly order: readonly string[];
   readonly only: readonly string[] | undefined;
   readonly ignore: readonly string[];
   readonly allowFallbacks: boolean;
   readonly strategy: 'fallback' | 'sort';
+  readonly recovery?: Recovery | undefined;
 }
 
 export interface PromptSize {

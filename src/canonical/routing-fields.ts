@@ -1,5 +1,6 @@
 import type { JsonObject } from '../platform/http/json-body.js';
 import type { AccountBoundParam, RoutingPreferences } from './canonical-request.js';
+import { RECOVERIES, type Recovery } from './canonical-request.js';
 import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
 
 /**
@@ -46,6 +47,13 @@ export const routingFieldsSchema = {
     type: ['string', 'null'],
     enum: ['fallback', 'sort', null],
     description: '`fallback` keeps the order of the chain, `sort` puts the cheapest first.',
+  },
+  recovery: {
+    type: ['string', 'null'],
+    enum: [...RECOVERIES, null],
+    description:
+      'Who goes on with a stream that breaks off after its first content: nobody (`off`), another route of the same ' +
+      'model (`continue`), or one of the other models in `models` too (`any`). Without it `X-Gateway-Recovery` decides, else the tenant.',
   },
 } as const;
 
@@ -117,7 +125,12 @@ export function readRoutingPreferences(
     ignore: stringsOf(provider.ignore) ?? [],
     allowFallbacks: provider.allow_fallbacks !== false,
     strategy: value.route === 'sort' ? 'sort' : 'fallback',
+    recovery: isRecovery(value.recovery) ? value.recovery : undefined,
   };
+}
+
+export function isRecovery(value: unknown): value is Recovery {
+  return RECOVERIES.some((recovery) => recovery === value);
 }
 
 function stringsOf(list: unknown): string[] | undefined {

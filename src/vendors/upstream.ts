@@ -74,6 +74,15 @@ export interface Upstream {
   /** Whether all of a call's `vendorHeaders` go out with it; others may know a few of them. */
   readonly passesVendorHeaders?: boolean;
 
+  /** Whether reasoning is signed at its end, and refused in the next turn without that. */
+  readonly signsReasoning?: boolean;
+
+  /**
+   * Whether the model goes on from where the conversation's last turn stops, when that is the
+   * assistant's; others begin a new one.
+   */
+  continuesPrefill?(request: CanonicalRequest, upstreamModel: string): boolean;
+
   /**
    * Request fields that this vendor's dialect, or the route's model, has no place for, for
    * `X-Gateway-Dropped-Params`: in words fit for a header, whatever the request holds.

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import type { GenerationDto } from '../../src/features/customer/generation/generation.dto.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import {
+  brokenAnswer,
+  continuingAnswer,
   cutBeforeContentAnswer,
   errorAnswer,
   hangAnswer,
@@ -180,6 +182,101 @@ describe('fallback along models: [a, b]', () => {
     expect(last.choices).toMatchObject([{ finish_reason: 'error' }]);
     expect(other.calls).toHaveLength(0);
     expect(await costOf(response)).toBe(0);
+  });
+
+  describe('recovery', () => {
+    const WHOLE =
+      'Ein Fuchs läuft über die Straße. 狐狸跳过了懒狗,然后睡着了。\n\n```js\nconst a = [1, 1, 1];\n```\n' +
+      'Лиса 🦊 спит 👩‍👩‍👧, and then it jumps again; الثعلب ينام تحت الشجرة. Done.';
+    const twin = (rest: object = {}): Promise<Response> =>
+      ask({ models: ['one/twin'], stream: true, recovery: 'continue', ...rest });
+
+    it('goes on at the next route, for the price of one answer at the first', async () => {
+      one.answer = brokenAnswer(WHOLE.slice(0, 60));
+      other.answer = continuingAnswer(WHOLE, { promptTokens: 100, completionTokens: 40 });
+      const response = await twin({ stream_options: { include_usage: true } });
+      const body = await response.clone().text();
+      expect(await textOf(response)).toBe(WHOLE);
+      expect(body.match(/"finish_reason":"stop"/g)).toHaveLength(1);
+      expect(body).toMatch(/data: \[DONE\]\s*$/);
+      expect(response.headers.get('x-gateway-provider')).toBe('one');
+      const record = await recordOf(response);
+      const { prompt_tokens: prompt, completion_tokens: completion } = JSON.parse(
+        /"usage":(\{"prompt_tokens".*?\})/.exec(body)![1]!.replace(/,"[a-z_]+_details":.*/, '}'),
+      ) as Record<string, number>;
+      expect(record.total_cost).toBe(prompt! * 1 + completion! * 2);
+      expect(completion).toBeGreaterThan(15);
+      expect(prompt).toBeLessThan(100);
+      expect(record).toMatchObject({
+        provider_name: 'one',
+        attempts: [
+          { route: 'one/one/twin', outcome: 'reset' },
+          { route: 'other/one/twin', outcome: 'answered', continues_at: 60 },
+        ],
+      });
+      // 100 prompt tokens at 1, 40 of output at 7, beside the estimate for what broke off.
+      const [first, second] = record.attempts;
+      expect(second!.vendor_cost).toBe(100 * 1 + 40 * 7);
+      expect(record.vendor_cost).toBe(first!.vendor_cost + second!.vendor_cost);
+    });
+
+    it('joins streams cut anywhere', async () => {
+      other.answer = continuingAnswer(WHOLE);
+      const cuts = Array.from(
+        { length: 40 },
+        (_, index) => 1 + ((index * 61) % (WHOLE.length - 1)),
+      );
+      for (const cut of cuts) {
+        // Between characters, as half a character is no UTF-8.
+        const said = Buffer.from(WHOLE.slice(0, cut))
+          .toString()
+          .replace(/\ufffd$/, '');
+        one.answer = brokenAnswer(said);
+        expect(await textOf(await twin())).toBe(WHOLE);
+      }
+    });
+
+    it.each([['messages'], ['responses']])('goes on with %s', async (dialect) => {
+      one.answer = brokenAnswer(WHOLE.slice(0, 60));
+      other.answer = continuingAnswer(WHOLE);
+      const asked =
+        dialect === 'messages'
+          ? { max_tokens: 500, messages: [{ role: 'user', content: 'Go.' }] }
+          : { input: 'Go.' };
+      const response = await gateway.post(
+        `/v1/${dialect}`,
+        { model: 'one/twin', stream: true, ...asked },
+        { 'x-gateway-recovery': 'continue' },
+      );
+      const texts = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(
+        ([, data]) => JSON.parse(data!) as { type: string; delta?: string | { text?: string } },
+      );
+      const deltas = texts
+        .filter(({ type }) => /^(content_block_delta|response.output_text.delta)$/.test(type))
+        .map(({ delta }) => (typeof delta === 'string' ? delta : delta!.text));
+      expect(deltas.join('')).toBe(WHOLE);
+    });
+
+    it('says so, and charges nothing, where the other route says something else', async () => {
+      one.answer = brokenAnswer(WHOLE.slice(0, 60));
+      other.answer = politeAnswer({ text: 'Certainly! Here is the rest.', completionTokens: 9 });
+      const response = await twin();
+      const { body } = await readAvailable(response);
+      expect(body).toContain('"type":"provider_error"');
+      expect(body).not.toContain('Certainly');
+      const record = await recordOf(response);
+      expect(record).toMatchObject({ total_cost: 0, attempts: [{}, { outcome: 'unjoined' }] });
+    });
+
+    it('refuses a wish that there is not', async () => {
+      const response = await gateway.post(
+        '/v1/chat/completions',
+        { model: 'one/twin', messages: [{ role: 'user', content: 'Hello' }] },
+        { 'x-gateway-recovery': 'please' },
+      );
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: { param: 'x-gateway-recovery' } });
+    });
   });
 
   it('logs each attempt, and what the vendors took for it', async () => {

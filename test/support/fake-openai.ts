@@ -86,6 +86,33 @@ export interface PoliteOptions {
   chunkDelayMs?: number;
 }
 
+/**
+ * Goes on with a text from where the request's last turn of the assistant stops, as a faithful vendor does,
+ * or says all of it.
+ */
+export function continuingAnswer(text: string, options: PoliteOptions = {}): FakeAnswer {
+  return (call, response) => {
+    const turns = call.body.messages as { role: string; content: string }[];
+    const said = turns.findLast(({ role }) => role === 'assistant')?.content ?? '';
+    const rest = text.startsWith(said) ? text.slice(said.length) : text;
+    return politeAnswer({ ...options, text: rest })(call, response);
+  };
+}
+
+/** Says a text, and closes the connection without a reason to finish. */
+export function brokenAnswer(text: string): FakeAnswer {
+  return async (_call, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const content of text.match(/.{1,7}/gsu) ?? []) {
+      const choices = [{ index: 0, delta: { content }, finish_reason: null }];
+      const chunk = { id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices };
+      response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    }
+    await wait(5);
+    response.destroy();
+  };
+}
+
 /** A complete answer, whole or streamed as the call asks, in the vendor's own bytes. */
 export function politeAnswer(options: PoliteOptions = {}): FakeAnswer {
   return async (call, response) => {

@@ -108,6 +108,7 @@ export class World {
       endpoint: 'chat',
       receivedAt,
       callerGone: this.aborter.signal,
+      recovery: request.routing.recovery,
     };
     const plan = await this.service.plan({} as Caller, request, context);
     context.callerGone.addEventListener('abort', () => {

@@ -13,6 +13,8 @@ import { AnswersService } from './answers.service.js';
 import type { Call } from './call.js';
 import { deliver } from './deliver.js';
 
+const REQUEST = { routing: {} } as CanonicalRequest;
+
 describe(AnswersService.name, () => {
   /** A pipeline whose vendor must not be called, and how its hold ends. */
   function setUp(open: () => AsyncIterable<never> = neverPulled) {
@@ -42,7 +44,7 @@ describe(AnswersService.name, () => {
       guardrails,
       new TracingService(new GatewayMetrics()),
     );
-    const generate = (call: Call) => answers.generate(call, 'chat', {} as CanonicalRequest);
+    const generate = (call: Call) => answers.generate(call, 'chat', REQUEST);
     return { ends, generate };
   }
 

@@ -13,6 +13,7 @@ import type { MakeRecord } from '../ledger/ledger-operations.js';
 import { readCacheTtl } from '../routing/cache/answer-cache.service.js';
 import type { Plan } from '../routing/plan.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { readRecovery } from '../routing/recovery/recovery-wish.js';
 import { TracingService } from '../tracing/tracing.service.js';
 import { setFlaggedHeader } from './answer-headers.js';
 import type { Call } from './call.js';
@@ -164,7 +165,11 @@ export class AnswersService {
   ): Promise<Plan<Request>> {
     const cacheTtlSeconds = isCacheable ? readCacheTtl(headers) : undefined;
     const tags = readTags(headers, metadataOf(request));
-    const context = { requestId, endpoint, receivedAt, callerGone, tags, cacheTtlSeconds };
+    const recovery = request.routing.recovery ?? readRecovery(headers);
+    const context = {
+      ...{ requestId, endpoint, receivedAt, callerGone, tags, cacheTtlSeconds },
+      recovery,
+    };
     return this.routing.plan(caller, request, context);
   }
 

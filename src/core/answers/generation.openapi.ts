@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { RECOVERIES } from '../../canonical/canonical-request.js';
 
 /** The headers of an answer by a model, whatever the dialect, for the OpenAPI description. */
 export const GENERATION_HEADERS = {
@@ -27,6 +28,17 @@ export function ApiCacheHeader(): MethodDecorator {
     description:
       'Whether the answer may be one that was given to the same request before, and is kept if not: `true` (for 300 seconds), or the seconds, 86,400 at most. A hit costs nothing.',
     schema: { type: 'string', pattern: '^(true|false|[1-9][0-9]{0,4})$' },
+  });
+}
+
+/** The header that says who goes on with an answer that breaks off. */
+export function ApiRecoveryHeader(): MethodDecorator {
+  return ApiHeader({
+    name: 'X-Gateway-Recovery',
+    required: false,
+    description:
+      'Who goes on with a stream that breaks off after its first content, where the body has no `recovery`: nobody, another route of the same model, or one of the other models in `models` too.',
+    schema: { type: 'string', enum: [...RECOVERIES], default: 'off' },
   });
 }
 

@@ -226,6 +226,7 @@ function readAttempts(value: unknown): LoggedAttempt[] | undefined {
       status: numberOrUndefined(attempt.status) ?? null,
       started_ms: readNumber(attempt.started_ms),
       duration_ms: readNumber(attempt.duration_ms),
+      ...(attempt.continues_at !== undefined && { continues_at: readNumber(attempt.continues_at) }),
       vendor_cost: readNumber(attempt.vendor_cost),
     }));
   } catch {

@@ -149,6 +149,7 @@ function toStoredAttempt(attempt: LoggedAttempt): LoggedAttempt {
     status: attempt.status,
     started_ms: toInt4(attempt.started_ms),
     duration_ms: toInt4(attempt.duration_ms),
+    ...(attempt.continues_at !== undefined && { continues_at: toInt4(attempt.continues_at) }),
     vendor_cost: toAmount(attempt.vendor_cost),
   };
 }

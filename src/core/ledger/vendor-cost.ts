@@ -37,7 +37,7 @@ export type LoggableAttempt = Omit<BillableAttempt, 'route'> & {
  * Writes into a row what vendors did for its request and took for it. Of the ordinary request, which one
  * vendor answered, no list is made.
  *
- * @param lastCost of the attempt that answered, or came last
+ * @param lastCost of the attempt that answered, or came last, where it does not know itself
  */
 export function noteAttempts(
   log: RequestLogDraft,
@@ -45,7 +45,8 @@ export function noteAttempts(
   lastCost: number,
 ): void {
   const [only] = attempts;
-  log.vendorCost = lastCost;
+  const unknownCost = attempts.at(-1)?.usage ? 0 : lastCost;
+  log.vendorCost = unknownCost;
   if (attempts.length <= 1 && (!only || only.outcome === 'answered')) {
     log.vendorStartedMs = only && msBetween(log.createdAt, only.startedAt);
     return;
@@ -53,7 +54,7 @@ export function noteAttempts(
   const logged = attempts.map((attempt) => toLogged(attempt, log.createdAt));
   for (const { vendor_cost: cost } of logged) log.vendorCost += cost;
   const last = logged.at(-1)!;
-  last.vendor_cost += lastCost;
+  last.vendor_cost += unknownCost;
   const wasAtWork = last.outcome === 'answered' || log.firstTokenMs !== undefined;
   if (wasAtWork) last.duration_ms = Math.max(last.duration_ms, log.latencyMs - last.started_ms);
   const isLong = logged.length > MAX_ATTEMPTS;
@@ -69,6 +70,7 @@ function toLogged(attempt: LoggableAttempt, arrivedAt: Date): LoggedAttempt {
     status: status ?? (outcome === 'answered' ? 200 : null),
     started_ms: msBetween(arrivedAt, startedAt),
     duration_ms: durationMs,
+    ...(attempt.continuesAt !== undefined && { continues_at: attempt.continuesAt }),
     vendor_cost: usage && pricing ? vendorCostOf(usage, { pricing, trafficMode }) : 0,
   };
 }

@@ -9,7 +9,7 @@ import {
   type CallerGoneSignal,
   type CancelSignal,
 } from '../../canonical/cancel-signal.js';
-import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { CanonicalRequest, Recovery } from '../../canonical/canonical-request.js';
 import type { LimitedSubject } from '../../canonical/limits.js';
 import { estimateTokens } from '../../canonical/prompt-size.js';
 import type { RequestTags } from '../../canonical/request-tags.js';
@@ -40,11 +40,13 @@ export interface RouteAttempt {
   /** When the request began to leave; undefined while a connection is made or media are fetched. */
   sentAt?: Date | undefined;
   durationMs: number;
-  outcome: 'pending' | 'answered' | 'uncovered' | 'aborted' | UpstreamFailure;
+  outcome: 'pending' | 'answered' | 'unjoined' | 'uncovered' | 'aborted' | UpstreamFailure;
   /** The vendor's HTTP status, where a failure had one. */
   status?: number | undefined;
-  /** What the vendor reported before it failed without any content. */
+  /** What the vendor reported before it failed without any content, and of each part of one answer. */
   usage?: Usage | undefined;
+  /** Where it goes on with an answer that broke off, in code points of its text; undefined: it began. */
+  continuesAt?: number;
 }
 
 /** Where a request comes from, beside its body. */
@@ -56,6 +58,8 @@ export interface RequestContext {
   readonly tags?: RequestTags | undefined;
   /** For how long the answer may be kept, if it may be a kept one; undefined: it is to be new. */
   readonly cacheTtlSeconds?: number;
+  /** Whether another route may go on with an answer that breaks off; undefined: none. */
+  readonly recovery?: Recovery | undefined;
 }
 
 /** The ordered routes that one request will try, and what became of them. */
@@ -85,6 +89,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     readonly cache?: CacheLookup,
     /** Whose limits it counts on; undefined: nobody's. */
     readonly limits?: readonly LimitedSubject[],
+    /** Which routes may go on with an answer that breaks off; undefined: none. */
+    readonly recovery?: Exclude<Recovery, 'off'>,
   ) {
     this.requestId = context.requestId;
     this.endpoint = context.endpoint;

@@ -6,9 +6,10 @@ import {
   type WorkEvent,
 } from '../../canonical/canonical-event.js';
 import type { Usage } from '../../canonical/usage.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
-import { TimeoutError } from '../../platform/errors/gateway-errors.js';
+import { GatewayError, TimeoutError } from '../../platform/errors/gateway-errors.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import { brokenAnswerError, callerErrorOf, type RouteFailure } from './caller-error.js';
@@ -31,8 +32,15 @@ export interface RouteCall<Event> {
   asked?: () => void;
 }
 
+/** @param continued asks for the rest of an answer; undefined: the plan's own request */
+export type MakeRouteCall<Event> = (
+  route: PlannedRoute,
+  limits: CallLimits,
+  continued?: CanonicalRequest,
+) => RouteCall<Event>;
+
 /** A route that answers: its events up to the first content, and where the rest comes from. */
-interface FirstAnswer<Event> {
+export interface FirstAnswer<Event> {
   tried: AttemptRecorder;
   attempt: RouteAttempt;
   droppedParams: readonly string[];
@@ -48,7 +56,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   constructor(
     private readonly plan: Plan<RoutableRequest>,
     private readonly cover: RouteCover,
-    private readonly call: (route: PlannedRoute, limits: CallLimits) => RouteCall<Event>,
+    private readonly call: MakeRouteCall<Event>,
     private readonly records: AttemptSinks,
   ) {}
 
@@ -59,16 +67,23 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
    * @throws CallerGoneError when nobody waits any more
    */
   async begin(): Promise<BegunAnswer<Event | RouteEvent>> {
-    const { tried, attempt, droppedParams, held, rest } = await this.firstAnswer();
+    const answer = await this.firstAnswer();
+    const { tried, attempt, droppedParams, held, rest } = answer;
     return {
       held: [{ type: 'route', route: attempt.route, droppedParams }, ...held],
       rest,
       complete: () => tried.completed(),
-      toError: (failure) => this.noteBreak(tried, attempt, failure),
+      toError: (failure) => this.noteBreak(answer, failure),
     };
   }
 
-  private async firstAnswer(): Promise<FirstAnswer<Event>> {
+  /**
+   * Tries the routes until one yields its first content.
+   *
+   * @throws GatewayError when no route answers
+   * @throws CallerGoneError when nobody waits any more
+   */
+  async firstAnswer(): Promise<FirstAnswer<Event>> {
     const { routes } = this.plan;
     for (const [index, route] of routes.entries()) {
       const before = routes[index - 1];
@@ -137,7 +152,10 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
    *
    * @throws GatewayError for a failure that no other route would mend
    */
-  private async tryOnce(route: PlannedRoute): Promise<FirstAnswer<Event> | undefined> {
+  private async tryOnce(
+    route: PlannedRoute,
+    continued?: CanonicalRequest,
+  ): Promise<FirstAnswer<Event> | undefined> {
     const { plan } = this;
     if (plan.callerGone.aborted) throw new CallerGoneError();
     const limits = limitsLeft(plan, route);
@@ -152,7 +170,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     const tried = new AttemptRecorder(route, this.records, plan.requestId, limits);
     const held: Event[] = [];
     try {
-      const { events, droppedParams, asked } = this.call(route, limits);
+      const { events, droppedParams, asked } = this.call(route, limits, continued);
       const rest = events[Symbol.asyncIterator]();
       const pulled = pullToContent(rest, held);
       asked?.();
@@ -184,11 +202,31 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     }
   }
 
+  /**
+   * Asks a route for the rest of an answer that broke off. Undefined: it has none to give.
+   *
+   * @throws CallerGoneError when nobody waits any more
+   */
+  async goOn(
+    route: PlannedRoute,
+    continued: CanonicalRequest,
+  ): Promise<FirstAnswer<Event> | undefined> {
+    if (!limitsLeft(this.plan, route) || !(await this.isCovered(route))) return undefined;
+    try {
+      return await this.tryOnce(route, continued);
+    } catch (error) {
+      // A vendor that refuses what was made here says nothing of the caller's request.
+      if (error instanceof GatewayError) return undefined;
+      throw error;
+    }
+  }
+
   /** Notes that an answer broke off. @returns what the caller is told */
-  private noteBreak(tried: AttemptRecorder, attempt: RouteAttempt, failure: unknown): unknown {
+  noteBreak({ tried, attempt }: FirstAnswer<Event>, failure: unknown): unknown {
     if (this.plan.callerGone.aborted) return new CallerGoneError();
     if (!(failure instanceof UpstreamError)) return failure;
     attempt.outcome = failure.failure;
+    attempt.durationMs = Date.now() - attempt.startedAt.getTime();
     tried.failed(failure, 'broke off');
     return brokenAnswerError(tried.route, failure);
   }

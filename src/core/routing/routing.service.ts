@@ -21,13 +21,15 @@ import { callerErrorOf } from './caller-error.js';
 import { refuseDenied, withoutDeniedHit } from './denied-names.js';
 import { findModel, PURPOSES } from './find-model.js';
 import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
+import { RecoveringAnswer } from './recovery/recovering-answer.js';
+import { recoveryOf } from './recovery/recovery-wish.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { RouteHealth, type RouteCondition } from './route-health.js';
 import { RouteTally } from './route-tally.js';
 import { RoutePauses } from './route-pauses.service.js';
 import { trackRoutes } from './route-metrics.js';
 import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
-import { RouteFallback, type RouteCall } from './route-fallback.js';
+import { RouteFallback, type MakeRouteCall } from './route-fallback.js';
 import { selectRoutes, type RoutingState } from './select-routes.js';
 import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
@@ -89,12 +91,15 @@ export class RoutingService {
     const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
     const state = byok.length > 0 || limits ? { ...current, byok, subjects: limits } : current;
     const routes = selectRoutes(request, models, state);
-    return new Plan(cache ? decoded(request) : request, routes, context, cache, limits);
+    const recovery = recoveryOf(request, context.recovery);
+    const read = cache || recovery ? decoded(request, recovery) : request;
+    return new Plan(read, routes, context, cache, limits, recovery);
   }
 
   /**
    * Tries the plan's routes until one yields its first content, and passes its events on. Lazy:
-   * nobody is called before the first pull. The first event names the route that answers.
+   * nobody is called before the first pull. The first event names the route that answers. Where the plan
+   * says so, another route goes on with an answer that breaks off.
    *
    * @throws GatewayError when no route answers, or an answer breaks off
    * @throws CallerGoneError when nobody waits any more
@@ -104,10 +109,11 @@ export class RoutingService {
     plan.speeds = this.health;
     const { body, dialect } = plan.request;
     // Parts of a Responses body are kept to the end in any case, for the stored answer.
-    const asked = dialect === 'responses' ? undefined : () => body.forget?.();
-    const call = (route: PlannedRoute, limits: CallLimits): RouteCall<CanonicalEvent> => {
+    const isKept = dialect === 'responses' || plan.recovery !== undefined;
+    const asked = isKept ? undefined : () => body.forget?.();
+    const call: MakeRouteCall<CanonicalEvent> = (route, limits, continued) => {
       const upstream = this.upstreamOf(route);
-      const textCall = toTextCall(plan, route, limits);
+      const textCall = toTextCall(plan, route, limits, continued);
       return {
         events: upstream.generate(textCall),
         droppedParams: () => [
@@ -117,8 +123,11 @@ export class RoutingService {
         ...(asked && { asked }),
       };
     };
-    return new OpenedAnswer<CanonicalEvent>(() =>
-      new RouteFallback(plan, cover, call, this.records).begin(),
+    const fallback = new RouteFallback(plan, cover, call, this.records);
+    if (!plan.recovery) return new OpenedAnswer<CanonicalEvent>(() => fallback.begin());
+    const sources = { fallback, upstreamOf: (route: PlannedRoute) => this.upstreamOf(route) };
+    return new OpenedAnswer<CanonicalEvent>(
+      async () => new RecoveringAnswer(plan, await fallback.firstAnswer(), sources),
     );
   }
 
@@ -292,10 +301,13 @@ export class RoutingService {
 
 /**
  * Bytes of a vendor cannot be kept, since the next caller may want a stream of what the first had
- * whole; so an answer that is to be kept is decoded. That of a Responses vendor need not be: it
- * says in its end all that it has said.
+ * whole; so an answer that is to be kept is decoded, as is one that another route may go on with. What
+ * is kept of a Responses vendor's need not be: it says in its end all that it has said.
  */
-function decoded<Request extends RoutableRequest>(request: Request): Request {
-  const isBytes = isTextRequest(request) && request.dialect !== 'responses';
+function decoded<Request extends RoutableRequest>(
+  request: Request,
+  recovery: Plan['recovery'],
+): Request {
+  const isBytes = isTextRequest(request) && (recovery || request.dialect !== 'responses');
   return isBytes ? { ...request, decodesAnswer: true } : request;
 }

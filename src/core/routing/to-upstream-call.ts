@@ -25,18 +25,31 @@ export function limitsLeft(
   return { firstByteMs: limits.firstByteMs, idleMs: limits.idleMs, requestMs };
 }
 
-export function toTextCall(plan: Plan, route: PlannedRoute, limits: CallLimits): UpstreamCall {
-  const { request, vendorSignal } = plan;
+/** @param request the plan's, or one that asks for the rest of its answer */
+export function toTextCall(
+  { request: planned, vendorSignal }: Plan,
+  route: PlannedRoute,
+  limits: CallLimits,
+  request = planned,
+): UpstreamCall {
   return {
     request: request.accountBoundParam ? untranslatable(request) : request,
     alias: route.model,
     upstreamModel: route.upstreamModel,
     limits,
     signal: vendorSignal,
-    maxOutputTokens: route.output?.tokens ?? 0,
-    ownOutputLimit: ownOutputLimitOf(route),
+    maxOutputTokens: lessSaid(route.output?.tokens, request) ?? 0,
+    ownOutputLimit: lessSaid(ownOutputLimitOf(route), request),
     vendorHeaders: request.vendorHeaders?.[route.trafficMode === 'byok' ? 'own' : 'shared'],
   };
+}
+
+/** What is left of a limit for an answer of which a part is there. */
+function lessSaid(
+  tokens: number | undefined,
+  { saidTokens }: CanonicalRequest,
+): number | undefined {
+  return tokens && saidTokens ? Math.max(1, tokens - saidTokens) : tokens;
 }
 
 /** What names a thing in an account of one vendor means nothing in the words of another. */

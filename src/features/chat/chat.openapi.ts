@@ -3,6 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
+  ApiRecoveryHeader,
   ApiGenerationErrors,
   ApiTraceHeaders,
   GENERATION_HEADERS,
@@ -189,6 +190,7 @@ export function ApiChatCompletion(): MethodDecorator {
       },
     }),
     ApiCacheHeader(),
+    ApiRecoveryHeader(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );
@@ -255,6 +257,7 @@ export function ApiCompletion(): MethodDecorator {
       },
     }),
     ApiCacheHeader(),
+    ApiRecoveryHeader(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );

@@ -52,6 +52,7 @@ const READ_FIELDS = new Set([
   'trace',
   'transforms',
   'plugins',
+  'recovery',
   'usage',
 ]);
 

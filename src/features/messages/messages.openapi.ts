@@ -3,6 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
+  ApiRecoveryHeader,
   ApiGenerationErrors,
   ApiTraceHeaders,
   GENERATION_HEADERS,
@@ -145,6 +146,7 @@ export function ApiCreateMessage(): MethodDecorator {
       },
     }),
     ApiCacheHeader(),
+    ApiRecoveryHeader(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );

@@ -35,6 +35,7 @@ const READ_FIELDS = new Set<string>([
   'trace',
   'transforms',
   'plugins',
+  'recovery',
   'usage',
 ]);
 

@@ -4,6 +4,7 @@ import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
+  ApiRecoveryHeader,
   ApiGenerationErrors,
   ApiTraceHeaders,
   GENERATION_HEADERS,
@@ -150,6 +151,7 @@ export function ApiCreateResponse(): MethodDecorator {
       },
     }),
     ApiCacheHeader(),
+    ApiRecoveryHeader(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
     ApiErrorResponse(

@@ -46,6 +46,7 @@ const READ_FIELDS = new Set([
   'trace',
   'transforms',
   'plugins',
+  'recovery',
   'usage',
 ]);
 

@@ -7,7 +7,7 @@ import {
   encodeMessagesCount,
 } from '../dialects/messages/encode-messages-call.js';
 import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
-import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
+import { continuesTurn, type MessagesVendor } from '../dialects/messages/messages-vendor.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
@@ -27,6 +27,7 @@ const MAX_COUNT_BYTES = 64 * 1024;
 /** Anthropic, and every server that speaks its messages API. */
 export class AnthropicAdapter implements Upstream {
   readonly passesVendorHeaders = true;
+  readonly signsReasoning = true;
   private readonly messagesUrl: URL;
   private readonly countUrl: URL;
   private readonly modelsUrl: URL;
@@ -49,6 +50,10 @@ export class AnthropicAdapter implements Upstream {
 
   runsWebSearch(dialect: Dialect): boolean {
     return dialect === 'messages';
+  }
+
+  continuesPrefill(request: CanonicalRequest, upstreamModel: string): boolean {
+    return continuesTurn(request, claudeModelTraits(upstreamModel));
   }
 
   /** A caller of the same dialect loses nothing. */

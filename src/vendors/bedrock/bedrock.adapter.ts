@@ -47,6 +47,7 @@ const EVENT_STREAM = 'application/vnd.amazon.eventstream';
  * by invoking a model in its maker's own format.
  */
 export class BedrockAdapter implements Upstream {
+  readonly signsReasoning = true;
   private readonly runtimeUrl: string;
   private readonly probeUrl: URL;
   private readonly signer: AwsSigner;

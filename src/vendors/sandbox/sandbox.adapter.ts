@@ -44,6 +44,10 @@ const WORDS =
     ' ',
   );
 const DEFAULT_WORD_COUNT = 50;
+/** What `fault-cut` begins to say, and whoever goes on with it says to its end. */
+const BROKEN_ANSWER =
+  'Sandbox: this answer breaks off in the middle, and another route has gone on with it.';
+const BROKEN_AFTER = BROKEN_ANSWER.indexOf('dle,');
 
 /** What has no meaning for made-up text. */
 const IGNORED_PARAMS = [
@@ -77,6 +81,10 @@ const VECTORS_PER_TURN = 100;
  * ledger and logs as any vendor.
  */
 export class SandboxAdapter implements Upstream {
+  continuesPrefill(): boolean {
+    return true;
+  }
+
   droppedParams(request: CanonicalRequest): readonly string[] {
     if (request.dialect !== 'chat') return unsupportedFields(request, MEANINGFUL_FIELDS);
     return IGNORED_PARAMS.filter((param) => request.body.value[param] != null);
@@ -162,7 +170,7 @@ async function* answer({
       outputTokens += countWords(args);
       continue;
     }
-    const text = beforeStop(compose(prompt, upstreamModel), prompt.sampling.stop ?? []);
+    const text = beforeStop(composeRest(prompt, upstreamModel), prompt.sampling.stop ?? []);
     const words = text.match(/\S+\s*/g) ?? [];
     const limit = request.maxOutputTokens ?? ownOutputLimit ?? words.length;
     for (const [index, word] of words.slice(0, limit).entries()) {
@@ -208,6 +216,15 @@ async function* embed({
   yield { type: 'output', output: vectors };
 }
 
+/** What is to be said, behind what the assistant has said of it already. */
+function composeRest(prompt: CanonicalPrompt, upstreamModel: string): string {
+  const turns = prompt.messages.findLastIndex(({ role }) => role !== 'assistant') + 1;
+  const said = prompt.messages.slice(turns).map(textOf).join('');
+  const messages = said === '' ? prompt.messages : prompt.messages.slice(0, turns);
+  const whole = [compose({ ...prompt, messages }, upstreamModel), BROKEN_ANSWER];
+  return whole.find((text) => text.startsWith(said))?.slice(said.length) ?? whole[0]!;
+}
+
 function compose(prompt: CanonicalPrompt, upstreamModel: string): string {
   const asked = textOf(prompt.messages.findLast((message) => message.role !== 'system'));
   const format = prompt.responseFormat;
@@ -251,6 +268,6 @@ function countWords(text: string): number {
 async function* misbehave(fault: string, call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
   if (fault !== 'cut') await simulateFault(fault, call);
   yield { type: 'start' };
-  yield { type: 'text', choice: 0, text: 'Sandbox: this answer breaks off in the mid' };
+  yield { type: 'text', choice: 0, text: BROKEN_ANSWER.slice(0, BROKEN_AFTER) };
   throw new UpstreamError({ failure: 'cut', message: 'sandbox: stream cut' });
 }

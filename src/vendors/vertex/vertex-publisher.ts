@@ -15,7 +15,7 @@ import { BETA_HEADER, INTERLEAVED, platformBetas } from '../anthropic/platform-b
 import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
 import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js';
 import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
-import type { MessagesVendor } from '../dialects/messages/messages-vendor.js';
+import { continuesTurn, type MessagesVendor } from '../dialects/messages/messages-vendor.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 
@@ -41,6 +41,8 @@ export const ANTHROPIC_PUBLISHER: VertexPublisher = {
   name: 'anthropic',
   method: (stream) => (stream ? 'streamRawPredict' : 'rawPredict'),
   relays: (dialect) => dialect === 'messages',
+  continuesPrefill: (request, upstreamModel) =>
+    continuesTurn(request, claudeModelTraits(upstreamModel)),
   droppedParams(request, route) {
     if (request.dialect === 'messages') return [];
     const { maxOutputTokens } = route;
@@ -70,6 +72,7 @@ export const GOOGLE_PUBLISHER: VertexPublisher = {
   name: 'google',
   method: (stream) => (stream ? 'streamGenerateContent?alt=sse' : 'generateContent'),
   relays: () => false,
+  continuesPrefill: () => false,
   droppedParams: (request, { upstreamModel }) =>
     droppedFields(request, geminiTraits(upstreamModel)),
   prepare: ({ request, upstreamModel, ownOutputLimit }) => ({
@@ -90,6 +93,8 @@ export interface VertexPublisher {
   method(stream: boolean): string;
   /** Whether requests of this dialect are passed on as they came, rather than translated. */
   relays(dialect: Dialect): boolean;
+  /** As `Upstream.continuesPrefill`. */
+  continuesPrefill(request: CanonicalRequest, upstreamModel: string): boolean;
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[];
   /** @throws UpstreamError `caller` or `unsupported` for a request that it cannot spell */
   prepare(call: UpstreamCall): PreparedCall;

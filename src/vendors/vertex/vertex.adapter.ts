@@ -54,6 +54,7 @@ const MULTI_REGIONS = new Set(['us', 'eu']);
 
 /** Google Vertex AI: models of several publishers behind one address and one credential. */
 export class VertexAdapter implements Upstream {
+  readonly signsReasoning = true;
   private readonly origin: string;
   private readonly modelsPath: string;
   private readonly tokens: Pick<GoogleAccessTokens, 'get' | 'forget'>;
@@ -76,6 +77,10 @@ export class VertexAdapter implements Upstream {
 
   runsWebSearch(dialect: Dialect, upstreamModel: string): boolean {
     return publisherOf(upstreamModel).relays(dialect);
+  }
+
+  continuesPrefill(request: CanonicalRequest, upstreamModel: string): boolean {
+    return publisherOf(upstreamModel).continuesPrefill(request, upstreamModel);
   }
 
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {

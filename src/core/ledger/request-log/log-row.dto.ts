@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { TrafficMode } from '../../../canonical/billable-route.js';
 import type { UsageSource } from '../../../canonical/usage.js';
 import {
@@ -64,7 +64,8 @@ class LogAttemptDto {
 
   @ApiProperty({
     description:
-      '`answered`, `aborted` (the caller left), `uncovered` (never called: the credits did not reach for it), or the failure.',
+      '`answered`, `aborted` (the caller left), `uncovered` (never called: the credits did not reach for it), `unjoined` ' +
+      '(asked to go on with an answer that broke off, and said something else), or the failure.',
     example: 'answered',
   })
   outcome!: string;
@@ -86,6 +87,14 @@ class LogAttemptDto {
     example: 1828,
   })
   duration_ms!: number;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    description:
+      'Of an attempt that was asked to go on with an answer: after how many characters of its text.',
+    example: 812,
+  })
+  continues_at?: number;
 
   @ApiProperty({
     type: 'integer',

@@ -66,6 +66,8 @@ export interface LoggedAttempt {
   started_ms: number;
   /** To the end of the answer, or to the failure. */
   duration_ms: number;
+  /** Where it goes on with an answer that broke off, in code points of its text; absent: it began. */
+  continues_at?: number;
   /** Credits at the route's prices. */
   vendor_cost: number;
 }

@@ -1,3 +1,5 @@
+import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
+
 /** What one model of a messages vendor takes; the vendor answers anything else with a 400. */
 export interface MessagesModelTraits {
   /** Whether it takes `temperature`, `top_p` and `top_k`. */
@@ -25,4 +27,9 @@ export interface MessagesVendor {
   /** Who signs reasoning, see `nameSignature`. */
   signatureIssuer: string;
   traits: MessagesModelTraits;
+}
+
+/** Whether a model goes on with a turn of the assistant's for this request; no model thinks before that. */
+export function continuesTurn({ prompt }: CanonicalRequest, traits: MessagesModelTraits): boolean {
+  return traits.prefill && !traits.thinksByDefault && prompt().reasoning === undefined;
 }

@@ -1,0 +1,76 @@
+import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
+import { parseJsonBody } from '../../../platform/http/json-body.js';
+import { spliceMembers } from '../../../platform/http/top-level-members.js';
+import type { CutText } from './cut-tail.js';
+
+interface AddedTurn {
+  readonly role: 'assistant' | 'user';
+  readonly text: string;
+}
+
+/** Fields by which callers of either dialect limit the output. */
+const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'];
+
+/** Of text in most languages. */
+const BYTES_PER_TOKEN = 4;
+
+const CUT_OFF =
+  'Your reply above was cut off by a lost connection. Go on with it from exactly where it stops, in the same ' +
+  'language, style and format, as if it had never stopped: no greeting, no remark, and nothing of it again. ';
+const NEXT =
+  'Begin with exactly the following characters, which come next, and go on from there:\n\n';
+const FIRST = 'Begin your reply with exactly the following characters, and go on from there:\n\n';
+
+/**
+ * The request that has another route go on with an answer: its text so far stands behind the
+ * conversation as what the assistant has begun to say, without its tail, which is to be said again.
+ *
+ * @param isPrefilled whether the model goes on from there by itself; others are asked to
+ * @param saidTokens of the limit that the caller has set on the output, so much is used up
+ */
+export function continuedRequest(
+  request: CanonicalRequest,
+  { said, tail }: CutText,
+  isPrefilled: boolean,
+  saidTokens: number,
+): CanonicalRequest {
+  const turns: AddedTurn[] = said === '' ? [] : [{ role: 'assistant', text: said }];
+  if (said === '' && tail !== '') turns.push({ role: 'user', text: FIRST + tail });
+  else if (said !== '' && !isPrefilled) turns.push({ role: 'user', text: CUT_OFF + NEXT + tail });
+  const { promptSize, maxOutputTokens } = request;
+  const bytes = turns.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  return {
+    ...request,
+    body: withTurns(request, turns, saidTokens),
+    saidTokens,
+    maxOutputTokens: maxOutputTokens && Math.max(1, maxOutputTokens - saidTokens),
+    promptSize: { ...promptSize, tokens: promptSize.tokens + Math.ceil(bytes / BYTES_PER_TOKEN) },
+    prompt: () => {
+      const prompt = request.prompt();
+      const added = turns.map(({ role, text }) => ({
+        role,
+        parts: [{ type: 'text' as const, text }],
+      }));
+      return { ...prompt, messages: [...prompt.messages, ...added] };
+    },
+  };
+}
+
+/** A Responses body is never sent, as the answer has to be decoded: vendors get its prompt. */
+function withTurns(
+  { dialect, body }: CanonicalRequest,
+  turns: readonly AddedTurn[],
+  saidTokens: number,
+): CanonicalRequest['body'] {
+  if (dialect === 'responses') return body;
+  const { bytes, members, value } = body;
+  const messages: readonly unknown[] = Array.isArray(value.messages) ? value.messages : [];
+  const added = turns.map(({ role, text }) => ({ role, content: text }));
+  const edits = new Map([['messages', JSON.stringify([...messages, ...added])]]);
+  // A budget for thinking has to stay below the limit.
+  for (const field of value.thinking == null ? LIMIT_FIELDS : []) {
+    const limit = value[field];
+    if (typeof limit === 'number') edits.set(field, String(Math.max(1, limit - saidTokens)));
+  }
+  return parseJsonBody(spliceMembers(bytes, members, edits), { maxParts: Infinity });
+}

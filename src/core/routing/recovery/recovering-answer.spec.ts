@@ -1,0 +1,218 @@
+import { Logger } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  bad,
+  COVERS_ALL,
+  error,
+  finish,
+  start,
+  World,
+  type Script,
+} from '../../../../test/support/routing-world.js';
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { NO_USAGE } from '../../../canonical/usage.js';
+import type { UpstreamFailure } from '../../../vendors/upstream-error.js';
+import { cutTail } from './cut-tail.js';
+import { RecoveringAnswer } from './recovering-answer.js';
+
+const SAID = 'The quick brown fox jumps over the la';
+const REST = 'zy dog, and sleeps.';
+const { said, tail } = cutTail(SAID);
+
+const text = (piece: string): CanonicalEvent => ({ type: 'text', choice: 0, text: piece });
+const reasoning = (piece: string, signature?: string): CanonicalEvent => ({
+  type: 'reasoning',
+  choice: 0,
+  text: piece,
+  ...(signature !== undefined && { signature }),
+});
+const usage = (inputTokens: number, outputTokens: number): CanonicalEvent => ({
+  type: 'usage',
+  usage: { ...NO_USAGE, inputTokens, outputTokens },
+});
+const breaksAfter = (events: CanonicalEvent[], failure: UpstreamFailure = 'reset'): Script => ({
+  events: [start, ...events],
+  error: error(failure),
+});
+const says = (...events: CanonicalEvent[]): Script => ({
+  events: [start, ...events, finish, usage(30, 12)],
+});
+const GOES_ON = says(text(tail), text(REST));
+
+const ASKED = { stream: true, recovery: 'continue' };
+const OPENING = [text('The quick brown fox'), text(' jumps over the la')];
+
+/** What a reader sees, and what became of it. */
+async function read(scripts: Record<string, Script[]>, fields: Record<string, unknown> = ASKED) {
+  const world = new World(scripts);
+  const { plan, events, failure, outcomes } = await world.open(fields);
+  const shown = events.map((event) => ('text' in event && event.type === 'text' ? event.text : ''));
+  return { world, plan, events, failure, outcomes, text: shown.join('') };
+}
+
+describe(RecoveringAnswer.name, () => {
+  beforeAll(() => void Logger.overrideLogger(false));
+  afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
+
+  it('has the next route of the model go on, in one text, one end and one usage', async () => {
+    const { world, plan, events, failure, text, outcomes } = await read({
+      openai: [breaksAfter(OPENING)],
+      azure: [GOES_ON],
+    });
+    expect(failure).toBeUndefined();
+    expect(text).toBe(SAID + REST);
+    expect(events.filter(({ type }) => type === 'finish')).toHaveLength(1);
+    const [route] = events.filter((event) => event.type === 'route');
+    expect(route?.route.provider).toBe('openai');
+    expect(outcomes).toEqual(['reset', 'answered']);
+    expect(plan.attempts.map(({ continuesAt }) => continuesAt)).toEqual([undefined, SAID.length]);
+    // Of the text 37 characters and 19 are new, 12 tokens came with the 18 that were said again.
+    expect(events.filter((event) => event.type === 'usage')).toEqual([
+      {
+        type: 'usage',
+        source: 'estimated',
+        usage: expect.objectContaining({ outputTokens: 10 + 12 - 5 }) as unknown,
+      },
+    ]);
+    expect(plan.attempts[1]!.usage).toMatchObject({ inputTokens: 30, outputTokens: 12 });
+    expect(plan.attempts[0]!.usage).toMatchObject({ outputTokens: 10 });
+    const { body, prompt } = world.calls[1]!.request;
+    const turns = [
+      { role: 'assistant', content: said },
+      { role: 'user', content: expect.stringMatching(new RegExp(`${tail}$`)) as unknown },
+    ];
+    expect((body.value.messages as unknown[]).slice(1)).toEqual(turns);
+    expect(JSON.parse(body.bytes.toString())).toEqual(body.value);
+    expect(
+      prompt()
+        .messages.slice(1)
+        .map(({ role }) => role),
+    ).toEqual(['assistant', 'user']);
+  });
+
+  it('leaves answers alone that come to their end', async () => {
+    const { events, outcomes, plan } = await read({ openai: [says(...OPENING)] });
+    expect(outcomes).toEqual(['answered']);
+    expect(plan.attempts[0]!.usage).toBeUndefined();
+    expect(events.filter((event) => event.type === 'usage')).toEqual([usage(30, 12)]);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['who asked for none', { stream: true }],
+    ['who asked for `off`', { ...ASKED, recovery: 'off' }],
+    ['of several answers', { ...ASKED, n: 2 }],
+    ['of JSON', { ...ASKED, response_format: { type: 'json_object' } }],
+    ['of probabilities', { ...ASKED, logprobs: true }],
+  ])('does nothing for callers %s', async (_name, fields) => {
+    const { failure, world } = await read({ openai: [breaksAfter(OPENING)] }, fields);
+    expect(failure).toMatchObject({ status: 502 });
+    expect(world.called).toEqual(['openai']);
+  });
+
+  const tool: CanonicalEvent = { type: 'tool_call', choice: 0, index: 0, id: 'a', name: 'f' };
+  it.each<[string, CanonicalEvent[]]>([
+    ['a tool call', [...OPENING, tool]],
+    ['a refusal', [{ type: 'refusal', choice: 0, text: 'I must' }]],
+  ])('does not go on in the middle of %s', async (_name, events) => {
+    const { failure, world } = await read({ openai: [breaksAfter(events)] });
+    expect(failure).toMatchObject({ status: 502 });
+    expect(world.called).toEqual(['openai']);
+  });
+
+  it('begins anew after unsigned reasoning, and shows none of what is thought again', async () => {
+    const { text: shown, events } = await read({
+      openai: [breaksAfter([reasoning('Hm')])],
+      azure: [says(reasoning('Well'), text('Hello'))],
+    });
+    expect(shown).toBe('Hello');
+    expect(events.filter(({ type }) => type === 'reasoning')).toEqual([reasoning('Hm')]);
+  });
+
+  it.each<[string, Script]>([
+    ['says something else', says(text('Certainly! '), text(REST))],
+    ['goes on where it was not told to', says(text(REST))],
+    ['says nothing', says()],
+    ['says too little', says(text(tail.slice(0, -1)))],
+    ['calls a tool', { events: [start, tool, finish] }],
+    ['breaks off at once', breaksAfter([text(tail.slice(0, 3))])],
+    ['is overloaded', bad('server', { status: 529, retryAfterMs: 1 })],
+    ['refuses what it is asked', bad('caller', { status: 400 })],
+  ])('tells the caller honestly where the other route %s', async (_name, other) => {
+    const { failure, text: shown } = await read({
+      openai: [breaksAfter(OPENING)],
+      azure: [other, other],
+    });
+    expect(shown).toBe(SAID);
+    expect(failure).toMatchObject({
+      status: 502,
+      message: 'The answer from openai broke off before its end.',
+    });
+  });
+
+  it('goes on with models of the chain for who takes any', async () => {
+    const scripts = () => ({
+      openai: [breaksAfter(OPENING)],
+      azure: [bad('operator')],
+      anthropic: [GOES_ON],
+    });
+    const chain = { ...ASKED, models: ['anthropic/claude'] };
+    expect((await read(scripts(), chain)).failure).toMatchObject({ status: 502 });
+    const any = await read(scripts(), { ...chain, recovery: 'any' });
+    expect(any.text).toBe(SAID + REST);
+    expect(any.outcomes).toEqual(['reset', 'operator', 'answered']);
+  });
+
+  it('asks the same route again where there is no other', async () => {
+    const only = { ...ASKED, provider: { only: ['openai'] } };
+    const { text: shown } = await read({ openai: [breaksAfter(OPENING), GOES_ON] }, only);
+    expect(shown).toBe(SAID + REST);
+  });
+
+  it('goes on more than once', async () => {
+    const longer = `${SAID}zy do`;
+    const { text: shown, plan } = await read({
+      openai: [breaksAfter(OPENING)],
+      azure: [
+        breaksAfter([text(tail), text('zy do')], 'cut'),
+        says(text(cutTail(longer).tail), text('g, and sleeps.')),
+      ],
+    });
+    expect(shown).toBe(SAID + REST);
+    expect(plan.attempts.map(({ outcome }) => outcome)).toEqual(['reset', 'cut', 'answered']);
+  });
+
+  it('takes an answer for whole that lacks nothing but its usage', async () => {
+    const { failure, world } = await read({ openai: [breaksAfter([...OPENING, finish])] });
+    expect(failure).toBeUndefined();
+    expect(world.called).toEqual(['openai']);
+  });
+
+  it('leaves as much of the caller’s limit as there is', async () => {
+    const { world } = await read(
+      { openai: [breaksAfter(OPENING)], azure: [GOES_ON] },
+      { ...ASKED, max_tokens: 100 },
+    );
+    const left = 100 - Math.ceil(said.length / 4);
+    expect(world.calls[1]!.request.body.value.max_tokens).toBe(left);
+    expect(world.calls[1]!.maxOutputTokens).toBe(left);
+  });
+
+  it('asks nobody when its caller has left', async () => {
+    const world = new World({ openai: [{ events: [start, ...OPENING], hang: true }] });
+    const events = world.service.open(await world.plan(ASKED), COVERS_ALL);
+    for (let count = 0; count < 4; count++) await events.next();
+    const last = events.next();
+    world.aborter.abort();
+    await expect(last).rejects.toThrow('The caller went away.');
+    expect(world.called).toEqual(['openai']);
+    expect(world.openIterations).toBe(0);
+  });
+
+  it('ends what goes on when its reader leaves', async () => {
+    const world = new World({ openai: [breaksAfter(OPENING)], azure: [GOES_ON] });
+    const events = world.service.open(await world.plan(ASKED), COVERS_ALL);
+    while (world.called.length < 2) await events.next();
+    await events.return();
+    expect(world.openIterations).toBe(0);
+  });
+});
