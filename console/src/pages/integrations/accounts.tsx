@@ -97,7 +97,7 @@ export function Accounts(): ReactNode {
                   Test
                 </ActionButton>
                 <Button
-                  aria-label={`Replace the key of ${nameOf(account)}`}
+                  aria-label={`Replace key of ${nameOf(account)}`}
                   onClick={() => setRotated(account)}
                 >
                   Replace key
