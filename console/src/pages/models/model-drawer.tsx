@@ -60,7 +60,12 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => v
       {prices.length === 0 ? (
         <p className="muted">It is free.</p>
       ) : (
-        <Facts facts={prices.map(({ label, usd, unit }) => [label, `${usd} per ${unit}`])} />
+        <Facts
+          facts={prices.map(({ label, usd, credits, unit }) => [
+            label,
+            `${usd} or ${credits} credits per ${unit}`,
+          ])}
+        />
       )}
       <h3>Served by</h3>
       <DataTable

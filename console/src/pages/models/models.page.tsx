@@ -41,15 +41,15 @@ const COLUMNS: readonly Column<Model>[] = [
   { id: 'kind', header: 'Kind', wide: true, cell: ({ kind }) => kind },
   {
     id: 'input',
-    header: 'Input / 1M',
+    header: 'Input / 1M tokens',
     align: 'end',
-    cell: ({ pricing }) => perMillion(pricing.prompt) ?? otherPrice(pricing),
+    cell: ({ pricing }) => <Price price={perMillion(pricing.prompt) ?? otherPrice(pricing)} />,
   },
   {
     id: 'output',
-    header: 'Output / 1M',
+    header: 'Output / 1M tokens',
     align: 'end',
-    cell: ({ pricing }) => perMillion(pricing.completion) ?? '–',
+    cell: ({ pricing }) => <Price price={perMillion(pricing.completion) ?? '–'} />,
   },
   {
     id: 'context',
@@ -77,10 +77,24 @@ const COLUMNS: readonly Column<Model>[] = [
 ];
 
 /** Of a model that is not billed by input tokens, its first price. */
-function otherPrice(pricing: Model['pricing']): ReactNode {
+function otherPrice(pricing: Model['pricing']): PriceShown {
   const [price] = pricesOf(pricing);
   if (!price) return 'free';
-  return price.unit === '1M tokens' ? '–' : `${price.usd} / ${price.unit}`;
+  return price.unit === '1M tokens' ? '–' : { ...price, usd: `${price.usd} / ${price.unit}` };
+}
+
+type PriceShown = string | { usd: string; credits: string };
+
+/** A price in US dollars, and below it in credits. */
+function Price({ price }: { price: PriceShown }): ReactNode {
+  if (typeof price === 'string') return price;
+  return (
+    <>
+      {price.usd}
+      <br />
+      <small className="muted">{price.credits} credits</small>
+    </>
+  );
 }
 
 /** What can be called here, what it costs and who serves it. */
@@ -110,7 +124,7 @@ export function ModelsPage(): ReactNode {
   return (
     <Page
       title="Models"
-      description="What your keys can call. Prices are US dollars, and what you are charged."
+      description="What your keys can call. Prices are US dollars, and what you are charged; 1,000,000 credits are $1.00."
     >
       <div className="filters">
         <Field label="Search">

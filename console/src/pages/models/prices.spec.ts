@@ -21,10 +21,11 @@ describe(pricesOf, () => {
     const free = { prompt: '0', completion: '0.0', request: '0', image: '0' };
     expect(pricesOf(free)).toEqual([]);
     expect(pricesOf({ ...free, prompt: '0.0000025', audio_minute: '0.006' })).toEqual([
-      { label: 'Input', unit: '1M tokens', usd: '$2.50' },
-      { label: 'Audio', unit: 'minute', usd: '$0.006' },
+      { label: 'Input', unit: '1M tokens', usd: '$2.50', credits: '2,500,000' },
+      { label: 'Audio', unit: 'minute', usd: '$0.006', credits: '6,000' },
     ]);
     expect(perMillion('0.00')).toBeUndefined();
-    expect(perMillion('0.00001')).toBe('$10.00');
+    expect(perMillion('0.00001')).toEqual({ usd: '$10.00', credits: '10,000,000' });
+    expect(perMillion('0.0000000000125')).toEqual({ usd: '$0.0000125', credits: '12.50' });
   });
 });

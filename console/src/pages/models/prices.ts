@@ -6,10 +6,14 @@ interface Price {
   label: string;
   /** In US dollars. */
   usd: string;
+  /** The same in credits. */
+  credits: string;
   unit: string;
 }
 
 const PER_MILLION = ['1M tokens', 6] as const;
+/** A US dollar is 10 to this power of credits. */
+const CREDITS_POWER = 6;
 
 /** How each price is shown: for so many of what it is counted by (10 to that power). */
 const SHOWN: readonly (readonly [keyof Pricing, string, readonly [unit: string, power: number]])[] =
@@ -33,13 +37,20 @@ export function pricesOf(pricing: Pricing): Price[] {
   return SHOWN.flatMap(([name, label, [unit, power]]) => {
     const price = pricing[name];
     if (price === undefined || !/[1-9]/.test(price)) return [];
-    return [{ label, unit, usd: `$${shiftDecimal(price, power)}` }];
+    return [{ label, unit, ...amountOf(price, power) }];
   });
 }
 
-/** A price for a million, as text; undefined where it is 0. */
-export function perMillion(price: string | undefined): string | undefined {
-  return price !== undefined && /[1-9]/.test(price) ? `$${shiftDecimal(price, 6)}` : undefined;
+/** A price for a million; undefined where it is 0. */
+export function perMillion(price: string | undefined): Pick<Price, 'usd' | 'credits'> | undefined {
+  return price !== undefined && /[1-9]/.test(price) ? amountOf(price, 6) : undefined;
+}
+
+function amountOf(price: string, power: number): Pick<Price, 'usd' | 'credits'> {
+  return {
+    usd: `$${shiftDecimal(price, power)}`,
+    credits: shiftDecimal(price, power + CREDITS_POWER).replace(/\.00$/, ''),
+  };
 }
 
 /** A decimal string times ten to a power, exactly; with two decimals at least where it has any. */
