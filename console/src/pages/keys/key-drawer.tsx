@@ -16,6 +16,7 @@ import {
   Field,
   FormDialog,
   Notice,
+  Select,
   TextInput,
   Time,
   toast,
@@ -26,6 +27,12 @@ import { BudgetBar, LimitsView } from '../../parts/limits-view';
 export type ApiKey = components['schemas']['ApiKey'];
 type Change = components['schemas']['UpdateApiKey'];
 
+/** Whether a key's prompts and answers are kept. */
+const KEPT: Record<string, string> = {
+  null: 'as for all keys',
+  true: 'kept',
+  false: 'not kept',
+};
 const TONE_OF = { active: 'good', expired: 'warn', revoked: 'neutral' } as const;
 
 export function KeyStatus({ status }: { status: ApiKey['status'] }): ReactNode {
@@ -59,7 +66,7 @@ export function KeyDrawer({
         )}
         {isAlterable && (
           <>
-            <Button onClick={() => setOpen('edit')}>Name and end</Button>
+            <Button onClick={() => setOpen('edit')}>Edit</Button>
             {apiKey.type === 'routing' && <Button onClick={() => setOpen('limits')}>Limits</Button>}
             <Button variant="danger" onClick={() => setOpen('revoke')}>
               Revoke
@@ -81,6 +88,7 @@ export function KeyDrawer({
           ['Last used', <Time key="used" at={apiKey.last_used_at} none="never" />],
           ['Ends', <Time key="end" at={apiKey.expires_at} none="never" />],
           ['Made', <Time key="made" at={apiKey.created_at} />],
+          ['Prompts and answers', KEPT[String(apiKey.content_log)] ?? '–'],
           ...(apiKey.parent_id ? [['Made by', parent?.name ?? apiKey.parent_id] as const] : []),
         ]}
       />
@@ -155,7 +163,9 @@ function RevokeKey({
 
 function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): ReactNode {
   const [name, setName] = useState(apiKey.name);
+  const { can } = useSession();
   const [expiry, setExpiry] = useState(toLocalInput(apiKey.expires_at));
+  const [kept, setKept] = useState(String(apiKey.content_log));
   const change = useChange(
     (body: Change) =>
       unwrap(
@@ -167,7 +177,7 @@ function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): 
       onClose();
     },
   );
-  const other = errorElsewhere(change.error, ['name', 'expires_at']);
+  const other = errorElsewhere(change.error, ['name', 'expires_at', 'content_log']);
   return (
     <FormDialog
       title={`Change ${apiKey.name}`}
@@ -178,6 +188,9 @@ function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): 
           ...(name !== apiKey.name && { name }),
           ...(expiry !== toLocalInput(apiKey.expires_at) && {
             expires_at: expiry === '' ? null : new Date(expiry).toISOString(),
+          }),
+          ...(kept !== String(apiKey.content_log) && {
+            content_log: kept === 'null' ? null : kept === 'true',
           }),
         })
       }
@@ -201,6 +214,17 @@ function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): 
           onChange={({ target }) => setExpiry(target.value)}
         />
       </Field>
+      {can('content') && apiKey.type === 'routing' && (
+        <Field label="Prompts and answers" error={errorAt(change.error, 'content_log')}>
+          <Select value={kept} onChange={({ target }) => setKept(target.value)}>
+            {Object.entries(KEPT).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      )}
       {other && <Notice tone="bad">{other}</Notice>}
     </FormDialog>
   );
