@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { components } from '../api/schema';
 import { formatCount, formatExact } from '../format/credits';
 import { Credits, DataTable, Time, type Column } from '../ui';
+import './requests.css';
 
 type Receipt = components['schemas']['Receipt'];
 type Line = components['schemas']['ReceiptLine'];

@@ -1,44 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
+import { download } from '../../api/download';
 import type { components } from '../../api/schema';
-import { formatCount } from '../../format/credits';
+import { ReceiptArithmetic } from '../../requests/receipt';
 import { useFilters } from '../../shell/use-filters';
 import {
+  ActionButton,
   Badge,
   Button,
   Card,
   Code,
-  Credits,
-  DataTable,
   Drawer,
   Facts,
   Field,
-  Notice,
   QueryState,
   TextInput,
   Time,
-  type Column,
 } from '../../ui';
-
-type Line = NonNullable<components['schemas']['ReceiptCharge']['lines']>[number];
-
-const COLUMNS: readonly Column<Line>[] = [
-  { id: 'item', header: 'Item', cell: ({ item }) => item },
-  {
-    id: 'quantity',
-    header: 'Quantity',
-    align: 'end',
-    cell: ({ quantity }) => formatCount(quantity),
-  },
-  {
-    id: 'price',
-    header: 'Price',
-    align: 'end',
-    cell: ({ unit_price, per }) => `${unit_price} credits${per === 1 ? '' : ` per ${per}`}`,
-  },
-  { id: 'amount', header: 'Credits', align: 'end', cell: ({ amount }) => amount },
-];
 
 /** Looks a receipt up by its request. */
 export function Receipts(): ReactNode {
@@ -100,7 +79,7 @@ export function ReceiptDrawer({
 }
 
 function ReceiptView({ receipt, jws }: components['schemas']['SignedReceipt']): ReactNode {
-  const { request, answer, usage, charge } = receipt;
+  const { request, answer } = receipt;
   return (
     <>
       <Facts
@@ -115,50 +94,37 @@ function ReceiptView({ receipt, jws }: components['schemas']['SignedReceipt']): 
               {answer.outcome}
             </Badge>,
           ],
-          ['Usage by', usage.source],
-          ...(answer.cached ? [['Cache', 'a kept answer'] as const] : []),
           ...(answer.traffic_mode === 'byok' ? [['Account', 'your own'] as const] : []),
-          ...(answer.billing_note ? [['Note', answer.billing_note] as const] : []),
         ]}
       />
-      {charge.lines === null ? (
-        <Notice tone="info">Its prices were not kept yet, so only what it cost is known.</Notice>
-      ) : (
-        <DataTable
-          caption="How the charge came about"
-          columns={COLUMNS}
-          rows={charge.lines}
-          rowKey={({ item, price }) => `${item} ${price}`}
-          empty={<p className="muted">Nothing of it has a price.</p>}
-        />
-      )}
-      <Facts
-        facts={[
-          ...(charge.sum === null ? [] : [['Sum', `${charge.sum} credits`] as const]),
-          ...(charge.byok_fee_percent === null
-            ? []
-            : [
-                [
-                  'Fee',
-                  `${charge.byok_fee_percent} % of ${charge.rounded ?? 0}, rounded up`,
-                ] as const,
-              ]),
-          ...(charge.shortfall > 0
-            ? [['Not covered', <Credits key="shortfall" value={charge.shortfall} />] as const]
-            : []),
-          ['Cost', <Credits key="cost" value={charge.cost} />],
-          ...charge.refunds.map(
-            (refund) => ['Refund', <Credits key="refund" value={refund.amount} />] as const,
-          ),
-          ['Paid', <Credits key="net" value={charge.net} />],
-        ]}
-      />
-      <h3>Signed (JWS)</h3>
+      <ReceiptArithmetic receipt={receipt} />
+      <div className="row row-apart">
+        <h3>Signed (JWS)</h3>
+        <ActionButton
+          action={() =>
+            download(`/v1/customer/receipts/${request.id}`, { name: `receipt-${request.id}.json` })
+          }
+        >
+          Download
+        </ActionButton>
+      </div>
       <Code text={jws} label="The signed receipt" />
-      <p className="muted">
-        The keys to check it with are at <a href="/.well-known/jwks.json">/.well-known/jwks.json</a>
-        .
-      </p>
+      <details>
+        <summary>How to check it</summary>
+        <p className="muted">
+          Anybody can, without asking the gateway: the signature by the public keys, and the sum by
+          the lines above. With the two scripts that lie in the gateway’s <code>docs</code>:
+        </p>
+        <Code text={checkCommands(request.id)} label="Commands that check the receipt" />
+      </details>
     </>
   );
+}
+
+/** Checks the receipt that was downloaded: the signature, then the sum. */
+function checkCommands(requestId: string): string {
+  return [
+    `curl -o jwks.json ${window.location.origin}/.well-known/jwks.json`,
+    `node docs/check-receipt.mjs receipt-${requestId}.json jwks.json | node docs/recompute-receipt.mjs`,
+  ].join('\n');
 }
