@@ -23,6 +23,12 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./pages/overview/overview.page')).OverviewPage,
   },
   {
+    path: '/welcome',
+    group: 'tenant',
+    right: 'develop',
+    load: async () => (await import('./pages/welcome/welcome.page')).WelcomePage,
+  },
+  {
     path: '/requests',
     label: 'Requests',
     group: 'tenant',

@@ -16,6 +16,9 @@ export interface StoredKey {
   expiresAt: string;
 }
 
+/** By the start of its name everybody sees what such a key is for. */
+export const CONSOLE_KEY_NAME = 'Playground of ';
+
 /** A tab that has made no call for so long is taken to be closed. One that is not makes another key. */
 const IDLE_MS = 3_600_000;
 

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { api, ApiError, unwrap } from '../api/client';
-import { isStoredKey, staleKeys, type StoredKey } from './console-key-rules';
+import { CONSOLE_KEY_NAME, isStoredKey, staleKeys, type StoredKey } from './console-key-rules';
 
 const STORED_KEYS = 'gateway.console-keys';
 export const KEY_HOURS = 8;
@@ -68,7 +68,7 @@ function makeOnce(tenantId: string, owner: string): Promise<StoredKey> {
 }
 
 async function make(tenantId: string, owner: string): Promise<StoredKey> {
-  const name = `Playground of ${owner}`.slice(0, 255);
+  const name = (CONSOLE_KEY_NAME + owner).slice(0, 255);
   const headers = { 'X-Gateway-Tenant': tenantId };
   const created = await unwrap(
     api.POST('/v1/customer/api-keys', {

@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { Navigate, useLocation } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
+import { api, unwrap } from '../api/client';
 import { useSession, type Right } from '../session/session';
-import { Button, ButtonLink, EmptyState, Page } from '../ui';
+import { Button, ButtonLink, EmptyState, Page, QueryState, Skeleton } from '../ui';
 
 /** A page for who may see it; others are told so, since its data would be refused anyway. */
 export function AccessiblePage({
@@ -12,25 +14,53 @@ export function AccessiblePage({
   children: ReactNode;
 }): ReactNode {
   const { can, tenant } = useSession();
-  const { pathname } = useLocation();
   if (can(right)) return children;
   const needsTenant = !right.startsWith('operator:') && tenant === undefined;
-  // An operator begins with what is theirs.
-  if (needsTenant && pathname === '/') return <Navigate to="/fleet" replace />;
+  if (needsTenant && can('operator:read')) return <ChooseTenant />;
   return (
-    <Page title={needsTenant ? 'Choose a tenant' : 'Not for your role'}>
-      <EmptyState
-        title={needsTenant ? 'This page is about one tenant' : 'Your role does not open this page'}
-      >
-        {needsTenant ? (
-          <>
-            <span>Choose one in the menu at the top, or in the list.</span>
-            <ButtonLink to="/tenants">Tenants</ButtonLink>
-          </>
-        ) : (
-          <span>An owner of the tenant, or the operator, can change your role.</span>
-        )}
+    <Page title="Not for your role">
+      <EmptyState title="Your role does not open this page">
+        <span>An owner of the tenant, or the operator, can change your role.</span>
       </EmptyState>
+    </Page>
+  );
+}
+
+/** For an operator who has chosen no tenant. Where there is only one, as after the first start, it is that. */
+function ChooseTenant(): ReactNode {
+  const { chooseTenant } = useSession();
+  const tenants = useQuery({
+    queryKey: ['tenants', 'first'],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET('/v1/admin/tenants', { params: { query: { status: 'active', limit: 2 } }, signal }),
+      ),
+  });
+  const { pathname } = useLocation();
+  const [first, ...others] = tenants.data?.data ?? [];
+  useEffect(() => {
+    if (first && others.length === 0) chooseTenant({ id: first.id, name: first.name });
+  }, [first, others.length, chooseTenant]);
+  // An operator of several tenants, or of none, begins with what is theirs.
+  if (tenants.data && tenants.data.data.length !== 1 && pathname === '/') {
+    return <Navigate to="/fleet" replace />;
+  }
+  return (
+    <Page title="Choose a tenant">
+      <QueryState query={tenants}>
+        {({ data }) =>
+          data.length === 1 ? (
+            <Skeleton />
+          ) : (
+            <EmptyState
+              title={data.length === 0 ? 'There is no tenant yet' : 'This page is about one tenant'}
+            >
+              {data.length > 0 && <span>Choose one in the menu at the top, or in the list.</span>}
+              <ButtonLink to="/tenants">Tenants</ButtonLink>
+            </EmptyState>
+          )
+        }
+      </QueryState>
     </Page>
   );
 }

@@ -49,7 +49,8 @@ function consoleLines(url: string, { loginToken }: BootstrapOutcome): string[] {
   if (loginToken === undefined) return [`Console: ${url}/console`];
   return [
     `Console: ${url}/console`,
-    `Log in once, within ${LINK_MINUTES} minutes: ${loginUrlOf(url, loginToken)}`,
+    `  This link logs you in as the operator, once and within ${LINK_MINUTES} minutes; later, the admin key does:`,
+    `  ${loginUrlOf(url, loginToken)}`,
   ];
 }
 

@@ -121,7 +121,7 @@ function Unused({ range }: { range: string }): ReactNode {
         </span>
         {can('develop') && (
           <ButtonLink variant="primary" to="/welcome">
-            Make the first one
+            First steps
           </ButtonLink>
         )}
       </EmptyState>

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { openToolCalls, type Turn } from '../../calls/conversation';
 import { Button, Card, EmptyState, Notice } from '../../ui';
 import { CodeDialog } from './code-dialog';
-import { LiveFigures } from './figures';
+import { LiveFigures } from '../../parts/call-figures';
 import type { Lane } from './playground-state';
 import type { PlaygroundSettings, PlaygroundStore } from './playground-store';
 import { ToolResults } from './tool-results';

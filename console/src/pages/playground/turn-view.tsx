@@ -3,7 +3,7 @@ import { dataUrl, isImage } from '../../calls/build-request';
 import type { SentFile, ToolCall, Turn } from '../../calls/conversation';
 import { formatBytes } from '../../format/bytes';
 import { Badge } from '../../ui';
-import { CallFigures } from './figures';
+import { CallFigures } from '../../parts/call-figures';
 
 const ROLES: Record<Turn['role'], string> = {
   user: 'You',

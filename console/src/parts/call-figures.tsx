@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, ApiError, unwrap } from '../../api/client';
-import type { CallFacts } from '../../calls/conversation';
-import { formatCount } from '../../format/credits';
-import { useSession } from '../../session/session';
-import { Credits, Duration } from '../../ui';
+import { api, ApiError, unwrap } from '../api/client';
+import type { CallFacts } from '../calls/conversation';
+import { formatCount } from '../format/credits';
+import { useSession } from '../session/session';
+import { Credits, Duration } from '../ui';
+import './call-figures.css';
 
 /** A row is written a moment after the answer has ended. */
 const LOOKS = 10;
@@ -42,7 +43,7 @@ export function CallFigures({
   });
   const row = log.data;
   return (
-    <dl className="figures play-figures" aria-busy={log.isPending}>
+    <dl className="figures call-figures" aria-busy={log.isPending}>
       <Figure label="Cost">{row ? <Credits value={row.cost} /> : waiting(log.error)}</Figure>
       <Figure label="First token">
         <Duration ms={row ? row.first_token_ms : call.firstTokenMs} />

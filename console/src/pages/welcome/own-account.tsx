@@ -1,0 +1,82 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { api, unwrap } from '../../api/client';
+import { formErrors, useChange } from '../../api/changes';
+import { Field, QueryState, Select, TextInput } from '../../ui';
+import { CheckedForm } from './checked-form';
+
+/** An account of the tenant's own with a vendor. */
+export function OwnAccount(): ReactNode {
+  const [provider, setProvider] = useState('');
+  const [key, setKey] = useState('');
+  const [settings, setSettings] = useState<Record<string, string>>({});
+  const offers = useQuery({
+    queryKey: ['account-providers'],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET('/v1/customer/provider-credentials/providers', { signal })),
+    staleTime: 60_000,
+  });
+  const offer = offers.data?.data.find((each) => each.provider === provider);
+  const names = offer?.settings.map(({ name }) => name) ?? [];
+  const given = names.flatMap((name) => (settings[name] ? [[name, settings[name]] as const] : []));
+  const body = { provider, key, settings: Object.fromEntries(given) };
+  const check = useChange(
+    () => unwrap(api.POST('/v1/customer/provider-credentials/test', { body })),
+    [],
+  );
+  const save = useChange(
+    () => unwrap(api.POST('/v1/customer/provider-credentials', { body })),
+    ['accounts', 'models'],
+    () => setKey(''),
+  );
+  const fields = ['provider', 'key', ...names.map((name) => `settings.${name}`)];
+  const error = formErrors(check.error ?? save.error, fields);
+  return (
+    <CheckedForm
+      check={() => check.mutateAsync(undefined)}
+      save={() => save.mutateAsync(undefined)}
+      busy={check.isPending || save.isPending}
+      error={error.other}
+      stored={`The account with ${offer?.name ?? provider} is stored. Its models are there at once.`}
+      given={JSON.stringify(body)}
+    >
+      <QueryState query={offers}>
+        {({ data }) => (
+          <Field label="Vendor" error={error.of('provider')}>
+            <Select required value={provider} onChange={({ target }) => setProvider(target.value)}>
+              <option value="">Choose one</option>
+              {data.map((each) => (
+                <option key={each.provider} value={each.provider}>
+                  {each.name}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        )}
+      </QueryState>
+      <Field label="Key" hint={offer?.key_description} error={error.of('key')}>
+        <TextInput
+          required
+          type="password"
+          autoComplete="off"
+          value={key}
+          onChange={({ target }) => setKey(target.value)}
+        />
+      </Field>
+      {offer?.settings.map((setting) => (
+        <Field
+          key={setting.name}
+          label={setting.is_required ? setting.name : `${setting.name} (optional)`}
+          hint={setting.description}
+          error={error.of(`settings.${setting.name}`)}
+        >
+          <TextInput
+            required={setting.is_required}
+            value={settings[setting.name] ?? ''}
+            onChange={({ target }) => setSettings({ ...settings, [setting.name]: target.value })}
+          />
+        </Field>
+      ))}
+    </CheckedForm>
+  );
+}
