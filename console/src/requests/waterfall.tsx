@@ -9,6 +9,8 @@ export interface Attempt {
   status: number | null;
   started_ms: number;
   duration_ms: number;
+  /** Of one that was asked to go on with an answer: after so many characters of it. */
+  continues_at?: number;
   vendor_cost?: number;
 }
 
@@ -59,6 +61,8 @@ export function Waterfall({
           <small className="muted">
             started after {formatDuration(attempt.started_ms)}, took{' '}
             {formatDuration(attempt.duration_ms)}
+            {attempt.continues_at !== undefined &&
+              `, asked to go on with the answer after ${formatCount(attempt.continues_at)} characters`}
             {attempt.vendor_cost !== undefined &&
               `, vendor cost ${formatCount(attempt.vendor_cost)} credits (${formatUsd(attempt.vendor_cost)})`}
           </small>
