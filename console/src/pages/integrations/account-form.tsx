@@ -13,7 +13,7 @@ import {
   TextInput,
   toast,
 } from '../../ui';
-import { nameOf, TestResult, type Account } from './accounts';
+import { nameOf, TestResult, type Account } from './account';
 
 /**
  * Adds an account.

@@ -2,8 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { useChange } from '../../api/changes';
-import type { components } from '../../api/schema';
-import { formatDuration } from '../../format/times';
 import { useSession } from '../../session/session';
 import {
   ActionButton,
@@ -12,16 +10,13 @@ import {
   ConfirmDialog,
   DataTable,
   EmptyState,
-  Notice,
   QueryState,
   Time,
   toast,
   type Column,
 } from '../../ui';
+import { nameOf, resultOf, type Account } from './account';
 import { AccountForm } from './account-form';
-
-export type Account = components['schemas']['ProviderCredential'];
-type Check = components['schemas']['AccountCheck'];
 
 /** The tenant's own accounts with vendors: requests go over them before shared capacity. */
 export function Accounts(): ReactNode {
@@ -163,18 +158,4 @@ export function Accounts(): ReactNode {
       />
     </Card>
   );
-}
-
-/** What the tenant calls it, else with whom it is. */
-export function nameOf({ name, provider }: Account): string {
-  return name ?? provider;
-}
-
-/** What a real call said of a key. */
-export function TestResult(check: Check): ReactNode {
-  return <Notice tone={check.ok ? 'good' : 'bad'}>{resultOf(check)}</Notice>;
-}
-
-function resultOf({ message, latency_ms }: Check): string {
-  return `${message} (${formatDuration(latency_ms)})`;
 }
