@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { formatDuration } from '../../format/times';
+import { formatDuration, formatTime } from '../../format/times';
 import { Badge, Credits, Time } from '../../ui';
 import { JobMedia, type Job } from './job-file';
 import { durationOf, hasFiles, isOpen, isRefunded, stateOf } from './job-state';
@@ -13,7 +13,13 @@ export function JobCard({ job, onOpen }: { job: Job; onOpen: () => void }): Reac
       </div>
       <div className="job-text">
         <div className="row row-apart">
-          <button type="button" className="row-button job-model" onClick={onOpen}>
+          <button
+            type="button"
+            className="row-button job-model"
+            // Many are of the same model.
+            aria-label={`${job.model}, ${stateOf(job).label}, ${formatTime(timeOf(job.created_at))}`}
+            onClick={onOpen}
+          >
             {job.model}
           </button>
           <JobBadge job={job} />
