@@ -300,6 +300,9 @@ it('covers every operation that changes something', async () => {
     `${WEBHOOK_SECRET}/rotate`,
     // Tries rules on a text and changes nothing: customer-guardrails.e2e-spec.ts.
     `${GUARDRAILS}/test`,
+    // They ask the vendor and change nothing: role-matrix.e2e-spec.ts and audit-log.e2e-spec.ts.
+    `${CREDENTIALS}/test`,
+    `${CREDENTIALS}/{id}/test`,
     // Management keys alone set these: limits.e2e-spec.ts and account-access.e2e-spec.ts.
     '/v1/customer/limits',
     '/v1/customer/end-users/default-limits',
