@@ -1,4 +1,5 @@
 import { useMemo, type ReactNode } from 'react';
+import { shortId } from '../format/ids';
 import type { components } from '../api/schema';
 import { useCursorList, type CursorPage } from '../api/queries';
 import { formatCount } from '../format/credits';
@@ -136,7 +137,16 @@ function NoRequests({ filters }: { filters: RequestFilters }): ReactNode {
 
 function columnsFor(nameTenant: ((id: string) => string) | undefined): Column<RequestRow>[] {
   return [
-    { id: 'time', header: 'Time', cell: (row) => <Time at={row.created_at} /> },
+    {
+      id: 'time',
+      header: 'Time',
+      cell: (row) => (
+        <>
+          <Time at={row.created_at} />
+          <span className="visually-hidden"> {shortId(row.request_id)}</span>
+        </>
+      ),
+    },
     ...(nameTenant
       ? [
           {

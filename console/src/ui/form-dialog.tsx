@@ -1,7 +1,10 @@
-import type { ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { Button } from './button';
 import { Dialog } from './dialog';
 import { Notice } from './layout';
+
+/** Until a form is busy a double click sends it once; one that is not busy by then can be sent again. */
+const DOUBLE_CLICK_MS = 400;
 
 /**
  * A window with a form, which `onSubmit` sends; whoever opened it closes it.
@@ -32,6 +35,10 @@ export function FormDialog({
   onSubmit: () => void;
   children: ReactNode;
 }): ReactNode {
+  const sentAt = useRef(-Infinity);
+  useEffect(() => {
+    sentAt.current = -Infinity;
+  }, [busy]);
   return (
     <Dialog title={title} open wide={wide} onOpenChange={(open) => !open && onClose()}>
       <form
@@ -40,7 +47,9 @@ export function FormDialog({
           event.preventDefault();
           // A form in a window of another form sends itself alone.
           event.stopPropagation();
-          if (!busy && !disabled) onSubmit();
+          if (busy || disabled || event.timeStamp - sentAt.current < DOUBLE_CLICK_MS) return;
+          sentAt.current = event.timeStamp;
+          onSubmit();
         }}
       >
         {children}

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { download } from '../../api/download';
 import { useCursorList } from '../../api/queries';
+import { shortId } from '../../format/ids';
 import type { components } from '../../api/schema';
 import { useFilters } from '../../shell/use-filters';
 import {
@@ -64,7 +65,7 @@ const COLUMNS: readonly Column<Entry>[] = [
         '–'
       ) : (
         <Link to="." search={(before: object) => ({ ...before, receipt: request_id })}>
-          <code>{request_id.slice(0, 13)}…</code>
+          <code title={request_id}>{shortId(request_id)}</code>
         </Link>
       ),
   },

@@ -3,7 +3,7 @@ import { api, unwrap } from '../../api/client';
 import { Field, Notice, TextInput } from '../../ui';
 import { ConfigDialog } from './config-dialog';
 import type { Model } from './model-table';
-import { isPriceName, PRICES, tellPrice, type PriceName } from './prices';
+import { isPrice, isPriceName, PRICE_PATTERN, PRICES, tellPrice, type PriceName } from './prices';
 
 /** Changes prices of one model, after a look at what would differ. */
 export function PriceDialog({
@@ -50,10 +50,16 @@ export function PriceDialog({
         {prices.map(([name]) => {
           const text = texts.get(name) ?? '';
           return (
-            <Field key={name} label={PRICES[name].label} hint={tellPrice(name, text)}>
+            <Field
+              key={name}
+              label={PRICES[name].label}
+              hint={tellPrice(name, text)}
+              error={isPrice(text) ? undefined : 'A decimal number of USD, such as 0.0000025'}
+            >
               <TextInput
                 inputMode="decimal"
                 required
+                pattern={PRICE_PATTERN}
                 value={text}
                 onChange={(event) => setTexts(new Map(texts).set(name, event.target.value.trim()))}
               />
@@ -65,8 +71,11 @@ export function PriceDialog({
   );
 }
 
+/** In the order of their names in `PRICES`. */
 function pricesOf({ pricing }: Model): [PriceName, string][] {
-  return Object.entries(pricing).flatMap(([name, price]) =>
-    isPriceName(name) ? [[name, price]] : [],
-  );
+  const known = new Map(Object.entries(pricing));
+  return Object.keys(PRICES).flatMap((name) => {
+    const price = known.get(name);
+    return isPriceName(name) && price !== undefined ? [[name, price]] : [];
+  });
 }

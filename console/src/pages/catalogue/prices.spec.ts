@@ -1,4 +1,4 @@
-import { tellPrice } from './prices';
+import { isPrice, tellPrice } from './prices';
 
 describe('tellPrice', () => {
   it.each([
@@ -7,7 +7,15 @@ describe('tellPrice', () => {
     ['request', '0', '$0.00 each'],
     ['video_second', '0.125', '$0.125 a second'],
     ['image', undefined, '–'],
+    ['image', 'abc', '–'],
   ] as const)('tells the price of %s, %j, as %j', (name, price, text) => {
     expect(tellPrice(name, price)).toBe(text);
+  });
+});
+
+describe('isPrice', () => {
+  it('takes decimals, and neither signs nor exponents', () => {
+    expect(['0', '0.0000025', '12'].every(isPrice)).toBe(true);
+    expect(['', '-1', '1e-6', '.5', '1.', 'abc'].some(isPrice)).toBe(false);
   });
 });

@@ -21,18 +21,26 @@ export const PRICES = {
 
 export type PriceName = keyof typeof PRICES;
 
+/** As the catalogue takes a price: a decimal number of USD, without sign or exponent. */
+export const PRICE_PATTERN = '\\d{1,9}(\\.\\d{1,18})?';
+
+export function isPrice(text: string): boolean {
+  return new RegExp(`^(?:${PRICE_PATTERN})$`).test(text);
+}
+
 export function isPriceName(name: string): name is PriceName {
   return name in PRICES;
 }
 
 /** A price as the catalogue has it, in USD of one, as `$2.50 per 1M tokens`. */
 export function tellPrice(name: PriceName, price: string | undefined): string {
-  return price === undefined ? '–' : `${priceOf(name, price)} ${PRICES[name].unit}`;
+  const usd = priceOf(name, price);
+  return usd === '–' ? usd : `${usd} ${PRICES[name].unit}`;
 }
 
 /** The same without what it is of. */
 export function priceOf(name: PriceName, price: string | undefined): string {
-  if (price === undefined) return '–';
+  if (price === undefined || !isPrice(price)) return '–';
   const { per } = PRICES[name];
   const usd = Number(price) * per;
   const digits = usd.toLocaleString('en-US', {

@@ -37,7 +37,16 @@ const COLUMNS: readonly Column<Model>[] = [
       </>
     ),
   },
-  { id: 'copy', header: 'Id', wide: true, cell: ({ id }) => <CopyButton text={id} /> },
+  {
+    id: 'copy',
+    header: 'Id',
+    wide: true,
+    cell: ({ id }) => (
+      <CopyButton text={id} label={`Copy ${id}`}>
+        Copy
+      </CopyButton>
+    ),
+  },
   { id: 'kind', header: 'Kind', wide: true, cell: ({ kind }) => kind },
   {
     id: 'input',

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { useCursorList } from '../../api/queries';
+import { shortId } from '../../format/ids';
 import type { components } from '../../api/schema';
 import { useFilters } from '../../shell/use-filters';
 import {
@@ -46,7 +47,7 @@ const columnsOf = (tenantId: string): Column<Entry>[] => [
           search={{ open: request_id, of: tenantId }}
           title={request_id}
         >
-          {request_id.slice(0, 8)}…{request_id.slice(-4)}
+          {shortId(request_id)}
         </Link>
       ),
   },
