@@ -101,8 +101,7 @@ describeWithBrowser('The console', () => {
         expect(await wrongFigures(page, entry.figures ?? [], system.query, system.acme.id)).toEqual(
           [],
         );
-        expect(await axeFaultsIn(page, IS_LONG ? ['dark', 'light'] : ['light'])).toEqual([]);
-        expect(await overflowAtNarrow(page)).toEqual([]);
+        expect(await faultsOfLook(page)).toEqual([]);
         expect(faults).toEqual([]);
         await takePictures(page, entry.path);
       }));
@@ -121,10 +120,16 @@ describeWithBrowser('The console', () => {
       }),
     );
 
-    it('can be used with the keyboard alone', () =>
-      as(entry.roles[0]!, async (window) => {
-        await visit(window.page, address(), entry.heading);
-        expect(await unreachableByTab(window.page)).toEqual([]);
+    it('can be used with the keyboard alone, and has no fault in its other parts', () =>
+      as(entry.roles[0]!, async ({ page, faults }) => {
+        await visit(page, address(), entry.heading);
+        expect(await unreachableByTab(page)).toEqual([]);
+        for (const name of await page.getByRole('tab', { selected: false }).allInnerTexts()) {
+          await page.getByRole('tab', { name, exact: true }).click();
+          await waitForData(page, entry.heading);
+          expect({ name, faults: await faultsOfLook(page) }).toEqual({ name, faults: [] });
+        }
+        expect(faults).toEqual([]);
       }));
 
     it('takes its requests back when it is left', () =>
@@ -155,6 +160,14 @@ describeWithBrowser('The console', () => {
 });
 
 if (process.env.CONSOLE_CLONE !== undefined) describeFreshClone();
+
+/** What axe finds, and what does not fit. */
+async function faultsOfLook(page: Page): Promise<string[]> {
+  return [
+    ...(await axeFaultsIn(page, IS_LONG ? ['dark', 'light'] : ['light'])),
+    ...(await overflowAtNarrow(page)),
+  ];
+}
 
 /** Goes to another page while no request of this one is answered. @returns those that are still waited for */
 async function requestsLeftBehind(page: Page, path: string): Promise<string[]> {

@@ -6,7 +6,7 @@ import { visit } from '../support/console/visit.js';
 export async function goThroughFirstSteps(page: Page, url: string): Promise<void> {
   await visit(page, '/welcome', 'First steps');
   await page.getByRole('button', { name: 'Send' }).click();
-  await page.locator('.call-figures:not([aria-busy=true]) [data-credits]').waitFor();
+  await page.locator('dl.figures:not([aria-busy=true]) [data-credits]').waitFor();
 
   await visit(page, '/welcome?step=key', 'First steps');
   await page.getByRole('button', { name: 'Make the key' }).click();

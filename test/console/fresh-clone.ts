@@ -10,7 +10,7 @@ import { describeWithBrowser, launchBrowser } from '../support/console/browser.j
 import { openWindow, visit, waitForData, type Visit } from '../support/console/visit.js';
 import { until } from '../support/until.js';
 import { goThroughFirstSteps } from './first-steps.js';
-import { PAGES_THERE, PATHS } from './pages.js';
+import { PAGES_THERE } from './pages.js';
 import { waitForLogin } from './scene.js';
 
 /** Both from the start of `npm start`, most of which is `npm ci`. */
@@ -97,11 +97,10 @@ export function describeFreshClone(): void {
       expect(window.faults).toEqual([]);
     });
 
-    if (PATHS.includes('/welcome'))
-      it('goes through the first steps until a request arrives', async () => {
-        await goThroughFirstSteps(window.page, url());
-        expect(window.faults).toEqual([]);
-      });
+    it('goes through the first steps until a request arrives', async () => {
+      await goThroughFirstSteps(window.page, url());
+      expect(window.faults).toEqual([]);
+    });
 
     function isListening(): boolean {
       return /listens on \S+/.test(printed);

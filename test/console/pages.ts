@@ -45,6 +45,10 @@ const OVERVIEW: readonly (Figure | ColumnFigures)[] = [
   { at: stat('requests'), sql: ofLog('count(*)') },
   { at: stat('errors'), sql: ofLog(`count(*) FILTER (WHERE status = 'error')`) },
   { at: stat('tokens'), sql: ofLog('sum(prompt_tokens + completion_tokens)') },
+  ...[0.5, 0.95].map((share, duration) => ({
+    ...{ at: stat('latency'), duration },
+    sql: ofLog(`percentile_disc(${share}) WITHIN GROUP (ORDER BY latency_ms)`),
+  })),
 ];
 const REQUESTS: readonly ColumnFigures[] = [
   {

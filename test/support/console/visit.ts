@@ -137,7 +137,7 @@ function tooWide(page: Page): Promise<string[]> {
 /** Presses Tab until it comes round. @returns what can be focused and was not */
 export async function unreachableByTab(page: Page): Promise<string[]> {
   const count = await page.evaluate<number>(`(() => {
-    const all = [...document.querySelectorAll('a[href], button, input:not([type=radio]), select, textarea, [tabindex="0"]')]
+    const all = [...document.querySelectorAll('a[href], button, summary, input:not([type=radio]), select, textarea, [tabindex="0"]')]
       .filter((element) => element.tabIndex >= 0 && !element.disabled && element.checkVisibility());
     all.forEach((element) => element.setAttribute('data-to-reach', ''));
     document.addEventListener('focusin', ({ target }) => target.removeAttribute('data-to-reach'));
