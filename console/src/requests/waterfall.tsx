@@ -33,6 +33,8 @@ export function Waterfall({
     ...attempts.map((each) => each.started_ms + each.duration_ms),
   );
   const share = (ms: number) => `${(Math.min(ms, whole) / whole) * 100}%`;
+  // What begins at the very end has its place before it, to be seen.
+  const startOf = (ms: number) => `min(${share(ms)}, 100% - 3px)`;
   return (
     <ol className="waterfall">
       {attempts.map((attempt, index) => (
@@ -50,12 +52,15 @@ export function Waterfall({
                 attempt.outcome === 'answered' ? 'waterfall-bar' : 'waterfall-bar waterfall-lost'
               }
               style={{
-                insetInlineStart: share(attempt.started_ms),
+                insetInlineStart: startOf(attempt.started_ms),
                 width: share(attempt.duration_ms),
               }}
             />
             {attempt.outcome === 'answered' && firstTokenMs !== null && (
-              <span className="waterfall-mark" style={{ insetInlineStart: share(firstTokenMs) }} />
+              <span
+                className="waterfall-mark"
+                style={{ insetInlineStart: startOf(firstTokenMs) }}
+              />
             )}
           </div>
           <small className="muted">

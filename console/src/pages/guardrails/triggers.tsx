@@ -63,7 +63,7 @@ export function Triggers({ guardrails }: { guardrails: readonly Guardrail[] }): 
         />
         {can('content') && (
           <Checkbox
-            label="Show what was found, as an entry of the audit log"
+            label="Show what was found (audited)"
             checked={excerpts === '1'}
             onChange={({ target }) => setFilters({ excerpts: target.checked ? '1' : '' })}
           />
@@ -138,7 +138,12 @@ function Lines({
 }): ReactNode {
   // A drawing is made anew whenever what it is given is.
   const lines = useMemo(() => triggerLines(counts, span, now, nameOf), [counts, span, now, nameOf]);
-  return <Chart title="What guardrails found" format={formatCount} {...lines} />;
+  return <Chart title="What guardrails found" format={formatWhole} {...lines} />;
+}
+
+/** There is no half a time. */
+function formatWhole(count: number): string {
+  return Number.isInteger(count) ? formatCount(count) : '';
 }
 
 function EventList({
