@@ -53,11 +53,16 @@ export async function unwrap<Body>(
 ): Promise<Body> {
   const { data, error, response } = await answer.catch((reason: unknown) => {
     if (reason instanceof DOMException && reason.name === 'AbortError') throw reason;
-    throw new ApiError(0, 'The gateway can not be reached from this browser.', null, null, null);
+    throw unreachable();
   });
   if (response.ok) return data as Body; // The client gives no body to answers without one, as their type says.
   if (response.status === 401) onSessionEnd();
   throw toApiError(error, response);
+}
+
+/** What is said where nothing answered. */
+export function unreachable(): ApiError {
+  return new ApiError(0, 'The gateway can not be reached from this browser.', null, null, null);
 }
 
 /** What a refusal of the API says. */

@@ -1,9 +1,9 @@
-import { requestHeaders, toApiError } from './client';
+import { requestHeaders, toApiError, unreachable } from './client';
 
 /**
  * Has the browser save what the API answers, in the session and for the chosen tenant.
  *
- * @throws ApiError when the API refused
+ * @throws ApiError when the API refused, or could not be reached
  */
 export async function download(
   path: string,
@@ -12,6 +12,8 @@ export async function download(
   const response = await fetch(path, {
     credentials: 'same-origin',
     headers: { ...requestHeaders('GET'), ...(accept ? { accept } : {}) },
+  }).catch(() => {
+    throw unreachable();
   });
   if (!response.ok) throw toApiError(await response.json().catch(() => null), response);
   const url = URL.createObjectURL(await response.blob());

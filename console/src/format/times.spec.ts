@@ -1,4 +1,4 @@
-import { axisTimeOf, formatDuration, isDays, timeFormatOf } from './times';
+import { axisTimeOf, formatDuration, isDays, timeFormatOf, toLocalInput } from './times';
 
 const DAYS = ['2026-11-22T00:00:00Z', '2026-11-23T00:00:00Z'];
 const HOURS = ['2026-11-22T00:00:00Z', '2026-11-22T01:00:00Z'];
@@ -23,4 +23,19 @@ describe('formatDuration', () => {
     [185_000, '3 min 5 s'],
     [187_200_000, '2 d 4 h'],
   ])('writes %d ms as %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+});
+
+describe(toLocalInput, () => {
+  it.each(['2026-01-31T23:59:00.000Z', '2026-07-01T00:00:00.000Z'])(
+    'writes %s so that reading it in the same zone gives the same instant',
+    (at) => {
+      const text = toLocalInput(at);
+      expect(text).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/);
+      expect(new Date(text).toISOString()).toBe(at);
+    },
+  );
+
+  it('is empty where there is no end', () => {
+    expect(toLocalInput(null)).toBe('');
+  });
 });

@@ -68,3 +68,11 @@ export function formatDuration(ms: number): string {
 export function daysAgo(days: number, now = new Date()): string {
   return new Date(now.getTime() - days * 86_400_000).toISOString().slice(0, 10);
 }
+
+/** An instant as `<input type="datetime-local">` has it, to the minute, in the viewer's zone. */
+export function toLocalInput(at: string | null): string {
+  if (at === null) return '';
+  const time = new Date(at);
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
+}

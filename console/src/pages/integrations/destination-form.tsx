@@ -12,6 +12,7 @@ import {
   toast,
 } from '../../ui';
 import type { Destination } from './destinations';
+import { readHeaders, writeHeaders } from './headers';
 
 /** Adds or changes a destination. Headers that stay `********` stay what they were. */
 export function DestinationForm({
@@ -22,11 +23,7 @@ export function DestinationForm({
   onClose: () => void;
 }): ReactNode {
   const [url, setUrl] = useState(destination?.url ?? '');
-  const [headers, setHeaders] = useState(
-    Object.entries(destination?.headers ?? {})
-      .map(([name, value]) => `${name}: ${value}`)
-      .join('\n'),
-  );
+  const [headers, setHeaders] = useState(writeHeaders(destination?.headers ?? {}));
   const [share, setShare] = useState(String((destination?.sampling_rate ?? 1) * 100));
   const [isEnabled, setIsEnabled] = useState(destination?.enabled ?? true);
   const [hasContent, setHasContent] = useState(destination?.include_content ?? false);
@@ -106,15 +103,5 @@ export function DestinationForm({
       )}
       {other && <Notice tone="bad">{other}</Notice>}
     </FormDialog>
-  );
-}
-
-function readHeaders(text: string): Record<string, string> {
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return Object.fromEntries(
-    lines.map((line) => {
-      const at = line.includes(':') ? line.indexOf(':') : line.length;
-      return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-    }),
   );
 }

@@ -3,6 +3,7 @@ import { api, unwrap } from '../../api/client';
 import { errorAt, errorElsewhere, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
+import { toLocalInput } from '../../format/times';
 import { useSession } from '../../session/session';
 import {
   Badge,
@@ -228,12 +229,4 @@ function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): 
       {other && <Notice tone="bad">{other}</Notice>}
     </FormDialog>
   );
-}
-
-/** An instant as `<input type="datetime-local">` has it, to the minute, in the viewer's zone. */
-function toLocalInput(at: string | null): string {
-  if (at === null) return '';
-  const time = new Date(at);
-  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16);
 }
