@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { errorAt, errorElsewhere, useChange } from '../../api/changes';
+import type { components } from '../../api/schema';
 import {
   Checkbox,
   Field,
@@ -11,8 +12,9 @@ import {
   TextInput,
   toast,
 } from '../../ui';
-import type { Destination } from './destinations';
 import { readHeaders, writeHeaders } from './headers';
+
+export type Destination = components['schemas']['BroadcastDestination'];
 
 /** Adds or changes a destination. Headers that stay `********` stay what they were. */
 export function DestinationForm({

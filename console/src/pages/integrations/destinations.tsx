@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { useChange } from '../../api/changes';
-import type { components } from '../../api/schema';
 import { formatCount, formatShare } from '../../format/credits';
 import { useSession } from '../../session/session';
 import {
@@ -18,9 +17,7 @@ import {
   Time,
   toast,
 } from '../../ui';
-import { DestinationForm } from './destination-form';
-
-export type Destination = components['schemas']['BroadcastDestination'];
+import { DestinationForm, type Destination } from './destination-form';
 
 /** Where traces of requests are sent, and how that goes. */
 export function Destinations(): ReactNode {
