@@ -1,5 +1,5 @@
 import { Link, useLocation } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react';
 import { PAGES, type PageEntry } from '../pages';
 import { useSession } from '../session/session';
 import { Button } from '../ui';
@@ -20,16 +20,7 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
   const [isMenuOpen, setIsMenuOpen] = useState(false);
   const [isPaletteOpen, setIsPaletteOpen] = useState(false);
   useEffect(() => setIsMenuOpen(false), [pathname]);
-  const opener = useRef<Element>(null);
-  const openPalette = useCallback(() => {
-    opener.current = document.activeElement;
-    setIsPaletteOpen(true);
-  }, []);
-  const closePalette = () => {
-    setIsPaletteOpen(false);
-    // Once it is gone: until then it holds the focus.
-    setTimeout(() => opener.current instanceof HTMLElement && opener.current.focus());
-  };
+  const openPalette = useCallback(() => setIsPaletteOpen(true), []);
   useShortcuts(openPalette);
   return (
     <div className="shell">
@@ -63,7 +54,7 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
       </main>
       {isPaletteOpen && (
         <Suspense>
-          <Palette onClose={closePalette} />
+          <Palette onClose={() => setIsPaletteOpen(false)} />
         </Suspense>
       )}
     </div>
