@@ -41,6 +41,7 @@ import { CountGuardrailEvents1764483000000 } from '../../migrations/176448300000
 import { IndexWebhooksByTenant1764485000000 } from '../../migrations/1764485000000-index-webhooks-by-tenant.js';
 import { CreateRouteHistory1764486000000 } from '../../migrations/1764486000000-create-route-history.js';
 import { SumRequestsByFacet1764487000000 } from '../../migrations/1764487000000-sum-requests-by-facet.js';
+import { IndexRareRequests1764488000000 } from '../../migrations/1764488000000-index-rare-requests.js';
 import { IndexAuditLogFilters1764489000000 } from '../../migrations/1764489000000-index-audit-log-filters.js';
 
 /** Every migration, oldest first. */
@@ -88,5 +89,6 @@ export const MIGRATIONS = [
   IndexWebhooksByTenant1764485000000,
   CreateRouteHistory1764486000000,
   SumRequestsByFacet1764487000000,
+  IndexRareRequests1764488000000,
   IndexAuditLogFilters1764489000000,
 ];

@@ -19,13 +19,11 @@ import { RequestLogAnalyticsReader } from '../../src/core/ledger/request-log/req
 import {
   readSnapshot,
   type RequestLogFilters,
+  type TenantLogFilters,
 } from '../../src/core/ledger/request-log/request-log-filters.js';
 import { type LogPlace, readDimensions } from '../../src/core/ledger/request-log/log-dimensions.js';
 import { RequestLogGroupsReader } from '../../src/core/ledger/request-log/request-log-groups.reader.js';
-import {
-  RequestLogOverTenantsReader,
-  type TenantLogFilters,
-} from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
+import { RequestLogOverTenantsReader } from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
 import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRetentionService } from '../../src/core/ledger/request-log/request-log-retention.service.js';
 import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';

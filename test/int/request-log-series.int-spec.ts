@@ -14,12 +14,12 @@ import {
   type LogGroupQuery,
 } from '../../src/core/ledger/request-log/request-log-groups.reader.js';
 import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
-import {
-  RequestLogOverTenantsReader,
-  type TenantLogFilters,
-} from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
+import { RequestLogOverTenantsReader } from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
 import type { TenantLogRow } from '../../src/core/ledger/request-log/stored-row.js';
-import type { RequestLogFilters } from '../../src/core/ledger/request-log/request-log-filters.js';
+import type {
+  RequestLogFilters,
+  TenantLogFilters,
+} from '../../src/core/ledger/request-log/request-log-filters.js';
 import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
 import { insertRequestLogRow, noArchive } from '../support/request-log-rows.js';
@@ -267,6 +267,16 @@ describe('the series of requests', () => {
     ['an end user', { endUser: 'ann' }, ({ endUser }) => endUser === 'ann'],
     ['a tenant of its own', { tenantId, status: 'error' }, ({ status }) => status === 'error'],
     [
+      'several things',
+      { endUser: 'ann', tags: { team: 'a' }, status: 'success' },
+      (row) => row.endUser === 'ann' && row.tags?.team === 'a' && row.status === 'success',
+    ],
+    [
+      'a provider and a status, or more',
+      { provider: 'two', model: 'sandbox/echo', minCost: 9 },
+      (row) => row.provider === 'two' && row.model === 'sandbox/echo' && row.cost >= 9,
+    ],
+    [
       'a range',
       { ...RANGES[1]!, provider: 'one' },
       (row) => isIn(row, RANGES[1]!) && row.provider === 'one',
@@ -280,11 +290,11 @@ describe('the series of requests', () => {
     const found: TenantLogRow[] = [];
     const list = new RequestLogOverTenantsReader(database, noArchive());
     const walked: TenantLogRow[] = [];
-    for (const [rows, walkedRows] of [
-      [found, 200_000],
-      [walked, 3],
+    for (const [rows, walkedRows, fewRequests] of [
+      [found, 200_000, 5_000],
+      [walked, 3, 0],
     ] as const) {
-      list.walkedRows = walkedRows;
+      Object.assign(list, { walkedRows, fewRequests });
       let after: LogPlace | undefined;
       do {
         const page = await list.page(filters, after, 7);
@@ -332,8 +342,12 @@ describe('the series of requests', () => {
       expect(page.total).toBe(expected.length);
       expect(page.rows.map(({ id }) => id)).toEqual(expected.slice(offset, offset + 9));
     }
-    for (const walks of [[25_000], [3, 5]]) {
-      list.walks = walks;
+    for (const [walks, fewRequests] of [
+      [[25_000], 5_000],
+      [[25_000], 0],
+      [[3, 5], 0],
+    ] as const) {
+      Object.assign(list, { walks, fewRequests });
       const found: string[] = [];
       let after: LogPlace | undefined;
       do {

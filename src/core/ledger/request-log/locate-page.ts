@@ -4,6 +4,7 @@ import { type ArchivedSnapshot, archivedRowsSql } from './archive/archived-edges
 import { instantSql } from './archive/archive-format.js';
 import { conditionOf, type RequestLogFilters } from './request-log-filters.js';
 import { type LogPlace, olderThan } from './log-dimensions.js';
+import { findFewSeries } from './few-series.js';
 import { facetOf, isOfFacet } from './log-facets.js';
 import { splitSpan, type Span } from './split-span.js';
 
@@ -44,11 +45,17 @@ export async function locatePage(
   tenantId: string,
   filters: RequestLogFilters,
   page: Page,
-  walks: readonly number[],
+  { walks, fewRequests }: { walks: readonly number[]; fewRequests: number },
 ): Promise<PageLocation> {
   const { client, span, files } = snapshot;
-  const source = await sourceFor(snapshot, tenantId, filters);
-  if (source !== 'rows') return locateBy(source, snapshot, tenantId, filters, page);
+  let source = await sourceFor(snapshot, tenantId, filters);
+  let series: string[] | undefined;
+  if (source === 'series' && page.offset === 0) {
+    series = await findFewSeries(client, tenantId, filters, span, fewRequests);
+    // Hours of many series are many: the page is soon found among rows. The archive has none.
+    if (!series && files.length === 0) source = 'rows';
+  }
+  if (source !== 'rows') return locateBy(source, snapshot, tenantId, filters, page, series);
   if (files.length > 0) {
     throw new InvalidRequestError(
       'start_date',
@@ -88,6 +95,8 @@ type CountSource = 'facets' | 'counts' | 'series' | 'rows';
  * Counts the rows of a list and finds the hours that hold a page of it, without looking at the rows
  * of other hours: whole hours are counted by their sums and what is not in those yet, the hours
  * that are cut at the ends of the span by their rows.
+ *
+ * @param few of series those that have what is asked for, where they are few
  */
 async function locateBy(
   source: CountSource,
@@ -95,6 +104,7 @@ async function locateBy(
   tenantId: string,
   filters: RequestLogFilters,
   page: Page,
+  few?: readonly string[],
 ): Promise<PageLocation> {
   const { sql, values } = conditionOf(tenantId, filters);
   const parameters = [...values];
@@ -134,7 +144,10 @@ async function locateBy(
       rowsOf('request_log_corrections', 'sign', within('created_at', whole)),
     ],
     series: () => [
-      `SELECT period, part.requests, ${wholePeriod}
+      few
+        ? `SELECT period, requests, ${wholePeriod} FROM request_log_series_sums
+        WHERE series = ANY (${parameter(few, 'uuid[]')}) AND grain = 'hour' AND ${within('period', whole)}`
+        : `SELECT period, part.requests, ${wholePeriod}
         FROM request_log_series_sums AS part
           JOIN (SELECT id FROM request_log_series WHERE ${sql} AND ${kinds}) AS series
             ON series.id = part.series

@@ -171,7 +171,11 @@ export function lastInstant({ at, id }: LogPlace): Date {
   return new Date(Date.parse(at) - (id === '0' ? 1 : 0));
 }
 
-/** The condition that rows come behind a place, as lists are newest first. @param parameter as above */
+/**
+ * The condition that rows come behind a place, as lists are newest first. Not as a comparison of pairs: PostgreSQL
+ * would begin there in the index, and not where the hour that is read does. @param parameter as above
+ */
 export function olderThan({ at, id }: LogPlace, parameter: (value: string) => string): string {
-  return `(created_at, id) < (${parameter(at)}::timestamptz, ${parameter(id)}::bigint)`;
+  const instant = `${parameter(at)}::timestamptz`;
+  return `(created_at < ${instant} OR created_at = ${instant} AND id < ${parameter(id)}::bigint)`;
 }

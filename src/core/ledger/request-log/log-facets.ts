@@ -29,6 +29,24 @@ export function facetOf(
   return dimension && dimension.name !== filter.name ? undefined : filter;
 }
 
+/** The facet that has least of what several filters ask for, as a rule; at least one is there. */
+export function rarestOf({
+  endUser,
+  tags = {},
+  apiKeyId,
+  ...others
+}: LogFilters): Facet | undefined {
+  const [tag] = Object.entries(tags);
+  if (endUser !== undefined) return facetOf([], { endUser });
+  if (tag) return facetOf([], { tags: Object.fromEntries([tag]) });
+  if (apiKeyId !== undefined) return facetOf([], { apiKeyId });
+  const { model, provider, endpoint } = others;
+  return facetOf(
+    [],
+    model !== undefined ? { model } : provider !== undefined ? { provider } : { endpoint },
+  );
+}
+
 export function facetValueOf(dimension: LogDimension | undefined, value: string): string {
   if (!dimension) return 'NULL::text';
   return dimension.grain === undefined && dimension.name !== 'tenant'

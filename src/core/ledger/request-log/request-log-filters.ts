@@ -26,6 +26,11 @@ export function conditionOf(tenantId: string, filters: LogFilters): RequestLogCo
   return { sql: ['tenant_id = $1', ...conditions].join(' AND '), values };
 }
 
+export interface TenantLogFilters extends RequestLogFilters {
+  /** Undefined: of all tenants. */
+  readonly tenantId?: string | undefined;
+}
+
 /** How far the log has been added up and swept. */
 export interface RequestLogProgress {
   /** The sums hold every row up to this id. */

@@ -18,6 +18,7 @@ import {
 import { lastInstant, type LogPlace, olderThan, placeBefore } from './log-dimensions.js';
 import type { RequestLogRow } from './request-log-row.js';
 import { toSpan, type Span } from './split-span.js';
+import { FEW_REQUESTS } from './few-series.js';
 import { locatePage, type Page, type PageLocation } from './locate-page.js';
 
 /** A page of a list. */
@@ -39,7 +40,8 @@ const MAX_CONNECTIONS = 3;
 export class RequestLogReader {
   readonly limit = pLimit(MAX_CONNECTIONS);
   /** Rows that are looked at where no sum knows what is asked for; where that is too few for a page, the next. */
-  walks = [25_000, 200_000];
+  walks = [5_000, 35_000];
+  fewRequests = FEW_REQUESTS;
 
   constructor(
     readonly database: Database,
@@ -68,7 +70,7 @@ export class RequestLogReader {
         isCut,
       }),
       async (snapshot) => {
-        const place = await locatePage(snapshot, tenantId, filters, page, this.walks);
+        const place = await locatePage(snapshot, tenantId, filters, page, this);
         const files = snapshot.files.filter((file) =>
           place.spans.some((span) => overlap(span, boundsOf(file))),
         );

@@ -1,0 +1,23 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+const INDEXES = {
+  request_log_series_sums_hours: `request_log_series_sums (series, period) WHERE grain = 'hour'`,
+  request_log_facet_sums_end_user: `request_log_facet_sums (value_id, grain, period) WHERE facet = 'end_user'`,
+};
+
+/** Where the requests of few series, and those of one end user, lie (docs/decisions/0055). */
+export class IndexRareRequests1764488000000 implements MigrationInterface {
+  readonly transaction = false;
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    for (const [name, place] of Object.entries(INDEXES)) {
+      // What a start that was broken off has left is not valid.
+      await queryRunner.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+      await queryRunner.query(`CREATE INDEX CONCURRENTLY ${name} ON ${place}`);
+    }
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    for (const name of Object.keys(INDEXES)) await queryRunner.query(`DROP INDEX ${name}`);
+  }
+}

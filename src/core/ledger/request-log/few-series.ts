@@ -1,0 +1,46 @@
+import type { PoolClient } from 'pg';
+import { conditionsOf } from './log-dimensions.js';
+import type { RequestLogFilters } from './request-log-filters.js';
+import type { Span } from './split-span.js';
+
+const MAX_SERIES = 1_000;
+/** How many requests few series have at most; each is in one hour. */
+export const FEW_REQUESTS = 5_000;
+
+interface Series {
+  id: string;
+  requests: number;
+  is_rest: boolean;
+}
+
+/**
+ * The series of what is asked for, where they are few enough to look their hours up one by one. Undefined: they
+ * are not, or it is not known of all; then what is asked for is either frequent, or has to be looked for.
+ *
+ * @param tenantId undefined: of all tenants
+ * @param filters without what only rows know
+ */
+export async function findFewSeries(
+  client: PoolClient,
+  tenantId: string | undefined,
+  filters: RequestLogFilters,
+  { start, end }: Pick<Span, 'start' | 'end'>,
+  maxRequests: number,
+): Promise<string[] | undefined> {
+  const values: unknown[] = [start, end];
+  const conditions = conditionsOf(filters, (value) => `$${values.push(value)}`);
+  const kinds = `kind IN ('none', '${filters.endUser === undefined ? 'any' : 'each'}')`;
+  const ofTenant = tenantId === undefined ? '' : `AND tenant_id = $${values.push(tenantId)}`;
+  const { rows } = await client.query<Series>(
+    `SELECT id, requests, is_rest FROM request_log_series
+     WHERE ${kinds} ${ofTenant} AND month >= date_trunc('month', $1::timestamptz, 'UTC') AND month <= $2
+       AND ((${conditions.join(' AND ') || 'true'}) OR is_rest)
+     LIMIT ${MAX_SERIES + 1}`,
+    values,
+  );
+  const requests = rows.reduce((sum, row) => sum + row.requests, 0);
+  const isFew = rows.length <= MAX_SERIES && requests <= maxRequests;
+  return isFew && !rows.some(({ is_rest: isRest }) => isRest)
+    ? rows.map(({ id }) => id)
+    : undefined;
+}
