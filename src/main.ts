@@ -5,12 +5,13 @@ import { loadSettings } from './app/load-settings.js';
 import { ConfigError } from './platform/config/config-error.js';
 import { JsonLogger } from './platform/logging/json-logger.js';
 import { endGracefully } from './app/process/end-gracefully.js';
-import { controlHeapGrowth, keepGarbageYoung } from './app/process/heap-growth.js';
-import { startGateway, type Gateway } from './app/gateway.js';
+import { HeapGrowth, keepGarbageYoung } from './app/process/heap-growth.js';
+import type { Gateway } from './app/gateway.js';
 import { messageOf } from './platform/errors/thrown.js';
 
 const logger = new JsonLogger();
 
+const growth = new HeapGrowth();
 keepGarbageYoung();
 // From the beginning, so that a start that is broken off leaves no database behind.
 const onStop = endGracefully(logger, { isWorker: cluster.isWorker });
@@ -21,12 +22,14 @@ try {
   if (config.workers > 1 && cluster.isPrimary) {
     await runWorkers(config, logger, onStop);
   } else {
+    // Loaded when the heap grows as it should, and not by a primary process, which needs none of it.
+    const { startGateway } = await import('./app/gateway.js');
     const gateway = await startGateway(config, logger);
     // Of several workers, the first speaks for all.
     if (cluster.isPrimary || cluster.worker?.id === 1) {
       for (const warning of gateway.warnings) process.stderr.write(`Warning: ${warning}\n`);
     }
-    controlHeapGrowth();
+    growth.control();
     // Of several workers, the primary process speaks for all.
     if (cluster.isPrimary) process.stdout.write(describeStart(gateway));
     else process.send?.({ type: 'gateway:listening', ...describable(gateway) });

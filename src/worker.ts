@@ -2,13 +2,13 @@ import { loadSettings } from './app/load-settings.js';
 import { ConfigError } from './platform/config/config-error.js';
 import { JsonLogger } from './platform/logging/json-logger.js';
 import { endGracefully } from './app/process/end-gracefully.js';
-import { controlHeapGrowth, keepGarbageYoung } from './app/process/heap-growth.js';
-import { startGateway } from './app/gateway.js';
+import { HeapGrowth, keepGarbageYoung } from './app/process/heap-growth.js';
 import { messageOf } from './platform/errors/thrown.js';
 
 /** `npm run start:worker`: the background work alone, beside gateways on the same database. */
 const logger = new JsonLogger();
 
+const growth = new HeapGrowth();
 keepGarbageYoung();
 const onStop = endGracefully(logger, { isWorker: false });
 
@@ -18,10 +18,12 @@ try {
   if (config.databaseUrl === undefined) {
     throw new ConfigError(['DATABASE_URL must be set for a worker']);
   }
+  // Loaded when the heap grows as it should.
+  const { startGateway } = await import('./app/gateway.js');
   const worker = await startGateway({ ...config, queue: { consume: true } }, logger, {
     role: 'worker',
   });
-  controlHeapGrowth();
+  growth.control();
   for (const warning of worker.warnings) process.stderr.write(`Warning: ${warning}\n`);
   process.stdout.write(`\nModel Gateway's worker listens on ${worker.url}\n\n`);
   onStop(worker);

@@ -15,6 +15,9 @@ const RARE_MS = 3_000;
  * doubled, whatever makes it grow. Under a thousand streams, whose garbage grows old slowly, that
  * is 100 MB of garbage and of buffers that hang on it, for a collection less every few seconds;
  * under large bodies, which are old at once, it is a collection every few requests.
+ *
+ * To be made before the application is loaded, whose garbage would else be room in the heap for good:
+ * some 20 MB. To be put in control when it is, as collections of a heap that is being filled say nothing of its use.
  */
 export class HeapGrowth {
   private lastFullMs = -Infinity;
@@ -32,22 +35,21 @@ export class HeapGrowth {
     else if (sinceMs > RARE_MS) this.set(TIGHT_PERCENT);
   }
 
+  /** From now on it is told of each full collection. */
+  control(): void {
+    const observer = new PerformanceObserver((entries) => {
+      for (const entry of entries.getEntries()) {
+        if (isFull(entry)) this.collected(entry.startTime);
+      }
+    });
+    observer.observe({ entryTypes: ['gc'] });
+  }
+
   private set(percent: number): void {
     if (percent === this.percent) return;
     this.percent = percent;
     this.allow(percent);
   }
-}
-
-/** To be called when everything is loaded, since a heap that is being filled only grows. */
-export function controlHeapGrowth(): void {
-  const growth = new HeapGrowth();
-  const observer = new PerformanceObserver((entries) => {
-    for (const entry of entries.getEntries()) {
-      if (isFull(entry)) growth.collected(entry.startTime);
-    }
-  });
-  observer.observe({ entryTypes: ['gc'] });
 }
 
 function isFull(entry: PerformanceEntry & { detail?: { kind?: number } }): boolean {
