@@ -135,8 +135,10 @@ export function useSession(): SessionValue {
 /** What somebody else typed in this tab before their session ended is not for whoever logs in next. */
 function forgetOthers({ kind, email, name }: Session): void {
   const person = `${kind} ${email ?? name}`;
-  if (sessionStorage.getItem(PERSON_KEY) === person) return;
-  sessionStorage.clear();
+  const before = sessionStorage.getItem(PERSON_KEY);
+  if (before === person) return;
+  // Of a tab where nobody was logged in there is nothing to forget, and a tenant may be chosen already.
+  if (before !== null) sessionStorage.clear();
   sessionStorage.setItem(PERSON_KEY, person);
   forgetConsoleKeys();
 }
