@@ -84,9 +84,11 @@ export function useForgetSession(): () => Promise<void> {
 /** Gives `useSession` to the pages of who is logged in. */
 export function SessionProvider({
   session,
+  onLogOut,
   children,
 }: {
   session: Session;
+  onLogOut: () => void;
   children: ReactNode;
 }): ReactNode {
   const client = useQueryClient();
@@ -115,8 +117,12 @@ export function SessionProvider({
     },
     async logOut() {
       await endConsoleKeys();
-      await unwrap(api.POST('/v1/auth/logout'));
+      await unwrap(api.POST('/v1/auth/logout')).catch((error: unknown) => {
+        // It has ended by itself.
+        if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      });
       sessionStorage.clear();
+      onLogOut();
       // What is watched must stay, or nobody would hear of it.
       client.setQueryData(SESSION_QUERY, null);
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_QUERY[0] });
@@ -132,9 +138,14 @@ export function useSession(): SessionValue {
   return value;
 }
 
+/** Tells people apart; a session is a new one after each login. */
+export function personOf({ kind, email, name }: Session): string {
+  return `${kind} ${email ?? name}`;
+}
+
 /** What somebody else typed in this tab before their session ended is not for whoever logs in next. */
-function forgetOthers({ kind, email, name }: Session): void {
-  const person = `${kind} ${email ?? name}`;
+function forgetOthers(session: Session): void {
+  const person = personOf(session);
   const before = sessionStorage.getItem(PERSON_KEY);
   if (before === person) return;
   // Of a tab where nobody was logged in there is nothing to forget, and a tenant may be chosen already.

@@ -3,13 +3,7 @@ import { DropdownMenu } from 'radix-ui';
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../session/session';
 import { Button, toast } from '../ui';
-import { chooseTheme, readTheme, type Theme } from './theme';
-
-const THEMES: readonly { theme: Theme; label: string }[] = [
-  { theme: 'system', label: 'As the system' },
-  { theme: 'light', label: 'Light' },
-  { theme: 'dark', label: 'Dark' },
-];
+import { chooseTheme, readTheme, THEMES } from './theme';
 
 /** Whose pages are shown. Operators find other tenants in their list. */
 export function TenantMenu(): ReactNode {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, useLocation } from '@tanstack/react-router';
-import { useEffect, type ReactNode } from 'react';
+import { Fragment, useEffect, type ReactNode } from 'react';
 import { api, unwrap } from '../api/client';
 import { useSession, type Right } from '../session/session';
 import { Button, ButtonLink, EmptyState, Page, QueryState, Skeleton } from '../ui';
@@ -14,7 +14,8 @@ export function AccessiblePage({
   children: ReactNode;
 }): ReactNode {
   const { can, tenant } = useSession();
-  if (can(right)) return children;
+  // Begun anew for another tenant: nothing of the one before may stay on the screen.
+  if (can(right)) return <Fragment key={tenant?.id}>{children}</Fragment>;
   const needsTenant = !right.startsWith('operator:') && tenant === undefined;
   if (needsTenant && can('operator:read')) return <ChooseTenant />;
   return (

@@ -1,22 +1,49 @@
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { useDeferredValue, useState, type ReactNode } from 'react';
+import { api, unwrap } from '../api/client';
 import { PAGES } from '../pages';
 import { useSession } from '../session/session';
-import { useFocusBack } from '../ui';
+import { toast, useFocusBack } from '../ui';
+import { chooseTheme, THEMES } from './theme';
 
-/** Goes to any page by its name, without the mouse. */
+const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Goes to pages, requests and tenants and does what the menus do, without the mouse. */
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
-  const { can, session, tenant, chooseTenant } = useSession();
+  const { can, tenant, chooseTenant, logOut } = useSession();
+  const [text, setText] = useState('');
   const navigate = useNavigate();
   const focusBack = useFocusBack();
   const pages = PAGES.filter((page) => page.label !== undefined && can(page.right));
-  const tenants = session.tenants.filter(({ id }) => id !== tenant?.id);
+  const tenants = useTenants(text);
+  const requestId = REQUEST_ID.test(text.trim()) ? text.trim() : undefined;
   const go = (action: () => unknown) => {
     onClose();
     action();
   };
+  const actions = [
+    ...(can('develop')
+      ? [{ label: 'First steps', kind: 'Page', run: () => void navigate({ to: '/welcome' }) }]
+      : []),
+    ...THEMES.map(({ theme, label }) => ({
+      label,
+      kind: 'Colours',
+      run: () => chooseTheme(theme),
+    })),
+    {
+      label: 'API reference',
+      kind: 'In another tab',
+      run: () => window.open('/docs', '_blank', 'noopener'),
+    },
+    {
+      label: 'Log out',
+      kind: 'Account',
+      run: () => logOut().catch((error: Error) => toast(error.message, 'bad')),
+    },
+  ];
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal>
@@ -28,9 +55,25 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
           {...focusBack}
         >
           <Command label="Go to a page">
-            <Command.Input className="input" placeholder="Go to a page…" />
+            <Command.Input
+              className="input"
+              placeholder="A page, a tenant, a request's id…"
+              value={text}
+              onValueChange={setText}
+            />
             <Command.List>
-              <Command.Empty className="menu-label">No page has this name.</Command.Empty>
+              <Command.Empty className="menu-label">Nothing has this name.</Command.Empty>
+              {requestId !== undefined && can('read') && (
+                <Command.Item
+                  value={requestId}
+                  className="menu-item"
+                  onSelect={() =>
+                    go(() => void navigate({ to: '/requests/$requestId', params: { requestId } }))
+                  }
+                >
+                  {requestId} <span className="muted">Open this request</span>
+                </Command.Item>
+              )}
               {pages.map(({ path, label, group }) => (
                 <Command.Item
                   key={path}
@@ -52,10 +95,41 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
                   {other.name} <span className="muted">Switch to this tenant</span>
                 </Command.Item>
               ))}
+              {actions.map(({ label, kind, run }) => (
+                <Command.Item
+                  key={label}
+                  value={`${label} ${kind}`}
+                  className="menu-item"
+                  onSelect={() => go(run)}
+                >
+                  {label} <span className="muted">{kind}</span>
+                </Command.Item>
+              ))}
             </Command.List>
           </Command>
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+/** Other tenants that can be chosen: a member's own, and for an operator those with such a name. */
+function useTenants(text: string): readonly { id: string; name: string }[] {
+  const { session, tenant, can } = useSession();
+  const search = useDeferredValue(text.trim());
+  const found = useQuery({
+    queryKey: ['tenants', 'palette', search],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET('/v1/admin/tenants', {
+          params: { query: { search, status: 'active', limit: 10 } },
+          signal,
+        }),
+      ),
+    enabled: can('operator:read') && search.length > 1,
+    placeholderData: (before) => before,
+  });
+  const all = [...session.tenants, ...(found.data?.data ?? [])];
+  const known = new Map(all.map(({ id, name }) => [id, { id, name }]));
+  return [...known.values()].filter(({ id }) => id !== tenant?.id);
 }

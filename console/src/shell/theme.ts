@@ -1,5 +1,11 @@
 export type Theme = 'system' | 'light' | 'dark';
 
+export const THEMES: readonly { theme: Theme; label: string }[] = [
+  { theme: 'system', label: 'As the system' },
+  { theme: 'light', label: 'Light' },
+  { theme: 'dark', label: 'Dark' },
+];
+
 const THEME_KEY = 'gateway.theme';
 
 /** What the viewer chose; the system's own scheme until then. */

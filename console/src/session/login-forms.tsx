@@ -1,0 +1,84 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { api, unwrap } from '../api/client';
+import { Button, Card, Field, QueryState, TextInput } from '../ui';
+
+const CONSOLE = '/console';
+
+/**
+ * The ways to log in that there are: by a key, and by a login service where there is one.
+ *
+ * @param returnTo the console's page that is shown after the login service
+ * @param onEnter is called when a session is open
+ */
+export function LoginForms({
+  returnTo,
+  onEnter,
+}: {
+  returnTo: string;
+  onEnter: () => Promise<void>;
+}): ReactNode {
+  const methods = useQuery({
+    queryKey: ['login-methods'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/auth', { signal })),
+  });
+  return (
+    <QueryState query={methods}>
+      {({ oidc, key }) => (
+        <>
+          {oidc && (
+            <Card title="With your organisation's account">
+              <a
+                className="button button-primary"
+                href={`/v1/auth/login?return_to=${encodeURIComponent(CONSOLE + returnTo)}`}
+              >
+                Log in
+              </a>
+            </Card>
+          )}
+          {key && <KeyLogin onEnter={onEnter} />}
+        </>
+      )}
+    </QueryState>
+  );
+}
+
+function KeyLogin({ onEnter }: { onEnter: () => Promise<void> }): ReactNode {
+  const [key, setKey] = useState('');
+  const login = useMutation({
+    mutationFn: () => unwrap(api.POST('/v1/auth/key', { body: { key: key.trim() } })),
+    onSuccess: onEnter,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    login.mutate();
+  };
+  return (
+    <Card title="With a key">
+      <form className="form" onSubmit={submit}>
+        <Field
+          label="Key"
+          hint={
+            <>
+              A management key (<code>sk-mgmt-…</code>), or the operator&apos;s (
+              <code>sk-admin-…</code>).
+            </>
+          }
+          error={login.error?.message}
+        >
+          <TextInput
+            type="password"
+            name="key"
+            required
+            autoFocus
+            value={key}
+            onChange={(event) => setKey(event.target.value)}
+          />
+        </Field>
+        <Button type="submit" variant="primary" busy={login.isPending}>
+          Log in
+        </Button>
+      </form>
+    </Card>
+  );
+}
