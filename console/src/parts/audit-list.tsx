@@ -24,6 +24,8 @@ import {
   type AuditRow,
 } from './audit-drawer';
 
+/** Long, and told apart by how they begin; the row that opens has them whole. */
+const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const NAMES = [
   'actor_kind',
   'actor_id',
@@ -90,7 +92,9 @@ export function AuditList({
         <>
           {target.type}
           <br />
-          <span className="mono muted">{target.id}</span>
+          <span className="mono muted" title={target.id}>
+            {UUID.test(target.id) ? target.id.slice(0, 8) : target.id}
+          </span>
         </>
       ),
     },
