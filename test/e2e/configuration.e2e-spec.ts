@@ -209,7 +209,7 @@ describe('the configuration', () => {
   it('is not changed by what is wrong in any part, and says where', async () => {
     const number = await latest();
     const wrong: [unknown, RegExp][] = [
-      [priced('free'), /sandbox\/echo: pricing\.request must match/],
+      [priced('free'), /sandbox\/echo: pricing\.request must be a decimal/],
       [{ models: [{ id: 'local/x', pricing: { prompt: '1' } }] }, /local\/x: no complete price/],
       [{ models: [{ pricing: {} }] }, /row 0 must have an id/],
       [{ models: [{ id: MODEL }, { id: MODEL }] }, /sandbox\/echo is there twice/],
@@ -411,7 +411,7 @@ describe('the configuration', () => {
 
     const shown = await config('show');
     const { rows } = await own.database.query<{ text: string }>(
-      `SELECT query_to_xml(format('SELECT * FROM %I', tablename), true, true, '')::text AS text
+      `SELECT query_to_xml(format('SELECT each::text FROM %I AS each', tablename), true, true, '')::text AS text
        FROM pg_tables WHERE schemaname = 'public'`,
     );
     const texts = [

@@ -205,7 +205,16 @@ function findProblem(model: CatalogueModel): string | undefined {
 
 function describe(error: ErrorObject | undefined): string {
   const field = error?.instancePath.slice(1).replaceAll('/', '.') ?? '';
-  return `${field === '' ? 'the row' : field} ${error?.message ?? 'is not valid'}`;
+  return `${field === '' ? 'the row' : field} ${reasonOf(error, field)}`;
+}
+
+function reasonOf(error: ErrorObject | undefined, field: string): string {
+  if (error?.keyword === 'pattern' && /(^|\.)pricing\./.test(field)) {
+    return 'must be a decimal number of USD as text, such as "0.0000025"';
+  }
+  const { additionalProperty: unknown }: { additionalProperty?: unknown } = error?.params ?? {};
+  if (typeof unknown === 'string') return `must not have "${unknown}"`;
+  return error?.message ?? 'is not valid';
 }
 
 function toModel({ routes, ...model }: CatalogueModel): Model {
