@@ -113,13 +113,19 @@ async function openSession(
   ]);
 }
 
-/** Operators look at a tenant's pages for the one that they have chosen. */
+/** Operators look at a tenant's pages for the one that they have chosen. A tab forgets what another person chose. */
 async function chooseTenant(
   context: BrowserContext,
   tenant: { id: string; name: string },
 ): Promise<void> {
-  const value = JSON.stringify(JSON.stringify(tenant));
-  await context.addInitScript({ content: `sessionStorage.setItem('gateway.tenant', ${value})` });
+  const chosen = {
+    'gateway.person': 'person olga@operator.example',
+    'gateway.tenant': JSON.stringify(tenant),
+  };
+  const content = Object.entries(chosen)
+    .map((entry) => `sessionStorage.setItem(${entry.map((text) => JSON.stringify(text)).join()});`)
+    .join('\n');
+  await context.addInitScript({ content });
 }
 
 async function startSeeded(
