@@ -43,7 +43,7 @@ export class RequestLogOverTenantsReader {
   private readonly tailLimit = pLimit(MAX_TAIL_CONNECTIONS);
 
   /** Rows that are looked at for a page, and those of an hour more. */
-  walkedRows = 40_000;
+  walkedRows = 30_000;
   fewRequests = FEW_REQUESTS;
 
   constructor(

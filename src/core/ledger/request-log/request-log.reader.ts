@@ -40,7 +40,7 @@ const MAX_CONNECTIONS = 3;
 export class RequestLogReader {
   readonly limit = pLimit(MAX_CONNECTIONS);
   /** Rows that are looked at where no sum knows what is asked for; where that is too few for a page, the next. */
-  walks = [5_000, 35_000];
+  walks = [5_000, 25_000];
   fewRequests = FEW_REQUESTS;
 
   constructor(

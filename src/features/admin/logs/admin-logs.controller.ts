@@ -65,7 +65,7 @@ export class AdminLogsController {
     summary: 'List requests of all tenants, newest first',
     description:
       'A request is listed as soon as its answer has ended. In months that are archived a page takes seconds. ' +
-      'Of what is rare 40,000 rows are looked at for a page, which may have fewer rows than the limit, or none, while `has_more` is true.',
+      'Of what is rare 30,000 rows are looked at for a page, which may have fewer rows than the limit, or none, while `has_more` is true.',
   })
   @ApiOkResponse({ type: AdminLogListDto })
   @ApiFilters()

@@ -16,7 +16,7 @@ class LogPaginationDto {
 
   @ApiProperty({
     description:
-      'False: older rows may match besides, and be on later pages. With `min_cost` or `max_cost`, with several filters that many requests pass, and with `tag` or `end_user` where analytics have an `is_rest`, 40,000 rows are looked at for a page, which may have fewer rows than the limit.',
+      'False: older rows may match besides, and be on later pages. With `min_cost` or `max_cost`, with several filters that many requests pass, and with `tag` or `end_user` where analytics have an `is_rest`, 30,000 rows are looked at for a page, which may have fewer rows than the limit.',
     example: true,
   })
   total_is_exact!: boolean;
