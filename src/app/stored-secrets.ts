@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { PROVIDER_KEY_PURPOSE } from '../core/configuration/config-versions.js';
+import { PROVIDER_KEY_PURPOSE } from '../core/configuration/provider-keys.js';
 import { ConfigError } from '../platform/config/config-error.js';
 import { DecryptionError, SecretBox, secretFingerprint } from '../platform/crypto/secret-box.js';
 import type { Database, SqlExecutor } from '../platform/database/database.js';

@@ -7,10 +7,8 @@ import { join } from 'node:path';
 import { runCommand } from '../../src/app/commands/run-command.js';
 import { rotateSecret } from '../../src/app/commands/secret-rotate.command.js';
 import { AuditLog } from '../../src/core/audit/audit-log.js';
-import {
-  ConfigVersions,
-  PROVIDER_KEY_PURPOSE,
-} from '../../src/core/configuration/config-versions.js';
+import { ConfigVersions } from '../../src/core/configuration/config-versions.js';
+import { PROVIDER_KEY_PURPOSE } from '../../src/core/configuration/provider-keys.js';
 import { HeaderEncryption } from '../../src/features/broadcast/destination-headers.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 import { gatewaySecrets } from '../../src/platform/config/gateway-secret.js';

@@ -1,37 +1,28 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import type { Actor, Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { CatalogueRows } from '../catalogue/load-catalogue.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { programVersion } from '../../platform/config/program-version.js';
-import { DecryptionError, SecretBox } from '../../platform/crypto/secret-box.js';
 import { notify } from '../../platform/database/database-notices.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { ConflictError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
-import { readPlainKey } from '../../vendors/vendor.js';
 import { diffOf, type ConfigChange } from './config-diff.js';
 import {
-  BadConfigError,
   builtInFingerprint,
   catalogueOf,
   configFingerprint,
   EMPTY_DOCUMENT,
   readDocument,
   type ConfigDocument,
-  type ConfigProblem,
-  type GivenDocument,
   type StoredProvider,
 } from './config-document.js';
+import { ProviderKeys } from './provider-keys.js';
 
 /** Its notices are the numbers of versions. */
 export const CONFIG_CHANNEL = 'gateway_config';
-
-/** What provider keys are encrypted for. */
-export const PROVIDER_KEY_PURPOSE = 'provider-key';
 
 /** Of a change's differences, so many stand in the audit log; all of them stand in the version. */
 const MAX_AUDITED_CHANGES = 100;
@@ -97,14 +88,14 @@ export class ConfigConflictError extends ConflictError {
 /** The versions in the database. Safe to be asked by any number of processes at once. */
 @Injectable()
 export class ConfigVersions {
-  private readonly box: SecretBox;
+  private readonly keys: ProviderKeys;
 
   constructor(
     private readonly database: Database,
     private readonly audit: AuditLog,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {
-    this.box = new SecretBox(() => gatewaySecrets(config), PROVIDER_KEY_PURPOSE);
+    this.keys = new ProviderKeys(database, config);
   }
 
   /** The latest, if it is later than the one that is known. */
@@ -148,6 +139,14 @@ export class ConfigVersions {
     return rows.map(toVersion);
   }
 
+  /** The keys of providers, by the providers' ids; one that cannot be opened is left out. */
+  keysOf(
+    providers: readonly StoredProvider[],
+    executor?: SqlExecutor,
+  ): Promise<ReadonlyMap<string, string>> {
+    return this.keys.of(providers, executor);
+  }
+
   /**
    * Makes the next version, checked whole, with its row in the audit log, and tells all instances; they use
    * it from its commit on. One that changes nothing is none. Two at once come one after the other.
@@ -171,7 +170,8 @@ export class ConfigVersions {
       const before = latest?.document ?? EMPTY_DOCUMENT;
       const { value, keysOf = before } = make(latest);
       const given = readDocument(value, this.config);
-      const { document, newKeys } = await this.withKeys(client, given, keysOf, options);
+      const { mayNameVariables = false } = options;
+      const { document, newKeys } = await this.keys.place(client, given, keysOf, mayNameVariables);
       const diff = diffOf(before, document);
       if (latest && diff.length === 0 && latest.builtIn === builtInFingerprint()) {
         return { version: latest, isNew: false };
@@ -188,12 +188,7 @@ export class ConfigVersions {
         builtIn: builtInFingerprint(),
       };
       if (options.isDryRun) return { version: { ...draft, createdAt: new Date() }, isNew: true };
-      for (const [id, key] of newKeys) {
-        await client.query('INSERT INTO provider_keys (id, sealed_key) VALUES ($1, $2)', [
-          id,
-          this.box.encrypt(key, id),
-        ]);
-      }
+      await this.keys.store(client, newKeys);
       const createdAt = await insert(client, draft, catalogue);
       await this.audit.record(client, author, {
         tenantId: null,
@@ -210,81 +205,6 @@ export class ConfigVersions {
       await notify(client, CONFIG_CHANNEL, String(draft.number));
       return { version: { ...draft, createdAt }, isNew: true };
     });
-  }
-
-  /** The keys of providers, by the providers' ids; one that cannot be opened is left out. */
-  async keysOf(
-    providers: readonly StoredProvider[],
-    executor: SqlExecutor = this.database.lookUps,
-  ): Promise<ReadonlyMap<string, string>> {
-    const ids = providers.flatMap(({ api_key: key }) => (key ? [key.id] : []));
-    if (ids.length === 0) return new Map();
-    const { rows } = await executor.query<{ id: string; encrypted: Buffer }>(
-      'SELECT id, sealed_key AS encrypted FROM provider_keys WHERE id = ANY ($1::uuid[])',
-      [ids],
-    );
-    const opened = new Map(rows.map(({ id, encrypted }) => [id, this.open(encrypted, id)]));
-    const keys = new Map<string, string>();
-    for (const { id, api_key: stored } of providers) {
-      const key = stored && opened.get(stored.id);
-      if (key !== undefined) keys.set(id, key);
-    }
-    return keys;
-  }
-
-  private open(encrypted: Buffer, id: string): string | undefined {
-    try {
-      return this.box.decrypt(encrypted, id);
-    } catch (error) {
-      if (error instanceof DecryptionError) return undefined;
-      throw error;
-    }
-  }
-
-  /**
-   * The document as it is stored: keys that are new are named by new ids. One that stays does so only at
-   * the address that it was given for, since whoever may change an address may not read keys.
-   */
-  private async withKeys(
-    client: PoolClient,
-    given: GivenDocument,
-    keysOf: ConfigDocument,
-    { mayNameVariables = false }: ChangeOptions,
-  ): Promise<{ document: ConfigDocument; newKeys: Map<string, string> }> {
-    const problems: ConfigProblem[] = [];
-    const newKeys = new Map<string, string>();
-    const stored = await this.keysOf(keysOf.providers, client);
-    const providers = given.providers.map(({ api_key: key, ...entry }): StoredProvider => {
-      const before = keysOf.providers.find(({ id }) => id === entry.id);
-      const isSamePlace = before?.base_url === entry.base_url && before.adapter === entry.adapter;
-      const complain = (field: string, message: string): void => {
-        const param = `providers.${entry.id}.${field}`;
-        problems.push({ param, message: `${param} ${message}` });
-      };
-      if (entry.api_key_env !== undefined) {
-        const isKnown = isSamePlace && before.api_key_env === entry.api_key_env;
-        if (!mayNameVariables && !isKnown) {
-          complain('api_key_env', 'can be set by files and commands alone; send api_key here');
-        }
-        return entry;
-      }
-      if (key === null) return entry;
-      if (key === undefined) {
-        if (!before?.api_key) return entry;
-        if (!isSamePlace) complain('api_key', 'must be given anew, as the address is another');
-        return { ...entry, api_key: before.api_key };
-      }
-      if (before?.api_key && stored.get(entry.id) === key) {
-        return { ...entry, api_key: before.api_key };
-      }
-      const id = randomUUID();
-      newKeys.set(id, key);
-      const read = readPlainKey(key);
-      return { ...entry, api_key: { id, preview: 'preview' in read ? read.preview : '' } };
-    });
-    if (problems.length > 0) throw new BadConfigError(problems);
-    const { models, settings } = given;
-    return { document: { models, providers, settings }, newKeys };
   }
 }
 

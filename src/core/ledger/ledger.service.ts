@@ -13,10 +13,10 @@ import {
 } from '../../platform/errors/gateway-errors.js';
 import { endsWithin } from '../../platform/time/within.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
-import type { RequestLogDraft } from './request-log/request-log-row.js';
+import { AnswerCharges, NO_CHARGE, type AnswerCharge } from './answer-charges.js';
 import { CommitWait } from './commit-wait.js';
 import { Hold, creditsFor, refusalOf } from './hold.js';
-import type { Charge, SettleOutcome, MakeRecord } from './ledger-operations.js';
+import type { SettleOutcome, MakeRecord } from './ledger-operations.js';
 import {
   draftLongRunningRow,
   type LongRunningEnding,
@@ -25,17 +25,15 @@ import {
 import { LedgerStore } from './ledger-store.js';
 import { recordOf } from './pending-records.js';
 import { AbandonedAnswers } from './abandoned-answers.js';
-import { UsageReason, capUsage } from './plausible-usage.js';
-import { priceRoute, totalOf, splitCharge } from './pricing.js';
-import { draftLogRow, isFree, measuresOf, outcomeOf, tellObserver } from './request-ending.js';
+import { UsageReason } from './plausible-usage.js';
+import { priceRoute, totalOf } from './pricing.js';
+import { draftLogRow, measuresOf, tellObserver } from './request-ending.js';
 import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
 import { UsageMeter } from './usage-meter.js';
-import { noteAttempts, vendorCostOf, wastedUsage } from './vendor-cost.js';
+import { noteAttempts, vendorCostOf } from './vendor-cost.js';
 
 /** How long a shutdown waits for the settlements of answers that have just ended. */
 const DRAIN_LIMIT_MS = 5_000;
-
-const NO_CHARGE: Charge = { modelCharge: 0, byokPlatformFee: 0, managedToolFee: 0 };
 
 /** Sets credits aside before work starts, and charges exactly once when it ends. */
 @Injectable()
@@ -46,6 +44,7 @@ export class LedgerService implements OnModuleDestroy {
   private onLastSettled: (() => void) | undefined;
   private readonly commits: CommitWait;
   private readonly reason: UsageReason;
+  private readonly charges: AnswerCharges;
 
   constructor(
     private readonly store: LedgerStore,
@@ -55,6 +54,7 @@ export class LedgerService implements OnModuleDestroy {
     private readonly rates: RequestRates,
   ) {
     this.reason = new UsageReason(metrics, this.logger);
+    this.charges = new AnswerCharges(this.reason, abandonedAnswers);
     this.commits = new CommitWait(config.settle === 'after-response', this.logger);
     metrics.track(
       'gateway_ledger_pending_settlements',
@@ -232,9 +232,9 @@ export class LedgerService implements OnModuleDestroy {
     makeRecord: MakeRecord | undefined,
   ): Promise<SettledEvent> {
     const { request } = hold;
-    let charged: { log: RequestLogDraft; charge: Charge };
+    let charged: AnswerCharge;
     try {
-      charged = await this.charge(hold, meter, ending);
+      charged = await this.charges.of(hold, meter, ending);
     } catch (error) {
       // A fault of ours, for which nobody pays, and no hold stays behind.
       request.observer?.lost?.();
@@ -261,37 +261,6 @@ export class LedgerService implements OnModuleDestroy {
       usageSource: log.usageSource,
       ...(makeRecord && { recorded: committed?.recorded ?? false }),
     };
-  }
-
-  /** What an answer costs as it ended, and the row that says so. */
-  private async charge(
-    { caller, request, credits }: Hold,
-    meter: UsageMeter,
-    ending: AnswerEnding,
-  ): Promise<{ log: RequestLogDraft; charge: Charge }> {
-    const outcome = outcomeOf(request, meter, ending);
-    const log = draftLogRow(caller, request, meter, outcome, ending.failure);
-    if (isFree(request, meter, { ...ending, outcome })) {
-      const wasted =
-        request.upstreamCalled || outcome === 'failed' ? wastedUsage(meter) : undefined;
-      const usage = wasted && capUsage(wasted, 'upstream', meter.route).usage;
-      noteAttempts(log, request.attempts ?? [], usage ? vendorCostOf(usage, meter.route) : 0);
-      return { log, charge: NO_CHARGE };
-    }
-    const isWhole = ending.isWhole || outcome === 'failed' || meter.isCounted;
-    const read = isWhole
-      ? meter.read()
-      : { usage: await this.abandonedAnswers.read(request, meter), source: 'estimated' as const };
-    const { usage, source } = this.reason.within(log, meter.route, read);
-    log.usage = usage;
-    log.usageSource = source;
-    log.billedBy = meter.route;
-    const charge = priceRoute(usage, meter.route);
-    const vendorCost = meter.route.trafficMode === 'byok' ? 0 : totalOf(charge);
-    noteAttempts(log, request.attempts ?? [], vendorCost);
-    if (!isWhole) return { log, charge: splitCharge(charge, credits).charge };
-    if (source === 'upstream' && ending.isWhole) request.noteOutput(usage.outputTokens);
-    return { log, charge };
   }
 
   /** This process answers for the hold no longer: it is settled, given back or another's. */

@@ -7,7 +7,8 @@ import { AnswersService } from '../../core/answers/answers.service.js';
 import type { Call } from '../../core/answers/call.js';
 import { asWhole, type Reply } from '../../core/answers/deliver.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
-import { receiveForm, type FilePlaces } from '../../platform/http/receive-form.js';
+import type { FilePlaces } from '../../platform/http/file-places.js';
+import { receiveForm } from '../../platform/http/receive-form.js';
 import { UploadFolder } from '../../platform/http/upload-folder.js';
 import {
   IMAGE_EDIT_FORM,

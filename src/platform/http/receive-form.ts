@@ -8,26 +8,19 @@ import { messageOf } from '../errors/thrown.js';
 import type { BodyLease, BudgetedRequest } from './body-budget.js';
 import type { JsonObject } from './json-body.js';
 import { CallerGoneError, answerContinue } from './read-body.js';
+import {
+  fieldOf,
+  type FilePlaces,
+  MAX_FILE_BYTES,
+  maxBytesOf,
+  refusalOf,
+  tooLarge,
+  tooMany,
+} from './file-places.js';
 import { FormFields, type FormShape } from './form-fields.js';
 import { UploadPace } from './upload-pace.js';
 
-/** The interface's limit on a file that is sent: 25 MB. */
-const MAX_FILE_BYTES = 25_000_000;
-/** What the form may hold besides: its fields, and the frame of its parts. */
-const MAX_OTHER_BYTES = 1_000_000;
 const MAX_FIELDS = 64;
-
-/** The files that a form may hold. */
-export interface FilePlaces {
-  /** How many of each field, whose name may end in `[]`. */
-  readonly counts: ReadonlyMap<string, number>;
-  /** Where the first goes, a file that does not exist yet; the others get a number behind it. */
-  readonly path: string;
-  /** Of all together; as much as of one, unless told. */
-  readonly maxBytes?: number;
-  /** Of what all uploads together may take on the disk; undefined where nothing is counted. */
-  readonly room?: BodyLease | undefined;
-}
 
 export interface ReceivedFile {
   field: string;
@@ -75,10 +68,6 @@ export async function receiveForm(
   if (request.destroyed) throw new CallerGoneError();
   answerContinue(request);
   return new FormReceiver(request, parser, shape, places).receive();
-}
-
-function maxBytesOf({ maxBytes = MAX_FILE_BYTES }: FilePlaces): number {
-  return maxBytes + MAX_OTHER_BYTES;
 }
 
 interface Upload {
@@ -169,7 +158,11 @@ class FormReceiver {
     stream.on('error', () => undefined);
     const { uploads, places } = this;
     const field = fieldOf(name);
-    const refusal = refusalOf(field, uploads, places);
+    const refusal = refusalOf(
+      field,
+      uploads.map(({ file }) => file),
+      places,
+    );
     if (refusal) {
       stream.resume();
       this.reject(refusal);
@@ -206,41 +199,6 @@ class FormReceiver {
       await closed;
     }
   }
-}
-
-/** Clients spell the name of what may come several times with brackets. */
-function fieldOf(name: string): string {
-  return name.endsWith('[]') ? name.slice(0, -2) : name;
-}
-
-/** Why a file is not taken; undefined where it is. */
-function refusalOf(
-  field: string,
-  uploads: readonly Upload[],
-  places: FilePlaces,
-): InvalidRequestError | undefined {
-  const allowed = places.counts.get(field);
-  if (allowed === undefined) {
-    const names = [...places.counts.keys()].map((name) => `\`${name}\``).join(' and ');
-    const taken = names === '' ? 'No file is taken here.' : `The only file taken is ${names}.`;
-    return new InvalidRequestError(field.slice(0, 100) || 'body', taken);
-  }
-  const count = uploads.filter(({ file }) => file.field === field).length;
-  return count < allowed ? undefined : tooMany(places, field);
-}
-
-function tooMany({ counts }: FilePlaces, field = firstOf(counts)): InvalidRequestError {
-  const allowed = counts.get(field) ?? 0;
-  const message =
-    allowed > 1
-      ? `The form may hold ${allowed} files as \`${field}\`.`
-      : 'The form may hold one file only.';
-  return new InvalidRequestError(field, message);
-}
-
-function firstOf(counts: FilePlaces['counts']): string {
-  const [first = 'body'] = counts.keys();
-  return first;
 }
 
 /** A failure of our own disk. */
@@ -290,18 +248,4 @@ function makeParser({ headers }: IncomingMessage, { counts }: FilePlaces): Busbo
   } catch {
     throw new InvalidRequestError('content-type', 'The Content-Type has no usable boundary.');
   }
-}
-
-function tooLarge(
-  { counts, maxBytes = MAX_FILE_BYTES }: FilePlaces,
-  field?: string,
-): InvalidRequestError {
-  const limit = field === undefined ? maxBytes : MAX_FILE_BYTES;
-  const isOne = field !== undefined || maxBytes === MAX_FILE_BYTES;
-  const what = isOne ? 'The file is' : 'The files together are';
-  return new InvalidRequestError(
-    field ?? firstOf(counts),
-    `${what} larger than ${limit / 1_000_000} MB.`,
-    413,
-  );
 }

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../../platform/http/validate-body.js';
-import { item, itemList } from '../responses.openapi.js';
+import { item, itemList } from '../response-object.openapi.js';
 
 type JsonSchema = Parameters<typeof toOpenApiSchema>[0];
 

@@ -1,0 +1,57 @@
+import type { AbandonedAnswers } from './abandoned-answers.js';
+import type { Hold } from './hold.js';
+import type { Charge } from './ledger-operations.js';
+import { capUsage, type UsageReason } from './plausible-usage.js';
+import { priceRoute, splitCharge, totalOf } from './pricing.js';
+import { draftLogRow, isFree, outcomeOf } from './request-ending.js';
+import type { RequestLogDraft } from './request-log/request-log-row.js';
+import type { AnswerEnding } from './settled-answer.js';
+import type { UsageMeter } from './usage-meter.js';
+import { noteAttempts, vendorCostOf, wastedUsage } from './vendor-cost.js';
+
+export const NO_CHARGE: Charge = { modelCharge: 0, byokPlatformFee: 0, managedToolFee: 0 };
+
+/** What an answer costs, and the row that says so. */
+export interface AnswerCharge {
+  readonly log: RequestLogDraft;
+  readonly charge: Charge;
+}
+
+/** Works out what answers cost, by how they ended. */
+export class AnswerCharges {
+  constructor(
+    private readonly reason: UsageReason,
+    private readonly abandonedAnswers: AbandonedAnswers,
+  ) {}
+
+  /** What an answer costs as it ended, and the row that says so. */
+  async of(
+    { caller, request, credits }: Hold,
+    meter: UsageMeter,
+    ending: AnswerEnding,
+  ): Promise<AnswerCharge> {
+    const outcome = outcomeOf(request, meter, ending);
+    const log = draftLogRow(caller, request, meter, outcome, ending.failure);
+    if (isFree(request, meter, { ...ending, outcome })) {
+      const wasted =
+        request.upstreamCalled || outcome === 'failed' ? wastedUsage(meter) : undefined;
+      const usage = wasted && capUsage(wasted, 'upstream', meter.route).usage;
+      noteAttempts(log, request.attempts ?? [], usage ? vendorCostOf(usage, meter.route) : 0);
+      return { log, charge: NO_CHARGE };
+    }
+    const isWhole = ending.isWhole || outcome === 'failed' || meter.isCounted;
+    const read = isWhole
+      ? meter.read()
+      : { usage: await this.abandonedAnswers.read(request, meter), source: 'estimated' as const };
+    const { usage, source } = this.reason.within(log, meter.route, read);
+    log.usage = usage;
+    log.usageSource = source;
+    log.billedBy = meter.route;
+    const charge = priceRoute(usage, meter.route);
+    const vendorCost = meter.route.trafficMode === 'byok' ? 0 : totalOf(charge);
+    noteAttempts(log, request.attempts ?? [], vendorCost);
+    if (!isWhole) return { log, charge: splitCharge(charge, credits).charge };
+    if (source === 'upstream' && ending.isWhole) request.noteOutput(usage.outputTokens);
+    return { log, charge };
+  }
+}
