@@ -39,13 +39,13 @@ export interface ConsoleSystem extends SystemFacts {
 
 /**
  * Starts one: with the data folder that `CONSOLE_DATA` names, which is seeded if it is empty, else with a
- * database of its own and 20,000 log rows.
+ * database of its own and 5,000 log rows.
  */
 export async function startConsoleSystem(): Promise<ConsoleSystem> {
   const known = process.env.CONSOLE_DATA;
   const folder = known ?? (await mkdtemp(join(tmpdir(), 'gateway-console-')));
   const database = known === undefined ? await createTestDatabase() : undefined;
-  const rows = process.env.CONSOLE_ROWS ?? '20000';
+  const rows = process.env.CONSOLE_ROWS ?? '5000';
   const gateway = await startSeeded(['--data', folder, '--rows', rows], database?.url);
   const attached =
     database ?? (await attachEmbeddedPostgres({ dataDirectory: join(folder, 'data') }));
