@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ConsoleSystem } from '../support/console/console-system.js';
 import { visit, waitForData } from '../support/console/visit.js';
 import { callModel, goThroughFirstSteps } from './first-steps.js';
-import { actorsOf, logInByKey, waitForToast, type Stage } from './scene.js';
+import { actorsOf, logInByKey, waitForLogin, waitForToast, type Stage } from './scene.js';
 
 /** What a tenant's own people do. */
 export function describeTenantsWork(stage: () => Stage, isLong: boolean): void {
@@ -186,6 +186,7 @@ export function describeTenantsWork(stage: () => Stage, isLong: boolean): void {
     it('goes through the first steps until a request of its own arrives', () =>
       asStranger('/welcome', async ({ page, faults }, system) => {
         await logInByKey(page, await makeTenant(system));
+        await waitForLogin(page);
         await goThroughFirstSteps(page, system.url);
         expect(faults).toEqual([]);
       }));
