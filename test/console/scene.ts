@@ -39,7 +39,7 @@ export function actorsOf(stage: () => Stage): {
 
 /** Fills the form and sends it. */
 export async function logInByKey(page: Page, key: string): Promise<void> {
-  await page.getByLabel('Key').fill(key);
+  await page.getByLabel('Key', { exact: true }).fill(key);
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 

@@ -56,7 +56,8 @@ export async function startConsoleSystem(): Promise<ConsoleSystem> {
   ) as SystemFacts;
   // Sessions of a folder that was seeded yesterday have ended.
   await pool.query(
-    `UPDATE sessions SET expires_at = now() + interval '12 hours', last_seen_at = now() WHERE person_id IS NOT NULL`,
+    `UPDATE sessions SET expires_at = now() + interval '12 hours', last_seen_at = now(), revoked_at = NULL
+     WHERE person_id IS NOT NULL`,
   );
   const {
     rows: [request],
