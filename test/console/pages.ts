@@ -63,7 +63,10 @@ const KEYS: readonly ColumnFigures[] = [
     table: 'API keys',
     column: 'Spent',
     by: 'Name',
-    sql: `SELECT name, (SELECT sum(cost) FROM request_logs WHERE tenant_id = $1 AND api_key_id = api_keys.id) AS figure
+    // What was given back, as for jobs that nobody fetched, is not spent.
+    sql: `SELECT name, (SELECT sum(cost) FROM request_logs WHERE tenant_id = $1 AND api_key_id = api_keys.id)
+            - (SELECT coalesce(sum(amount), 0) FROM ledger_entries JOIN request_logs USING (tenant_id, request_id)
+               WHERE kind = 'refund' AND tenant_id = $1 AND api_key_id = api_keys.id) AS figure
           FROM api_keys WHERE tenant_id = $1`,
   },
 ];
