@@ -47,7 +47,10 @@ async function runAttack(soak, stronghold, attack) {
   const watch = watchMemory(stronghold, MEMORY_EVERY_MS);
   let lines;
   try {
-    [lines] = await Promise.all([attack.run(stronghold), wait(LEAST_ATTACK_MS)]);
+    [lines] = await Promise.all([
+      stronghold.fromElsewhere(() => attack.run(stronghold)),
+      wait(LEAST_ATTACK_MS),
+    ]);
   } catch (error) {
     // The others can still tell something; a process that has ended is told below.
     if (!stronghold.hasEnded) soak.addFaults(`${attack.id} broke off: ${error.stack}`);

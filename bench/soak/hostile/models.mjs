@@ -9,7 +9,9 @@ export function priceOf({ input, made }) {
   return Math.ceil((input * 5 + made * 20) / 2);
 }
 
-export const PROVIDERS = (url) => [
+/** @param quietUrl of the neighbour's own vendor, which no attack keeps busy */
+export const PROVIDERS = (url, quietUrl) => [
+  { id: 'bench-quiet', name: 'Bench, quiet', base_url: `${quietUrl}/v1` },
   {
     id: 'bench',
     name: 'Bench',
@@ -47,7 +49,7 @@ function withTimeouts(model, timeouts) {
 }
 
 export const MODELS = [
-  chatModel('bench/neighbour'),
+  chatModel('bench-quiet/neighbour'),
   chatModel('bench/writer'),
   chatModel('bench/reasoner'),
   ...['near', 'far'].map((name) => chatModel(`bench/whole-${name}`)),

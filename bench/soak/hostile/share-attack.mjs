@@ -28,7 +28,7 @@ export const scansAttack = {
     'callers and rules gone, the tenant itself waits': 'more than 10 s',
   },
   neighbour: JSON.stringify({
-    model: 'bench/neighbour',
+    model: 'bench-quiet/neighbour',
     messages: [{ role: 'user', content: NEIGHBOURS_PROMPT }],
     max_tokens: 100,
   }),

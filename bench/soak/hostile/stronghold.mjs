@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -18,9 +19,16 @@ export const SMALL_CREDITS = 16_000_000;
 const RATE_LIMIT_PER_MINUTE = 1_000_000;
 const RECORD_LIMIT_MS = 6_000;
 const HEALTH_LIMIT_MS = 10_000;
+/**
+ * The niceness of attackers and of their vendor. They would be on other machines; here they share the
+ * processors with the service and the neighbour, who would wait for them and not for the service.
+ */
+const ELSEWHERE = 10;
+/** Only root may take it back. */
+const canReturn = process.getuid?.() === 0;
 /** What the quiet tenant asks, unless an attack wants something else of it. */
 const NEIGHBOURLY_BODY = JSON.stringify({
-  model: 'bench/neighbour',
+  model: 'bench-quiet/neighbour',
   messages: [{ role: 'user', content: 'Good morning. '.repeat(30) }],
   max_tokens: 100,
 });
@@ -58,17 +66,30 @@ export class Stronghold {
 
   async start() {
     this.#vendor = await this.#soak.startControlled(VENDOR, [], 'known-vendor');
+    const quiet = await this.#soak.startControlled(VENDOR, [], 'quiet-vendor');
+    setPriority(this.#vendor.pid, ELSEWHERE);
     const { folder } = this.#soak;
     const { dataDirectory, environment } = gatewayEnvironment({
       folder,
       keyPrefix: 'sk-soak-',
-      providers: PROVIDERS(this.#vendor.url),
+      providers: PROVIDERS(this.#vendor.url, quiet.url),
       models: MODELS,
       further: { ...SETTINGS, GATEWAY_BOOTSTRAP_FILE: this.#writeTenants(folder) },
     });
     this.#environment = environment;
     this.#books = new Books(dataDirectory);
     await this.#startService();
+  }
+
+  /** Runs an attack as one that comes from elsewhere. */
+  async fromElsewhere(attack) {
+    if (!canReturn) return attack();
+    setPriority(ELSEWHERE);
+    try {
+      return await attack();
+    } finally {
+      setPriority(0);
+    }
   }
 
   /** Starts the service anew on its data, with further settings. */
@@ -179,7 +200,11 @@ export class Stronghold {
   }
 
   async #startService(settings = {}) {
-    const service = await this.#soak.startService({ ...this.#environment, ...settings });
+    const niceness = getPriority();
+    if (canReturn) setPriority(0);
+    const starting = this.#soak.startService({ ...this.#environment, ...settings });
+    if (canReturn) setPriority(niceness);
+    const service = await starting;
     this.#service = service;
     this.#ended = undefined;
     service.exited.then((ending) => {
@@ -188,6 +213,7 @@ export class Stronghold {
     this.agent = new Agent({ connections: 4_000, keepAliveTimeout: 5_000, headersTimeout: 60_000 });
     this.#neighbour?.kill();
     this.#neighbour = fork(NEIGHBOUR, [service.url, this.keys.neighbour]);
+    if (canReturn) setPriority(this.#neighbour.pid, 0);
     this.#soak.addServer({ stop: async () => this.#neighbour.kill() });
   }
 
