@@ -13,7 +13,7 @@ import type {
 } from './ledger-entries.dto.js';
 
 /** Entries that an export reads at once. */
-const BATCH_SIZE = 1_000;
+const BATCH_SIZE = 200;
 
 type Entry = NewestEntry & Pick<TenantLedgerEntryDto, 'balance_after'>;
 

@@ -18,7 +18,7 @@ import type {
   StatementQueryDto,
 } from './statements.dto.js';
 
-const BATCH_SIZE = 1_000;
+const BATCH_SIZE = 200;
 
 const DEFAULT_GROUPING = 'model';
 
