@@ -20,6 +20,8 @@ export interface BillableRoute {
   /** The alias that this route answers for, which is also the answer's `model`. */
   readonly model: string;
   readonly provider: string;
+  /** The id of the operator's account that it goes over, where the provider has several. */
+  readonly account?: string | undefined;
   /** The catalogue row behind the alias; of a family's members that of the family. */
   readonly catalogueId: string;
   readonly pricing: ExactPricing;

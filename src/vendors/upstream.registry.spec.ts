@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ProviderConfig } from '../platform/config/app-config.js';
+import type { PoolAccount, ProviderConfig } from '../platform/config/app-config.js';
 import { OpenAiAdapter } from './openai/openai.adapter.js';
 import { SandboxAdapter } from './sandbox/sandbox.adapter.js';
 import { HttpTransport } from './transport/http-transport.js';
@@ -32,6 +32,43 @@ describe(UpstreamRegistry.name, () => {
     expect(upstreams.get('sandbox')).toBeInstanceOf(SandboxAdapter);
     expect(upstreams.get('openai')).toBe(upstreams.get('openai'));
     expect(() => upstreams.get('azure')).toThrow('provider azure is not configured');
+  });
+
+  it('makes one adapter per account of a pool, and keeps those of accounts that are as before', async () => {
+    const pool = (...accounts: PoolAccount[]) => ({ ...provider('openai', 'openai'), accounts });
+    const account = (id: string, apiKey: string): PoolAccount => ({ id, apiKey, weight: 1 });
+    const config = { providers: [pool(account('a', 'key-a'), account('b', 'key-b'))] };
+    const calls: string[] = [];
+    const transport = {
+      call: ({ headers, url }: { headers: Record<string, string>; url: URL }) => {
+        calls.push(`${headers.authorization} ${url.host}`);
+        return Promise.reject(new Error('no connection'));
+      },
+    } as unknown as HttpTransport;
+    const upstreams = new UpstreamRegistry(
+      config,
+      transport,
+      new MediaFetcher({ allowPrivate: false }),
+    );
+    const [a, b] = [upstreams.get('openai', 'a'), upstreams.get('openai', 'b')];
+    config.providers = [
+      pool(account('a', 'key-a'), { ...account('c', 'key-c'), baseUrl: 'https://eu.example/v1' }),
+    ];
+    upstreams.refresh();
+    expect(upstreams.get('openai', 'a')).toBe(a);
+    // What was planned with it may still ask for it.
+    expect(upstreams.get('openai', 'b')).toBe(b);
+    expect(() => upstreams.get('openai', 'd')).toThrow('provider openai@d is not configured');
+    const limits = { firstByteMs: 1, idleMs: 1, requestMs: 1 };
+    const { signal } = new AbortController();
+    for (const id of ['a', 'b', 'c']) {
+      await expect(upstreams.get('openai', id).probe({ limits, signal })).rejects.toThrow();
+    }
+    expect(calls).toEqual([
+      'Bearer key-a example.com',
+      'Bearer key-b example.com',
+      'Bearer key-c eu.example',
+    ]);
   });
 
   it('makes further adapters, on connections of their own where that is asked for', async () => {

@@ -1,16 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { APP_CONFIG, type AppConfig, type ProviderConfig } from '../platform/config/app-config.js';
+import {
+  APP_CONFIG,
+  type AppConfig,
+  type PoolAccount,
+  type ProviderConfig,
+} from '../platform/config/app-config.js';
 import { HttpTransport } from './transport/http-transport.js';
 import { MediaFetcher } from './transport/media-fetcher.js';
 import type { Upstream } from './upstream.js';
 import type { AdapterTools } from './vendor.js';
 import { vendorOf } from './vendors.js';
 
-/** The configured providers, and the adapter that speaks to each. */
+/** The configured providers, and the adapter that speaks to each, or to each of its accounts. */
 @Injectable()
 export class UpstreamRegistry {
+  /** By `nameOf`. */
   private upstreams: ReadonlyMap<string, ConfiguredUpstream> = new Map();
-  /** Of providers that are gone, for requests and jobs which were planned with them. */
+  /** Of providers and accounts that are gone, for requests and jobs which were planned with them. */
   private readonly retired = new Map<string, ConfiguredUpstream>();
   private readonly tools: AdapterTools;
 
@@ -31,11 +37,15 @@ export class UpstreamRegistry {
   refresh(): void {
     const next = new Map<string, ConfiguredUpstream>();
     for (const provider of this.config.providers) {
-      const text = JSON.stringify(provider);
-      const known = this.upstreams.get(provider.id);
-      const upstream = known?.text === text ? known.upstream : this.create(provider);
-      next.set(provider.id, { text, upstream });
-      this.retired.delete(provider.id);
+      for (const account of [undefined, ...(provider.accounts ?? [])]) {
+        const own = account ? withAccount(provider, account) : provider;
+        const name = nameOf(provider.id, account?.id);
+        const text = JSON.stringify(own);
+        const known = this.upstreams.get(name);
+        const upstream = known?.text === text ? known.upstream : this.create(own);
+        next.set(name, { text, upstream });
+        this.retired.delete(name);
+      }
     }
     for (const [id, one] of this.upstreams) if (!next.has(id)) this.retired.set(id, one);
     this.upstreams = next;
@@ -56,11 +66,26 @@ export class UpstreamRegistry {
     return this.upstreams.has(providerId);
   }
 
-  get(providerId: string): Upstream {
-    const { upstream } = this.upstreams.get(providerId) ?? this.retired.get(providerId) ?? {};
-    if (!upstream) throw new Error(`provider ${providerId} is not configured`);
+  /** @param account one of several; undefined: the provider's only one, or any of them */
+  get(providerId: string, account?: string): Upstream {
+    const name = nameOf(providerId, account);
+    const { upstream } = this.upstreams.get(name) ?? this.retired.get(name) ?? {};
+    if (!upstream) throw new Error(`provider ${name} is not configured`);
     return upstream;
   }
+}
+
+/** No provider's id has an `@`. */
+function nameOf(providerId: string, account: string | undefined): string {
+  return account === undefined ? providerId : `${providerId}@${account}`;
+}
+
+/** The provider as its adapter has to know it to call it over one of its accounts. */
+function withAccount(
+  { accounts: _, ...provider }: ProviderConfig,
+  { apiKey, baseUrl = provider.baseUrl, settings }: PoolAccount,
+): ProviderConfig {
+  return { ...provider, apiKey, baseUrl, settings: { ...provider.settings, ...settings } };
 }
 
 interface ConfiguredUpstream {

@@ -53,8 +53,9 @@ export function routesLeftAlone(
 /** As `jsonb` takes them. */
 function toNames({
   provider,
+  account,
   upstreamModel,
 }: Omit<RouteCondition, 'state'>): Omit<InstanceRoute, 'state'> {
   const model = upstreamModel?.slice(0, MAX_MODEL_LENGTH).toWellFormed().replaceAll('\u0000', '');
-  return { provider, model: model ?? null };
+  return { provider, ...(account !== undefined && { account }), model: model ?? null };
 }

@@ -65,6 +65,8 @@ export interface InstanceLive {
 
 export interface InstanceRoute {
   readonly provider: string;
+  /** The operator's account that it is about, where the provider has several. */
+  readonly account?: string;
   /** The provider's own name for the model; null: the provider as a whole. */
   readonly model: string | null;
   readonly state: string;

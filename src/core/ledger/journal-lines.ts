@@ -222,6 +222,7 @@ function readAttempts(value: unknown): LoggedAttempt[] | undefined {
   try {
     return value.filter(isJsonObject).map((attempt) => ({
       route: readText(attempt.route),
+      ...(attempt.account !== undefined && { account: readText(attempt.account) }),
       outcome: readText(attempt.outcome),
       status: numberOrUndefined(attempt.status) ?? null,
       started_ms: readNumber(attempt.started_ms),

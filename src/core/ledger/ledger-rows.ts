@@ -145,6 +145,8 @@ function toAmount(value: number): number {
 function toStoredAttempt(attempt: LoggedAttempt): LoggedAttempt {
   return {
     route: toStoredText(attempt.route),
+    // Its characters are ones that every text may have.
+    ...(attempt.account !== undefined && { account: attempt.account }),
     outcome: toStoredText(attempt.outcome),
     status: attempt.status,
     started_ms: toInt4(attempt.started_ms),

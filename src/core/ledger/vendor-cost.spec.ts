@@ -47,6 +47,12 @@ describe(noteAttempts.name, () => {
     expect(logged([], 0)).toEqual({ vendorCost: 0, vendorStartedMs: undefined, list: undefined });
   });
 
+  it('lists the one call of an ordinary request where its provider has several accounts', () => {
+    const { list, vendorCost } = logged([attempt(3, { route: { ...ROUTE, account: 'eu' } })], 7);
+    expect(vendorCost).toBe(7);
+    expect(list).toMatchObject([{ route: 'p/a/b', account: 'eu', outcome: 'answered' }]);
+  });
+
   it('lists what came before, with what its vendors had counted', () => {
     const usage = { ...NO_USAGE, inputTokens: 10 };
     const failed = attempt(1, { outcome: 'overloaded', status: 529, usage });

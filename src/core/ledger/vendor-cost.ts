@@ -30,7 +30,7 @@ export function wastedUsage(meter: UsageMeter): Usage | undefined {
 /** One call to a vendor, as far as the log has it. */
 export type LoggableAttempt = Omit<BillableAttempt, 'route'> & {
   readonly route: Pick<BillableRoute, 'provider' | 'model'> &
-    Partial<Pick<BillableRoute, 'pricing' | 'trafficMode'>>;
+    Partial<Pick<BillableRoute, 'pricing' | 'trafficMode' | 'account'>>;
 };
 
 /**
@@ -47,7 +47,9 @@ export function noteAttempts(
   const [only] = attempts;
   const unknownCost = attempts.at(-1)?.usage ? 0 : lastCost;
   log.vendorCost = unknownCost;
-  if (attempts.length <= 1 && (!only || only.outcome === 'answered')) {
+  // A list alone can say which of several accounts it was.
+  const isOrdinary = !only || (only.outcome === 'answered' && only.route.account === undefined);
+  if (attempts.length <= 1 && isOrdinary) {
     log.vendorStartedMs = only && msBetween(log.createdAt, only.startedAt);
     return;
   }
@@ -66,6 +68,7 @@ function toLogged(attempt: LoggableAttempt, arrivedAt: Date): LoggedAttempt {
   const { pricing, trafficMode = 'shared' } = route;
   return {
     route: routeName(route),
+    ...(route.account !== undefined && { account: route.account }),
     outcome,
     status: status ?? (outcome === 'answered' ? 200 : null),
     started_ms: msBetween(arrivedAt, startedAt),

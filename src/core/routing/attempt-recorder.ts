@@ -86,7 +86,8 @@ export class AttemptRecorder {
 }
 
 /** For our log, where a tenant's own account must not look like the operator's. */
-function nameOf({ provider, upstreamModel, byok }: PlannedRoute): string {
+function nameOf({ provider, upstreamModel, account, byok }: PlannedRoute): string {
   const name = `${provider}/${upstreamModel}`;
+  if (account !== undefined) return `${name} over the account ${account}`;
   return byok ? `${name} over the credential ${byok.credential.id}` : name;
 }

@@ -291,6 +291,24 @@ describe(RouteHealth.name, () => {
     });
   });
 
+  it('has each of several accounts with a provider fail for itself', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    const account = { ...key, account: 'eu' };
+    for (let count = 0; count < 5; count++) health.recordFailure(account, error('server'), 0, 0);
+    expect(health.isCooling(account, 1)).toBe(true);
+    expect(health.isCooling({ ...key, account: 'us' }, 1)).toBe(false);
+    expect(health.isCooling(key, 1)).toBe(false);
+    for (let count = 0; count < 5; count++) health.recordFailure(account, error('connect'), 0, 0);
+    expect(health.isCooling({ ...sibling, account: 'eu' }, 1)).toBe(true);
+    expect(health.isCooling(sibling, 1)).toBe(false);
+    expect(health.sharedRoutes(1)).toEqual([
+      { provider: 'openai', account: 'eu', upstreamModel: 'gpt', state: 'open' },
+      { provider: 'openai', account: 'eu', upstreamModel: undefined, state: 'open' },
+    ]);
+    expect(health.failingRoutes(1)).toHaveLength(2);
+    expect(health.countCooling(1)).toEqual({ shared: 2, byok: 0 });
+  });
+
   it('takes a fast answer’s speed for the route’s, and none of short ones', () => {
     const health = new RouteHealth(30_000);
     const key = { provider: 'a', upstreamModel: 'b' };

@@ -17,8 +17,10 @@ const FORGIVEN_AFTER_MS = 300_000;
 /** Callers make up the names in families of models; beyond this many the oldest route is forgotten. */
 const MAX_MEMORIES = 10_000;
 
-/** Ends the account in a key; no provider's id has one. */
+/** Ends a tenant's account in a key; no provider's id has one. */
 const OWNER_END = ':';
+/** Begins one of the operator's accounts behind its provider's id, where there are several. */
+const ACCOUNT_BEGIN = '@';
 
 interface Memory {
   failures: number;
@@ -38,6 +40,8 @@ export type RouteState = (typeof ROUTE_STATES)[number];
 
 export interface RouteCondition {
   readonly provider: string;
+  /** Of several accounts with the provider the one that it is about. */
+  readonly account?: string;
   readonly upstreamModel: string | undefined;
   readonly state: RouteState;
 }
@@ -46,6 +50,8 @@ export interface RouteCondition {
 export interface HealthKey {
   provider: string;
   upstreamModel: string;
+  /** One of several accounts of the operator's, each of which fails for itself. */
+  account?: string | undefined;
   /** Of a tenant's own account, whose failures are no one else's. */
   byok?: { credential: { id: string }; hasTenantAddress: boolean };
 }
@@ -159,10 +165,12 @@ export class RouteHealth {
   sharedRoutes(nowMs = performance.now()): RouteCondition[] {
     const routes: RouteCondition[] = [];
     for (const [key, memory] of this.memories) {
-      const [provider = ''] = key.split('/', 1);
-      if (provider.includes(OWNER_END)) continue;
-      const upstreamModel = key === provider ? undefined : key.slice(provider.length + 1);
-      routes.push({ provider, upstreamModel, state: stateOf(memory, nowMs) });
+      const [whole = ''] = key.split('/', 1);
+      if (whole.includes(OWNER_END)) continue;
+      const upstreamModel = key === whole ? undefined : key.slice(whole.length + 1);
+      const [provider = '', account] = whole.split(ACCOUNT_BEGIN);
+      const state = stateOf(memory, nowMs);
+      routes.push({ provider, upstreamModel, state, ...(account !== undefined && { account }) });
     }
     return routes;
   }
@@ -174,7 +182,7 @@ export class RouteHealth {
   failingRoutes(nowMs = performance.now()): Omit<RouteCondition, 'state'>[] {
     return this.sharedRoutes(Math.max(0, nowMs - FORGIVEN_AFTER_MS))
       .filter(({ state }) => state === 'open')
-      .map(({ provider, upstreamModel }) => ({ provider, upstreamModel }));
+      .map(({ state: _, ...route }) => route);
   }
 
   /** Routes and whole providers that are cooling down, those over tenants' own accounts apart. */
@@ -233,11 +241,13 @@ function endPause(memory: Memory, nowMs: number): void {
   memory.coolUntilMs = 0;
 }
 
-function modelKey({ provider, upstreamModel, byok }: HealthKey): string {
+function modelKey({ provider, account, upstreamModel, byok }: HealthKey): string {
+  if (account !== undefined) return `${provider}${ACCOUNT_BEGIN}${account}/${upstreamModel}`;
   const key = `${provider}/${upstreamModel}`;
   return byok ? `${byok.credential.id}${OWNER_END}${key}` : key;
 }
 
-function providerKey({ provider, byok }: HealthKey): string {
+function providerKey({ provider, account, byok }: HealthKey): string {
+  if (account !== undefined) return `${provider}${ACCOUNT_BEGIN}${account}`;
   return byok?.hasTenantAddress ? `${byok.credential.id}${OWNER_END}${provider}` : provider;
 }

@@ -259,7 +259,7 @@ export class RoutingService {
   }
 
   /** Shared routes that fail again and again, as far as this process knows; without a model the whole provider. */
-  failingRoutes(): { provider: string; upstreamModel: string | undefined }[] {
+  failingRoutes(): Omit<RouteCondition, 'state'>[] {
     return this.health.failingRoutes();
   }
 
@@ -268,8 +268,8 @@ export class RoutingService {
    *
    * @throws UpstreamError `operator` when a stored credential is of no use
    */
-  upstreamOf({ provider, byok }: PlannedRoute): Upstream {
-    return byok ? this.byokUpstreams.use(byok) : this.upstreams.get(provider);
+  upstreamOf({ provider, account, byok }: PlannedRoute): Upstream {
+    return byok ? this.byokUpstreams.use(byok) : this.upstreams.get(provider, account);
   }
 
   /** What routes are chosen and priced by now. */

@@ -182,6 +182,7 @@ function attemptDraft(
     attributes['gateway.attempt.first_content_ms'] = attempt.durationMs;
   if (error !== undefined) attributes[ERROR_TYPE] = error;
   if (status !== undefined) attributes[HTTP_STATUS] = status;
+  if (route.account !== undefined) attributes['gateway.account'] = route.account;
   return {
     traceId: trace.context.traceId,
     traceState: trace.context.traceState,

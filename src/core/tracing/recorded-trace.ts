@@ -181,7 +181,7 @@ export interface RecordedTrace {
 
 /** What became of one route. */
 export interface TracedAttempt {
-  readonly route: Pick<BillableRoute, 'model' | 'provider'>;
+  readonly route: Pick<BillableRoute, 'model' | 'provider' | 'account'>;
   readonly startedAt: Date;
   /** To the first content, or to the failure. */
   readonly durationMs: number;

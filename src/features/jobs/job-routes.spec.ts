@@ -21,9 +21,9 @@ describe('the routes of a job', () => {
     JSON.parse(storeRoutes(routes)) as StoredRoute[];
 
   it('come back as they were stored, prices to their last digit', () => {
-    expect(readRoutes(stored(ROUTE, { ...ROUTE, provider: 'two' }))).toEqual([
+    expect(readRoutes(stored(ROUTE, { ...ROUTE, provider: 'two', account: 'eu' }))).toEqual([
       ROUTE,
-      { ...ROUTE, provider: 'two' },
+      { ...ROUTE, provider: 'two', account: 'eu' },
     ]);
   });
 

@@ -35,6 +35,7 @@ export interface JobRoute extends Omit<PlannedRoute, 'byok'> {
 export interface StoredRoute {
   model: string;
   provider: string;
+  account?: string | undefined;
   catalogueId: string;
   upstreamModel: string;
   trafficMode: TrafficMode;
@@ -52,11 +53,13 @@ export interface StoredRoute {
 export function storeRoutes(routes: readonly PlannedRoute[]): string {
   return JSON.stringify(
     routes.map((route): StoredRoute => {
-      const { model, provider, catalogueId, upstreamModel, trafficMode, byokFeePercent } = route;
+      const { model, provider, account, catalogueId, upstreamModel, trafficMode, byokFeePercent } =
+        route;
       const { ceiling, bounds, limits, byok, configVersion } = route;
       return {
         model,
         provider,
+        account,
         catalogueId,
         upstreamModel,
         trafficMode,
@@ -113,13 +116,13 @@ export interface StoredAttempt extends Omit<TracedAttempt, 'startedAt'> {
 
 /** What has just become of a route. @param error undefined when the vendor took the job */
 export function attemptOf(
-  { model, provider }: JobRoute,
+  { model, provider, account }: JobRoute,
   startedAt: Date,
   error?: unknown,
 ): StoredAttempt {
   const isFailure = error instanceof UpstreamError;
   return {
-    route: { model, provider },
+    route: { model, provider, account },
     startedAt: startedAt.toISOString(),
     durationMs: Date.now() - startedAt.getTime(),
     outcome: isFailure ? error.failure : 'answered',

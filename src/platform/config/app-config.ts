@@ -213,6 +213,29 @@ export interface ProviderConfig {
   readonly knownFieldsOnly?: boolean;
   /** Whether tenants may use it with accounts of their own; undefined: if it asks for a key. */
   readonly takesOwnAccounts?: boolean;
+  /** A pool among which its requests are spread, in the order of their declaration; undefined: one account. */
+  readonly accounts?: readonly PoolAccount[];
+}
+
+/** One of several accounts or regions of the operator's with a provider. */
+export interface PoolAccount {
+  /** Unique in its pool: of a-z, A-Z, 0-9, `.`, `_` and `-`. */
+  readonly id: string;
+  readonly apiKey: string | undefined;
+  /** Undefined: the provider's. */
+  readonly baseUrl?: string;
+  /** Over those of the provider. */
+  readonly settings?: ProviderConfig['settings'];
+  /** Its share of the requests is this by the sum of all; at least 1. */
+  readonly weight: number;
+  /** What the vendor allows it in a minute; undefined: as much as comes. */
+  readonly requestsPerMinute?: number;
+  /** Of input and output together. */
+  readonly tokensPerMinute?: number;
+  /** Catalogue rows that it serves, by id or with a `*` at the end; undefined: all of the provider's. */
+  readonly models?: readonly string[];
+  /** Prices in place of a catalogue row's, by the row's id and the names of its `pricing`. */
+  readonly prices?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 export const PROVIDER_TYPES = ['openai', 'anthropic', 'azure', 'aws', 'gcp'] as const;

@@ -132,7 +132,8 @@ export function takesOwnAccounts({ takesOwnAccounts: told, apiKey }: ProviderCon
 }
 
 export function withoutKey(provider: ProviderConfig): ProviderConfig {
-  return { ...provider, apiKey: undefined };
+  const { accounts: _, ...rest } = provider;
+  return { ...rest, apiKey: undefined };
 }
 
 /** The vendor without any account. */

@@ -62,6 +62,12 @@ class LogAttemptDto {
   @ApiProperty({ description: 'The provider and the alias.', example: 'openai/openai/gpt-4o-mini' })
   route!: string;
 
+  @ApiPropertyOptional({
+    description: 'Which account of the operator, where there are several with the provider.',
+    example: 'eu-west',
+  })
+  account?: string;
+
   @ApiProperty({
     description:
       '`answered`, `aborted` (the caller left), `uncovered` (never called: the credits did not reach for it), `unjoined` ' +

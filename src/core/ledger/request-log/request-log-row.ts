@@ -58,6 +58,8 @@ export interface RequestLogRow {
 export interface LoggedAttempt {
   /** Provider and alias, as `azure/openai/gpt-4o`. */
   route: string;
+  /** The id of the operator's account, where its provider has several. */
+  account?: string;
   /** `answered`, `aborted`, `uncovered` (never called), or a failure, as `rate_limited`. */
   outcome: string;
   /** Of HTTP; null where there was none. */
