@@ -220,21 +220,43 @@ describe(RouteHealth.name, () => {
       expect(health.medianLatencyMs(key)).toBeUndefined();
     });
 
-    it('is that of the last 32 answers of the one model', () => {
+    it('is that of the latest answers of the one model', () => {
       const health = new RouteHealth(COOLDOWN_MS);
-      for (let count = 0; count < 32; count++) health.recordAnswer(key, 1_000);
-      health.recordAnswer(sibling, 5);
-      expect(health.medianLatencyMs(key)).toBe(1_000);
-      for (let count = 0; count < 17; count++) health.recordAnswer(key, 10 + count);
-      expect(health.medianLatencyMs(key)).toBe(26);
-      expect(health.medianLatencyMs(sibling)).toBe(5);
+      for (let count = 0; count < 32; count++) health.recordAnswer(key, 1_000, 0);
+      health.recordAnswer(sibling, 5, 0);
+      expect(health.medianLatencyMs(key, 0)).toBeCloseTo(1_000, -2);
+      for (let count = 0; count < 33; count++) health.recordAnswer(key, 10, 1);
+      // As of the last second.
+      expect(health.medianLatencyMs(key, 999)).toBeCloseTo(1_000, -2);
+      expect(health.medianLatencyMs(key, 1_000)).toBeCloseTo(10, 0);
+      expect(health.medianLatencyMs(sibling, 1_000)).toBeCloseTo(5, 0);
     });
 
     it('is not moved by one slow answer', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       for (const latencyMs of [9, 100, 8_000, 90, 95]) health.recordAnswer(key, latencyMs);
-      expect(health.medianLatencyMs(key)).toBe(95);
+      expect(health.medianLatencyMs(key)).toBeGreaterThan(92);
+      expect(health.medianLatencyMs(key)).toBeLessThan(98);
     });
+  });
+
+  it('says how fast a route answers, and forgets it once nobody uses it', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    expect(health.speedOf(key, 0)).toBeUndefined();
+    for (let each = 1; each <= 100; each++) health.recordAnswer(key, 10 * each, 0);
+    expect(health.speedOf(key, 0)).toEqual({
+      latencyMs: { p50: 490, p75: 756, p90: 899, p99: 981 },
+      tokensPerSecond: undefined,
+      samples: 100,
+    });
+    health.recordSpeed(key, 300, 2_000, 200_000);
+    const later = health.speedOf(key, 200_000);
+    expect(later?.tokensPerSecond?.p50).toBeCloseTo(150, -1);
+    expect(later?.samples).toBe(100);
+    expect(health.speedOf(key, 599_000)?.samples).toBe(100);
+    expect(health.speedOf(key, 900_000)).toBeUndefined();
+    health.recordAnswer(key, 20, 900_000);
+    expect(health.speedOf(key, 901_000)?.samples).toBe(1);
   });
 
   it('keeps only so many routes in mind, whatever names callers make up', () => {

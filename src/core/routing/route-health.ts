@@ -1,21 +1,12 @@
 import type { UpstreamError } from '../../vendors/upstream-error.js';
+import { forgetOldest, SpeedMemory, type RouteSpeed } from './health/speed-memory.js';
 
 /** Failures in a row after which a route is left alone for a while. */
 const FAILURES_TO_OPEN = 5;
 /** A route that has cooled down is tried by one request in this time until it answers. */
 const PROBE_EVERY_MS = 1_000;
-/** Latencies and speeds kept per route. */
-const SAMPLES = 32;
-/** Of the speeds seen, so many are slower than what is taken for the route's: short answers slow it down. */
-const SPEED_QUANTILE = 0.75;
-/** Shorter ones tell more of the network's pieces than of the model. */
-const MIN_SPEED_MS = 100;
-/** Answers of fewer tokens are mostly waiting, of the vendor or for a slow reader. */
-const MIN_SPEED_TOKENS = 64;
 /** A route that was not tried for so long after its pause is no longer called failing. */
 const FORGIVEN_AFTER_MS = 300_000;
-/** Callers make up the names in families of models; beyond this many the oldest route is forgotten. */
-const MAX_MEMORIES = 10_000;
 
 /** Ends a tenant's account in a key; no provider's id has one. */
 const OWNER_END = ':';
@@ -27,11 +18,6 @@ interface Memory {
   coolUntilMs: number;
   /** When the latest pause began or an answer ended one: earlier calls say nothing new by failing. */
   turnedMs: number;
-  latenciesMs: number[];
-  nextSample: number;
-  /** Output tokens a second, of answers that came to their end. */
-  speeds: number[];
-  nextSpeed: number;
 }
 
 /** From well to bad. `cooling`: the vendor asked to wait; `open`: a run of failures opened the breaker. */
@@ -67,6 +53,7 @@ export interface HealthKey {
  */
 export class RouteHealth {
   private readonly memories = new Map<string, Memory>();
+  private readonly speeds = new SpeedMemory();
 
   constructor(
     /** May change; what is cooling down goes on as it began. */
@@ -77,27 +64,27 @@ export class RouteHealth {
     return this.coolUntil(modelKey(key)) > nowMs || this.coolUntil(providerKey(key)) > nowMs;
   }
 
-  /** Median time to the first content event in ms; undefined before the first answer. */
-  medianLatencyMs(key: HealthKey): number | undefined {
-    const latencies = this.memories.get(modelKey(key))?.latenciesMs ?? [];
-    if (latencies.length === 0) return undefined;
-    const sorted = [...latencies].sort((one, other) => one - other);
-    return sorted[sorted.length >> 1];
+  /**
+   * How fast the route has answered in the last 5 to 10 minutes, as of the last second. Undefined before the
+   * first answer, and once nobody has used it for so long.
+   */
+  speedOf(key: HealthKey, nowMs = performance.now()): RouteSpeed | undefined {
+    return this.speeds.of(modelKey(key), nowMs);
   }
 
-  /** Output tokens a second, hidden reasoning included; undefined before the first answer. */
+  /** Median time to the first content event in ms; undefined where `speedOf` is. */
+  medianLatencyMs(key: HealthKey, nowMs = performance.now()): number | undefined {
+    return this.speedOf(key, nowMs)?.latencyMs?.p50;
+  }
+
+  /** Output tokens a second, hidden reasoning included, as this process has seen it; undefined before the first answer. */
   tokensPerSecond(key: HealthKey): number | undefined {
-    const speeds = this.memories.get(modelKey(key))?.speeds ?? [];
-    const sorted = [...speeds].sort((one, other) => one - other);
-    return sorted[Math.floor(sorted.length * SPEED_QUANTILE)];
+    return this.speeds.tokensPerSecond(modelKey(key));
   }
 
   /** An answer of so many tokens has come to its end, so long after its call. */
-  recordSpeed(key: HealthKey, tokens: number, durationMs: number): void {
-    if (durationMs < MIN_SPEED_MS || tokens < MIN_SPEED_TOKENS) return;
-    const memory = this.memory(modelKey(key));
-    memory.speeds[memory.nextSpeed] = (tokens * 1000) / durationMs;
-    memory.nextSpeed = (memory.nextSpeed + 1) % SAMPLES;
+  recordSpeed(key: HealthKey, tokens: number, durationMs: number, nowMs = performance.now()): void {
+    this.speeds.noteAnswer(modelKey(key), tokens, durationMs, nowMs);
   }
 
   /** A request is about to use the route. One that failed before is first tried by a single request. */
@@ -111,10 +98,9 @@ export class RouteHealth {
 
   /** An answer has begun: the pause is over, though only its end shows that the route is well. */
   recordAnswer(key: HealthKey, latencyMs: number, nowMs = performance.now()): void {
-    const memory = this.memory(modelKey(key));
-    endPause(memory, nowMs);
-    memory.latenciesMs[memory.nextSample] = latencyMs;
-    memory.nextSample = (memory.nextSample + 1) % SAMPLES;
+    const name = modelKey(key);
+    this.speeds.noteLatency(name, latencyMs, nowMs);
+    endPause(this.memory(name), nowMs);
     const provider = this.memories.get(providerKey(key));
     if (!provider) return;
     endPause(provider, nowMs);
@@ -207,20 +193,11 @@ export class RouteHealth {
         failures: 0,
         coolUntilMs: 0,
         turnedMs: 0,
-        latenciesMs: [],
-        nextSample: 0,
-        speeds: [],
-        nextSpeed: 0,
       };
-      if (this.memories.size >= MAX_MEMORIES) this.forgetOldest();
+      forgetOldest(this.memories);
       this.memories.set(key, memory);
     }
     return memory;
-  }
-
-  private forgetOldest(): void {
-    const [oldest] = this.memories.keys();
-    if (oldest !== undefined) this.memories.delete(oldest);
   }
 }
 
