@@ -35,6 +35,8 @@ export interface CanonicalRequest {
   readonly decodesAnswer?: boolean;
   /** Of an answer that is gone on with: output tokens that it has used of its limit. */
   readonly saidTokens?: number;
+  /** Whether the last turn, the assistant's, is to be gone on with; it is the gateway's own then. */
+  readonly isPrefilled?: boolean;
   /** The conversation in canonical form; worked out on first use, since a relayed request never needs it. */
   readonly prompt: () => CanonicalPrompt;
 }

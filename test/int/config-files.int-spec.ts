@@ -102,6 +102,10 @@ describe('the files that settings name', () => {
       [[entry, entry], 'GATEWAY_PROVIDERS: 1.id "local" is built in or used twice'],
       [[{ ...entry, name: '' }], 'GATEWAY_PROVIDERS: 0.name must have 1 to 255 characters'],
       [[{ ...entry, base_url: 'local:80' }], 'GATEWAY_PROVIDERS: 0.base_url must be a URL'],
+      [
+        [{ ...entry, settings: { prefill: 'yes' } }],
+        'GATEWAY_PROVIDERS: 0.settings.prefill must be one of prefix, partial, continue_final_message, plain',
+      ],
       [[{ ...entry, baseUrl: 'x' }], 'GATEWAY_PROVIDERS: 0.baseUrl is not a known field'],
       [
         [{ ...entry, api_key_env: 'UNSET' }],

@@ -61,6 +61,8 @@ export class World {
   aborter = new AbortController();
   /** Whether vendors are listened to after their caller has left. */
   isPatient = false;
+  /** Providers that go on with a turn of the assistant's. */
+  prefilled: readonly string[] = [];
 
   constructor(
     private readonly scripts: Record<string, Script[]>,
@@ -85,6 +87,7 @@ export class World {
             `dropped by ${provider} for ${upstreamModel}`,
           ],
           generate: (call: UpstreamCall) => this.iterate(provider, call),
+          continuesPrefill: () => this.prefilled.includes(provider),
           ...(this.countTokens && { countTokens: this.countTokens }),
         }),
       } as unknown as UpstreamRegistry,

@@ -238,6 +238,14 @@ export function checkProviders(
       complain(index, 'adapter', `of "${entry.id}" must be left out: it is built in`);
       return false;
     }
+    const speaker =
+      vendors.find(({ id }) => id === (entry.adapter ?? entry.id)) ?? standardOf(vendors);
+    for (const [name, words] of Object.entries(speaker.settingWords ?? {})) {
+      const word = entry.settings?.[name];
+      if (word === undefined || words.includes(word)) continue;
+      complain(index, `settings.${name}`, `must be one of ${words.join(', ')}`);
+      return false;
+    }
     usedIds.add(entry.id);
     return true;
   });
@@ -257,14 +265,20 @@ export function keyFromVariable(
   }
 }
 
+/** Who speaks to servers whose entry names no adapter. */
+function standardOf(vendors: readonly VendorSettings[]): VendorSettings {
+  const standard = vendors.find(({ isDefault }) => isDefault);
+  if (!standard) throw new Error('no vendor is the default one');
+  return standard;
+}
+
 /** The provider of an entry, which has been checked. */
 export function toProvider(
   entry: ProviderEntry,
   apiKey: string | undefined,
   vendors: readonly VendorSettings[],
 ): ProviderConfig {
-  const standard = vendors.find(({ isDefault }) => isDefault);
-  if (!standard) throw new Error('no vendor is the default one');
+  const standard = standardOf(vendors);
   const own = vendors.find(({ id }) => id === entry.id);
   return {
     id: entry.id,

@@ -28,6 +28,8 @@ export interface VendorSettings<Env extends object = object> {
   baseUrl(env: Env): string;
   /** Undefined without the operator's account: the vendor is not configured. */
   account(env: Env): VendorAccount | undefined;
+  /** Of `settings` in an entry of the providers file those that take certain words only, with these. */
+  readonly settingWords?: Readonly<Record<string, readonly string[]>>;
   /** Present where tenants may use accounts of their own; what it says is the vendors' business. */
   readonly accountForm?: object;
   /** Serves when `GATEWAY_SANDBOX` says so, or when nothing else is configured. */

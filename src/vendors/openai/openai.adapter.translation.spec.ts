@@ -98,6 +98,18 @@ describe(OpenAiAdapter.name, () => {
       expect(await bodyOf({ id: 'local', settings })).toMatchObject({ max_completion_tokens: 9 });
     });
 
+    it.each([
+      [{}, false],
+      [{ prefill: 'prefix' }, true],
+      [{ prefill: 'nonsense' }, false],
+    ])('goes on with a turn of the assistant as %j say', (settings, expected) => {
+      const { transport } = drivenTransport(sendJson(answer));
+      const adapter = new OpenAiAdapter({ ...provider, id: 'local', settings }, transport);
+      expect(adapter.continuesPrefill(canonicalRequest())).toBe(expected);
+      const reasons = canonicalRequest({ reasoning: { effort: 'high' } });
+      expect(adapter.continuesPrefill(reasons)).toBe(false);
+    });
+
     it('calls nobody for what the dialect cannot say', async () => {
       const source = { kind: 'url', url: 'https://a.b/c.pdf' } as const;
       const messages = [{ role: 'user', parts: [{ type: 'document', source }] }] as const;

@@ -18,6 +18,7 @@ import type {
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { AudioClient, type SpeechTraits } from '../dialects/audio/audio-client.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
+import { isPrefill } from '../dialects/chat/chat-prefill.js';
 import type { OutputLimitField } from '../dialects/chat/encode-chat-request.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ImagesClient } from '../dialects/images/images-client.js';
@@ -57,7 +58,7 @@ export class OpenAiAdapter implements Upstream {
 
   /** @param mediaFetcher for pictures that a vendor leaves elsewhere rather than send them */
   constructor(provider: ProviderConfig, transport: HttpTransport, mediaFetcher?: MediaFetcher) {
-    const { baseUrl, apiKey, knownFieldsOnly } = provider;
+    const { baseUrl, apiKey, knownFieldsOnly, settings } = provider;
     const chatUrl = new URL(`${baseUrl}/chat/completions`);
     const authorization: Record<string, string> =
       apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
@@ -70,6 +71,7 @@ export class OpenAiAdapter implements Upstream {
         outputLimitField: outputLimitFieldOf(provider),
         neverReasons: provider.id === 'openai' ? NEVER_REASONS : undefined,
         knownFieldsOnly,
+        prefill: isPrefill(settings.prefill) ? settings.prefill : undefined,
       },
       transport,
     );
@@ -120,6 +122,11 @@ export class OpenAiAdapter implements Upstream {
   runsWebSearch(dialect: Dialect): boolean {
     if (dialect === 'responses') return this.responses !== undefined && !this.responses.isMissing;
     return dialect === 'chat';
+  }
+
+  /** As its settings say: most servers answer such a turn. */
+  continuesPrefill(request: CanonicalRequest): boolean {
+    return this.chat.continuesPrefill(request);
   }
 
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {

@@ -1,6 +1,7 @@
 import { IsOptional } from 'class-validator';
 import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
 import { KEY_ONLY, type Vendor } from '../vendor.js';
+import { PREFILLS } from '../dialects/chat/chat-prefill.js';
 import { OpenAiAdapter } from './openai.adapter.js';
 
 class OpenAiEnv {
@@ -25,6 +26,7 @@ export const openAi: Vendor<OpenAiEnv> = {
   type: 'openai',
   kinds: ['chat', 'embedding', 'speech', 'transcription', 'image', 'video'],
   isDefault: true,
+  settingWords: { prefill: PREFILLS },
   Variables: OpenAiEnv,
   baseUrl: (env) => env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1',
   account: ({ OPENAI_API_KEY: apiKey }) => (apiKey ? { apiKey } : undefined),

@@ -43,6 +43,7 @@ export function continuedRequest(
     ...request,
     body: withTurns(request, turns, saidTokens),
     saidTokens,
+    isPrefilled: isPrefilled && said !== '',
     maxOutputTokens: maxOutputTokens && Math.max(1, maxOutputTokens - saidTokens),
     promptSize: { ...promptSize, tokens: promptSize.tokens + Math.ceil(bytes / BYTES_PER_TOKEN) },
     prompt: () => {

@@ -43,8 +43,13 @@ const ASKED = { stream: true, recovery: 'continue' };
 const OPENING = [text('The quick brown fox'), text(' jumps over the la')];
 
 /** What a reader sees, and what became of it. */
-async function read(scripts: Record<string, Script[]>, fields: Record<string, unknown> = ASKED) {
+async function read(
+  scripts: Record<string, Script[]>,
+  fields: Record<string, unknown> = ASKED,
+  prefilled: readonly string[] = [],
+) {
   const world = new World(scripts);
+  world.prefilled = prefilled;
   const { plan, events, failure, outcomes } = await world.open(fields);
   const shown = events.map((event) => ('text' in event && event.type === 'text' ? event.text : ''));
   return { world, plan, events, failure, outcomes, text: shown.join('') };
@@ -88,6 +93,24 @@ describe(RecoveringAnswer.name, () => {
         .messages.slice(1)
         .map(({ role }) => role),
     ).toEqual(['assistant', 'user']);
+  });
+
+  it('has a model that takes a beginning go on from there, and asks it to where it refuses', async () => {
+    const broken = { openai: [breaksAfter(OPENING)] };
+    const taken = await read({ ...broken, azure: [GOES_ON] }, ASKED, ['azure']);
+    expect(taken.text).toBe(SAID + REST);
+    expect(taken.world.calls[1]!.request).toMatchObject({ isPrefilled: true });
+    expect(taken.world.calls[1]!.request.prompt().messages.at(-1)!.role).toBe('assistant');
+
+    const again = {
+      openai: [breaksAfter(OPENING)],
+      azure: [bad('caller', { status: 400 }), GOES_ON],
+    };
+    const refused = await read(again, ASKED, ['azure']);
+    expect(refused.text).toBe(SAID + REST);
+    expect(refused.outcomes).toEqual(['reset', 'caller', 'answered']);
+    expect(refused.world.calls[2]!.request).toMatchObject({ isPrefilled: false });
+    expect(refused.world.calls[2]!.request.prompt().messages.at(-1)!.role).toBe('user');
   });
 
   it('leaves answers alone that come to their end', async () => {

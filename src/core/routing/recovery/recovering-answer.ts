@@ -137,8 +137,15 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     const cut = cutTail(before);
     const upstream = this.sources.upstreamOf(route);
     const isPrefilled = upstream.continuesPrefill?.(request, route.upstreamModel) === true;
-    const continued = continuedRequest(request, cut, isPrefilled, tokensIn(cut.said));
-    const answer = await this.sources.fallback.goOn(route, continued);
+    const ask = async (prefills: boolean) => {
+      continued = continuedRequest(request, cut, prefills, tokensIn(cut.said));
+      return this.sources.fallback.goOn(route, continued);
+    };
+    let continued = request;
+    let answer = await ask(isPrefilled);
+    // Some of a vendor's models refuse to go on with a turn; those can be asked to.
+    const isRefused = isPrefilled && this.plan.attempts.at(-1)?.outcome === 'caller';
+    if (!answer && isRefused) answer = await ask(false);
     if (!answer) return false;
     const { attempt } = answer;
     attempt.continuesAt = countCodePoints(before);

@@ -24,6 +24,7 @@ import {
   encodeChatRequest,
   encodeChatPrompt,
   fieldsChatLacks,
+  type ChatServerTraits,
   type OutputLimitField,
 } from './encode-chat-request.js';
 import { relayChatAnswer } from './relay-chat-answer.js';
@@ -34,7 +35,7 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const REASONING_FIELDS = new Set(['max_tokens', 'exclude', 'enabled', 'summary']);
 
 /** Where a server of the chat dialect is, and what is particular about it. */
-export interface ChatServer {
+export interface ChatServer extends ChatServerTraits {
   chatUrl(upstreamModel: string): URL;
   /** Answers GET cheaply, with the key checked. */
   modelsUrl: URL;
@@ -45,8 +46,6 @@ export interface ChatServer {
   outputLimitField: OutputLimitField;
   /** Models that refuse to be told how much to reason; none unless told. */
   neverReasons?: RegExp | undefined;
-  /** Whether fields that nobody documents stay here; false unless told. */
-  knownFieldsOnly?: boolean | undefined;
 }
 
 /** Speaks the chat completions dialect with a server, for callers of every dialect. */
@@ -65,6 +64,11 @@ export class ChatClient implements Upstream {
       ...server.authorization,
     };
     this.streamHeaders = { ...this.headers, accept: 'text/event-stream' };
+  }
+
+  /** No model reasons before a turn that it goes on with. */
+  continuesPrefill({ prompt }: CanonicalRequest): boolean {
+    return this.server.prefill !== undefined && prompt().reasoning === undefined;
   }
 
   /** Of a chat caller's `reasoning` only the effort has a counterpart; all else that is known is passed on. */
@@ -137,10 +141,10 @@ export class ChatClient implements Upstream {
   }
 
   private encode(call: UpstreamCall): Buffer {
-    const { outputLimitField, knownFieldsOnly } = this.server;
+    const { outputLimitField, prefill } = this.server;
     return call.request.dialect === 'chat'
-      ? encodeChatRequest(call, outputLimitField, knownFieldsOnly)
-      : encodeChatPrompt(call, outputLimitField, this.takesEffort(call));
+      ? encodeChatRequest(call, outputLimitField, this.server)
+      : encodeChatPrompt(call, outputLimitField, this.takesEffort(call), prefill);
   }
 
   private takesEffort({ upstreamModel }: DroppingRoute): boolean {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { chatRequest, jsonBody } from '../../../../test/support/chat-requests.js';
 import { parseChat } from '../../../features/chat/chat.parse.js';
 import {
+  encodeChatPrompt,
   encodeChatRequest,
   toReasoningEffort,
   withoutForeignReasoning,
@@ -51,6 +52,31 @@ describe(encodeChatRequest.name, () => {
       messages,
     });
   });
+
+  it.each([
+    ['prefix', { prefix: true }, {}],
+    ['partial', { partial: true }, {}],
+    ['continue_final_message', {}, { continue_final_message: true, add_generation_prompt: false }],
+    ['plain', {}, {}],
+  ] as const)(
+    'has a server go on with the last turn by %s, in either dialect',
+    (prefill, mark, fields) => {
+      const said = { role: 'assistant', content: 'The quick' };
+      const request = { ...chatRequest({ messages: [...messages, said] }), isPrefilled: true };
+      const call = { request, upstreamModel: 'm' };
+      const expected = { model: 'm', messages: [...messages, { ...said, ...mark }], ...fields };
+      const read = (bytes: Buffer): unknown => JSON.parse(bytes.toString());
+      // Its own fields are no caller's, so a list of those does not keep them back.
+      const traits = { prefill, knownFieldsOnly: true };
+      expect(read(encodeChatRequest(call, 'max_tokens', traits))).toEqual(expected);
+      expect(read(encodeChatPrompt(call, 'max_tokens', true, prefill))).toEqual(expected);
+      const own = { ...call, request: { ...request, isPrefilled: false } };
+      expect(read(encodeChatRequest(own, 'max_tokens', traits))).toEqual({
+        model: 'm',
+        messages: [...messages, said],
+      });
+    },
+  );
 
   it("takes out the gateway's own fields and those of other gateways", () => {
     expect(

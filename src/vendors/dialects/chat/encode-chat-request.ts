@@ -16,8 +16,9 @@ import {
   unsupportedFields,
   type PromptField,
 } from '../../../canonical/prompt-fields.js';
+import { prefillFields, type Prefill } from './chat-prefill.js';
 import { encodeChatMessages } from './encode-chat-messages.js';
-import { objectOf } from '../answer-json.js';
+import { listOf, objectOf } from '../answer-json.js';
 
 /** Only the gateway puts an issuer's name before a signature; vendors' own signatures are base64. */
 const NAMED_SIGNATURE = /^[a-z][a-z0-9-]{0,40}:/;
@@ -54,16 +55,24 @@ export const CHAT_GATEWAY_FIELDS: readonly string[] = [...GATEWAY_FIELDS, 'input
 /** What the body of a call depends on. */
 type ChatRelayCall = Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ownOutputLimit'>;
 
+/** What of a server decides on the body. */
+export interface ChatServerTraits {
+  /** Whether fields that nobody documents stay here; false unless told. */
+  knownFieldsOnly?: boolean | undefined;
+  /** How it goes on with a turn of the assistant's; undefined: it does not. */
+  prefill?: Prefill | undefined;
+}
+
 /**
  * The body for a vendor that speaks the caller's own dialect: the received bytes with the
  * documented edits, everything else untouched and unread.
  *
- * @param knownFieldsOnly whether fields that nobody documents are left out
+ * @param server whether fields that nobody documents are left out, and how it goes on with an answer
  */
 export function encodeChatRequest(
   { request, upstreamModel, ownOutputLimit }: ChatRelayCall,
   outputLimitField: OutputLimitField,
-  knownFieldsOnly = false,
+  { knownFieldsOnly = false, prefill }: ChatServerTraits = {},
 ): Buffer {
   const { bytes, members, value } = request.body;
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(upstreamModel)]]);
@@ -77,6 +86,10 @@ export function encodeChatRequest(
   if (ownOutputLimit !== undefined) edits.set(outputLimitField, String(ownOutputLimit));
   const messages = withoutForeignReasoning(value.messages);
   if (messages) edits.set('messages', JSON.stringify(messages));
+  if (request.isPrefilled && prefill) {
+    const fields = prefillFields(messages ?? listOf(value.messages), prefill);
+    for (const [field, set] of Object.entries(fields)) edits.set(field, JSON.stringify(set));
+  }
   // Nothing of a caller's is kept in the vendor account that all callers share.
   if (value.store != null) edits.set('store', 'false');
   if (request.stream) {
@@ -96,21 +109,24 @@ export type OutputLimitField = 'max_tokens' | 'max_completion_tokens';
  * The body for a server of the chat dialect when the caller speaks another one.
  *
  * @param takesEffort false for a model that never reasons and refuses a request that asks for it
+ * @param prefill how the server goes on with an answer
  * @throws UpstreamError `unsupported` for content that the dialect has no spelling for
  */
 export function encodeChatPrompt(
   { request, upstreamModel, ownOutputLimit }: ChatRelayCall,
   outputLimitField: OutputLimitField,
   takesEffort = true,
+  prefill?: Prefill,
 ): Buffer {
   const prompt = request.prompt();
   const { tools, sampling } = prompt;
   const hasTools = tools.length > 0;
   const field = conversationField(request.dialect);
+  const messages = encodeChatMessages(prompt.messages, field);
   // What is undefined is left out of the JSON.
   const body: JsonObject = {
     model: upstreamModel,
-    messages: encodeChatMessages(prompt.messages, field),
+    messages,
     stream: request.stream || undefined,
     stream_options: request.stream ? { include_usage: true } : undefined,
     n: request.choices > 1 ? request.choices : undefined,
@@ -130,6 +146,7 @@ export function encodeChatPrompt(
     logprobs: sampling.logprobs,
     top_logprobs: sampling.topLogprobs,
     user: prompt.endUser && mapEndUser(prompt.endUser),
+    ...(request.isPrefilled && prefill && prefillFields(messages, prefill)),
   };
   return Buffer.from(JSON.stringify(body));
 }
