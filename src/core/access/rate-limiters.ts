@@ -1,5 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Redis } from 'ioredis';
+import { SYSTEM_CLOCK, type Clock } from '../../canonical/clock.js';
 import { PausingRedis } from '../../platform/redis/pausing-redis.js';
 import type { Caller } from './caller.js';
 import {
@@ -49,6 +50,10 @@ export abstract class RateLimiter {
  * minute, because all counts are dropped when the next one begins.
  */
 export class InProcessRateLimiter extends RateLimiter {
+  constructor(private readonly clock: Pick<Clock, 'now'> = SYSTEM_CLOCK) {
+    super();
+  }
+
   private window = 0;
   private counts = new Map<string, number>();
 
@@ -93,7 +98,7 @@ export class InProcessRateLimiter extends RateLimiter {
 
   /** Drops the counts of a minute that is over. @returns Unix milliseconds */
   private enterMinute(): number {
-    const nowMs = Date.now();
+    const nowMs = this.clock.now();
     const window = Math.floor(nowMs / WINDOW_MS);
     if (window !== this.window) {
       this.window = window;

@@ -22,7 +22,7 @@ export class Hold {
   rates: TakenRates | undefined;
 
   constructor(
-    private readonly store: LedgerStore,
+    private readonly store: Pick<LedgerStore, 'cover' | 'coverWithin'>,
     readonly caller: Caller,
     readonly request: BillableRequest,
     private amount: number,

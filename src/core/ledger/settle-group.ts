@@ -1,7 +1,8 @@
 import type { AccountStates } from './account-states.js';
 import type { SettleEntry } from './ledger-entry.js';
 import { toLogRow, type LogRow } from './ledger-rows.js';
-import { totalOf, splitCharge } from './pricing.js';
+import { totalOf, splitCharge, type PayableCharge } from './pricing.js';
+import type { Charge } from './ledger-operations.js';
 
 /** A log row that was there before this transaction. */
 export interface LoggedRequest {
@@ -38,8 +39,7 @@ export function settleGroup(
       const { cost, shortfall } = before;
       entry.outcome = { cost, shortfall, applied: entry.maybeCommitted };
     } else {
-      const payable = splitCharge(entry.charge, accounts.available(entry.tenantId));
-      accounts.charge(entry.tenantId, payable.cost);
+      const payable = takeCharge(accounts, entry.tenantId, entry.charge);
       entry.outcome = { cost: payable.cost, shortfall: payable.shortfall, applied: true };
       settled.set(entry.requestId, entry);
       rows.push(toLogRow(entry.log, payable));
@@ -53,4 +53,15 @@ export function settleGroup(
   }
   for (const entry of overrunning) settle(entry);
   return rows;
+}
+
+/** Takes a charge from its account, as far as what is available there reaches. */
+export function takeCharge(
+  accounts: AccountStates,
+  tenantId: string,
+  charge: Charge,
+): PayableCharge {
+  const payable = splitCharge(charge, accounts.available(tenantId));
+  accounts.charge(tenantId, payable.cost);
+  return payable;
 }

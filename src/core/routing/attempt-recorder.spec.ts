@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Logger } from '@nestjs/common';
+import { SYSTEM_CLOCK } from '../../canonical/clock.js';
 import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { PlannedRoute } from './plan.js';
@@ -27,6 +28,7 @@ function world() {
     metrics: { observeAttempt } as unknown as GatewayMetrics,
     tally: new RouteTally(),
     logger: { warn } as unknown as Logger,
+    clock: SYSTEM_CLOCK,
   };
   return { health, observeAttempt, warn, records };
 }

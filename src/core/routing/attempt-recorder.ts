@@ -1,4 +1,5 @@
 import type { Logger } from '@nestjs/common';
+import type { Clock } from '../../canonical/clock.js';
 import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import type { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
@@ -9,9 +10,10 @@ import type { RouteTally } from './route-tally.js';
 /** Where it is kept what became of calls to routes. */
 export interface AttemptSinks {
   health: RouteHealth;
-  metrics: GatewayMetrics;
+  metrics: Pick<GatewayMetrics, 'observeAttempt'>;
   tally: RouteTally;
-  logger: Logger;
+  logger: Pick<Logger, 'warn'>;
+  clock: Clock;
 }
 
 /** Of the time that a route would have in a request of its own; with less, a time-out says nothing of it. */
@@ -21,7 +23,7 @@ const CLOCK_SLACK_MS = 5;
 
 /** One call to one route, from its begin, and every record that is kept of it. */
 export class AttemptRecorder {
-  private readonly startedMs = performance.now();
+  private readonly startedMs: number;
   private answeredMs: number | undefined;
   private hasFailed = false;
 
@@ -35,12 +37,13 @@ export class AttemptRecorder {
     private readonly requestId: string,
     private readonly limits: CallLimits = route.limits,
   ) {
+    this.startedMs = records.clock.monotonicMs();
     records.health.recordAttempt(route);
   }
 
   /** The first content has come. */
   answered(): void {
-    const nowMs = performance.now();
+    const nowMs = this.records.clock.monotonicMs();
     this.answeredMs = nowMs;
     this.records.health.recordAnswer(this.route, nowMs - this.startedMs, nowMs);
   }
@@ -72,7 +75,7 @@ export class AttemptRecorder {
     } else if (this.hasFailed) {
       this.records.tally.noteFailure(this.route);
     }
-    return Math.round(performance.now() - this.startedMs);
+    return Math.round(this.records.clock.monotonicMs() - this.startedMs);
   }
 
   /** Whether the request's time was up, of which the routes before had left too little for this one. */
@@ -81,7 +84,7 @@ export class AttemptRecorder {
     const { firstByteMs, requestMs } = this.route.limits;
     const leftMs = this.limits.requestMs;
     if (leftMs >= Math.min(firstByteMs, requestMs * FAIR_SHARE)) return false;
-    return performance.now() - this.startedMs >= leftMs - CLOCK_SLACK_MS;
+    return this.records.clock.monotonicMs() - this.startedMs >= leftMs - CLOCK_SLACK_MS;
   }
 }
 

@@ -1,4 +1,3 @@
-import { waitUnless } from '../../canonical/cancel-signal.js';
 import {
   isContent,
   type CanonicalEvent,
@@ -91,7 +90,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
         const late = await this.tryAfterWaiting(PATIENCE_BEFORE_NEXT_MODEL_MS, before.model);
         if (late) return late;
       }
-      if (this.isTooLongFor(route.model) || !limitsLeft(this.plan, route)) continue;
+      if (this.isTooLongFor(route.model) || !this.limitsLeft(route)) continue;
       if (before && !(await this.isCovered(route))) continue;
       const answer = await this.tryRoute(route);
       if (answer) return answer;
@@ -104,6 +103,14 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     throw callerErrorOf(this.failures, this.plan.request);
   }
 
+  private now(): Date {
+    return new Date(this.records.clock.now());
+  }
+
+  private limitsLeft(route: PlannedRoute): CallLimits | undefined {
+    return limitsLeft(this.plan, route, this.records.clock.now());
+  }
+
   /** A prompt that is too long for a model is so at each of its providers. */
   private isTooLongFor(model: string): boolean {
     return this.failures.some(
@@ -113,7 +120,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
 
   private async isCovered(route: PlannedRoute): Promise<boolean> {
     if (await this.cover.cover(route)) return true;
-    this.plan.attempts.push({ route, startedAt: new Date(), durationMs: 0, outcome: 'uncovered' });
+    this.plan.attempts.push({ route, startedAt: this.now(), durationMs: 0, outcome: 'uncovered' });
     return false;
   }
 
@@ -140,9 +147,10 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       .filter(({ route }) => !this.isTooLongFor(route.model))
       .sort((one, other) => waitOf(one) - waitOf(other));
     if (!soonest || waitOf(soonest) > patienceMs) return undefined;
-    const { requestMs } = limitsLeft(this.plan, soonest.route) ?? { requestMs: 0 };
+    const { requestMs } = this.limitsLeft(soonest.route) ?? { requestMs: 0 };
     if (waitOf(soonest) >= requestMs) return undefined;
-    if (!(await waitUnless(this.plan.callerGone, waitOf(soonest)))) throw new CallerGoneError();
+    if (!(await this.records.clock.wait(this.plan.callerGone, waitOf(soonest))))
+      throw new CallerGoneError();
     return this.tryOnce(soonest.route);
   }
 
@@ -158,11 +166,11 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   ): Promise<FirstAnswer<Event> | undefined> {
     const { plan } = this;
     if (plan.callerGone.aborted) throw new CallerGoneError();
-    const limits = limitsLeft(plan, route);
+    const limits = this.limitsLeft(route);
     if (!limits) return undefined;
     const attempt: RouteAttempt = {
       route,
-      startedAt: new Date(),
+      startedAt: this.now(),
       durationMs: 0,
       outcome: 'pending',
     };
@@ -211,7 +219,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     route: PlannedRoute,
     continued: CanonicalRequest,
   ): Promise<FirstAnswer<Event> | undefined> {
-    if (!limitsLeft(this.plan, route) || !(await this.isCovered(route))) return undefined;
+    if (!this.limitsLeft(route) || !(await this.isCovered(route))) return undefined;
     try {
       return await this.tryOnce(route, continued);
     } catch (error) {
@@ -226,7 +234,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     if (this.plan.callerGone.aborted) return new CallerGoneError();
     if (!(failure instanceof UpstreamError)) return failure;
     attempt.outcome = failure.failure;
-    attempt.durationMs = Date.now() - attempt.startedAt.getTime();
+    attempt.durationMs = this.records.clock.now() - attempt.startedAt.getTime();
     tried.failed(failure, 'broke off');
     return brokenAnswerError(tried.route, failure);
   }

@@ -1,3 +1,4 @@
+import { SYSTEM_CLOCK, type Clock } from '../../canonical/clock.js';
 import type { UpstreamError } from '../../vendors/upstream-error.js';
 import { forgetOldest, SpeedMemory, type RouteSpeed } from './health/speed-memory.js';
 
@@ -58,9 +59,10 @@ export class RouteHealth {
   constructor(
     /** May change; what is cooling down goes on as it began. */
     public cooldownMs: number,
+    private readonly clock: Pick<Clock, 'monotonicMs'> = SYSTEM_CLOCK,
   ) {}
 
-  isCooling(key: HealthKey, nowMs = performance.now()): boolean {
+  isCooling(key: HealthKey, nowMs = this.clock.monotonicMs()): boolean {
     return this.coolUntil(modelKey(key)) > nowMs || this.coolUntil(providerKey(key)) > nowMs;
   }
 
@@ -68,12 +70,12 @@ export class RouteHealth {
    * How fast the route has answered in the last 5 to 10 minutes, as of the last second. Undefined before the
    * first answer, and once nobody has used it for so long.
    */
-  speedOf(key: HealthKey, nowMs = performance.now()): RouteSpeed | undefined {
+  speedOf(key: HealthKey, nowMs = this.clock.monotonicMs()): RouteSpeed | undefined {
     return this.speeds.of(modelKey(key), nowMs);
   }
 
   /** Median time to the first content event in ms; undefined where `speedOf` is. */
-  medianLatencyMs(key: HealthKey, nowMs = performance.now()): number | undefined {
+  medianLatencyMs(key: HealthKey, nowMs = this.clock.monotonicMs()): number | undefined {
     return this.speedOf(key, nowMs)?.latencyMs?.p50;
   }
 
@@ -83,12 +85,12 @@ export class RouteHealth {
   }
 
   /** An answer of so many tokens has come to its end, so long after its call. */
-  recordSpeed(key: HealthKey, tokens: number, durationMs: number, nowMs = performance.now()): void {
+  recordSpeed(key: HealthKey, tokens: number, durationMs: number, nowMs = this.clock.monotonicMs()): void {
     this.speeds.noteAnswer(modelKey(key), tokens, durationMs, nowMs);
   }
 
   /** A request is about to use the route. One that failed before is first tried by a single request. */
-  recordAttempt(key: HealthKey, nowMs = performance.now()): void {
+  recordAttempt(key: HealthKey, nowMs = this.clock.monotonicMs()): void {
     for (const memory of [this.memories.get(modelKey(key)), this.memories.get(providerKey(key))]) {
       if (memory && memory.failures >= FAILURES_TO_OPEN - 1 && memory.coolUntilMs > 0) {
         memory.coolUntilMs = Math.max(memory.coolUntilMs, nowMs + PROBE_EVERY_MS);
@@ -97,7 +99,7 @@ export class RouteHealth {
   }
 
   /** An answer has begun: the pause is over, though only its end shows that the route is well. */
-  recordAnswer(key: HealthKey, latencyMs: number, nowMs = performance.now()): void {
+  recordAnswer(key: HealthKey, latencyMs: number, nowMs = this.clock.monotonicMs()): void {
     const name = modelKey(key);
     this.speeds.noteLatency(name, latencyMs, nowMs);
     endPause(this.memory(name), nowMs);
@@ -119,13 +121,13 @@ export class RouteHealth {
    * a request to wait is heeded whenever it comes.
    *
    * @param startedMs when the call began, or its answer if that broke off; on the clock of
-   *   `performance.now()`
+   *   `nowMs`, `performance.now()` unless told
    */
   recordFailure(
     key: HealthKey,
     error: UpstreamError,
     startedMs: number,
-    nowMs = performance.now(),
+    nowMs = this.clock.monotonicMs(),
   ): void {
     if (error.countsAgainst === undefined) {
       // A vendor that judges the request answers; only one that was not asked says nothing.
@@ -148,7 +150,7 @@ export class RouteHealth {
   }
 
   /** How each shared route does that has been called. Without a model it is the provider as a whole. */
-  sharedRoutes(nowMs = performance.now()): RouteCondition[] {
+  sharedRoutes(nowMs = this.clock.monotonicMs()): RouteCondition[] {
     const routes: RouteCondition[] = [];
     for (const [key, memory] of this.memories) {
       const [whole = ''] = key.split('/', 1);
@@ -165,14 +167,14 @@ export class RouteHealth {
    * Shared routes whose run of failures nobody has ended yet, by an answer or by no longer asking; between two
    * pauses too.
    */
-  failingRoutes(nowMs = performance.now()): Omit<RouteCondition, 'state'>[] {
+  failingRoutes(nowMs = this.clock.monotonicMs()): Omit<RouteCondition, 'state'>[] {
     return this.sharedRoutes(Math.max(0, nowMs - FORGIVEN_AFTER_MS))
       .filter(({ state }) => state === 'open')
       .map(({ state: _, ...route }) => route);
   }
 
   /** Routes and whole providers that are cooling down, those over tenants' own accounts apart. */
-  countCooling(nowMs = performance.now()): { shared: number; byok: number } {
+  countCooling(nowMs = this.clock.monotonicMs()): { shared: number; byok: number } {
     const counts = { shared: 0, byok: 0 };
     for (const [key, { coolUntilMs }] of this.memories) {
       // An upstream model may hold any character, but only behind the first slash.

@@ -3,6 +3,7 @@ import type { Caller } from '../access/caller.js';
 import { EndUserLimits } from '../access/end-user-limits.service.js';
 import { AnswerCache } from './cache/answer-cache.service.js';
 import type { CanonicalEvent, RouteEvent, WorkEvent } from '../../canonical/canonical-event.js';
+import { SYSTEM_CLOCK } from '../../canonical/clock.js';
 import {
   isTextRequest,
   type RoutableRequest,
@@ -58,7 +59,8 @@ export class RoutingService {
     @Optional() private readonly settings?: LiveSettings,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
-    this.records = { health: this.health, metrics, tally: this.tally, logger: this.logger };
+    const { health, tally, logger } = this;
+    this.records = { health, metrics, tally, logger, clock: SYSTEM_CLOCK };
     this.state = this.makeState();
     trackRoutes(metrics, this.health, () => catalogue.rows);
   }

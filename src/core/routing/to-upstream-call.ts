@@ -15,12 +15,17 @@ export function droppedHeaders(
   return passesAll ? [] : (vendorHeaders?.dropped ?? []);
 }
 
-/** The limits of a call that begins now: it may take what is left of the request's time; undefined: none. */
+/**
+ * The limits of a call that begins now: it may take what is left of the request's time; undefined: none.
+ *
+ * @param nowMs Unix milliseconds
+ */
 export function limitsLeft(
   plan: Plan<RoutableRequest>,
   { limits }: PlannedRoute,
+  nowMs: number,
 ): CallLimits | undefined {
-  const requestMs = limits.requestMs - (Date.now() - plan.startedAt.getTime());
+  const requestMs = limits.requestMs - (nowMs - plan.startedAt.getTime());
   if (requestMs <= 0) return undefined;
   return { firstByteMs: limits.firstByteMs, idleMs: limits.idleMs, requestMs };
 }
