@@ -92,12 +92,34 @@ export const RECOVERIES = ['off', 'continue', 'any'] as const;
  */
 export type Recovery = (typeof RECOVERIES)[number];
 
+/** By what routes may be ordered: the cheapest, the one that begins soonest, or the one that writes fastest first. */
+export const ROUTE_SORTS = ['price', 'latency', 'throughput'] as const;
+/** What is ordered together: the routes of each model of the chain, or those of all its models. */
+export const SORT_PARTITIONS = ['model', 'none'] as const;
+
+export interface RouteSort {
+  readonly by: (typeof ROUTE_SORTS)[number];
+  readonly partition: (typeof SORT_PARTITIONS)[number];
+}
+
+/** The most that units may cost, in 10^-18 USD; undefined: any price. */
+export interface MaxPrice {
+  /** Per million. */
+  readonly prompt: bigint | undefined;
+  /** Per million. */
+  readonly completion: bigint | undefined;
+  readonly request: bigint | undefined;
+  readonly image: bigint | undefined;
+}
+
 export interface RoutingPreferences {
   readonly order: readonly string[];
   readonly only: readonly string[] | undefined;
   readonly ignore: readonly string[];
   readonly allowFallbacks: boolean;
   readonly strategy: 'fallback' | 'sort';
+  readonly sort?: RouteSort | undefined;
+  readonly maxPrice?: MaxPrice | undefined;
   readonly recovery?: Recovery | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readModelChain } from './routing-fields.js';
+import { readModelChain, readRoutingPreferences } from './routing-fields.js';
 
 describe(readModelChain.name, () => {
   it.each<[Record<string, unknown>, string[]]>([
@@ -20,5 +20,40 @@ describe(readModelChain.name, () => {
     [{ model: 'a/b', models: ['c/d', 'd'] }, 'models.1'],
   ])('finds fault with %j', (value, param) => {
     expect(() => readModelChain(value)).toThrow(expect.objectContaining({ status: 400, param }));
+  });
+});
+
+describe(readRoutingPreferences.name, () => {
+  it.each<[unknown, unknown]>([
+    [undefined, undefined],
+    [null, undefined],
+    ['latency', { by: 'latency', partition: 'model' }],
+    [{ by: 'price' }, { by: 'price', partition: 'model' }],
+    [
+      { by: 'throughput', partition: 'none' },
+      { by: 'throughput', partition: 'none' },
+    ],
+    [{ partition: 'none' }, undefined],
+  ])('reads sort %j', (sort, expected) => {
+    expect(readRoutingPreferences({ provider: { sort } }).sort).toEqual(expected);
+  });
+
+  it('orders all routes by `provider.sort` where `route` says all', () => {
+    const value = { route: 'sort', provider: { sort: 'latency' } };
+    expect(readRoutingPreferences(value).sort).toEqual({ by: 'latency', partition: 'none' });
+  });
+
+  it.each<[unknown, bigint | undefined]>([
+    [0, 0n],
+    [0.1, 10n ** 17n],
+    [15, 15n * 10n ** 18n],
+    ['0.1', 10n ** 17n],
+    ['0.000000000000000001', 1n],
+    [1e-7, 10n ** 11n],
+    [null, undefined],
+    [undefined, undefined],
+  ])('reads the most %j exactly', (prompt, expected) => {
+    const { maxPrice } = readRoutingPreferences({ provider: { max_price: { prompt } } });
+    expect(maxPrice).toEqual({ prompt: expected });
   });
 });

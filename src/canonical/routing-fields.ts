@@ -1,6 +1,12 @@
 import type { JsonObject } from '../platform/http/json-body.js';
-import type { AccountBoundParam, RoutingPreferences } from './canonical-request.js';
-import { RECOVERIES, type Recovery } from './canonical-request.js';
+import type {
+  AccountBoundParam,
+  MaxPrice,
+  RouteSort,
+  RoutingPreferences,
+} from './canonical-request.js';
+import { RECOVERIES, ROUTE_SORTS, SORT_PARTITIONS, type Recovery } from './canonical-request.js';
+import { parsePrice, PRICE_SCALE } from './exact-pricing.js';
 import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
 
 /**
@@ -16,6 +22,16 @@ const providerNames = {
   maxItems: 64,
   items: { type: 'string', maxLength: 64 },
 } as const;
+
+/** A number, or a decimal as text; forms send nothing else. */
+const price = (unit: string) =>
+  ({
+    type: ['number', 'string', 'null'],
+    minimum: 0,
+    maximum: 999_999_999,
+    pattern: '^[0-9]{1,9}(\\.[0-9]{1,18})?$',
+    description: `USD ${unit}, a number or a decimal string.`,
+  }) as const;
 
 export const modelFieldsSchema = {
   model: {
@@ -41,6 +57,34 @@ export const routingFieldsSchema = {
       order: { ...providerNames, description: 'Providers to try first.' },
       only: { ...providerNames, description: 'No provider but these.' },
       ignore: { ...providerNames, description: 'None of these providers.' },
+      sort: {
+        type: ['string', 'object', 'null'],
+        pattern: `^(${ROUTE_SORTS.join('|')})$`,
+        properties: {
+          by: { type: ['string', 'null'], enum: [...ROUTE_SORTS, null] },
+          partition: {
+            type: ['string', 'null'],
+            enum: [...SORT_PARTITIONS, null],
+            default: 'model',
+            description: '`none` orders the routes of all models of the chain together.',
+          },
+        },
+        description:
+          'What counts for the order of routes: `price`, `latency` (time to the first content) or `throughput` (tokens a second), as measured here; or an object with it in `by`.',
+        example: 'latency',
+      },
+      max_price: {
+        type: ['object', 'null'],
+        additionalProperties: false,
+        properties: {
+          prompt: price('per million input tokens'),
+          completion: price('per million output tokens'),
+          request: price('per request'),
+          image: price('per image'),
+        },
+        description: 'Leaves out routes whose list prices are higher.',
+        example: { prompt: 1, completion: 2 },
+      },
     },
   },
   route: {
@@ -119,14 +163,41 @@ export function readRoutingPreferences(
   value: Readonly<Record<string, unknown>>,
 ): RoutingPreferences {
   const provider: Readonly<Record<string, unknown>> = { ...(value.provider ?? undefined) };
+  const strategy = value.route === 'sort' ? 'sort' : 'fallback';
   return {
     order: stringsOf(provider.order) ?? [],
     only: stringsOf(provider.only),
     ignore: stringsOf(provider.ignore) ?? [],
     allowFallbacks: provider.allow_fallbacks !== false,
-    strategy: value.route === 'sort' ? 'sort' : 'fallback',
+    strategy,
+    sort: provider.sort == null ? undefined : readSort(provider.sort, strategy),
+    maxPrice: provider.max_price == null ? undefined : readMaxPrice({ ...provider.max_price }),
     recovery: isRecovery(value.recovery) ? value.recovery : undefined,
   };
+}
+
+function readSort(value: unknown, strategy: RoutingPreferences['strategy']): RouteSort | undefined {
+  const wish: Readonly<JsonObject> = typeof value === 'object' ? { ...value } : { by: value };
+  const by = ROUTE_SORTS.find((sort) => sort === wish.by);
+  if (!by) return undefined;
+  const whole = strategy === 'sort' ? 'none' : 'model';
+  return { by, partition: SORT_PARTITIONS.find((each) => each === wish.partition) ?? whole };
+}
+
+function readMaxPrice({ prompt, completion, request, image }: Readonly<JsonObject>): MaxPrice {
+  return {
+    prompt: toExact(prompt),
+    completion: toExact(completion),
+    request: toExact(request),
+    image: toExact(image),
+  };
+}
+
+function toExact(value: unknown): bigint | undefined {
+  if (typeof value === 'string') return parsePrice(value);
+  if (typeof value !== 'number') return undefined;
+  // The shortest spelling is what was sent; very small numbers have none without an exponent.
+  return parsePrice(String(value)) ?? parsePrice(value.toFixed(PRICE_SCALE));
 }
 
 export function isRecovery(value: unknown): value is Recovery {

@@ -394,6 +394,27 @@ describe('fallback along models: [a, b]', () => {
     expect(await none.json()).toMatchObject({ error: { param: 'provider' } });
   });
 
+  it('honours provider.sort and max_price, whatever the dialect', async () => {
+    const ordered = { sort: { by: 'price', partition: 'none' }, order: [] };
+    const sorted = await ask({ models: ['other/b', 'one/a'], provider: ordered });
+    expect(sorted.headers.get('x-gateway-provider')).toBe('one');
+    const provider = { order: ['other'], max_price: { completion: '6.99' } };
+    const dialects = [
+      ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Go.' }] }],
+      ['/v1/messages', { max_tokens: 5, messages: [{ role: 'user', content: 'Go.' }] }],
+      ['/v1/responses', { input: 'Go.' }],
+    ] as const;
+    for (const [path, body] of dialects) {
+      const response = await gateway.post(path, { model: 'one/twin', provider, ...body });
+      expect([path, response.headers.get('x-gateway-provider')]).toEqual([path, 'one']);
+    }
+    const none = await ask({ models: ['one/twin'], provider: { max_price: { prompt: 0.5 } } });
+    expect(none.status).toBe(404);
+    expect(await none.json()).toMatchObject({
+      error: { param: 'provider.max_price', message: expect.stringContaining('one/twin at one') },
+    });
+  });
+
   it.each([
     ['one', { deny: ['other'] }],
     ['one', { allow: ['one'] }],

@@ -38,8 +38,13 @@ describe(AttemptRecorder.name, () => {
     const { health, observeAttempt, warn, records } = world();
     const tried = new AttemptRecorder(route, records, 'request-1');
     expect(health.recordAttempt).toHaveBeenCalledWith(route);
-    tried.answered();
-    expect(health.recordAnswer).toHaveBeenCalledWith(route, expect.any(Number), expect.any(Number));
+    tried.answered(true);
+    expect(health.recordAnswer).toHaveBeenCalledWith(
+      route,
+      expect.any(Number),
+      expect.any(Number),
+      true,
+    );
     expect(Number.isInteger(tried.end('answered'))).toBe(true);
     expect(observeAttempt).toHaveBeenCalledWith('openai', 'openai/gpt', 'answered');
     tried.completed();
@@ -55,7 +60,7 @@ describe(AttemptRecorder.name, () => {
     tried.failed(error);
     const beginMs = health.recordFailure.mock.calls[0]![2] as number;
     expect(beginMs).toBeLessThan(performance.now() - 3);
-    tried.answered();
+    tried.answered(true);
     tried.failed(error, 'broke off');
     const answerMs = health.recordAnswer.mock.calls[0]![2] as number;
     expect(answerMs).toBeGreaterThan(beginMs);
@@ -88,7 +93,7 @@ describe(AttemptRecorder.name, () => {
       tried.end(failure);
     };
     const answered = new AttemptRecorder(route, records, 'id');
-    answered.answered();
+    answered.answered(true);
     answered.end('answered');
     answered.failed(new UpstreamError({ failure: 'cut', message: '' }), 'broke off');
     failed('server');

@@ -41,11 +41,11 @@ export class AttemptRecorder {
     records.health.recordAttempt(route);
   }
 
-  /** The first content has come. */
-  answered(): void {
+  /** The first content has come; of an answer that is not streamed that is all of it. */
+  answered(isStreamed: boolean): void {
     const nowMs = this.records.clock.monotonicMs();
     this.answeredMs = nowMs;
-    this.records.health.recordAnswer(this.route, nowMs - this.startedMs, nowMs);
+    this.records.health.recordAnswer(this.route, nowMs - this.startedMs, nowMs, isStreamed);
   }
 
   /** The answer has come to its end. */

@@ -184,7 +184,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       asked?.();
       await pulled;
       attempt.outcome = 'answered';
-      tried.answered();
+      tried.answered(plan.streamed);
       const dropped = droppedParams();
       // Once more, for vendors that are asked after something else has been fetched.
       asked?.();

@@ -217,26 +217,26 @@ describe(RouteHealth.name, () => {
     it('is unknown before the first answer', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       failTimes(health, 3, 'server');
-      expect(health.medianLatencyMs(key)).toBeUndefined();
+      expect(health.speedOf(key)?.latencyMs?.p50).toBeUndefined();
     });
 
     it('is that of the latest answers of the one model', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       for (let count = 0; count < 32; count++) health.recordAnswer(key, 1_000, 0);
       health.recordAnswer(sibling, 5, 0);
-      expect(health.medianLatencyMs(key, 0)).toBeCloseTo(1_000, -2);
+      expect(health.speedOf(key, 0)?.latencyMs?.p50).toBeCloseTo(1_000, -2);
       for (let count = 0; count < 33; count++) health.recordAnswer(key, 10, 1);
       // As of the last second.
-      expect(health.medianLatencyMs(key, 999)).toBeCloseTo(1_000, -2);
-      expect(health.medianLatencyMs(key, 1_000)).toBeCloseTo(10, 0);
-      expect(health.medianLatencyMs(sibling, 1_000)).toBeCloseTo(5, 0);
+      expect(health.speedOf(key, 999)?.latencyMs?.p50).toBeCloseTo(1_000, -2);
+      expect(health.speedOf(key, 1_000)?.latencyMs?.p50).toBeCloseTo(10, 0);
+      expect(health.speedOf(sibling, 1_000)?.latencyMs?.p50).toBeCloseTo(5, 0);
     });
 
     it('is not moved by one slow answer', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       for (const latencyMs of [9, 100, 8_000, 90, 95]) health.recordAnswer(key, latencyMs);
-      expect(health.medianLatencyMs(key)).toBeGreaterThan(92);
-      expect(health.medianLatencyMs(key)).toBeLessThan(98);
+      expect(health.speedOf(key)?.latencyMs?.p50).toBeGreaterThan(92);
+      expect(health.speedOf(key)?.latencyMs?.p50).toBeLessThan(98);
     });
   });
 
@@ -329,6 +329,25 @@ describe(RouteHealth.name, () => {
     ]);
     expect(health.failingRoutes(1)).toHaveLength(2);
     expect(health.countCooling(1)).toEqual({ shared: 2, byok: 0 });
+  });
+
+  it('remembers apart how long whole answers take', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    for (let count = 0; count < 3; count++) health.recordAnswer(key, 100, 0, true);
+    for (let count = 0; count < 9; count++) health.recordAnswer(key, 5_000, 0, false);
+    expect(health.speedOf(key, 0)?.latencyMs?.p50).toBeCloseTo(100, -1);
+    expect(health.wholeLatencyMs(key, 0)).toBeCloseTo(5_000, -3);
+    expect(health.wholeLatencyMs(sibling, 0)).toBeUndefined();
+    expect(health.wholeLatencyMs(key, 600_001)).toBeUndefined();
+  });
+
+  it('has a route measured that was not tried for a while', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    expect(health.isToBeMeasured(key, 0)).toBe(true);
+    health.recordAttempt(key, 0);
+    expect(health.isToBeMeasured(key, 9_999)).toBe(false);
+    expect(health.isToBeMeasured(key, 10_000)).toBe(true);
+    expect(health.isToBeMeasured(sibling, 1)).toBe(true);
   });
 
   it('takes a fast answer’s speed for the route’s, and none of short ones', () => {

@@ -6,15 +6,21 @@ import { forgetOldest, SpeedMemory, type RouteSpeed } from './health/speed-memor
 const FAILURES_TO_OPEN = 5;
 /** A route that has cooled down is tried by one request in this time until it answers. */
 const PROBE_EVERY_MS = 1_000;
+/** A route of which nothing is known is tried by one request in this time, where it is speed that counts. */
+const MEASURE_EVERY_MS = 10_000;
 /** A route that was not tried for so long after its pause is no longer called failing. */
 const FORGIVEN_AFTER_MS = 300_000;
 
 /** Ends a tenant's account in a key; no provider's id has one. */
 const OWNER_END = ':';
+/** Ends the name for whole answers; no vendor's name of a model has one. */
+const WHOLE_END = '\n';
 /** Begins one of the operator's accounts behind its provider's id, where there are several. */
 const ACCOUNT_BEGIN = '@';
 
 interface Memory {
+  /** When the latest call began. */
+  triedMs: number;
   failures: number;
   coolUntilMs: number;
   /** When the latest pause began or an answer ended one: earlier calls say nothing new by failing. */
@@ -74,9 +80,9 @@ export class RouteHealth {
     return this.speeds.of(modelKey(key), nowMs);
   }
 
-  /** Median time to the first content event in ms; undefined where `speedOf` is. */
-  medianLatencyMs(key: HealthKey, nowMs = this.clock.monotonicMs()): number | undefined {
-    return this.speedOf(key, nowMs)?.latencyMs?.p50;
+  /** Ms to the end of answers that are not streamed, the median; undefined where none came in that time. */
+  wholeLatencyMs(key: HealthKey, nowMs = this.clock.monotonicMs()): number | undefined {
+    return this.speeds.of(wholeKey(key), nowMs)?.latencyMs?.p50;
   }
 
   /** Output tokens a second, hidden reasoning included, as this process has seen it; undefined before the first answer. */
@@ -84,24 +90,46 @@ export class RouteHealth {
     return this.speeds.tokensPerSecond(modelKey(key));
   }
 
+  /** Whether it is time to try a route of which nothing is known; no one has of late. */
+  isToBeMeasured(key: HealthKey, nowMs = this.clock.monotonicMs()): boolean {
+    const tried = this.memories.get(modelKey(key))?.triedMs ?? -Infinity;
+    return nowMs - tried >= MEASURE_EVERY_MS;
+  }
+
   /** An answer of so many tokens has come to its end, so long after its call. */
-  recordSpeed(key: HealthKey, tokens: number, durationMs: number, nowMs = this.clock.monotonicMs()): void {
+  recordSpeed(
+    key: HealthKey,
+    tokens: number,
+    durationMs: number,
+    nowMs = this.clock.monotonicMs(),
+  ): void {
     this.speeds.noteAnswer(modelKey(key), tokens, durationMs, nowMs);
   }
 
   /** A request is about to use the route. One that failed before is first tried by a single request. */
   recordAttempt(key: HealthKey, nowMs = this.clock.monotonicMs()): void {
-    for (const memory of [this.memories.get(modelKey(key)), this.memories.get(providerKey(key))]) {
+    const model = this.memory(modelKey(key));
+    model.triedMs = nowMs;
+    for (const memory of [model, this.memories.get(providerKey(key))]) {
       if (memory && memory.failures >= FAILURES_TO_OPEN - 1 && memory.coolUntilMs > 0) {
         memory.coolUntilMs = Math.max(memory.coolUntilMs, nowMs + PROBE_EVERY_MS);
       }
     }
   }
 
-  /** An answer has begun: the pause is over, though only its end shows that the route is well. */
-  recordAnswer(key: HealthKey, latencyMs: number, nowMs = this.clock.monotonicMs()): void {
+  /**
+   * An answer has begun: the pause is over, though only its end shows that the route is well.
+   *
+   * @param isStreamed false: it has come as a whole, and its first content with its end
+   */
+  recordAnswer(
+    key: HealthKey,
+    latencyMs: number,
+    nowMs = this.clock.monotonicMs(),
+    isStreamed = true,
+  ): void {
     const name = modelKey(key);
-    this.speeds.noteLatency(name, latencyMs, nowMs);
+    this.speeds.noteLatency(isStreamed ? name : wholeKey(key), latencyMs, nowMs);
     endPause(this.memory(name), nowMs);
     const provider = this.memories.get(providerKey(key));
     if (!provider) return;
@@ -192,6 +220,7 @@ export class RouteHealth {
     let memory = this.memories.get(key);
     if (!memory) {
       memory = {
+        triedMs: -Infinity,
         failures: 0,
         coolUntilMs: 0,
         turnedMs: 0,
@@ -224,6 +253,11 @@ function modelKey({ provider, account, upstreamModel, byok }: HealthKey): string
   if (account !== undefined) return `${provider}${ACCOUNT_BEGIN}${account}/${upstreamModel}`;
   const key = `${provider}/${upstreamModel}`;
   return byok ? `${byok.credential.id}${OWNER_END}${key}` : key;
+}
+
+/** For the latency of answers that are not streamed, which says nothing of the others. */
+function wholeKey(key: HealthKey): string {
+  return `${modelKey(key)}${WHOLE_END}`;
 }
 
 function providerKey({ provider, account, byok }: HealthKey): string {

@@ -212,7 +212,7 @@ export class RoutingService {
       }
       const result = await asked;
       outcome = 'answered';
-      tried.answered();
+      tried.answered(false);
       return result;
     } catch (error) {
       if (error instanceof UpstreamError) {
@@ -290,7 +290,9 @@ export class RoutingService {
       vendorOf: (provider) => upstreams.get(provider),
       isCooling: (key) => health.isCooling(key),
       isPaused: (route) => pauses.of(route) !== undefined,
-      medianLatencyMs: (key) => health.medianLatencyMs(key),
+      wholeLatencyMs: (key) => health.wholeLatencyMs(key),
+      speedOf: (key) => health.speedOf(key),
+      isToBeMeasured: (key) => health.isToBeMeasured(key),
       limits,
       byokFeePercent,
       byok: [],

@@ -12,26 +12,25 @@ import type { AppConfig } from '../../platform/config/app-config.js';
 import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { CallLimits, Upstream } from '../../vendors/upstream.js';
 import { withoutDenied } from './denied-names.js';
+import { byPrice, sortRoutes, withoutDear, type RouteFigures } from './order-routes.js';
 import type { PlannedRoute } from './plan.js';
 import type { HealthKey } from './route-health.js';
 import { textCeilingOf } from './text-ceiling.js';
 import type { UsageBounds } from '../../canonical/billable-route.js';
 
-const MS_PER_MINUTE = 60_000n;
 /** Vendors round the length of a video up to what they offer. */
 const MAX_VIDEO_FACTOR = 2;
 const FIRST_BYTE_STREAMING_MS = 60_000;
 const FIRST_BYTE_WHOLE_MS = 300_000;
 
 /** What the choice of routes depends on besides the request. */
-export interface RoutingState {
+export interface RoutingState extends RouteFigures {
   isConfigured(provider: string): boolean;
   /** Of a configured provider: what goes out to it that may have a price of its own. */
   vendorOf(provider: string): Pick<Upstream, 'passesVendorHeaders' | 'runsWebSearch'>;
   isCooling(key: HealthKey): boolean;
   /** Whether the operator has paused the route, over whatever account. */
   isPaused(route: PlannedRoute): boolean;
-  medianLatencyMs(key: HealthKey): number | undefined;
   limits: AppConfig['limits'];
   byokFeePercent: number;
   /** The caller's own accounts; of one provider in the order in which they are tried. */
@@ -60,7 +59,7 @@ export function selectRoutes(
   models: readonly Model[],
   state: RoutingState,
 ): [PlannedRoute, ...PlannedRoute[]] {
-  const { order, only, ignore, allowFallbacks, strategy } = request.routing;
+  const { order, only, ignore, allowFallbacks, strategy, sort, maxPrice } = request.routing;
   const configured: PlannedRoute[] = [];
   for (const model of models) {
     for (const route of byPreference(model.routes, order)) {
@@ -89,9 +88,11 @@ export function selectRoutes(
       '`provider.only` and `provider.ignore` leave no provider for this model.',
     );
   }
-  if (strategy === 'sort') routes = byPrice(routes, state);
+  if (sort) routes = sortRoutes(routes, sort, request.routing, request.stream, state);
+  else if (strategy === 'sort') routes = byPrice(routes, request.stream, state);
   if (state.byok.length > 0) routes = withoutUnwantedShared(routes);
-  // Behind the above: a paused account of the tenant's is no leave to use shared capacity.
+  // Behind the above: an account of the tenant's that is dear or paused is no leave to use shared capacity.
+  if (maxPrice) routes = withoutDear(routes, maxPrice);
   routes = withoutPaused(routes, state);
   routes = withoutUnpriced(request, routes, models, state);
 
@@ -112,30 +113,6 @@ function byPreference(
     return index === -1 ? order.length : index;
   };
   return [...routes].sort((one, other) => rank(one) - rank(other));
-}
-
-function byPrice(routes: PlannedRoute[], state: RoutingState): PlannedRoute[] {
-  const latency = (route: PlannedRoute): number =>
-    state.medianLatencyMs(route) ?? Number.MAX_SAFE_INTEGER;
-  return [...routes].sort((one, other) => {
-    const difference = ceilingPrice(one) - ceilingPrice(other);
-    if (difference !== 0n) return difference < 0n ? -1 : 1;
-    return latency(one) - latency(other);
-  });
-}
-
-function ceilingPrice({ ceiling, pricing, byokFeePercent = 100 }: PlannedRoute): bigint {
-  return (
-    BigInt(byokFeePercent) *
-    (BigInt(ceiling.inputTokens) * pricing.prompt +
-      BigInt(ceiling.outputTokens) * pricing.completion +
-      BigInt(ceiling.inputCharacters) * pricing.audioCharacter +
-      BigInt(ceiling.inputBytes) * pricing.audioByte +
-      BigInt(ceiling.imageCount) * pricing.image +
-      BigInt(ceiling.videoSeconds) * pricing.videoSecond +
-      (BigInt(ceiling.audioMs) * pricing.audioMinute) / MS_PER_MINUTE +
-      pricing.request)
-  );
 }
 
 /** @throws ProviderUnavailableError when that leaves nothing */

@@ -102,6 +102,9 @@ function stepsOf(error: ErrorObject): string[] {
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 100));
   if (error.keyword === 'required') steps.push(String(error.params.missingProperty));
+  if (error.keyword === 'additionalProperties') {
+    steps.push(String(error.params.additionalProperty).slice(0, 100));
+  }
   return steps;
 }
 
@@ -117,6 +120,8 @@ function messageOf(error: ErrorObject): string {
         .join(', ')}`;
     case 'required':
       return 'is required';
+    case 'additionalProperties':
+      return 'is not known; leave it out';
     default:
       return error.message ?? 'is not valid';
   }
