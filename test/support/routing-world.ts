@@ -65,7 +65,7 @@ export class World {
   prefilled: readonly string[] = [];
 
   constructor(
-    private readonly scripts: Record<string, Script[]>,
+    private readonly scripts: Record<string, (Script | ((call: UpstreamCall) => Script))[]>,
     models: Model[] = [gpt, claude, speech],
     private readonly countTokens?: (call: UpstreamCall) => Promise<number>,
   ) {
@@ -152,7 +152,8 @@ export class World {
       this.calls.push(call);
       call.signal.noteSent?.();
       this.openIterations++;
-      const next = this.scripts[provider]?.shift() ?? GOOD;
+      const scripted = this.scripts[provider]?.shift() ?? GOOD;
+      const next = typeof scripted === 'function' ? scripted(call) : scripted;
       events = [...(next.events ?? [])];
       return next;
     };

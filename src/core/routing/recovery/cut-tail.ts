@@ -27,12 +27,17 @@ export function cutTail(text: string): CutText {
     const at = cutBefore(text, text.length - length);
     if (at === 0) break;
     const tail = text.slice(at);
-    const visible = tail.trimStart();
-    if (visible !== '' && text.indexOf(visible) === text.length - visible.length) {
+    if (tail.trim() !== '' && standsOnce(tail.trimStart(), text)) {
       return { said: text.slice(0, at), tail };
     }
   }
   return { said: '', tail: text };
+}
+
+/** Whatever the white space in it, since that may be another where it is said again. */
+function standsOnce(end: string, text: string): boolean {
+  const [sought, whole] = [end, text].map((words) => words.replace(/\s+/gu, ' '));
+  return whole!.indexOf(sought!) === whole!.length - sought!.length;
 }
 
 /** The nearest place at or before `index` where a text may be cut; 0: none. */

@@ -1,28 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { BROKEN_TEXTS, DISTINCT_TEXTS } from '../../../../test/support/broken-texts.js';
+import { SeededRandom } from '../../../../test/support/seeded-random.js';
 import { cutTail } from './cut-tail.js';
 import { Seam } from './seam.js';
-
-const TEXTS = [
-  'The quick brown fox jumps over the lazy dog. Then it sleeps, and then it jumps again, as foxes do; very, very, very often. '.repeat(
-    2,
-  ),
-  'Der Fuchs läuft über die Straße, weil er größer als der Hund ist – und wieder zurück, „ganz ohne Mühe“, sagt man.',
-  'Лиса прыгает через ленивую собаку, а потом засыпает под деревом; утром она просыпается и снова прыгает через неё.',
-  '敏捷的棕色狐狸跳过了懒狗。然后它在树下睡着了,第二天早上醒来,又一次跳过了那只懒狗。世界就是这样运转的。',
-  'الثعلب البني السريع يقفز فوق الكلب الكسول، ثم ينام تحت الشجرة، وفي الصباح يستيقظ ويقفز مرة أخرى فوق الكلب.',
-  'function add(a, b) {\n        return a + b;\n}\n\nfunction sub(a, b) {\n        return a - b;\n}\n\nadd(1, 1);\nadd(1, 1);\nadd(1, 1);\n',
-  '| a | b |\n| --- | --- |\n| 0 | 0 |\n| 0 | 0 |\n| 0 | 0 |\n\n----------------------------------------------------------------\nend\n',
-  'Hi 👋🏽! Family: 👨‍👩‍👧‍👦, flags: 🇩🇪🇫🇷🇯🇵🇧🇷, e\u0301 and ñ, hearts: ❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️ and more 🎉🎉🎉🎉🎉🎉🎉🎉🎉🎉 done.',
-  'ha'.repeat(60),
-];
-
-/** The same numbers at each run. */
-function* randoms(seed: number): Generator<number, never> {
-  for (let state = seed; ;) {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    yield (state >>> 8) / 2 ** 24;
-  }
-}
 
 /** What a reader has in the end; undefined: it does not go on with the text. */
 function join(text: string, answer: string, next: () => number): string | undefined {
@@ -39,7 +19,7 @@ function join(text: string, answer: string, next: () => number): string | undefi
 
 describe(cutTail, () => {
   it('leaves an end that stands nowhere before, behind a visible character', () => {
-    for (const whole of TEXTS) {
+    for (const whole of BROKEN_TEXTS) {
       for (let length = 1; length <= whole.length; length++) {
         const text = whole.slice(0, length);
         const { said, tail } = cutTail(text);
@@ -67,13 +47,11 @@ describe(cutTail, () => {
 });
 
 describe(Seam, () => {
-  const next = (() => {
-    const numbers = randoms(22);
-    return () => numbers.next().value;
-  })();
+  const random = new SeededRandom(22);
+  const next = () => random.next();
   const cuts = Array.from({ length: 60 }, () => next());
 
-  it.each(TEXTS)('joins %j wherever it was cut', (whole) => {
+  it.each(BROKEN_TEXTS)('joins %j wherever it was cut', (whole) => {
     for (const cut of cuts) {
       const text = whole.slice(0, 1 + Math.floor(cut * (whole.length - 1)));
       const { said } = cutTail(text);
@@ -89,22 +67,58 @@ describe(Seam, () => {
   });
 
   // What repeats itself at once can't be told from what is said again.
-  it.each(TEXTS.filter((text) => !/(.{16,})\1|(..)\2{9}/su.test(text)))(
-    'takes nothing else for what goes on with %j',
-    (whole) => {
-      for (const cut of cuts) {
-        const text = whole.slice(0, 1 + Math.floor(cut * (whole.length - 1)));
-        const { said, tail } = cutTail(text);
-        const others = [
-          'Certainly! Here is the rest of it.',
-          whole.slice(said.length + tail.length),
-          whole.slice(said.length + 1 + tail.length - tail.trimStart().length),
-          `${tail.trim().slice(0, -1)}#${whole.slice(text.length)}`,
-          tail.slice(0, -1),
-          '',
-        ];
-        for (const other of others) expect(join(text, other, next)).toBeUndefined();
-      }
-    },
-  );
+  it.each(DISTINCT_TEXTS)('takes nothing else for what goes on with %j', (whole) => {
+    for (const cut of cuts) {
+      const text = whole.slice(0, 1 + Math.floor(cut * (whole.length - 1)));
+      const { said, tail } = cutTail(text);
+      const others = [
+        'Certainly! Here is the rest of it.',
+        whole.slice(said.length + tail.length),
+        whole.slice(said.length + 1 + tail.length - tail.trimStart().length),
+        `${tail.trim().slice(0, -1)}#${whole.slice(text.length)}`,
+        tail.slice(0, -1),
+        '',
+      ];
+      for (const other of others) expect(join(text, other, next)).toBeUndefined();
+    }
+  });
+
+  it.each([
+    ['a wide space', 'said in  a\u00a0few words', true],
+    ['a broken line', 'said in a\nfew words', true],
+    ['no space', 'said ina few words', false],
+    ['none at all', 'saidinafewwords', false],
+  ])('takes %s for what it is', (_name, again, isSame) => {
+    const text = 'What there is to say is said in a few words';
+    expect(join(text, `${again}, and more`, next)).toBe(isSame ? `${text}, and more` : undefined);
+  });
+
+  it.each([
+    ['if (a) {\n  return b + c +', ' d;', true],
+    ['if (a) {\n\n  return b + c +', ' d;', true],
+    ['if (a) {\n    return b + c +', ' d;', false],
+    ['if (a) { return b + c +', ' d;', true],
+  ])('holds to the indentation of lines, in %j', (again, rest, isSame) => {
+    const text = 'if (a) {\n  return b + c +';
+    expect(join(text, again + rest, next)).toBe(isSame ? text + rest : undefined);
+  });
+
+  it('adds white space at the seam once', () => {
+    const text = 'The first line of it ends here\n';
+    expect(join(text, `${text}\n\nNext`, next)).toBe(`${text}\n\nNext`);
+    expect(join(text, `${text.trimEnd()} Next`, next)).toBe(`${text}Next`);
+    expect(join(text, text, next)).toBe(text);
+    const indented = 'The first line of it:\n    ';
+    expect(join(indented, `${indented}    next`, next)).toBe(`${indented}    next`);
+    expect(join(indented, 'The first line of it:\n  next', next)).toBeUndefined();
+  });
+
+  it('follows a long repetition in pieces without reading all of it anew', () => {
+    const text = Array.from({ length: 20_000 }, (_, index) => `word ${index} `).join('');
+    const seam = new Seam(text, cutTail(text).tail);
+    let fresh = '';
+    for (let at = 0; at < text.length; at += 3) fresh += seam.push(text.slice(at, at + 3));
+    fresh += seam.push('and so on');
+    expect(fresh.trim()).toBe('and so on');
+  });
 });

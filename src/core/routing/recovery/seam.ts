@@ -1,13 +1,27 @@
+const SPACE = /\s/u;
+const SPACES = /\s+/uy;
+const LINE_BREAK = /[\n\r\u2028\u2029]/u;
+
+/** How far what was said has been found to repeat the text, from one place in it. */
+interface Repetition {
+  textAt: number;
+  /** In what has not been compared yet; -1 where they differ. */
+  heardAt: number;
+}
+
 /**
  * Joins the text of an answer that broke off with that of the route that goes on with it. What the
  * latter says is kept back until it has said again how the text so far ends, as it was told to; it may
- * begin earlier, even from the very beginning. Nothing else is believed to go on with the text.
+ * begin earlier, even from the very beginning, and its white space may be another. Nothing else is
+ * believed to go on with the text.
  */
 export class Seam {
   private heard = '';
+  /** The end of it, which has not been compared yet. */
+  private fresh = '';
   private repeated = 0;
-  /** Places in the text so far from which what was said may be a repetition; undefined before any was. */
-  private places: number[] | undefined;
+  /** Undefined before any character was said; none left: it was something else. */
+  private repetitions: Repetition[] | undefined;
   private state: 'open' | 'joined' | 'unjoined';
 
   /**
@@ -39,38 +53,83 @@ export class Seam {
   push(piece: string): string {
     if (this.state !== 'open') return this.state === 'joined' ? piece : '';
     this.heard += piece;
-    // Models leave white space at the beginning out, or add some.
-    const visible = this.heard.trimStart();
-    if (visible === '') return '';
-    this.places = this.placesFor(visible);
-    const whole = this.places.find((place) => visible.length >= this.text.length - place);
-    if (whole === undefined) {
-      if (this.places.length === 0) this.state = 'unjoined';
-      return '';
+    this.fresh += piece;
+    this.repetitions ??= this.begin();
+    if (!this.repetitions) return '';
+    for (const repetition of this.repetitions) {
+      const end = this.follow(repetition);
+      if (end === undefined) continue;
+      this.state = 'joined';
+      const fresh = this.fresh.slice(end);
+      this.repeated = this.heard.length - fresh.length;
+      return fresh;
     }
-    this.state = 'joined';
-    const fresh = visible.slice(this.text.length - whole);
-    this.repeated = this.heard.length - fresh.length;
-    return fresh;
+    this.repetitions = this.repetitions.filter(({ heardAt }) => heardAt >= 0);
+    if (this.repetitions.length === 0) this.state = 'unjoined';
+    else this.forgetCompared(this.repetitions);
+    return '';
   }
 
-  private placesFor(visible: string): number[] {
-    const { text, places } = this;
-    if (places) return places.filter((place) => this.isRepeated(visible, place));
-    const found: number[] = [];
-    const last = text.length - (this.tail.trimStart().length || this.tail.length);
-    for (let place = text.indexOf(visible[0]!); place !== -1 && place <= last;) {
-      if (this.isRepeated(visible, place)) found.push(place);
-      place = text.indexOf(visible[0]!, place + 1);
+  private forgetCompared(repetitions: readonly Repetition[]): void {
+    const compared = repetitions.reduce((least, { heardAt }) => Math.min(least, heardAt), Infinity);
+    this.fresh = this.fresh.slice(compared);
+    for (const repetition of repetitions) repetition.heardAt -= compared;
+  }
+
+  /** All places from which it may be, once a character was said: models leave white space out, or add some. */
+  private begin(): Repetition[] | undefined {
+    const { text, fresh, tail } = this;
+    const heardAt = fresh.length - fresh.trimStart().length;
+    const first = fresh[heardAt];
+    if (first === undefined) return undefined;
+    const found: Repetition[] = [];
+    const last = text.length - (tail.trimStart().length || tail.length);
+    for (let textAt = text.indexOf(first); textAt !== -1 && textAt <= last;) {
+      found.push({ textAt, heardAt });
+      textAt = text.indexOf(first, textAt + 1);
     }
     return found;
   }
 
-  /** Whether what was said is the text from there on, as far as both go. */
-  private isRepeated(visible: string, place: number): boolean {
-    const length = this.text.length - place;
-    return visible.length <= length
-      ? this.text.startsWith(visible, place)
-      : visible.startsWith(this.text.slice(place));
+  /** Goes on comparing. @returns where in what was said the text is over; undefined: not yet, or never */
+  private follow(repetition: Repetition): number | undefined {
+    const { text, fresh: heard } = this;
+    while (repetition.textAt < text.length && repetition.heardAt < heard.length) {
+      const { textAt, heardAt } = repetition;
+      const isSpace = SPACE.test(text[textAt]!) && SPACE.test(heard[heardAt]!);
+      if (isSpace) {
+        const written = spacesAt(text, textAt);
+        const spoken = spacesAt(heard, heardAt);
+        const isTextOver = textAt + written.length === text.length;
+        if (isTextOver && spoken.startsWith(written)) return heardAt + written.length;
+        // There may be more of it.
+        if (heardAt + spoken.length === heard.length) return undefined;
+        if (!isSameSpace(written, spoken)) break;
+        repetition.textAt += written.length;
+        repetition.heardAt += spoken.length;
+      } else {
+        if (text[textAt] !== heard[heardAt]) break;
+        repetition.textAt++;
+        repetition.heardAt++;
+      }
+    }
+    if (repetition.textAt === text.length) return repetition.heardAt;
+    if (repetition.heardAt < heard.length) repetition.heardAt = -1;
+    return undefined;
   }
+}
+
+function spacesAt(text: string, at: number): string {
+  SPACES.lastIndex = at;
+  return SPACES.exec(text)?.[0] ?? '';
+}
+
+/** A line may be broken elsewhere, but not indented otherwise: what follows would not fit. */
+function isSameSpace(one: string, other: string): boolean {
+  if (one === other || !LINE_BREAK.test(one) || !LINE_BREAK.test(other)) return true;
+  return indentOf(one) === indentOf(other);
+}
+
+function indentOf(spaces: string): string {
+  return spaces.slice(spaces.search(/[^\n\r\u2028\u2029]*$/u));
 }
