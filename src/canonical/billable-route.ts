@@ -39,6 +39,8 @@ export interface BillableRoute {
   readonly output?: OutputLimit | undefined;
   /** What the vendor's figures are held against; undefined: they count as they are. */
   readonly bounds?: UsageBounds | undefined;
+  /** Credits that the request is charged at most, by its caller's wish; undefined: what it comes to. */
+  maxCost?: number | undefined;
 }
 
 /** How long an answer may get on one route. The hold decides, once it is known what is available. */
@@ -46,15 +48,17 @@ export interface OutputLimit {
   /** How many answers were asked for (`n`); all figures are for one of them. */
   readonly choices: number;
   /** Tokens that credits are set aside for in any case; the same as `most` where the caller named a limit. */
-  readonly least: number;
-  /** The caller's limit, else the model's. */
-  readonly most: number;
+  least: number;
+  /** The caller's limit, else the model's; less where `max_cost` pays for less. */
+  most: number;
   /** Tokens that the context leaves beside the prompt, as far as can be told. */
   readonly fitting: number;
   /** What a vendor is told that has to be told a limit. */
   tokens: number;
   /** True when the credits do not reach for the model's longest answer, so that every vendor is told. */
   isShort: boolean;
+  /** True where `max_cost` made `most` what it is, so that every vendor is told in any case. */
+  isFitted?: boolean;
 }
 
 /** The limit that the gateway itself sets on a route's output, in tokens; undefined: none. */

@@ -112,6 +112,10 @@ export interface MaxPrice {
   readonly image: bigint | undefined;
 }
 
+export const MAX_COST_MODES = ['strict', 'fit'] as const;
+/** What becomes of routes that could cost more than `max_cost`: left out, or given a shorter answer that fits. */
+export type MaxCostMode = (typeof MAX_COST_MODES)[number];
+
 export interface RoutingPreferences {
   readonly order: readonly string[];
   readonly only: readonly string[] | undefined;
@@ -121,6 +125,9 @@ export interface RoutingPreferences {
   readonly sort?: RouteSort | undefined;
   readonly maxPrice?: MaxPrice | undefined;
   readonly recovery?: Recovery | undefined;
+  /** Credits, the most that the request may cost. */
+  readonly maxCost?: number | undefined;
+  readonly maxCostMode?: MaxCostMode | undefined;
 }
 
 export interface PromptSize {

@@ -5,7 +5,14 @@ import type {
   RouteSort,
   RoutingPreferences,
 } from './canonical-request.js';
-import { RECOVERIES, ROUTE_SORTS, SORT_PARTITIONS, type Recovery } from './canonical-request.js';
+import {
+  MAX_COST_MODES,
+  RECOVERIES,
+  ROUTE_SORTS,
+  SORT_PARTITIONS,
+  type MaxCostMode,
+  type Recovery,
+} from './canonical-request.js';
 import { parsePrice, PRICE_SCALE } from './exact-pricing.js';
 import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
 
@@ -99,6 +106,23 @@ export const routingFieldsSchema = {
       'Who goes on with a stream that breaks off after its first content: nobody (`off`), another route of the same ' +
       'model (`continue`), or one of the other models in `models` too (`any`). Without it `X-Gateway-Recovery` decides, else the tenant.',
   },
+  max_cost: {
+    type: ['integer', 'null'],
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description:
+      'Credits that the request costs at most, whatever its vendor reports. Routes that could cost more are left out. ' +
+      'Without it `X-Gateway-Max-Cost` decides.',
+    example: 2_000,
+  },
+  max_cost_mode: {
+    type: ['string', 'null'],
+    enum: [...MAX_COST_MODES, null],
+    default: 'strict',
+    description:
+      'With `fit`, routes that could cost more than `max_cost` are asked for a shorter answer that fits, as ' +
+      '`X-Gateway-Output-Limit` then says, instead of being left out. Without it `X-Gateway-Max-Cost-Mode` decides.',
+  },
 } as const;
 
 /** What a caller says about its trace; what it may hold besides is read where traces are made. */
@@ -173,6 +197,8 @@ export function readRoutingPreferences(
     sort: provider.sort == null ? undefined : readSort(provider.sort, strategy),
     maxPrice: provider.max_price == null ? undefined : readMaxPrice({ ...provider.max_price }),
     recovery: isRecovery(value.recovery) ? value.recovery : undefined,
+    maxCost: typeof value.max_cost === 'number' ? value.max_cost : undefined,
+    maxCostMode: isMaxCostMode(value.max_cost_mode) ? value.max_cost_mode : undefined,
   };
 }
 
@@ -202,6 +228,10 @@ function toExact(value: unknown): bigint | undefined {
 
 export function isRecovery(value: unknown): value is Recovery {
   return RECOVERIES.some((recovery) => recovery === value);
+}
+
+export function isMaxCostMode(value: unknown): value is MaxCostMode {
+  return MAX_COST_MODES.some((mode) => mode === value);
 }
 
 function stringsOf(list: unknown): string[] | undefined {

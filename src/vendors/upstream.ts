@@ -43,7 +43,8 @@ export interface UpstreamCall extends WorkCall<CanonicalRequest> {
   readonly maxOutputTokens: number;
   /**
    * The gateway's own limit on one choice, which every vendor is told: there where the caller named
-   * none and the credits do not reach for the model's longest answer.
+   * none and the credits do not reach for the model's longest answer, or where `max_cost` pays for less
+   * than the caller's own limit. That is the request's `maxOutputTokens` then, but not its body's.
    */
   readonly ownOutputLimit?: number | undefined;
   /** What of the request's `vendorHeaders` may go out over this route. */

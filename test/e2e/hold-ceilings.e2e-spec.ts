@@ -269,3 +269,147 @@ describe('the limit that the gateway sets', () => {
     expect(await messageOf({ messages: long })).toContain('Shorten the prompt');
   });
 });
+
+describe('max_cost', () => {
+  const FIT = { max_cost: 110, max_cost_mode: 'fit' };
+
+  async function refusalOf(response: Response) {
+    const { error } = (await response.json()) as { error: Record<string, string> };
+    return {
+      status: response.status,
+      message: error.message,
+      param: error.param,
+      type: error.type,
+    };
+  }
+
+  it.each([
+    ['a chat', '/v1/chat/completions', { max_completion_tokens: 9_000 }],
+    ['a streamed chat', '/v1/chat/completions', { stream: true }],
+    ['a chat for another server', '/v1/chat/completions', { model: 'two/a', max_tokens: 9_000 }],
+    ['a legacy completion', '/v1/completions', { messages: undefined, prompt: 'Hello' }],
+    ['a message', '/v1/messages', { max_tokens: 9_000 }],
+    ['a streamed message', '/v1/messages', { max_tokens: 9_000, stream: true }],
+    ['a response', '/v1/responses', { messages: undefined, input: 'Hello' }],
+    [
+      'a streamed response',
+      '/v1/responses',
+      { messages: undefined, input: 'Hello', max_output_tokens: 9_000, stream: true },
+    ],
+  ])('has %s made as long as it pays for', async (_, path, rest) => {
+    const account = await openAccount(1_000_000_000);
+    const response = await ask(account, { ...rest, ...FIT }, path);
+    expect([response.status, await response.text()]).toEqual([200, expect.anything()]);
+    expect(response.headers.get('x-gateway-output-limit')).toBe('100');
+    const { body } = fake.calls[0]!;
+    expect([body.max_tokens, body.max_completion_tokens].filter(Boolean)).toEqual([100]);
+    expect(Object.keys(body).filter((field) => field.startsWith('max_cost'))).toEqual([]);
+    expect(await booksOf(account)).toMatchObject({ spent: 110, shortfalls: 0 });
+  });
+
+  it('is kept to in the background too, by headers as well', async () => {
+    const account = await openAccount(1_000_000_000);
+    const taken = await gateway.post(
+      '/v1/responses',
+      { model: 'one/a', input: 'Hello', background: true },
+      {
+        authorization: `Bearer ${account.key}`,
+        'x-gateway-max-cost': '110',
+        'x-gateway-max-cost-mode': 'fit',
+      },
+    );
+    expect(taken.status).toBe(200);
+    while ((await booksOf(account)).served === 0) await pause(50);
+    expect(fake.calls.map(({ body }) => body.max_tokens)).toEqual([100]);
+    expect((await booksOf(account)).spent).toBe(110);
+  });
+
+  it('leaves out what could cost more, and says what would do', async () => {
+    const account = await openAccount(1_000_000_000);
+    const chain = { model: undefined, models: ['one/dear', 'one/a'], max_tokens: 100 };
+    expect((await ask(account, { ...chain, max_cost: 110 })).status).toBe(200);
+    expect(fake.calls.map(({ body }) => body.model)).toEqual(['a']);
+    expect(await refusalOf(await ask(account, { ...chain, max_cost: 109 }))).toMatchObject({
+      status: 402,
+      type: 'budget_exceeded',
+      param: 'max_cost',
+      message: expect.stringContaining('send `max_cost`: 110'),
+    });
+    const tiny = await refusalOf(await ask(account, { max_cost: 10, max_cost_mode: 'fit' }));
+    expect(tiny).toMatchObject({ status: 402, message: expect.stringContaining('`max_cost`: 11') });
+    // The vendors of Responses take no limit below 16 tokens.
+    const input = { messages: undefined, input: 'Hello', max_cost_mode: 'fit' };
+    const short = await ask(account, { ...input, max_cost: 25 }, '/v1/responses');
+    expect((await refusalOf(short)).message).toContain('`max_cost`: 26');
+    expect(fake.calls).toHaveLength(1);
+    expect(await booksOf(account)).toMatchObject({ spent: 110, served: 1 });
+  });
+
+  it('is all that is charged, whatever the vendor reports, and the rest is the operator’s', async () => {
+    const account = await openAccount(1_000_000_000);
+    fake.answer = politeAnswer({ promptTokens: PROMPT, completionTokens: MODEL_MAX });
+    const responses = await Promise.all(
+      [false, true].map((stream) => ask(account, { ...FIT, stream, max_tokens: 50 })),
+    );
+    const [whole] = responses;
+    expect(whole!.headers.get('x-gateway-cost')).toBe('110');
+    await Promise.all(responses.map((response) => response.text()));
+    expect(fake.calls.map(({ body }) => body.max_tokens)).toEqual([50, 50]);
+    expect(await booksOf(account)).toMatchObject({ spent: 220, shortfalls: 2 });
+    const id = whole!.headers.get('x-request-id')!;
+    const receipt = await gateway.fetch(`/v1/customer/receipts/${id}`, {
+      headers: { authorization: `Bearer ${account.key}` },
+    });
+    expect(await receipt.json()).toMatchObject({
+      receipt: {
+        charge: { rounded: PROMPT + MODEL_MAX, shortfall: PROMPT + MODEL_MAX - 110, cost: 110 },
+      },
+    });
+    expect(await findLedgerFaults(gateway.database)).toEqual([]);
+  });
+
+  it('bounds a dearer fallback too', async () => {
+    const account = await openAccount(1_000_000_000);
+    fake.answer = (call, response) => {
+      if (call.body.model === 'dear') return greedyAnswer(call, response);
+      response.writeHead(503, { 'retry-after': '60' });
+      response.end();
+    };
+    const chain = { model: undefined, models: ['one/a', 'one/dear'] };
+    const response = await ask(account, { ...chain, ...FIT });
+    expect(response.headers.get('x-gateway-output-limit')).toBe('12');
+    expect(fake.calls.at(-1)!.body).toMatchObject({ model: 'dear', max_tokens: 12 });
+    expect(await booksOf(account)).toMatchObject({ spent: PROMPT + 12 * 8, shortfalls: 0 });
+  });
+
+  it('sets no more aside than it is, for many at once', async () => {
+    const account = await openAccount(10 * 110);
+    const responses = await Promise.all(Array.from({ length: 30 }, () => ask(account, FIT)));
+    const served = responses.filter(({ status }) => status === 200).length;
+    expect(responses.every(({ status }) => status === 200 || status === 402)).toBe(true);
+    expect(served).toBeGreaterThanOrEqual(10);
+    expect(await booksOf(account)).toMatchObject({ spent: served * 110, shortfalls: 0 });
+  });
+
+  it.each<[object, Record<string, string>, string]>([
+    [{ max_cost: 0 }, {}, 'max_cost'],
+    [{ max_cost: 1.5 }, {}, 'max_cost'],
+    [{ max_cost: '5' }, {}, 'max_cost'],
+    [{ max_cost: 2 ** 60 }, {}, 'max_cost'],
+    [{ max_cost: 5, max_cost_mode: 'loose' }, {}, 'max_cost_mode'],
+    [{ max_cost_mode: 'fit' }, {}, 'max_cost_mode'],
+    [{}, { 'x-gateway-max-cost': '-1' }, 'x-gateway-max-cost'],
+    [{}, { 'x-gateway-max-cost': '9999999999999999' }, 'x-gateway-max-cost'],
+    [{}, { 'x-gateway-max-cost': '5', 'x-gateway-max-cost-mode': 'x' }, 'x-gateway-max-cost-mode'],
+    [{}, { 'x-gateway-max-cost-mode': 'fit' }, 'x-gateway-max-cost-mode'],
+  ])('refuses %j with the headers %j', async (rest, headers, param) => {
+    const { key } = await openAccount(1_000);
+    const body = { model: 'one/a', messages: HELLO, ...rest };
+    const response = await gateway.post('/v1/chat/completions', body, {
+      authorization: `Bearer ${key}`,
+      ...headers,
+    });
+    expect(await refusalOf(response)).toMatchObject({ status: 400, param });
+    expect(fake.calls).toEqual([]);
+  });
+});

@@ -7,6 +7,7 @@ import type { Upstream, UpstreamWork, WorkCall } from '../../vendors/upstream.js
 import { GuardrailsService } from '../guardrails/guardrails.service.js';
 import type { RequestGuard } from '../guardrails/request-guard.js';
 import type { Hold } from '../ledger/hold.js';
+import { maxCostOf } from '../ledger/max-cost.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import type { BilledEvent, SettledAnswer } from '../ledger/settled-answer.js';
 import type { MakeRecord } from '../ledger/ledger-operations.js';
@@ -166,9 +167,11 @@ export class AnswersService {
     const cacheTtlSeconds = isCacheable ? readCacheTtl(headers) : undefined;
     const tags = readTags(headers, metadataOf(request));
     const recovery = request.routing.recovery ?? readRecovery(headers);
+    // A count of tokens costs nothing.
+    const costLimit = endpoint === 'count_tokens' ? undefined : maxCostOf(request, headers);
     const context = {
       ...{ requestId, endpoint, receivedAt, callerGone, tags, cacheTtlSeconds },
-      recovery,
+      ...{ recovery, costLimit },
     };
     return this.routing.plan(caller, request, context);
   }

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
-import { RECOVERIES } from '../../canonical/canonical-request.js';
+import { MAX_COST_MODES, RECOVERIES } from '../../canonical/canonical-request.js';
 
 /** The headers of an answer by a model, whatever the dialect, for the OpenAPI description. */
 export const GENERATION_HEADERS = {
@@ -9,7 +9,7 @@ export const GENERATION_HEADERS = {
   'X-Gateway-Provider': header('The provider that answered.'),
   'X-Gateway-Cost': header('Credits charged; not on streams.'),
   'X-Gateway-Output-Limit': header(
-    'Output tokens that the vendor was told to stop at, because the caller named no limit and the credits do not reach for the model’s longest answer.',
+    'Output tokens that the vendor was told to stop at, because the credits do not reach for the model’s longest answer where the caller named no limit, or `max_cost` does not.',
   ),
   'X-Gateway-Dropped-Params': header('Request fields that the provider’s dialect cannot take.'),
   'X-Guardrail-Flagged': header('Ids of the guardrails that flagged the call.'),
@@ -40,6 +40,25 @@ export function ApiRecoveryHeader(): MethodDecorator {
       'Who goes on with a stream that breaks off after its first content, where the body has no `recovery`: nobody, another route of the same model, or one of the other models in `models` too.',
     schema: { type: 'string', enum: [...RECOVERIES], default: 'off' },
   });
+}
+
+/** The headers that say what a call may cost at most, where the body does not. */
+export function ApiMaxCostHeaders(): MethodDecorator {
+  return applyDecorators(
+    ApiHeader({
+      name: 'X-Gateway-Max-Cost',
+      required: false,
+      description: 'Credits that the call costs at most, where the body has no `max_cost`.',
+      schema: { type: 'string', pattern: '^[1-9][0-9]{0,14}$', example: '2000' },
+    }),
+    ApiHeader({
+      name: 'X-Gateway-Max-Cost-Mode',
+      required: false,
+      description:
+        'Whether routes that could cost more are left out, or asked for a shorter answer that fits, where the body has no `max_cost_mode`.',
+      schema: { type: 'string', enum: [...MAX_COST_MODES], default: 'strict' },
+    }),
+  );
 }
 
 /** The headers with which a caller says what its call is part of, and asks for the call's trace. */
@@ -73,7 +92,7 @@ export function ApiGenerationErrors(): MethodDecorator {
     ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
     ApiErrorResponse(
       402,
-      'The credits, or a monthly spend limit, do not cover what the call may cost; nothing was called. The message says which limit on the output would fit.',
+      'The credits, a monthly spend limit or `max_cost` do not cover what the call may cost; nothing was called. The message says what would fit.',
     ),
     ApiErrorResponse(403, 'A guardrail blocks the prompt, or withholds the answer.'),
     ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),

@@ -47,6 +47,7 @@ export class AnswerCharges {
     log.usage = usage;
     log.usageSource = source;
     log.billedBy = meter.route;
+    if (meter.route.maxCost !== undefined) log.maxCost = meter.route.maxCost;
     const charge = priceRoute(usage, meter.route);
     const vendorCost = meter.route.trafficMode === 'byok' ? 0 : totalOf(charge);
     noteAttempts(log, request.attempts ?? [], vendorCost);

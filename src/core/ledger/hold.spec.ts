@@ -4,7 +4,7 @@ import type { OutputLimit, BillableRoute } from '../../canonical/billable-route.
 import { NO_USAGE } from '../../canonical/usage.js';
 import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
 import type { Caller } from '../access/caller.js';
-import { Hold, affordableOutput, creditsFor } from './hold.js';
+import { Hold, affordableOutput, creditsFor, fitOutput } from './hold.js';
 import type { LedgerStore } from './ledger-store.js';
 
 interface RouteOptions extends Partial<OutputLimit> {
@@ -83,6 +83,26 @@ describe(affordableOutput.name, () => {
       -1, 0, 1, 200,
     ]);
     expect(planned.ceiling.outputTokens).toBe(150);
+  });
+});
+
+describe(fitOutput.name, () => {
+  it.each([
+    ['an open output', route({ fitting: 400 }), { least: 50, most: 600, tokens: 400 }],
+    ["a caller's limit", route({ least: 1_000 }), { least: 600, most: 600, tokens: 600 }],
+  ])('makes of %s what the credits pay for, and has every vendor told', (_, planned, expected) => {
+    expect(fitOutput(planned, 700, 1)).toBe(true);
+    expect(creditsFor(planned).range?.most ?? creditsFor(planned).least).toBe(700);
+    const { hold: held } = hold(planned, 700);
+    expect(planned.output).toMatchObject({ ...expected, isShort: true });
+    expect(held.credits).toBe(700);
+  });
+
+  it('leaves a route alone that has no output, or for whose shortest the credits do not reach', () => {
+    const short = route();
+    expect(fitOutput(short, 115, 16)).toBe(false);
+    expect(short).toEqual(route());
+    expect(fitOutput({ ...route(), output: undefined }, 700, 1)).toBe(false);
   });
 });
 

@@ -95,12 +95,39 @@ export function affordableOutput(route: BillableRoute, credits: number): number 
   return tokens;
 }
 
+/**
+ * Makes the longest output of a text route what so many credits pay for.
+ *
+ * @returns false, and leaves the route as it is, when that is less than `leastTokens` of one answer
+ */
+export function fitOutput(route: BillableRoute, credits: number, leastTokens: number): boolean {
+  const { output } = route;
+  if (!output) return false;
+  const tokens = affordableOutput(route, credits);
+  if (tokens < leastTokens) return false;
+  output.most = tokens;
+  output.least = Math.min(output.least, tokens);
+  output.tokens = Math.min(tokens, output.fitting);
+  output.isShort = output.isFitted = true;
+  setOutput(route, output.least);
+  return true;
+}
+
+/** Credits of a hold for so many tokens of one answer; the route stays as it was. */
+export function creditsForOutput(route: BillableRoute, tokens: number): number {
+  const before = route.ceiling.outputTokens / route.output!.choices;
+  setOutput(route, tokens);
+  const credits = ceilingOf(route);
+  setOutput(route, before);
+  return credits;
+}
+
 /** Makes the route's output what so many credits pay for, between its least and its most. */
 function limitOutput(route: BillableRoute, credits: number): void {
   const { output } = route;
   if (!output || output.least === output.most) return;
   const affordable = Math.max(output.least, affordableOutput(route, credits));
-  output.isShort = affordable < output.most;
+  output.isShort = affordable < output.most || output.isFitted === true;
   output.tokens = Math.min(affordable, output.most, output.fitting);
   setOutput(route, output.isShort ? output.tokens : output.most);
 }

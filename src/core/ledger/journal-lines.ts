@@ -73,6 +73,7 @@ export function toJournalLine({ log, charge, hadHold }: JournalledSettlement): s
       endUser: log.endUser,
       tags: log.tags,
       configVersion: log.configVersion ?? undefined,
+      maxCost: log.maxCost,
       createdAt: log.createdAt.toISOString(),
       charge,
       hadHold,
@@ -165,6 +166,7 @@ function readSettlement(value: JsonObject): JournalledSettlement | undefined {
         configVersion: numberOrUndefined(value.configVersion),
         createdAt: new Date(readNumber(Date.parse(readText(value.createdAt)))),
         billedBy: readPrices(value.priceSheet),
+        maxCost: numberOrUndefined(value.maxCost),
       },
     };
   } catch {

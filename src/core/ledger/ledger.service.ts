@@ -251,7 +251,7 @@ export class LedgerService implements OnModuleDestroy {
       hasRecord: record !== undefined,
       onCommit: () => this.metrics.observeSettle(performance.now() - startedMs),
     });
-    const cost = committed?.cost ?? totalOf(charge);
+    const cost = committed?.cost ?? Math.min(totalOf(charge), log.maxCost ?? Infinity);
     this.metrics.observeRequest(measuresOf(log, meter, cost, committed?.shortfall ?? 0));
     tellObserver(request, log, meter, cost);
     return {

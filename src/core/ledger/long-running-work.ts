@@ -67,5 +67,6 @@ export function draftLongRunningRow(
     createdAt: work.startedAt,
     configVersion: route.configVersion,
     billedBy: billed && route,
+    maxCost: route.maxCost,
   };
 }

@@ -95,7 +95,7 @@ export interface PayableCharge {
   /** The parts that the tenant pays; their sum is `cost`. */
   charge: Charge;
   cost: number;
-  /** What the tenant could not pay; `cost + shortfall` is the whole charge. */
+  /** What the tenant could not pay, or is not to; `cost + shortfall` is the whole charge. */
   shortfall: number;
 }
 

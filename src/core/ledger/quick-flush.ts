@@ -63,6 +63,8 @@ function toOrdinary({ endings, asks }: LedgerGroup): OrdinaryGroup | undefined {
   const holds: HoldEntry[] = [];
   for (const entry of endings) {
     if (entry.kind !== 'settle' || entry.maybeCommitted) return undefined;
+    const { maxCost } = entry.log;
+    if (maxCost !== undefined && totalOf(entry.charge) > maxCost) return undefined;
     settlements.push(entry);
   }
   for (const entry of asks) {

@@ -49,6 +49,16 @@ describe('settleGroup', () => {
     expect(accounts.available('tenant')).toBe(20);
   });
 
+  it('takes no more than the request may cost, and has the rest written off', () => {
+    const entry = settlement('entry', 50);
+    entry.log = { ...entry.log, maxCost: 30 };
+    const accounts = account(100, 0);
+    const rows = settleGroup(accounts, [entry], new Map([['entry', 30]]), new Map());
+    expect(entry.outcome).toEqual({ cost: 30, shortfall: 20, applied: true });
+    expect(rows[0]).toMatchObject({ model_charge: 30, shortfall: 20 });
+    expect(accounts.available('tenant')).toBe(70);
+  });
+
   it('never touches what other holds have claimed', () => {
     const entry = settlement('entry', 50);
     const rows = settleGroup(account(100, 80), [entry], new Map(), new Map());

@@ -11,6 +11,10 @@ export interface LoggedRequest {
   shortfall: number;
 }
 
+function maxCostOf({ log: { maxCost = Infinity } }: SettleEntry): number {
+  return maxCost;
+}
+
 /**
  * Decides what each settlement takes from its account, whose ended holds have been given back
  * already, and returns the log rows to write. A request id that has its row already, other than a
@@ -39,7 +43,7 @@ export function settleGroup(
       const { cost, shortfall } = before;
       entry.outcome = { cost, shortfall, applied: entry.maybeCommitted };
     } else {
-      const payable = takeCharge(accounts, entry.tenantId, entry.charge);
+      const payable = takeCharge(accounts, entry.tenantId, entry.charge, maxCostOf(entry));
       entry.outcome = { cost: payable.cost, shortfall: payable.shortfall, applied: true };
       settled.set(entry.requestId, entry);
       rows.push(toLogRow(entry.log, payable));
@@ -48,20 +52,25 @@ export function settleGroup(
 
   for (const entry of entries) {
     const hold = endedHolds.get(entry.requestId) ?? 0;
-    if (totalOf(entry.charge) > hold) overrunning.push(entry);
+    if (Math.min(totalOf(entry.charge), maxCostOf(entry)) > hold) overrunning.push(entry);
     else settle(entry);
   }
   for (const entry of overrunning) settle(entry);
   return rows;
 }
 
-/** Takes a charge from its account, as far as what is available there reaches. */
+/**
+ * Takes a charge from its account, as far as what is available there reaches.
+ *
+ * @param maxCost credits, the most that the request's caller allows
+ */
 export function takeCharge(
   accounts: AccountStates,
   tenantId: string,
   charge: Charge,
+  maxCost = Infinity,
 ): PayableCharge {
-  const payable = splitCharge(charge, accounts.available(tenantId));
+  const payable = splitCharge(charge, Math.min(accounts.available(tenantId), maxCost));
   accounts.charge(tenantId, payable.cost);
   return payable;
 }

@@ -19,6 +19,7 @@ import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { UpstreamFailure } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
+import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 
 /** One route that a request may take, with all that calling it needs. */
 export interface PlannedRoute extends BillableRoute {
@@ -60,6 +61,16 @@ export interface RequestContext {
   readonly cacheTtlSeconds?: number;
   /** Whether another route may go on with an answer that breaks off; undefined: none. */
   readonly recovery?: Recovery | undefined;
+  /** Which routes may be taken by what they may cost; undefined: all. */
+  readonly costLimit?: CostLimit | undefined;
+}
+
+/** Decides by its possible cost whether a route may be taken; the ledger's `MaxCost` is one. */
+export interface CostLimit {
+  /** An admitted route may have been given a shorter output. */
+  admits(route: BillableRoute): boolean;
+  /** What the caller is told when none was admitted. */
+  refusal(): GatewayError;
 }
 
 /** The ordered routes that one request will try, and what became of them. */

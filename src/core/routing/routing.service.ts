@@ -70,6 +70,7 @@ export class RoutingService {
    * route, which costs nothing and is not called.
    *
    * @throws NotFoundError for an unknown model, or when preferences leave no provider
+   * @throws MaxCostError when every route could cost more than the caller allows
    * @throws PermissionError for a model that a list does not leave, or where one leaves no provider
    * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
    * @throws ProviderUnavailableError when no provider of the models is configured, or all are paused
@@ -91,7 +92,11 @@ export class RoutingService {
     if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache, limits);
     const known = this.byokUpstreams.of(caller.tenantId);
     const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
-    const state = byok.length > 0 || limits ? { ...current, byok, subjects: limits } : current;
+    const { costLimit } = context;
+    const state =
+      byok.length > 0 || limits || costLimit
+        ? { ...current, byok, subjects: limits, costLimit }
+        : current;
     const routes = selectRoutes(request, models, state);
     const recovery = recoveryOf(request, context.recovery);
     const read = cache || recovery ? decoded(request, recovery) : request;

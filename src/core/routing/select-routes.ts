@@ -13,7 +13,7 @@ import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { CallLimits, Upstream } from '../../vendors/upstream.js';
 import { withoutDenied } from './denied-names.js';
 import { byPrice, sortRoutes, withoutDear, type RouteFigures } from './order-routes.js';
-import type { PlannedRoute } from './plan.js';
+import type { CostLimit, PlannedRoute } from './plan.js';
 import type { HealthKey } from './route-health.js';
 import { textCeilingOf } from './text-ceiling.js';
 import type { UsageBounds } from '../../canonical/billable-route.js';
@@ -43,6 +43,8 @@ export interface RoutingState extends RouteFigures {
   isFeeOverridden?: boolean;
   /** Whose lists of providers are to be kept to; undefined: nobody's. */
   subjects?: readonly LimitedSubject[] | undefined;
+  /** By what they may cost, which routes may be taken; undefined: all. */
+  costLimit?: CostLimit | undefined;
 }
 
 /**
@@ -53,6 +55,7 @@ export interface RoutingState extends RouteFigures {
  * @throws PermissionError when the lists of those whom it counts on leave no provider
  * @throws NotFoundError (`provider`) when the caller's preferences leave nothing
  * @throws InvalidRequestError for a field that shared capacity refuses when there is nothing else
+ * @throws MaxCostError when each of them could cost more than the caller allows
  */
 export function selectRoutes(
   request: RoutableRequest,
@@ -95,6 +98,11 @@ export function selectRoutes(
   if (maxPrice) routes = withoutDear(routes, maxPrice);
   routes = withoutPaused(routes, state);
   routes = withoutUnpriced(request, routes, models, state);
+  const { costLimit } = state;
+  if (costLimit) {
+    routes = routes.filter((route) => costLimit.admits(route));
+    if (routes.length === 0) throw costLimit.refusal();
+  }
 
   const [first, ...others] = routes.filter((route) => !state.isCooling(route));
   // All are cooling down: rather try the best one than refuse.

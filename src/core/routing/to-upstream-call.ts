@@ -37,16 +37,24 @@ export function toTextCall(
   limits: CallLimits,
   request = planned,
 ): UpstreamCall {
+  const ownOutputLimit = lessSaid(ownOutputLimitOf(route), request);
+  const told = withOwnLimit(request, ownOutputLimit);
   return {
-    request: request.accountBoundParam ? untranslatable(request) : request,
+    request: told.accountBoundParam ? untranslatable(told) : told,
     alias: route.model,
     upstreamModel: route.upstreamModel,
     limits,
     signal: vendorSignal,
     maxOutputTokens: lessSaid(route.output?.tokens, request) ?? 0,
-    ownOutputLimit: lessSaid(ownOutputLimitOf(route), request),
+    ownOutputLimit,
     vendorHeaders: request.vendorHeaders?.[route.trafficMode === 'byok' ? 'own' : 'shared'],
   };
+}
+
+/** The gateway's own limit stands below a caller's, where there are both: it is what `max_cost` pays for. */
+function withOwnLimit(request: CanonicalRequest, limit: number | undefined): CanonicalRequest {
+  const isReplaced = limit !== undefined && request.maxOutputTokens !== undefined;
+  return isReplaced ? { ...request, maxOutputTokens: limit } : request;
 }
 
 /** What is left of a limit for an answer of which a part is there. */

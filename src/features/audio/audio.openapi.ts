@@ -3,6 +3,7 @@ import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagg
 import { ApiErrorResponse, errorDetailSchema } from '../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
+  ApiMaxCostHeaders,
   ApiTraceHeaders,
   GENERATION_HEADERS,
   ApiGenerationErrors,
@@ -156,6 +157,7 @@ export function ApiTranslation(): MethodDecorator {
 function ApiFormErrors(): MethodDecorator {
   return applyDecorators(
     ApiConsumes('multipart/form-data'),
+    ApiMaxCostHeaders(),
     ApiTraceHeaders(),
     ApiErrorResponse(400, 'The form or its file is not valid; `param` names the field.'),
     ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
@@ -199,6 +201,7 @@ export function ApiSpeech(): MethodDecorator {
         },
       },
     }),
+    ApiMaxCostHeaders(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );

@@ -3,6 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
+  ApiMaxCostHeaders,
   ApiRecoveryHeader,
   ApiGenerationErrors,
   ApiTraceHeaders,
@@ -191,6 +192,7 @@ export function ApiChatCompletion(): MethodDecorator {
     }),
     ApiCacheHeader(),
     ApiRecoveryHeader(),
+    ApiMaxCostHeaders(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );
@@ -258,6 +260,7 @@ export function ApiCompletion(): MethodDecorator {
     }),
     ApiCacheHeader(),
     ApiRecoveryHeader(),
+    ApiMaxCostHeaders(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );

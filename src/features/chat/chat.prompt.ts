@@ -53,6 +53,8 @@ const READ_FIELDS = new Set([
   'transforms',
   'plugins',
   'recovery',
+  'max_cost',
+  'max_cost_mode',
   'usage',
 ]);
 

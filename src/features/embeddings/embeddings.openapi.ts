@@ -4,6 +4,7 @@ import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
   ApiGenerationErrors,
+  ApiMaxCostHeaders,
   ApiTraceHeaders,
   GENERATION_HEADERS,
 } from '../../core/answers/generation.openapi.js';
@@ -94,6 +95,7 @@ export function ApiCreateEmbeddings(): MethodDecorator {
       content: { 'application/json': { schema: list } },
     }),
     ApiCacheHeader(),
+    ApiMaxCostHeaders(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );

@@ -11,6 +11,7 @@ import { Database } from '../../platform/database/database.js';
 import { ConflictError, RateLimitError } from '../../platform/errors/gateway-errors.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import type { Hold } from '../../core/ledger/hold.js';
+import { maxCostOf } from '../../core/ledger/max-cost.js';
 import { LedgerService } from '../../core/ledger/ledger.service.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import type { Plan, PlannedRoute } from '../../core/routing/plan.js';
@@ -56,7 +57,8 @@ export class CreateJobService {
     // The job goes on without its caller.
     const callerGone = new AbortController().signal;
     const tags = readTags(headers, parsed.metadata);
-    const context = { requestId, endpoint, receivedAt, callerGone, tags };
+    const costLimit = maxCostOf(parsed.request, headers);
+    const context = { requestId, endpoint, receivedAt, callerGone, tags, costLimit };
     const plan = await this.routing.plan(caller, parsed.request, context);
     const known = await this.findKnown(this.database.pool, caller, input);
     if (known !== undefined) return { id: known, droppedParams: [] };

@@ -11,6 +11,7 @@ const ROUTE: PlannedRoute = {
   upstreamModel: 'draw',
   trafficMode: 'shared',
   ceiling: { ...NO_USAGE, imageCount: 2 },
+  maxCost: 2_000,
   limits: { firstByteMs: 1, idleMs: 2, requestMs: 3 },
   pricing: exactPricingOf({ image: '123456789.000000000000000001' }),
 };

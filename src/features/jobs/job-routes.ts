@@ -44,6 +44,7 @@ export interface StoredRoute {
   credentialId?: string;
   ceiling: Usage;
   bounds?: UsageBounds | undefined;
+  maxCost?: number | undefined;
   limits: CallLimits;
   /** Exact prices in decimal digits. One that came with a later version is not there. */
   pricing: Readonly<Partial<Record<keyof ExactPricing, string>>>;
@@ -55,7 +56,7 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
     routes.map((route): StoredRoute => {
       const { model, provider, account, catalogueId, upstreamModel, trafficMode, byokFeePercent } =
         route;
-      const { ceiling, bounds, limits, byok, configVersion } = route;
+      const { ceiling, bounds, limits, byok, configVersion, maxCost } = route;
       return {
         model,
         provider,
@@ -67,6 +68,7 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
         credentialId: byok?.credential.id,
         ceiling,
         bounds,
+        maxCost,
         limits,
         configVersion,
         pricing: mapPrices(route.pricing, String),

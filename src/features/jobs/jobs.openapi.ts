@@ -9,7 +9,11 @@ import {
 } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
-import { ApiGenerationErrors, GENERATION_HEADERS } from '../../core/answers/generation.openapi.js';
+import {
+  ApiGenerationErrors,
+  ApiMaxCostHeaders,
+  GENERATION_HEADERS,
+} from '../../core/answers/generation.openapi.js';
 import { JobDto } from './jobs.dto.js';
 import { jobSchema } from './jobs.parse.js';
 
@@ -36,6 +40,7 @@ export function ApiSubmitJob(): MethodDecorator {
       description: 'The same key and body give the same job, however often they are sent.',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     }),
+    ApiMaxCostHeaders(),
     ApiBody({
       schema: toOpenApiSchema(jobSchema),
       examples: {

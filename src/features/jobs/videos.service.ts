@@ -21,7 +21,7 @@ import { renderVideo, videoStatusOf } from './render-video.js';
 /** Fields of a form that are no texts. */
 const VIDEO_FORM: FormShape = {
   lists: new Set(['models']),
-  numbers: new Set(['n']),
+  numbers: new Set(['n', 'max_cost']),
   flags: new Set(['stream']),
   objects: new Set(['provider', 'trace', 'metadata', 'input_reference']),
 };

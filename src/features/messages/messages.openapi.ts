@@ -3,6 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
+  ApiMaxCostHeaders,
   ApiRecoveryHeader,
   ApiGenerationErrors,
   ApiTraceHeaders,
@@ -147,6 +148,7 @@ export function ApiCreateMessage(): MethodDecorator {
     }),
     ApiCacheHeader(),
     ApiRecoveryHeader(),
+    ApiMaxCostHeaders(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );

@@ -36,6 +36,8 @@ const READ_FIELDS = new Set<string>([
   'transforms',
   'plugins',
   'recovery',
+  'max_cost',
+  'max_cost_mode',
   'usage',
 ]);
 

@@ -4,6 +4,7 @@ import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
+  ApiMaxCostHeaders,
   ApiRecoveryHeader,
   ApiGenerationErrors,
   ApiTraceHeaders,
@@ -49,6 +50,7 @@ export function ApiCreateResponse(): MethodDecorator {
     }),
     ApiCacheHeader(),
     ApiRecoveryHeader(),
+    ApiMaxCostHeaders(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
     ApiErrorResponse(

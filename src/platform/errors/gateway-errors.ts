@@ -103,6 +103,13 @@ export class BudgetExceededError extends GatewayError {
   }
 }
 
+/** Every route could cost more than the caller allows. */
+export class MaxCostError extends GatewayError {
+  constructor(message: string) {
+    super({ status: 402, type: 'budget_exceeded', param: 'max_cost', message });
+  }
+}
+
 export class PermissionError extends GatewayError {
   constructor(message: string, param = 'authorization') {
     super({ status: 403, type: 'permission_error', param, message });

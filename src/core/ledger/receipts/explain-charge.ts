@@ -30,7 +30,7 @@ export interface ChargeArithmetic {
   readonly byok_fee_percent: number | null;
   /** What an estimate came to beyond what had been set aside, which nobody pays. */
   readonly beyond_hold: number;
-  /** What the tenant's credits did not reach for, which the operator bears. */
+  /** What the tenant's credits did not reach for, or is above `max_cost`, which the operator bears. */
   readonly shortfall: number;
   /** What was charged: `rounded`, or the fee of it, less the two above. */
   readonly cost: number;

@@ -117,6 +117,8 @@ export interface RequestLogDraft {
   configVersion?: number | null | undefined;
   /** By whose prices it was charged; undefined: nothing was charged. */
   billedBy?: PricesUsed | undefined;
+  /** Credits of its charge that the tenant pays at most; undefined: all. What is above is a shortfall. Not kept. */
+  maxCost?: number | undefined;
 }
 
 /** The prices of a route; a route is one. */

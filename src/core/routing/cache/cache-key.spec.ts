@@ -24,6 +24,7 @@ describe(cacheKeyOf.name, () => {
     ['user', { user: 'ann' }],
     ['metadata', { metadata: { a: 'b' } }],
     ['trace', { trace: { trace_name: 'x' } }],
+    ['max_cost', { max_cost: 5, max_cost_mode: 'fit' }],
   ])('is the same with another %s', (_name, fields) => {
     expect(keyOf({ ...BODY, ...fields })).toBe(keyOf(BODY));
   });

@@ -7,7 +7,9 @@ import { isJsonObject, type JsonBody } from '../../../platform/http/json-body.js
 export type CacheableRequest = CanonicalRequest | EmbeddingRequest;
 
 /** Members of a body that change neither what a model is asked nor what it may answer. */
-const EXCLUDED_MEMBERS = new Set(['stream', 'stream_options', 'user', 'metadata', 'trace']);
+const EXCLUDED_MEMBERS = new Set([
+  ...['stream', 'stream_options', 'user', 'metadata', 'trace', 'max_cost', 'max_cost_mode'],
+]);
 
 /** Answers that were kept in another form must not be found. */
 const FORMAT = 1;

@@ -183,7 +183,8 @@ class ReceiptChargeDto {
 
   @ApiProperty({
     type: 'integer',
-    description: "What the tenant's credits did not reach for, which the operator bears.",
+    description:
+      "What the tenant's credits did not reach for, or is above `max_cost`, which the operator bears.",
     example: 0,
   })
   shortfall!: number;

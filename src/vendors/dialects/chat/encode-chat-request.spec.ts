@@ -42,6 +42,17 @@ describe(encodeChatRequest.name, () => {
     },
   );
 
+  it.each(['max_tokens', 'max_completion_tokens'] as const)(
+    "puts the gateway's own limit as %s in place of all that the caller named",
+    (field) => {
+      const fields = { max_tokens: 9_000, max_completion_tokens: 8_000, max_cost: 5 };
+      const request = chatRequest({ ...fields, max_cost_mode: 'fit' });
+      const call = { request, upstreamModel: 'm', ownOutputLimit: 70 };
+      const body = JSON.parse(encodeChatRequest(call, field).toString()) as unknown;
+      expect(body).toEqual({ model: 'm', messages, [field]: 70 });
+    },
+  );
+
   it.each(['gpt-4o', 'a"b', '$&', 'größe'])('spells the model %j as JSON', (model) => {
     expect(encode({}, model)).toEqual({ model, messages });
   });

@@ -83,7 +83,10 @@ export function encodeChatRequest(
     const { effort } = value.reasoning;
     if (typeof effort === 'string') edits.set('reasoning_effort', JSON.stringify(effort));
   }
-  if (ownOutputLimit !== undefined) edits.set(outputLimitField, String(ownOutputLimit));
+  if (ownOutputLimit !== undefined) {
+    for (const field of OUTPUT_LIMIT_FIELDS) if (field in value) edits.set(field, undefined);
+    edits.set(outputLimitField, String(ownOutputLimit));
+  }
   const messages = withoutForeignReasoning(value.messages);
   if (messages) edits.set('messages', JSON.stringify(messages));
   if (request.isPrefilled && prefill) {
@@ -103,7 +106,8 @@ export function encodeChatRequest(
  * What a server calls the limit on output tokens. The vendor that made the dialect has renamed it,
  * and its newer models refuse the old name; many compatible servers only know the old one.
  */
-export type OutputLimitField = 'max_tokens' | 'max_completion_tokens';
+export type OutputLimitField = (typeof OUTPUT_LIMIT_FIELDS)[number];
+const OUTPUT_LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
 
 /**
  * The body for a server of the chat dialect when the caller speaks another one.

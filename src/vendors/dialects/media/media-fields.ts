@@ -1,19 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
+import { GATEWAY_FIELDS } from '../known-fields.js';
 
 /** Fields of a request for media that are the gateway's own, or that are read into the canonical form. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   'model',
-  'models',
-  'provider',
-  'route',
-  'trace',
+  ...GATEWAY_FIELDS,
   'metadata',
   'webhook_url',
-  'transforms',
-  'plugins',
-  'usage',
   'prompt',
   'input',
   // Whether the caller gets files or addresses of them, which is the gateway's affair.

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { messagesRequest } from '../../../../test/support/prompt-requests.js';
-import { encodeMessagesRelay } from './encode-messages-call.js';
+import { encodeMessagesCall, encodeMessagesRelay } from './encode-messages-call.js';
+import type { MessagesVendor } from './messages-vendor.js';
 
 const relay = (body: unknown, options: object = {}) =>
   encodeMessagesRelay(messagesRequest(body), {
@@ -112,4 +113,27 @@ describe(encodeMessagesRelay.name, () => {
       expect(JSON.parse(relay({ model: 'a/b', ...body }))).toEqual({ model: 'claude-x', ...body });
     },
   );
+});
+
+describe(encodeMessagesCall.name, () => {
+  const vendor = { signatureIssuer: 'maker' } as MessagesVendor;
+  const encode = (fields: object, ownOutputLimit?: number) => {
+    const request = messagesRequest({ model: 'a/b', max_tokens: 9_000, ...fields });
+    const call = { request, maxOutputTokens: ownOutputLimit ?? 9_000, ownOutputLimit };
+    return JSON.parse(encodeMessagesCall(call, vendor, { model: 'm' }).body.toString()) as unknown;
+  };
+
+  it("puts the gateway's own limit in the caller's place", () => {
+    expect(encode({})).toEqual({ model: 'm', max_tokens: 9_000 });
+    const thinking = { type: 'enabled', budget_tokens: 2_047 };
+    const fields = { max_cost: 5, max_cost_mode: 'fit', thinking };
+    expect(encode(fields, 2_048)).toEqual({ model: 'm', max_tokens: 2_048, thinking });
+  });
+
+  it('does not ask where the limit leaves no room for the thinking that the caller wants', () => {
+    const thinking = { type: 'enabled', budget_tokens: 2_048 };
+    expect(() => encode({ thinking }, 2_048)).toThrow(
+      expect.objectContaining({ failure: 'unsupported', param: 'max_cost' }),
+    );
+  });
 });

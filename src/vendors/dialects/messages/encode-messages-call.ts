@@ -1,4 +1,5 @@
 import type { UpstreamCall } from '../../upstream.js';
+import { unsupported } from '../../upstream-error.js';
 import { encodeMessagesRequest } from './encode-messages-request.js';
 import type { MessagesVendor } from './messages-vendor.js';
 import { searchesWithin, type CanonicalRequest } from '../../../canonical/canonical-request.js';
@@ -42,14 +43,17 @@ interface EncodedMessagesCall {
  * @throws UpstreamError as `encodeMessagesRequest` does
  */
 export function encodeMessagesCall(
-  call: Pick<UpstreamCall, 'request' | 'maxOutputTokens'>,
+  call: Pick<UpstreamCall, 'request' | 'maxOutputTokens' | 'ownOutputLimit'>,
   vendor: MessagesVendor,
   { model, adding = {} }: MessagesEnvelope,
 ): EncodedMessagesCall {
-  const { request } = call;
+  const { request, ownOutputLimit } = call;
   if (request.dialect === 'messages') {
     const { signatureIssuer } = vendor;
-    const body = encodeMessagesRelay(request, { upstreamModel: model, signatureIssuer, adding });
+    const limited =
+      ownOutputLimit === undefined ? adding : { ...adding, ...ownLimit(request, ownOutputLimit) };
+    const options = { upstreamModel: model, signatureIssuer, adding: limited };
+    const body = encodeMessagesRelay(request, options);
     return { body, jsonTool: undefined };
   }
   const { body, jsonTool } = encodeMessagesRequest(call, vendor);
@@ -57,6 +61,18 @@ export function encodeMessagesCall(
   for (const [key, json] of Object.entries(adding)) head[key] = JSON.parse(json);
   if (request.stream) head.stream = true;
   return { body: Buffer.from(JSON.stringify({ ...head, ...body })), jsonTool };
+}
+
+/** @throws UpstreamError `unsupported` where the caller's budget for thinking leaves no room below the limit */
+function ownLimit({ body }: CanonicalRequest, limit: number): Record<string, string> {
+  const { budget_tokens: budget } = objectOf(body.value.thinking);
+  if (typeof budget === 'number' && budget >= limit) {
+    throw unsupported(
+      'max_cost',
+      `\`max_cost\` pays for ${limit} tokens of output here, which is no more than \`thinking.budget_tokens\`. Raise the one, or lower the other.`,
+    );
+  }
+  return { max_tokens: String(limit) };
 }
 
 /**
