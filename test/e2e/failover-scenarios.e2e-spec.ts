@@ -1,0 +1,310 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { WALL_TEXT, startFailoverWall, type FailoverWall } from '../support/failover-wall.js';
+import { continuingAnswer, errorAnswer } from '../support/fake-openai.js';
+import { loggedRequest } from '../support/logged-request.js';
+import {
+  questionIn,
+  readDialect,
+  type CallerDialect,
+  type ReadAnswer,
+} from '../support/read-dialect.js';
+
+/** To the first byte, and between two: long enough for a healthy answer on a slow machine. */
+const PATIENCE_MS = 2_500;
+const COOLDOWN_MS = 300;
+/** No answer by then is none. */
+const HANG_MS = 60_000;
+
+const MODES = ['off', 'any'] as const;
+type Mode = (typeof MODES)[number];
+type Verdict = 'pass' | 'partial' | 'safe' | 'fail';
+
+/** What a vendor saw of the failing model and of the one behind it, with what the caller got. */
+interface Seen {
+  answer: ReadAnswer | 'hang';
+  primary: readonly number[];
+  fallback: number;
+  mode: Mode;
+}
+
+/**
+ * A fault, and what a gateway does well in it, after the public catalogue of Failover Bench (its
+ * method 0.1): `required` has to be kept in any case, `advised` makes a rescue a whole one.
+ */
+interface Scenario {
+  id: string;
+  title: string;
+  behind?: 'ok' | 'picky';
+  /** The vendor's own error is the right answer. */
+  isRefusal?: boolean;
+  required?: (seen: Seen) => boolean | Promise<boolean>;
+  advised?: (seen: Seen) => boolean | Promise<boolean>;
+}
+
+const atMost =
+  (calls: number) =>
+  ({ primary }: Seen): boolean =>
+    primary.length <= calls;
+const atOnceAtMost =
+  (calls: number, withinMs: number) =>
+  ({ primary }: Seen): boolean =>
+    primary.filter((at) => at - primary[0]! < withinMs).length <= calls;
+
+const ELSEWHERE = ['refused', 'nowhere', 'tls'];
+
+/** The model that fails in one run, and the one behind it. */
+const namesOf = ({ id, behind = 'ok' }: Pick<Scenario, 'id' | 'behind'>, mode: Mode) =>
+  [`${id}-${mode}`, `${behind}-${id}-${mode}`] as const;
+
+function aliasOf(name: string): string {
+  const [id] = name.split('-');
+  return `${ELSEWHERE.includes(id!) ? id : 'wall'}/${name}`;
+}
+
+describe('the sixteen scenarios of Failover Bench', () => {
+  let wall: FailoverWall;
+  let gateway: BootedGateway;
+  let folder: string;
+
+  beforeAll(async () => {
+    wall = await startFailoverWall();
+    folder = await mkdtemp(join(tmpdir(), 'gateway-files-'));
+    const providers = join(folder, 'providers.json');
+    const catalogue = join(folder, 'catalogue.json');
+    const { port } = new URL(wall.baseUrl);
+    const elsewhere = {
+      refused: 'http://127.0.0.1:9/v1',
+      nowhere: 'http://nowhere.invalid/v1',
+      tls: `https://127.0.0.1:${port}/v1`,
+    };
+    const entry = (id: string, base_url: string): object => ({ id, name: id, base_url });
+    await writeFile(
+      providers,
+      JSON.stringify([
+        { ...entry('wall', wall.baseUrl), settings: { prefill: 'plain' } },
+        ...Object.entries(elsewhere).map(([id, url]) => entry(id, url)),
+      ]),
+    );
+    const names = [
+      ...['ok', 'picky'],
+      ...[...SCENARIOS, ...FURTHER].flatMap((scenario) =>
+        MODES.flatMap((mode) => namesOf(scenario, mode)),
+      ),
+      ...CUTS.flatMap((cut) => DIALECTS.map((dialect) => `${cut}-${dialect}`)),
+    ];
+    const models = names.map((name) => {
+      const pricing = { prompt: '0.000001', completion: '0.000002' };
+      return { id: aliasOf(name), pricing };
+    });
+    await writeFile(catalogue, JSON.stringify({ models }));
+    gateway = await bootGateway({
+      GATEWAY_PROVIDERS: providers,
+      GATEWAY_CATALOGUE: catalogue,
+      GATEWAY_FIRST_BYTE_TIMEOUT_MS: String(PATIENCE_MS),
+      GATEWAY_IDLE_TIMEOUT_MS: String(PATIENCE_MS),
+      GATEWAY_COOLDOWN_MS: String(COOLDOWN_MS),
+    });
+  });
+  afterAll(async () => {
+    await gateway.close();
+    await wall.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const ask = async (
+    models: readonly string[],
+    fields: object = {},
+    dialect: CallerDialect = 'chat',
+  ): Promise<ReadAnswer | 'hang'> => {
+    const [path, body] = questionIn(dialect, { models, ...fields });
+    try {
+      const response = await gateway.fetch(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(HANG_MS),
+      });
+      return await readDialect(dialect, response);
+    } catch (error) {
+      if (error instanceof Error && error.name === 'TimeoutError') return 'hang';
+      throw error;
+    }
+  };
+  const streamed = (recovery: Mode): object => ({
+    ...{ stream: true, recovery },
+    stream_options: { include_usage: true },
+  });
+  const isWhole = (answer: ReadAnswer | 'hang'): boolean =>
+    answer !== 'hang' && answer.ending === 'whole' && answer.text === WALL_TEXT;
+
+  const isAlive = async (): Promise<boolean> => isWhole(await ask(['wall/ok'], { stream: true }));
+
+  /** Down for six questions, each of which has to be answered, and well again for the rest. */
+  const flap = async ({ mode }: Seen): Promise<boolean> => {
+    const [name, behind] = namesOf({ id: 's15' }, mode);
+    const models = [aliasOf(name), aliasOf(behind)];
+    wall.faults.set(name, errorAnswer(503));
+    for (let count = 0; count < 6; count++) {
+      if (!isWhole(await ask(models, streamed(mode)))) return false;
+    }
+    wall.faults.set(name, continuingAnswer(WALL_TEXT));
+    const endMs = performance.now() + HANG_MS;
+    while (performance.now() < endMs) {
+      const answer = await ask(models, streamed(mode));
+      if (!isWhole(answer)) return false;
+      if (answer !== 'hang' && answer.model === models[0]) return true;
+    }
+    return false;
+  };
+
+  /** The caller is told of the model that answered, and pays for that alone. */
+  const isAccountedFor = async ({ answer, mode }: Seen): Promise<boolean> => {
+    const [, behind] = namesOf({ id: 's16' }, mode);
+    if (answer === 'hang' || answer.model !== aliasOf(behind)) return false;
+    const row = await loggedRequest(gateway.database, answer.requestId);
+    return row.cost === row.prompt_tokens * 1 + row.completion_tokens * 2 && row.cost > 0;
+  };
+
+  const SCENARIOS: readonly Scenario[] = [
+    {
+      ...{ id: 's01', title: '429 with Retry-After, once' },
+      required: atOnceAtMost(2, 800),
+      advised: ({ primary }) => primary.length === 2 && primary[1]! - primary[0]! > 900,
+    },
+    {
+      ...{ id: 's02', title: '429 without Retry-After, always' },
+      required: (seen) => atOnceAtMost(4, 3_000)(seen) && atMost(6)(seen),
+    },
+    {
+      ...{ id: 's03', title: '500 once' },
+      advised: ({ primary, fallback }) => primary.length === 2 && fallback === 0,
+    },
+    { id: 's04', title: '503 always', required: atMost(6) },
+    { id: 's05', title: 'reset before headers, once' },
+    { id: 's06', title: 'no response at all', advised: atMost(1) },
+    { id: 's07', title: 'first token late', advised: ({ fallback }) => fallback === 1 },
+    { id: 's08', title: 'stream cut in mid-answer' },
+    { id: 's09', title: 'stream stalls', required: isAlive },
+    { id: 's10', title: 'malformed chunk in the stream', required: isAlive },
+    {
+      ...{ id: 's11', title: 'no [DONE] at the end' },
+      advised: ({ answer }) => answer !== 'hang' && answer.hasUsage,
+    },
+    {
+      id: 's12',
+      title: 'context length exceeded',
+      required: ({ primary }) => primary.length === 1,
+    },
+    {
+      ...{ id: 's13', title: 'content filter refuses', isRefusal: true },
+      required: ({ primary }) => primary.length === 1,
+    },
+    {
+      ...{ id: 's14', title: 'cut, and the fallback refuses prefill', behind: 'picky' },
+      // What it is told is what happened, rather than that.
+      required: ({ answer }) => answer !== 'hang' && answer.status === 200,
+    },
+    { id: 's15', title: 'down, then well again', required: flap },
+    { id: 's16', title: 'accounting of a fallback', required: isAccountedFor, advised: atMost(6) },
+  ];
+  /** Other faults, held to the same. */
+  const FURTHER: readonly Scenario[] = [
+    { id: 'refused', title: 'connection refused' },
+    { id: 'nowhere', title: 'a name that nobody knows' },
+    { id: 'tls', title: 'no TLS where there should be' },
+    { id: 'unauthorized', title: '401', required: atMost(1) },
+    { id: 'forbidden', title: '403', required: atMost(1) },
+    { id: 'overloaded', title: '529' },
+    { id: 'empty', title: 'an answer without content' },
+    { id: 'nonsense', title: 'no JSON and no stream' },
+    { id: 'silent', title: 'cut before any content' },
+    { id: 'error', title: 'error event in the stream' },
+    { id: 'endless', title: 'clean end without a finish reason' },
+  ];
+  const CUTS = ['s08', 's09', 's10', 's14', 'error', 'endless'];
+  const DIALECTS: readonly CallerDialect[] = ['messages', 'responses'];
+
+  const judge = async (
+    { isRefusal, required, advised }: Scenario,
+    seen: Seen,
+  ): Promise<Verdict> => {
+    const { answer } = seen;
+    if (answer === 'hang' || answer.ending === 'silent') return 'fail';
+    const isAnswered = answer.ending === 'whole';
+    if (isAnswered && answer.text !== WALL_TEXT) return 'fail';
+    if (required && !(await required(seen))) return 'fail';
+    if (isRefusal) return isAnswered ? 'partial' : 'pass';
+    if (!isAnswered) return 'safe';
+    return advised && !(await advised(seen)) ? 'partial' : 'pass';
+  };
+  const run = async (scenario: Scenario, mode: Mode): Promise<Verdict> => {
+    const names = namesOf(scenario, mode);
+    const answer = await ask(names.map(aliasOf), streamed(mode));
+    const [primary, fallback] = names.map((name) => wall.of(name).map(({ atMs }) => atMs));
+    return judge(scenario, { answer, primary: primary!, fallback: fallback!.length, mode });
+  };
+  const verdictsOf = async (scenarios: readonly Scenario[]): Promise<Record<Mode, Verdict>[]> => {
+    const verdicts = await Promise.all(
+      scenarios.map(async (scenario) => {
+        const [off, any] = await Promise.all(MODES.map((mode) => run(scenario, mode)));
+        return { off: off!, any: any! };
+      }),
+    );
+    const line = (...cells: string[]): string => cells.map((cell) => cell.padEnd(14)).join('');
+    const rows = scenarios.map(
+      ({ id, title }, index) => line(id, verdicts[index]!.off, verdicts[index]!.any) + title,
+    );
+    process.stdout.write(
+      `${[line('scenario', 'recovery off', 'recovery any'), ...rows].join('\n')}\n`,
+    );
+    return verdicts;
+  };
+
+  it('are passed: all with recovery, and all but the broken streams honestly without', async () => {
+    const verdicts = await verdictsOf(SCENARIOS);
+    expect(verdicts).toHaveLength(16);
+    expect(verdicts.map(({ any }) => any)).toEqual(SCENARIOS.map(() => 'pass'));
+    const broken = ['s08', 's09', 's10', 's14'];
+    expect(verdicts.map(({ off }) => off)).toEqual(
+      SCENARIOS.map(({ id }) => (broken.includes(id) ? 'safe' : 'pass')),
+    );
+  });
+
+  it('have others beside them that fare alike', async () => {
+    const verdicts = await verdictsOf(FURTHER);
+    expect(verdicts.map(({ any }) => any)).toEqual(FURTHER.map(() => 'pass'));
+    expect(verdicts.map(({ off }) => off)).toEqual(
+      FURTHER.map(({ id }) => (['error', 'endless'].includes(id) ? 'safe' : 'pass')),
+    );
+  });
+
+  it.each(DIALECTS)('hold for streams and whole answers of %s', async (dialect) => {
+    const check = async (cut: string): Promise<void> => {
+      const models = [`wall/${cut}-${dialect}`, cut === 's14' ? 'wall/picky' : 'wall/ok'];
+      const ofMode = async (recovery: Mode): Promise<void> => {
+        const [stream, whole] = await Promise.all([
+          ask(models, { stream: true, recovery }, dialect),
+          ask(models, { recovery }, dialect),
+        ]);
+        const ending = stream === 'hang' ? stream : stream.ending;
+        const told = { cut, recovery, ending, isWhole: isWhole(stream) };
+        const isOn = recovery === 'any';
+        const expected = { ending: isOn ? 'whole' : 'error', isWhole: isOn };
+        expect(told).toEqual({ cut, recovery, ...expected });
+        expect(isWhole(whole)).toBe(true);
+      };
+      await Promise.all(MODES.map(ofMode));
+    };
+    await Promise.all(CUTS.map(check));
+  });
+
+  it('hold for whole answers of chat', async () => {
+    const ofCut = (cut: string) =>
+      ask([`wall/${cut}-off`, cut === 's14' ? 'wall/picky' : 'wall/ok']);
+    expect((await Promise.all(CUTS.map(ofCut))).map(isWhole)).toEqual(CUTS.map(() => true));
+  });
+});
