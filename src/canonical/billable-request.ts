@@ -68,6 +68,8 @@ export interface VendorHandle {
   closeVendor(): void;
   /** An answer has come to its end, of so many tokens by the vendor's own count. */
   noteOutput(tokens: number): void;
+  /** Nothing more comes, however it ended; `used` is what is in the log. */
+  noteEnd?(used: Usage): void;
 }
 
 /** What is known of a vendor's work beside what it says. */

@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 /**
  * Says when nobody waits for an answer any more. An `AbortSignal` is one; the gateway makes its own
  * for each request, because an `AbortController` and its listeners cost 20 µs there.
@@ -8,6 +10,8 @@ export interface CancelSignal {
   readonly isEnding?: boolean;
   /** To be called when a request begins to leave for a vendor, who may work on it from then on. */
   noteSent?(): void;
+  /** To be called with the head of a vendor's response, whatever its status. */
+  noteHead?(headers: IncomingHttpHeaders): void;
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }

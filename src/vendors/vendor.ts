@@ -1,6 +1,7 @@
 import type { WorkKind } from '../canonical/work-request.js';
 import type { ProviderConfig } from '../platform/config/app-config.js';
 import type { VendorSettings } from '../platform/config/vendor-settings.js';
+import type { ReadAllowance } from './account-allowance.js';
 import type { HttpTransport } from './transport/http-transport.js';
 import type { MediaFetcher } from './transport/media-fetcher.js';
 import type { Upstream } from './upstream.js';
@@ -47,6 +48,8 @@ export interface Vendor<Env extends object = object> extends VendorSettings<Env>
   readonly kinds: readonly [VendorKind, ...VendorKind[]];
   /** What tenants tell of accounts of their own; absent: they can have none. */
   readonly accountForm?: ByokAccountForm;
+  /** What its responses say is left of an account's limits, where they say it otherwise than most. */
+  readonly readAllowance?: ReadAllowance;
   /** What the semantic conventions of OpenTelemetry call it, where that is not its id. */
   readonly telemetryName?: string;
   createAdapter(provider: ProviderConfig, tools: AdapterTools): Upstream;

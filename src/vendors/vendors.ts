@@ -1,4 +1,5 @@
 import type { ProviderConfig } from '../platform/config/app-config.js';
+import { readAllowance, type ReadAllowance } from './account-allowance.js';
 import { anthropic } from './anthropic/anthropic.vendor.js';
 import { azure } from './azure/azure.vendor.js';
 import { bedrock } from './bedrock/bedrock.vendor.js';
@@ -19,6 +20,11 @@ export function vendorOf(adapter: string): Vendor | undefined {
 /** The form of accounts with a provider, by its adapter; most have a key and nothing else. */
 export function ownAccountFormOf({ adapter }: Pick<ProviderConfig, 'adapter'>): ByokAccountForm {
   return vendorOf(adapter)?.accountForm ?? KEY_ONLY;
+}
+
+/** How the vendor behind an adapter says what is left of an account's limits. */
+export function allowanceReaderOf({ adapter }: Pick<ProviderConfig, 'adapter'>): ReadAllowance {
+  return vendorOf(adapter)?.readAllowance ?? readAllowance;
 }
 
 /** The `gen_ai.provider.name` of a provider. */

@@ -8,7 +8,7 @@ import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
 import type { CatalogueService } from '../../src/core/catalogue/catalogue.service.js';
 import type { Model } from '../../src/core/catalogue/catalogue.types.js';
-import type { AppConfig } from '../../src/platform/config/app-config.js';
+import type { AppConfig, ProviderConfig } from '../../src/platform/config/app-config.js';
 import type { ByokUpstreams } from '../../src/core/credentials/byok-upstreams.service.js';
 import type { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import {
@@ -29,6 +29,8 @@ export interface Script {
   hang?: boolean;
   /** Before its end, or its failure. */
   delayMs?: number;
+  /** Of the response's head. */
+  headers?: Record<string, string>;
 }
 
 export const start: CanonicalEvent = { type: 'start', id: 'x' };
@@ -68,6 +70,8 @@ export class World {
     private readonly scripts: Record<string, (Script | ((call: UpstreamCall) => Script))[]>,
     models: Model[] = [gpt, claude, speech],
     private readonly countTokens?: (call: UpstreamCall) => Promise<number>,
+    /** With accounts; of others nothing need be said. Each account has a script of its own, as `openai@eu`. */
+    providers: readonly ProviderConfig[] = [],
   ) {
     const config = {
       limits: {
@@ -76,17 +80,20 @@ export class World {
         requestTimeoutMs: 600_000,
         cooldownMs: 30_000,
       },
+      declared: { providers: [] },
     } as unknown as AppConfig;
     this.service = new RoutingService(
       config,
       { find: (id: string) => models.find((model) => model.id === id) } as CatalogueService,
       {
         has: () => true,
-        get: (provider: string) => ({
+        providers,
+        get: (provider: string, account?: string) => ({
           droppedParams: (_request: unknown, { upstreamModel }: { upstreamModel: string }) => [
             `dropped by ${provider} for ${upstreamModel}`,
           ],
-          generate: (call: UpstreamCall) => this.iterate(provider, call),
+          generate: (call: UpstreamCall) =>
+            this.iterate(account === undefined ? provider : `${provider}@${account}`, call),
           continuesPrefill: () => this.prefilled.includes(provider),
           ...(this.countTokens && { countTokens: this.countTokens }),
         }),
@@ -154,6 +161,7 @@ export class World {
       this.openIterations++;
       const scripted = this.scripts[provider]?.shift() ?? GOOD;
       const next = typeof scripted === 'function' ? scripted(call) : scripted;
+      if (next.headers) call.signal.noteHead?.(next.headers);
       events = [...(next.events ?? [])];
       return next;
     };

@@ -5,6 +5,7 @@ import { RequestRates } from '../access/request-rates.js';
 import type { BillableRequest } from '../../canonical/billable-request.js';
 import { heldSubjects } from '../../canonical/limits.js';
 import type { SettledEvent } from '../../canonical/canonical-event.js';
+import { NO_USAGE } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import {
   InternalError,
@@ -238,11 +239,13 @@ export class LedgerService implements OnModuleDestroy {
     } catch (error) {
       // A fault of ours, for which nobody pays, and no hold stays behind.
       request.observer?.lost?.();
+      request.noteEnd?.(NO_USAGE);
       await this.commits.for(this.release(hold));
       throw error;
     }
     const { log, charge } = charged;
     hold.rates?.settle(log.usage.inputTokens + log.usage.outputTokens);
+    request.noteEnd?.(log.usage);
     const startedMs = performance.now();
     const record = makeRecord && recordOf(makeRecord, log, ending, this.logger);
     const commit = this.store.settle({ charge, log, record });

@@ -24,10 +24,22 @@ export function byPrice(
   isStreamed: boolean,
   figures: RouteFigures,
 ): PlannedRoute[] {
+  // The accounts of a pool keep their order: the latency of the first one stands for all.
+  const leadOf = (route: PlannedRoute): PlannedRoute =>
+    (route.pooled && routes.find((other) => isSamePool(route, other))) ?? route;
   const latency = (route: PlannedRoute): number =>
-    latencyOf(route, isStreamed, figures) ?? Number.MAX_SAFE_INTEGER;
+    latencyOf(leadOf(route), isStreamed, figures) ?? Number.MAX_SAFE_INTEGER;
   return [...routes].sort(
     (one, other) => comparePrices(one, other) || latency(one) - latency(other),
+  );
+}
+
+/** Whether two routes go over accounts of one pool, to the same model. */
+export function isSamePool(one: PlannedRoute, other: PlannedRoute): boolean {
+  return (
+    one.provider === other.provider &&
+    one.model === other.model &&
+    one.trafficMode === other.trafficMode
   );
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { CacheLookup } from './cache/answer-cache.service.js';
 import type {
   BillableRequest,
@@ -20,6 +21,8 @@ import type { UpstreamFailure } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
+import type { AccountUse } from './pool/account-pools.js';
+import type { PooledCall } from './pool/pool-member.js';
 
 /** One route that a request may take, with all that calling it needs. */
 export interface PlannedRoute extends BillableRoute {
@@ -27,6 +30,8 @@ export interface PlannedRoute extends BillableRoute {
   readonly limits: CallLimits;
   /** The tenant's own account, by which the vendor is called; undefined on shared capacity. */
   readonly byok?: ByokAccess;
+  /** What it asks of its account, where that is one of a pool. */
+  readonly pooled?: PooledCall;
 }
 
 /** Of attempts: a vendor has worked on them, be it for a caller who did not take it. */
@@ -48,6 +53,8 @@ export interface RouteAttempt {
   usage?: Usage | undefined;
   /** Where it goes on with an answer that broke off, in code points of its text; undefined: it began. */
   continuesAt?: number;
+  /** Its part of its account's load, where that is one of a pool. */
+  use?: AccountUse;
 }
 
 /** Where a request comes from, beside its body. */
@@ -153,9 +160,17 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     const { route, startedAt, sentAt = startedAt } = attempt;
     this.speeds?.recordSpeed(route, tokens, Date.now() - sentAt.getTime());
   }
+
+  noteEnd(used: Usage): void {
+    for (const { use } of this.attempts) use?.end(isNothing(used) ? undefined : used);
+  }
 }
 
-/** Notes of the attempt that is under way when its request leaves. */
+function isNothing({ inputTokens, outputTokens }: Usage): boolean {
+  return inputTokens + outputTokens === 0;
+}
+
+/** Notes of the attempt that is under way when its request leaves, and what its vendor says of the account. */
 class VendorCanceller extends Canceller {
   constructor(private readonly attempts: readonly RouteAttempt[]) {
     super();
@@ -164,6 +179,10 @@ class VendorCanceller extends Canceller {
   noteSent(): void {
     const attempt = this.attempts.at(-1);
     if (attempt) attempt.sentAt ??= new Date();
+  }
+
+  noteHead(headers: IncomingHttpHeaders): void {
+    this.attempts.at(-1)?.use?.heed(headers);
   }
 }
 

@@ -39,6 +39,7 @@ class World {
       { find: (id: string) => models.find((model) => model.id === id) } as CatalogueService,
       {
         has: () => true,
+        providers: [],
         get: (provider: string) => ({
           ...(this.scripts[provider] && {
             embed: (call: WorkCall<EmbeddingRequest>) => ({

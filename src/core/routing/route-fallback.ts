@@ -15,6 +15,8 @@ import { brokenAnswerError, callerErrorOf, type RouteFailure } from './caller-er
 import type { BegunAnswer } from './opened-answer.js';
 import type { Plan, PlannedRoute, RouteAttempt, RouteCover } from './plan.js';
 import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
+import type { AccountPools } from './pool/account-pools.js';
+import { isPooled } from './pool/pool-member.js';
 import { limitsLeft } from './to-upstream-call.js';
 
 /** A `Retry-After` this short is waited out, once, before leaving for another model. */
@@ -47,6 +49,11 @@ export interface FirstAnswer<Event> {
   rest: AsyncIterator<Event>;
 }
 
+/** Beside what is kept of each attempt: what the accounts of pools can take. */
+export interface FallbackSinks extends AttemptSinks {
+  pools: AccountPools;
+}
+
 /** Tries the routes of a plan in order until one answers, whatever the answer is made of. */
 export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   private readonly failures: RouteFailure[] = [];
@@ -56,7 +63,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     private readonly plan: Plan<RoutableRequest>,
     private readonly cover: RouteCover,
     private readonly call: MakeRouteCall<Event>,
-    private readonly records: AttemptSinks,
+    private readonly records: FallbackSinks,
   ) {}
 
   /**
@@ -168,11 +175,18 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     if (plan.callerGone.aborted) throw new CallerGoneError();
     const limits = this.limitsLeft(route);
     if (!limits) return undefined;
+    const pooled = isPooled(route) ? route : undefined;
+    const full = pooled && fullAccount(this.records.pools.waitMs(pooled));
+    if (full) {
+      this.failures.push({ route, error: full });
+      return undefined;
+    }
     const attempt: RouteAttempt = {
       route,
       startedAt: this.now(),
       durationMs: 0,
       outcome: 'pending',
+      ...(pooled && { use: this.records.pools.begin(pooled) }),
     };
     plan.attempts.push(attempt);
     const tried = new AttemptRecorder(route, this.records, plan.requestId, limits);
@@ -202,6 +216,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       attempt.usage = usageIn(held);
       this.failures.push({ route, error });
       tried.failed(error);
+      attempt.use?.fail();
       if (plan.callerGone.aborted) throw new CallerGoneError();
       if (!error.allowsFallback) throw callerErrorOf(this.failures, plan.request);
       return undefined;
@@ -236,8 +251,16 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     attempt.outcome = failure.failure;
     attempt.durationMs = this.records.clock.now() - attempt.startedAt.getTime();
     tried.failed(failure, 'broke off');
+    attempt.use?.end();
     return brokenAnswerError(tried.route, failure);
   }
+}
+
+/** Why an account is passed over before it is hit: others have used up its minute since it was planned. */
+export function fullAccount(waitMs: number): UpstreamError | undefined {
+  if (waitMs <= 0) return undefined;
+  const message = 'the account is at its limit';
+  return new UpstreamError({ failure: 'rate_limited', message, retryAfterMs: waitMs });
 }
 
 async function pullToContent<Event extends CanonicalEvent | WorkEvent<unknown>>(

@@ -8,6 +8,12 @@ const FAILURES_TO_OPEN = 5;
 const PROBE_EVERY_MS = 1_000;
 /** A route of which nothing is known is tried by one request in this time, where it is speed that counts. */
 const MEASURE_EVERY_MS = 10_000;
+/** An account of a pool that is told to wait, but not for how long, rests for so long … */
+const REST_MS = 5_000;
+/** … and for no longer than this, whatever a vendor says: its word is looked at again then. */
+const MAX_REST_MS = 3_600_000;
+/** What a vendor refuses a whole account for: its key, or that nothing is left to spend. */
+const ACCOUNT_STATUSES: ReadonlySet<number | undefined> = new Set([401, 402, 429]);
 /** A route that was not tried for so long after its pause is no longer called failing. */
 const FORGIVEN_AFTER_MS = 300_000;
 
@@ -45,6 +51,8 @@ export interface HealthKey {
   upstreamModel: string;
   /** One of several accounts of the operator's, each of which fails for itself. */
   account?: string | undefined;
+  /** Of one account of a pool, which rests by itself while the others serve. */
+  pooled?: object | undefined;
   /** Of a tenant's own account, whose failures are no one else's. */
   byok?: { credential: { id: string }; hasTenantAddress: boolean };
 }
@@ -163,6 +171,7 @@ export class RouteHealth {
       if (known && error.failure !== 'unsupported') endPause(known, nowMs);
       return;
     }
+    if (key.pooled && this.isRested(key, error, nowMs)) return;
     const memory = this.memory(
       error.countsAgainst === 'provider' ? providerKey(key) : modelKey(key),
     );
@@ -175,6 +184,37 @@ export class RouteHealth {
       // The next failure after the pause opens it again: one call is the probe.
       memory.failures = FAILURES_TO_OPEN - 1;
     }
+  }
+
+  /** Leaves an account of a pool alone with one model for so long; a longer rest stays. */
+  rest(key: HealthKey, restMs: number, nowMs = this.clock.monotonicMs()): void {
+    const memory = this.memory(modelKey(key));
+    const untilMs = nowMs + Math.min(restMs, MAX_REST_MS);
+    if (untilMs > memory.coolUntilMs) beginPause(memory, nowMs, untilMs - nowMs);
+  }
+
+  /** For how long a vendor has asked not to be called over a route; 0: no longer, or it fails instead. */
+  restMs(key: HealthKey, nowMs = this.clock.monotonicMs()): number {
+    const memory = this.memories.get(modelKey(key));
+    if (!memory || stateOf(memory, nowMs) !== 'cooling') return 0;
+    return memory.coolUntilMs - nowMs;
+  }
+
+  /**
+   * Where other accounts take over at once, there is no need to see a failure five times that is the account's
+   * own: at its limit it rests, and one that its vendor refuses is left alone as a failing route is.
+   */
+  private isRested(key: HealthKey, error: UpstreamError, nowMs: number): boolean {
+    if (error.failure === 'rate_limited') {
+      this.rest(key, error.retryAfterMs ?? REST_MS, nowMs);
+      return true;
+    }
+    if (error.failure !== 'operator') return false;
+    const isWhole = key.account !== undefined && ACCOUNT_STATUSES.has(error.status);
+    const memory = this.memory(isWhole ? providerKey(key) : modelKey(key));
+    beginPause(memory, nowMs, this.cooldownMs);
+    memory.failures = FAILURES_TO_OPEN - 1;
+    return true;
   }
 
   /** How each shared route does that has been called. Without a model it is the provider as a whole. */

@@ -26,11 +26,19 @@ import { RecoveringAnswer } from './recovery/recovering-answer.js';
 import { recoveryOf } from './recovery/recovery-wish.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { RouteHealth, type RouteCondition } from './route-health.js';
+import { AccountPools } from './pool/account-pools.js';
+import { OperatorPools } from './pool/operator-pools.js';
+import { isPooled } from './pool/pool-member.js';
 import { RouteTally } from './route-tally.js';
 import { RoutePauses } from './route-pauses.service.js';
 import { trackRoutes } from './route-metrics.js';
-import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
-import { RouteFallback, type MakeRouteCall } from './route-fallback.js';
+import { AttemptRecorder } from './attempt-recorder.js';
+import {
+  fullAccount,
+  RouteFallback,
+  type FallbackSinks,
+  type MakeRouteCall,
+} from './route-fallback.js';
 import { selectRoutes, type RoutingState } from './select-routes.js';
 import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
@@ -43,9 +51,12 @@ export class RoutingService {
   private readonly logger = new Logger(RoutingService.name);
   /** What became of calls since it was last written down. */
   readonly tally = new RouteTally();
+  /** What the accounts of providers have to do that have several. */
+  readonly pools: AccountPools;
+  private readonly operatorPools: OperatorPools;
   private readonly health: RouteHealth;
   private state: RoutingState;
-  private readonly records: AttemptSinks;
+  private readonly records: FallbackSinks;
 
   constructor(
     @Inject(APP_CONFIG) private readonly config: AppConfig,
@@ -59,8 +70,10 @@ export class RoutingService {
     @Optional() private readonly settings?: LiveSettings,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
-    const { health, tally, logger } = this;
-    this.records = { health, metrics, tally, logger, clock: SYSTEM_CLOCK };
+    this.pools = new AccountPools(this.health);
+    this.operatorPools = new OperatorPools(upstreams, catalogue, config);
+    const { health, tally, pools, logger } = this;
+    this.records = { health, metrics, tally, pools, logger, clock: SYSTEM_CLOCK };
     this.state = this.makeState();
     trackRoutes(metrics, this.health, () => catalogue.rows);
   }
@@ -204,6 +217,10 @@ export class RoutingService {
         message: 'The operator has paused the route.',
       });
     }
+    const pooled = isPooled(route) ? route : undefined;
+    const full = pooled && fullAccount(this.pools.waitMs(pooled));
+    if (full) throw full;
+    const use = pooled && this.pools.begin(pooled);
     const tried = new AttemptRecorder(route, this.records, requestId);
     let outcome = 'aborted';
     try {
@@ -227,6 +244,7 @@ export class RoutingService {
       throw error;
     } finally {
       tried.end(outcome);
+      use?.end();
     }
   }
 
@@ -287,13 +305,15 @@ export class RoutingService {
   }
 
   private makeState(): RoutingState {
-    const { config, catalogue, upstreams, health, pauses, settings } = this;
+    const { config, catalogue, upstreams, health, pauses, settings, operatorPools } = this;
     const { limits, byokFeePercent } = config;
     health.cooldownMs = limits.cooldownMs;
     return {
       isConfigured: (provider) => upstreams.has(provider),
       vendorOf: (provider) => upstreams.get(provider),
       isCooling: (key) => health.isCooling(key),
+      poolOf: (provider) => operatorPools.of(provider),
+      pools: this.pools,
       isPaused: (route) => pauses.of(route) !== undefined,
       wholeLatencyMs: (key) => health.wholeLatencyMs(key),
       speedOf: (key) => health.speedOf(key),

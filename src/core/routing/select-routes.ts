@@ -1,5 +1,6 @@
 import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { LimitedSubject } from '../../canonical/limits.js';
+import { estimateTokens } from '../../canonical/prompt-size.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
@@ -7,13 +8,16 @@ import {
   InvalidRequestError,
   NotFoundError,
   ProviderUnavailableError,
+  RateLimitError,
 } from '../../platform/errors/gateway-errors.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
 import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { CallLimits, Upstream } from '../../vendors/upstream.js';
 import { withoutDenied } from './denied-names.js';
-import { byPrice, sortRoutes, withoutDear, type RouteFigures } from './order-routes.js';
+import { byPrice, isSamePool, sortRoutes, withoutDear, type RouteFigures } from './order-routes.js';
 import type { CostLimit, PlannedRoute } from './plan.js';
+import type { AccountPools } from './pool/account-pools.js';
+import { isPooled, servesModel, type PoolMember } from './pool/pool-member.js';
 import type { HealthKey } from './route-health.js';
 import { textCeilingOf } from './text-ceiling.js';
 import type { UsageBounds } from '../../canonical/billable-route.js';
@@ -31,6 +35,12 @@ export interface RoutingState extends RouteFigures {
   isCooling(key: HealthKey): boolean;
   /** Whether the operator has paused the route, over whatever account. */
   isPaused(route: PlannedRoute): boolean;
+  /** The accounts of a provider that has several; undefined: it has one. */
+  poolOf?(provider: string): readonly PoolMember[] | undefined;
+  /** What those can take; there where any has several. */
+  pools?: Pick<AccountPools, 'order' | 'waitMs' | 'expectedTokens'>;
+  /** Id of the account that is to be first as long as it is well, e.g. as it has read the prompt before. */
+  preferredAccount?(provider: string): string | undefined;
   limits: AppConfig['limits'];
   byokFeePercent: number;
   /** The caller's own accounts; of one provider in the order in which they are tried. */
@@ -104,10 +114,35 @@ export function selectRoutes(
     if (routes.length === 0) throw costLimit.refusal();
   }
 
-  const [first, ...others] = routes.filter((route) => !state.isCooling(route));
+  const [first, ...others] = routes.filter(
+    (route) => !state.isCooling(route) && waitMsOf(route, state) <= 0,
+  );
   // All are cooling down: rather try the best one than refuse.
-  if (first === undefined) return [routes[0] ?? best];
-  return allowFallbacks ? [first, ...others] : [first];
+  if (first === undefined) return [bestOfCooling(routes, state) ?? best];
+  if (allowFallbacks) return [first, ...others];
+  // To the caller, the accounts of one provider are one route.
+  return first.pooled ? [first, ...others.filter((route) => isSamePool(first, route))] : [first];
+}
+
+/** Milliseconds for which a pool's account takes nothing more; 0: it does, or is none of a pool. */
+function waitMsOf(route: PlannedRoute, { pools }: RoutingState): number {
+  return isPooled(route) ? (pools?.waitMs(route) ?? 0) : 0;
+}
+
+/** @throws RateLimitError where all there is are accounts that take nothing more for now */
+function bestOfCooling(
+  routes: readonly PlannedRoute[],
+  state: RoutingState,
+): PlannedRoute | undefined {
+  const waitsMs = routes.map((route) => waitMsOf(route, state));
+  const index = waitsMs.findIndex((waitMs) => waitMs <= 0);
+  if (index >= 0 || routes.length === 0) return routes[index];
+  const names = [...new Set(routes.map(({ provider, model }) => `${provider} for ${model}`))];
+  throw new RateLimitError(
+    'model',
+    `Every account has reached its limit: ${names.join(', ')}. Try again later, or add fallback models.`,
+    Math.max(1, Math.ceil(Math.min(...waitsMs) / 1000)),
+  );
 }
 
 /** Those named in `order` first, in that order; the rest behind them by priority. */
@@ -200,7 +235,7 @@ function planRoutes(
   const { byok, byokFeePercent } = state;
   const isConfigured = state.isConfigured(route.provider);
   if (byok.length === 0) {
-    if (isConfigured) planned.push(planRoute(request, model, route, state));
+    if (isConfigured) planShared(request, model, route, state, planned);
     return;
   }
   const accounts = byok.filter(({ credential }) => credential.provider === route.provider);
@@ -211,7 +246,49 @@ function planRoutes(
   }
   const isShared =
     isConfigured && accounts.every(({ credential }) => credential.allowSharedFallback);
-  if (isShared) planned.push(planRoute(request, model, route, state));
+  if (isShared) planShared(request, model, route, state, planned);
+}
+
+/** Shared capacity: one route, or one for each account that serves the model. */
+function planShared(
+  request: RoutableRequest,
+  model: Model,
+  route: ModelRoute,
+  state: RoutingState,
+  planned: PlannedRoute[],
+): void {
+  const members = state.poolOf?.(route.provider);
+  if (!members || !state.pools) {
+    planned.push(planRoute(request, model, route, state));
+    return;
+  }
+  const { catalogueId } = model;
+  const routes = members
+    .filter((member) => servesModel(member, catalogueId))
+    .map((member) => {
+      const own = member.prices?.get(catalogueId);
+      const plan = planRoute(request, model, own ? { ...route, pricing: own } : route, state);
+      const pooled = { member, tokens: demandOf(request, plan, state.pools) };
+      const { configVersion = null } = plan;
+      return Object.assign(plan, {
+        account: member.account,
+        pooled,
+        configVersion: own && member.hasFilePrices ? null : configVersion,
+      });
+    });
+  planned.push(...state.pools.order(routes, state.preferredAccount?.(route.provider)));
+}
+
+/** Tokens that a request is taken to use on a route, for an account's limits: less than it can use at most. */
+function demandOf(
+  request: RoutableRequest,
+  { provider, upstreamModel, ceiling, output }: PlannedRoute,
+  pools: RoutingState['pools'],
+): number {
+  if (!isTextRequest(request)) return request.estimate.inputTokens + request.estimate.outputTokens;
+  const most = (output?.most ?? ceiling.outputTokens) * (output?.choices ?? 1);
+  const input = estimateTokens(request.promptSize.characters);
+  return input + (pools?.expectedTokens(provider, upstreamModel, most) ?? 0);
 }
 
 function planRoute(

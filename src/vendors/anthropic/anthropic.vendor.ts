@@ -1,5 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { IsOptional } from 'class-validator';
 import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
+import {
+  allowanceOf,
+  together,
+  type AccountAllowance,
+  type Allowance,
+} from '../account-allowance.js';
 import { KEY_ONLY, type Vendor } from '../vendor.js';
 import { AnthropicAdapter } from './anthropic.adapter.js';
 
@@ -28,5 +35,29 @@ export const anthropic: Vendor<AnthropicEnv> = {
   baseUrl: (env) => env.ANTHROPIC_BASE_URL ?? 'https://api.anthropic.com',
   account: ({ ANTHROPIC_API_KEY: apiKey }) => (apiKey ? { apiKey } : undefined),
   accountForm: KEY_ONLY,
+  readAllowance: readAnthropicAllowance,
   createAdapter: (provider, { transport }) => new AnthropicAdapter(provider, transport),
 };
+
+const PREFIX = 'anthropic-ratelimit';
+
+/** Resets are moments. Beside all tokens, those of input and of output have limits of their own. */
+function readAnthropicAllowance(
+  headers: IncomingHttpHeaders,
+  nowMs = Date.now(),
+): AccountAllowance | undefined {
+  const read = (what: string): Allowance | undefined => {
+    const resetMs = Date.parse(String(headers[`${PREFIX}-${what}-reset`])) - nowMs;
+    return allowanceOf(
+      headers[`${PREFIX}-${what}-remaining`],
+      headers[`${PREFIX}-${what}-limit`],
+      Number.isNaN(resetMs) ? undefined : Math.max(0, resetMs),
+    );
+  };
+  const output = read('output-tokens');
+  const counted = [read('tokens'), read('input-tokens'), output?.left === 0 ? output : undefined];
+  const [tightest] = counted
+    .filter((each) => each !== undefined)
+    .sort((one, other) => one.left - other.left);
+  return together(read('requests'), tightest);
+}

@@ -92,6 +92,7 @@ export class UpstreamResponse
     if (status < 200) return;
     this.status = status;
     this.headers = headers;
+    this.signal.noteHead?.(headers);
     this.progress();
     this.onHead(this);
   }

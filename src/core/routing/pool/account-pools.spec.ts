@@ -1,0 +1,238 @@
+import { describe, expect, it } from '@jest/globals';
+import { readAllowance } from '../../../vendors/account-allowance.js';
+import { UpstreamError } from '../../../vendors/upstream-error.js';
+import { RouteHealth } from '../route-health.js';
+import { AccountPools } from './account-pools.js';
+import type { PooledRoute, PoolMember } from './pool-member.js';
+
+/** The same numbers in every run. */
+function seeded(): () => number {
+  let state = 42;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+class World {
+  nowMs = 0;
+  readonly health = new RouteHealth(10_000);
+  readonly pools = new AccountPools(this.health, { monotonicMs: () => this.nowMs }, seeded());
+  readonly routes: PooledRoute[];
+
+  constructor(accounts: Record<string, Partial<PoolMember>>, tokens = 100) {
+    this.routes = Object.entries(accounts).map(([account, fields]) => ({
+      provider: 'p',
+      account,
+      upstreamModel: 'm',
+      pooled: {
+        member: { key: `p@${account}`, account, weight: 1, readAllowance, ...fields },
+        tokens,
+      },
+    }));
+  }
+
+  /** The next request's account; undefined: none takes it. */
+  take() {
+    const [first] = this.pools.order(this.routes);
+    if (!first || this.pools.waitMs(first) > 0) return undefined;
+    return { account: first.account, use: this.pools.begin(first) };
+  }
+
+  /** How many of so many requests went where, each over at once. */
+  spread(requests: number): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (let count = 0; count < requests; count++) {
+      const taken = this.take();
+      taken?.use.end();
+      const name = taken?.account ?? 'none';
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  waits(): number[] {
+    return this.routes.map((route) => this.pools.waitMs(route));
+  }
+}
+
+describe(AccountPools.name, () => {
+  it('gives each account its weight of the requests', () => {
+    const {
+      a = 0,
+      b = 0,
+      c = 0,
+    } = new World({
+      a: { weight: 1 },
+      b: { weight: 2 },
+      c: { weight: 7 },
+    }).spread(10_000);
+    expect(a + b + c).toBe(10_000);
+    expect(Math.abs(a - 1_000)).toBeLessThan(200);
+    expect(Math.abs(b - 2_000)).toBeLessThan(200);
+    expect(Math.abs(c - 7_000)).toBeLessThan(200);
+  });
+
+  it('keeps requests under way even for their weights', () => {
+    const world = new World({ slow: { weight: 1 }, fast: { weight: 1 } });
+    const open = Array.from({ length: 50 }, () => world.take());
+    // One ends nothing, so the other gets what comes.
+    for (const taken of open) if (taken?.account === 'fast') taken.use.end();
+    const { slow = 0, fast = 0 } = world.spread(100);
+    expect(slow).toBe(0);
+    expect(fast).toBe(100);
+  });
+
+  it('keeps each of three accounts at its limit until the sum is spent, and tells when there is more', () => {
+    const world = new World({
+      a: { requestsPerMinute: 10 },
+      b: { requestsPerMinute: 20 },
+      c: { requestsPerMinute: 70 },
+    });
+    const counts: Record<string, number> = {};
+    for (let count = 0; count < 120; count++) {
+      world.nowMs += 250;
+      const name = world.take()?.account ?? 'none';
+      counts[name] = (counts[name] ?? 0) + 1;
+    }
+    expect(counts).toEqual({ a: 10, b: 20, c: 70, none: 20 });
+    const waitMs = Math.min(...world.waits());
+    // The first request was at 250 ms, and its minute is over within its second.
+    expect(world.nowMs + waitMs).toBe(61_000);
+    world.nowMs += waitMs;
+    expect(world.take()).toBeDefined();
+  });
+
+  it('never lets more into any minute than an account may take', () => {
+    const world = new World({ a: { requestsPerMinute: 10 }, b: { requestsPerMinute: 25 } });
+    const times: Record<string, number[]> = { a: [], b: [] };
+    for (; world.nowMs < 300_000; world.nowMs += 130) {
+      const taken = world.take();
+      taken?.use.end();
+      if (taken?.account) times[taken.account]!.push(world.nowMs);
+    }
+    const most = (list: number[]): number =>
+      Math.max(...list.map((from) => list.filter((at) => at >= from && at < from + 60_000).length));
+    expect(most(times.a!)).toBe(10);
+    expect(most(times.b!)).toBe(25);
+    // … and that they are used up.
+    expect(times.a!.length).toBeGreaterThan(40);
+  });
+
+  it('counts tokens before they are used, and corrects them when they were', () => {
+    const world = new World({ a: { tokensPerMinute: 1_000 }, b: { tokensPerMinute: 2_000 } }, 300);
+    const taken = Array.from({ length: 9 }, () => world.take());
+    expect(taken.map((each) => each?.account).sort()).toEqual([
+      ...['a', 'a', 'a'],
+      ...['b', 'b', 'b', 'b', 'b', 'b'],
+    ]);
+    expect(world.take()).toBeUndefined();
+    const [used, failed] = taken.filter((each) => each?.account === 'a');
+    // It has used a third of what was expected, which makes room for one more, once.
+    used?.use.end({ inputTokens: 60, outputTokens: 40 });
+    used?.use.end({ inputTokens: 60, outputTokens: 40 });
+    expect(world.take()?.account).toBe('a');
+    expect(world.take()).toBeUndefined();
+    // What came to nothing is free again.
+    failed?.use.fail();
+    expect(world.take()?.account).toBe('a');
+    expect(world.take()).toBeUndefined();
+  });
+
+  it('expects answers to be as long as those before, and no longer than they may be', () => {
+    const world = new World({ a: {} });
+    expect(world.pools.expectedTokens('p', 'm', 10_000)).toBe(500);
+    world.take()?.use.end({ inputTokens: 1, outputTokens: 2_000 });
+    expect(world.pools.expectedTokens('p', 'm', 10_000)).toBe(2_000);
+    world.take()?.use.end({ inputTokens: 1, outputTokens: 1_000 });
+    expect(world.pools.expectedTokens('p', 'm', 10_000)).toBe(1_900);
+    expect(world.pools.expectedTokens('p', 'm', 64)).toBe(64);
+    expect(world.pools.expectedTokens('p', 'other', 10_000)).toBe(500);
+  });
+
+  it('heeds what a vendor says is left, until it is there again', () => {
+    const world = new World({ a: { weight: 100 }, b: {} });
+    const [a] = world.routes;
+    world.pools.begin(a!).heed({
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '20s',
+    });
+    expect(world.spread(20)).toEqual({ b: 20 });
+    world.nowMs = 19_999;
+    expect(world.waits()).toEqual([1, 0]);
+    world.nowMs = 20_000;
+    expect(world.waits()).toEqual([0, 0]);
+    // Tokens that do not reach for this request may do for a smaller one.
+    world.pools.begin(a!).heed({
+      'x-ratelimit-remaining-tokens': '99',
+      'x-ratelimit-reset-tokens': '30s',
+    });
+    expect(world.waits()).toEqual([30_000, 0]);
+    const small = { ...a!, pooled: { ...a!.pooled, tokens: 50 } };
+    expect(world.pools.waitMs(small)).toBe(0);
+    // What goes out meanwhile is taken off.
+    world.pools.begin(small);
+    expect(world.pools.waitMs(small)).toBeGreaterThan(0);
+    // Where the whole is known, it comes back bit by bit.
+    world.pools.begin(a!).heed({
+      'x-ratelimit-limit-tokens': '1090',
+      'x-ratelimit-remaining-tokens': '90',
+      'x-ratelimit-reset-tokens': '60s',
+    });
+    expect(world.waits()).toEqual([600, 0]);
+    // Another model of the account has limits of its own.
+    expect(world.pools.waitMs({ ...a!, upstreamModel: 'other' })).toBe(0);
+  });
+
+  it('lets an account rest that is told to wait, and leaves one alone that is refused', () => {
+    const world = new World({ a: {}, b: {}, c: {} });
+    const [a, b, c] = world.routes;
+    const fail = (
+      route: PooledRoute,
+      failure: 'rate_limited' | 'operator',
+      fields: { status?: number; retryAfterMs?: number },
+    ) =>
+      world.health.recordFailure(
+        route,
+        new UpstreamError({ failure, message: 'x', ...fields }),
+        0,
+        world.nowMs,
+      );
+    // For longer than a failing route is left alone.
+    fail(a!, 'rate_limited', { status: 429, retryAfterMs: 25_000 });
+    fail(b!, 'operator', { status: 401 });
+    expect(world.spread(20)).toEqual({ c: 20 });
+    expect(world.waits()).toEqual([25_000, 0, 0]);
+    // A refused key is no good for any model; a limit is about one.
+    expect(world.health.isCooling({ ...a!, upstreamModel: 'other' }, 0)).toBe(false);
+    expect(world.health.isCooling({ ...b!, upstreamModel: 'other' }, 0)).toBe(true);
+    fail(c!, 'operator', { status: 403 });
+    expect(world.health.isCooling(c!, 0)).toBe(true);
+    expect(world.health.isCooling({ ...c!, upstreamModel: 'other' }, 0)).toBe(false);
+    world.nowMs = 10_000;
+    expect(Object.keys(world.spread(20)).sort()).toEqual(['b', 'c']);
+    world.nowMs = 25_000;
+    expect(Object.keys(world.spread(50)).sort()).toEqual(['a', 'b', 'c']);
+    // Without a time it is a short one.
+    fail(a!, 'rate_limited', { status: 429 });
+    expect(world.waits()[0]).toBe(5_000);
+  });
+
+  it('puts the preferred account first as long as it can take the request', () => {
+    const world = new World({ a: { requestsPerMinute: 1 }, b: {}, c: {} });
+    const first = () => world.pools.order(world.routes, 'a')[0];
+    expect([first()?.account, first()?.account]).toEqual(['a', 'a']);
+    world.pools.begin(world.routes[0]!);
+    expect(first()?.account).not.toBe('a');
+    expect(world.pools.order(world.routes, 'nobody')).toHaveLength(3);
+    expect(world.pools.order(world.routes, 'b').at(-1)?.account).toBe('a');
+  });
+
+  it('takes no more than its part where other instances take theirs', () => {
+    const world = new World({ a: { requestsPerMinute: 10, tokensPerMinute: 100_000 } });
+    world.pools.share = 1 / 3;
+    expect(world.spread(5)).toEqual({ a: 3, none: 2 });
+    world.pools.share = 1;
+    expect(world.spread(10)).toEqual({ a: 7, none: 3 });
+  });
+});
