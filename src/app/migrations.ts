@@ -43,6 +43,7 @@ import { CreateRouteHistory1764486000000 } from '../../migrations/1764486000000-
 import { SumRequestsByFacet1764487000000 } from '../../migrations/1764487000000-sum-requests-by-facet.js';
 import { IndexRareRequests1764488000000 } from '../../migrations/1764488000000-index-rare-requests.js';
 import { IndexAuditLogFilters1764489000000 } from '../../migrations/1764489000000-index-audit-log-filters.js';
+import { CountRouteTokens1764492000000 } from '../../migrations/1764492000000-count-route-tokens.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -91,4 +92,5 @@ export const MIGRATIONS = [
   SumRequestsByFacet1764487000000,
   IndexRareRequests1764488000000,
   IndexAuditLogFilters1764489000000,
+  CountRouteTokens1764492000000,
 ];

@@ -66,8 +66,8 @@ export interface VendorHandle {
   endVendorCalls(): void;
   /** Closes the vendor's connection at once. The answer then ends by throwing. */
   closeVendor(): void;
-  /** An answer has come to its end, of so many tokens by the vendor's own count. */
-  noteOutput(tokens: number): void;
+  /** An answer has come to its end, with this by the vendor's own count. */
+  noteOutput(usage: Usage): void;
   /** Nothing more comes, however it ended; `used` is what is in the log. */
   noteEnd?(used: Usage): void;
 }

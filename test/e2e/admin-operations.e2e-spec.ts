@@ -253,6 +253,21 @@ describe('GET /v1/admin/routes/history', () => {
     await until(async () => (await sumsOf('sandbox/fault-500')).failed >= 1, 40_000);
     expect((await sumsOf('sandbox/echo')).failed).toBe(0);
     expect((await sumsOf('sandbox/fault-500')).answered).toBe(0);
+    // What is read of late is a few seconds old.
+    await until(async () => {
+      const { body } = await admin('GET', `${ROUTES}?model=sandbox/echo`);
+      return body.data[0]!.cache_hit_rate === 0;
+    });
+    const shown = async (path: string) =>
+      (await (await other.fetch(path)).json()) as { data: { id: string } & { id: string }[] };
+    const { data } = await shown('/v1/models/sandbox/echo/endpoints');
+    expect(data).toMatchObject({ endpoints: [{ uptime_last_30m: 100, cache_hit_rate: 0 }] });
+    const failing = await shown('/v1/models/sandbox/fault-500/endpoints');
+    expect(failing.data).toMatchObject({ endpoints: [{ uptime_last_30m: 0 }] });
+    const providers = await shown('/v1/providers');
+    expect(providers.data.find(({ id }) => id === 'sandbox')).toMatchObject({
+      measured: { uptime: expect.any(Number), throughput: expect.any(Number), cache_hit_rate: 0 },
+    });
   }, 90_000);
 
   it('goes back up to a week, in coarser steps', async () => {

@@ -55,6 +55,37 @@ describe('the catalogue', () => {
     },
   );
 
+  it('lists who serves a model, its slash plain or encoded', async () => {
+    for (const path of ['/v1/models/openai/gpt-4o-mini', '/api/v1/models/openai%2Fgpt-4o-mini']) {
+      const { status, body } = await get<{ data: Record<string, unknown> }>(`${path}/endpoints`);
+      expect(status).toBe(200);
+      expect(body.data).toMatchObject({
+        id: 'openai/gpt-4o-mini',
+        architecture: { modality: expect.any(String) },
+        endpoints: [
+          {
+            tag: 'openai',
+            model_id: 'openai/gpt-4o-mini',
+            pricing: { prompt: '0.00000015', completion: '0.000009' },
+            supports_implicit_caching: true,
+            state: 'healthy',
+            status: 0,
+            latency_last_30m: null,
+            throughput_last_30m: null,
+            is_own_account: false,
+          },
+        ],
+      });
+    }
+    const member = await get<{ data: unknown }>('/v1/models/local/fam:x/endpoints');
+    expect(member.body.data).toMatchObject({ endpoints: [{ tag: 'local' }] });
+    expect(await get('/v1/models/openai/nobody/endpoints')).toMatchObject({
+      status: 404,
+      body: { error: { param: 'id' } },
+    });
+    expect((await get('/v1/models/vertex/gemini-2.5-pro/endpoints')).status).toBe(404);
+  });
+
   it('gives a model in the interface’s shape, its slash plain or encoded', async () => {
     for (const path of ['/v1/models/openai/gpt-4o-mini', '/v1/models/openai%2Fgpt-4o-mini']) {
       const { status, body } = await get<Record<string, unknown>>(path);

@@ -56,6 +56,23 @@ describe('clients that are given {base}/api/v1', () => {
       expect(embedders.result.data.map(({ id }) => id)).toEqual(['sandbox/embed']);
     });
 
+    it('read who serves a model, and order by what counts', async () => {
+      const [author = '', slug = ''] = MODEL.split('/');
+      const { data } = await client.endpoints.list({ author, slug });
+      expect(data).toMatchObject({ id: MODEL, endpoints: [{ tag: 'sandbox', status: 0 }] });
+      const answer = await client.chat.send({
+        chatRequest: {
+          model: MODEL,
+          messages: [{ role: 'user', content: 'Hi' }],
+          provider: {
+            sort: { by: 'throughput', partition: 'none' },
+            maxPrice: { prompt: '1000', completion: '1000' },
+          },
+        },
+      });
+      expect(answer).toMatchObject({ model: MODEL });
+    });
+
     it('read vectors', async () => {
       const request = { requestBody: { model: 'sandbox/embed', input: 'text' } };
       expect(await client.embeddings.generate(request)).toMatchObject({ model: 'sandbox/embed' });

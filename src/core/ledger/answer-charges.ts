@@ -52,7 +52,7 @@ export class AnswerCharges {
     const vendorCost = meter.route.trafficMode === 'byok' ? 0 : totalOf(charge);
     noteAttempts(log, request.attempts ?? [], vendorCost);
     if (!isWhole) return { log, charge: splitCharge(charge, credits).charge };
-    if (source === 'upstream' && ending.isWhole) request.noteOutput(usage.outputTokens);
+    if (source === 'upstream' && ending.isWhole) request.noteOutput(usage);
     return { log, charge };
   }
 }

@@ -74,6 +74,7 @@ export function measuresOf(
     catalogueId: route.catalogueId,
     outcome: log.outcome,
     inputTokens: log.usage.inputTokens,
+    cachedTokens: log.usage.cacheReadTokens,
     outputTokens: log.usage.outputTokens,
     cost,
     shortfall,

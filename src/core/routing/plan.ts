@@ -97,6 +97,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   observer: RequestObserver | undefined;
   /** Where the speed of routes is remembered; set when routes are about to be tried. */
   speeds: RouteSpeeds | undefined;
+  /** Where it is counted what answers used; set with `speeds`. */
+  uses: RouteUses | undefined;
   private readonly vendorCanceller = new VendorCanceller(this.attempts);
 
   constructor(
@@ -154,11 +156,13 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     this.vendorCanceller.abort();
   }
 
-  noteOutput(tokens: number): void {
+  noteOutput(usage: Usage): void {
     const attempt = this.attempts.at(-1);
     if (attempt?.outcome !== 'answered') return;
     const { route, startedAt, sentAt = startedAt } = attempt;
-    this.speeds?.recordSpeed(route, tokens, Date.now() - sentAt.getTime());
+    const durationMs = Date.now() - sentAt.getTime();
+    this.speeds?.recordSpeed(route, usage.outputTokens, durationMs);
+    this.uses?.noteUsage(route, usage, durationMs);
   }
 
   noteEnd(used: Usage): void {
@@ -192,6 +196,12 @@ export interface RouteSpeeds {
   tokensPerSecond(route: PlannedRoute): number | undefined;
   /** Notes an answer of so many tokens, from its call to its end. */
   recordSpeed(route: PlannedRoute, tokens: number, durationMs: number): void;
+}
+
+/** What answers used by route; the tally of routes is one. */
+export interface RouteUses {
+  /** Notes an answer, with how long it took from its call to its end. */
+  noteUsage(route: PlannedRoute, usage: Usage, durationMs: number): void;
 }
 
 /** Sets more credits aside before a dearer route is tried; the ledger's hold is one. */

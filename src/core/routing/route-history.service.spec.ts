@@ -1,15 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Database } from '../../platform/database/database.js';
-import { RouteHistory } from './route-history.service.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import { cacheHitRateOf, RouteHistory, uptimeOf } from './route-history.service.js';
 import { RouteTally } from './route-tally.js';
 import type { RoutingService } from './routing.service.js';
 
 function world() {
   const written: unknown[][] = [];
+  const reads: unknown[][] = [];
   const state = { isAway: false };
   const database = {
-    query: (_text: string, values: unknown[]) => {
+    query: (text: string, values: unknown[]) => {
       if (state.isAway) return Promise.reject(new Error('away'));
+      if (text.startsWith('SELECT')) {
+        reads.push(values);
+        return Promise.resolve({ rows: [{ read: reads.length }], rowCount: 1 });
+      }
       written.push(values);
       return Promise.resolve({ rows: [], rowCount: 0 });
     },
@@ -19,7 +25,7 @@ function world() {
     database as unknown as Database,
     { tally } as unknown as RoutingService,
   );
-  return { history, tally, written, state };
+  return { history, tally, written, reads, state };
 }
 
 const route = { provider: 'one', catalogueId: 'one/a', byok: undefined };
@@ -42,6 +48,43 @@ describe(RouteHistory.name, () => {
     expect([new Set(providers), new Set(models)]).toEqual([new Set(['one']), new Set(['one/a'])]);
     const sum = (values: unknown) => (values as number[]).reduce((total, each) => total + each, 0);
     expect([answered, failed, latency].map(sum)).toEqual([1, 1, 120]);
+  });
+
+  it('writes what answers used, and what they took', async () => {
+    const { history, tally, written } = world();
+    const usage = { ...NO_USAGE, inputTokens: 2_000, cacheReadTokens: 1_500, outputTokens: 50 };
+    tally.noteUsage(route, usage, 900);
+    tally.noteUsage(route, { ...usage, cacheReadTokens: 0, outputTokens: 0 }, 900);
+    // A tenant's own account is nobody else's.
+    const byok = { credential: { id: 'x' } } as never;
+    tally.noteUsage({ ...route, byok }, usage, 900);
+    await history.writeNow();
+    const sums = (written[0] as unknown[][])
+      .slice(6)
+      .map((values) => (values as number[]).reduce((total, each) => total + each, 0));
+    expect(sums).toEqual([4_000, 1_500, 50, 900]);
+  });
+
+  it('reads what was of late once in five seconds, and gives what it knows while it cannot', async () => {
+    const { history, reads, state } = world();
+    const nowMs = Date.UTC(2030, 0, 1, 12, 4);
+    expect(await history.lately(nowMs)).toEqual([{ read: 1 }]);
+    expect(await history.lately(nowMs + 4_999)).toEqual([{ read: 1 }]);
+    expect(reads).toEqual([[new Date(Date.UTC(2030, 0, 1, 11, 35))]]);
+    state.isAway = true;
+    expect(await history.lately(nowMs + 5_000)).toEqual([{ read: 1 }]);
+    state.isAway = false;
+    expect(await history.lately(nowMs + 10_000)).toEqual([{ read: 2 }]);
+  });
+
+  it('tells uptime and cache hits of several sums, and nothing of none', () => {
+    const none = { provider: 'p', model: 'm', latencyMs: 0, outputTokens: 0, outputMs: 0 };
+    const sums = [
+      { ...none, answered: 2, failed: 1, promptTokens: 300, cachedTokens: 0 },
+      { ...none, answered: 1, failed: 0, promptTokens: 100, cachedTokens: 100 },
+    ];
+    expect([uptimeOf(sums), cacheHitRateOf(sums)]).toEqual([75, 0.25]);
+    expect([uptimeOf([]), cacheHitRateOf([])]).toEqual([null, null]);
   });
 
   it('writes what is left as the service stops, and bears a database that is away by then', async () => {

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { Retention } from '../../platform/time/retention.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
-import type { RouteCount } from './route-tally.js';
+import { PERIOD_MS, type RouteCount } from './route-tally.js';
 import { RoutingService } from './routing.service.js';
 
 const KEPT_DAYS = 7;
@@ -10,30 +10,62 @@ const INTERVAL_MS = 10_000;
 
 /** In one order everywhere, so that no two instances wait for each other. */
 const WRITE = `
-  INSERT INTO route_history AS history (period, provider, model, answered, failed, latency_ms)
-  SELECT to_timestamp(period_ms / 1000.0), provider, model, answered, failed, latency_ms
-  FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
-    AS counts (period_ms, provider, model, answered, failed, latency_ms)
+  INSERT INTO route_history AS history (period, provider, model, answered, failed, latency_ms,
+    prompt_tokens, cached_tokens, output_tokens, output_ms)
+  SELECT to_timestamp(period_ms / 1000.0), provider, model, answered, failed, latency_ms,
+    prompt_tokens, cached_tokens, output_tokens, output_ms
+  FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
+      $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
+    AS counts (period_ms, provider, model, answered, failed, latency_ms,
+      prompt_tokens, cached_tokens, output_tokens, output_ms)
   ORDER BY 1, 2, 3
   ON CONFLICT (period, provider, model) DO UPDATE SET
     answered = history.answered + excluded.answered, failed = history.failed + excluded.failed,
-    latency_ms = history.latency_ms + excluded.latency_ms`;
+    latency_ms = history.latency_ms + excluded.latency_ms,
+    prompt_tokens = history.prompt_tokens + excluded.prompt_tokens,
+    cached_tokens = history.cached_tokens + excluded.cached_tokens,
+    output_tokens = history.output_tokens + excluded.output_tokens,
+    output_ms = history.output_ms + excluded.output_ms`;
+
+const SUMS = `
+  sum(answered)::bigint AS answered, sum(failed)::bigint AS failed,
+  sum(latency_ms)::bigint AS "latencyMs", sum(prompt_tokens)::bigint AS "promptTokens",
+  sum(cached_tokens)::bigint AS "cachedTokens", sum(output_tokens)::bigint AS "outputTokens",
+  sum(output_ms)::bigint AS "outputMs"`;
+
+/** The sums of a route of late are read again after so long. */
+const LATELY_FRESH_MS = 5_000;
+/** What is of late: some 30 minutes, in whole periods with the current one. */
+const LATELY_PERIODS = 6;
+
+/** What became of calls to a route in some time; see `RouteCount`. */
+export type RouteSums = Readonly<Omit<RouteCount, 'periodMs'>>;
 
 /** What became of calls to a route within a step of time. */
-export interface RouteStep {
-  readonly provider: string;
-  readonly model: string;
+export interface RouteStep extends RouteSums {
   readonly at: Date;
-  readonly answered: number;
-  readonly failed: number;
-  /** Of all answers together. */
-  readonly latencyMs: number;
+}
+
+/** Share of the prompt tokens of all of them that vendors read from their caches, 0 to 1; null without any tokens. */
+export function cacheHitRateOf(sums: readonly RouteSums[]): number | null {
+  const prompt = sums.reduce((total, each) => total + each.promptTokens, 0);
+  const cached = sums.reduce((total, each) => total + each.cachedTokens, 0);
+  return prompt > 0 ? Number((cached / prompt).toFixed(4)) : null;
+}
+
+/** Share of the calls of all of them that were answered, in percent; null without any calls. */
+export function uptimeOf(sums: readonly RouteSums[]): number | null {
+  const answered = sums.reduce((total, each) => total + each.answered, 0);
+  const calls = sums.reduce((total, each) => total + each.failed, answered);
+  return calls > 0 ? Number(((100 * answered) / calls).toFixed(2)) : null;
 }
 
 /** Writes down what became of calls to routes, off the path of requests, and keeps it for a week. */
 @Injectable()
 export class RouteHistory extends Retention {
   private readonly log = new Logger(RouteHistory.name);
+  private latelyReadMs = -Infinity;
+  private latelySums: Promise<readonly RouteSums[]> = Promise.resolve([]);
   private readonly writing = new SweepTimer(
     () => this.writeNow(),
     ({ message }) => this.log.debug(`What became of calls is not written down yet: ${message}`),
@@ -72,6 +104,10 @@ export class RouteHistory extends Retention {
         all(({ answered }) => answered),
         all(({ failed }) => failed),
         all(({ latencyMs }) => Math.round(latencyMs)),
+        all(({ promptTokens }) => promptTokens),
+        all(({ cachedTokens }) => cachedTokens),
+        all(({ outputTokens }) => outputTokens),
+        all(({ outputMs }) => outputMs),
       ]);
     } catch (error) {
       this.routing.tally.putBack(counts);
@@ -83,11 +119,31 @@ export class RouteHistory extends Retention {
   async read(since: Date, stepSeconds: number): Promise<RouteStep[]> {
     const { rows } = await this.database.query<RouteStep>(
       `SELECT provider, model,
-         to_timestamp(floor(extract(epoch FROM period) / $2) * $2) AS at,
-         sum(answered)::bigint AS answered, sum(failed)::bigint AS failed,
-         sum(latency_ms)::bigint AS "latencyMs"
+         to_timestamp(floor(extract(epoch FROM period) / $2) * $2) AS at, ${SUMS}
        FROM route_history WHERE period >= $1 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
       [since, stepSeconds],
+    );
+    return rows;
+  }
+
+  /**
+   * What became of calls by shared routes in the last 25 to 30 minutes, on all instances; as of some seconds ago, and of
+   * longer while the database is away. Routes without calls are left out.
+   */
+  lately(nowMs = Date.now()): Promise<readonly RouteSums[]> {
+    if (nowMs - this.latelyReadMs >= LATELY_FRESH_MS) {
+      const known = this.latelySums;
+      this.latelyReadMs = nowMs;
+      this.latelySums = this.readLately(nowMs).catch(() => known);
+    }
+    return this.latelySums;
+  }
+
+  private async readLately(nowMs: number): Promise<readonly RouteSums[]> {
+    const firstMs = (Math.floor(nowMs / PERIOD_MS) - LATELY_PERIODS + 1) * PERIOD_MS;
+    const { rows } = await this.database.query<RouteSums>(
+      `SELECT provider, model, ${SUMS} FROM route_history WHERE period >= $1 GROUP BY 1, 2`,
+      [new Date(firstMs)],
     );
     return rows;
   }

@@ -1,3 +1,4 @@
+import type { Usage } from '../../canonical/usage.js';
 import type { PlannedRoute } from './plan.js';
 
 /** What is counted together: a multiple of it fits every other step of time that is shown. */
@@ -17,7 +18,24 @@ export interface RouteCount {
   failed: number;
   /** Of the answers to their first content, in all. */
   latencyMs: number;
+  /** Of answers that came to their end, by the vendor's own count; cached ones are prompt tokens as well. */
+  promptTokens: number;
+  cachedTokens: number;
+  /** Of those with tokens of output, and how long they took from their calls to their ends. */
+  outputTokens: number;
+  outputMs: number;
 }
+
+/** What is added up of a route. */
+const SUMS = [
+  'answered',
+  'failed',
+  'latencyMs',
+  'promptTokens',
+  'cachedTokens',
+  'outputTokens',
+  'outputMs',
+] as const satisfies readonly (keyof RouteCount)[];
 
 /**
  * Counts what became of calls to routes until it is written down. What a vendor rightly refused, what its caller
@@ -31,6 +49,16 @@ export class RouteTally {
     if (!count) return;
     count.answered++;
     count.latencyMs += latencyMs;
+  }
+
+  noteUsage(route: TalliedRoute, usage: Usage, durationMs: number): void {
+    const count = this.countOf(route);
+    if (!count) return;
+    count.promptTokens += usage.inputTokens;
+    count.cachedTokens += usage.cacheReadTokens;
+    if (usage.outputTokens === 0) return;
+    count.outputTokens += usage.outputTokens;
+    count.outputMs += durationMs;
   }
 
   noteFailure(route: TalliedRoute): void {
@@ -49,9 +77,7 @@ export class RouteTally {
   putBack(counts: readonly RouteCount[]): void {
     for (const { periodMs, provider, model, ...sums } of counts) {
       const count = this.at(periodMs, provider, model);
-      count.answered += sums.answered;
-      count.failed += sums.failed;
-      count.latencyMs += sums.latencyMs;
+      for (const sum of SUMS) count[sum] += sums[sum];
     }
   }
 
@@ -64,7 +90,18 @@ export class RouteTally {
     const key = `${periodMs} ${provider} ${model}`;
     let count = this.counts.get(key);
     if (!count) {
-      count = { periodMs, provider, model, answered: 0, failed: 0, latencyMs: 0 };
+      count = {
+        periodMs,
+        provider,
+        model,
+        answered: 0,
+        failed: 0,
+        latencyMs: 0,
+        promptTokens: 0,
+        cachedTokens: 0,
+        outputTokens: 0,
+        outputMs: 0,
+      };
       this.counts.set(key, count);
     }
     return count;

@@ -25,10 +25,11 @@ import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
 import { RecoveringAnswer } from './recovery/recovering-answer.js';
 import { recoveryOf } from './recovery/recovery-wish.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
-import { RouteHealth, type RouteCondition } from './route-health.js';
 import { AccountPools } from './pool/account-pools.js';
 import { OperatorPools } from './pool/operator-pools.js';
 import { isPooled } from './pool/pool-member.js';
+import type { RouteSpeed } from './health/speed-memory.js';
+import { RouteHealth, type HealthKey, type RouteCondition } from './route-health.js';
 import { RouteTally } from './route-tally.js';
 import { RoutePauses } from './route-pauses.service.js';
 import { trackRoutes } from './route-metrics.js';
@@ -126,7 +127,7 @@ export class RoutingService {
    */
   open(plan: Plan, cover: RouteCover): OpenedAnswer {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
-    plan.speeds = this.health;
+    this.follow(plan);
     const { body, dialect } = plan.request;
     // Parts of a Responses body are kept to the end in any case, for the stored answer.
     const isKept = dialect === 'responses' || plan.recovery !== undefined;
@@ -163,7 +164,7 @@ export class RoutingService {
     start: (upstream: Upstream, call: WorkCall<Request>) => UpstreamWork<Output> | undefined,
   ): OpenedAnswer<WorkEvent<Output>> {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
-    plan.speeds = this.health;
+    this.follow(plan);
     const call = (route: PlannedRoute, limits: CallLimits) => {
       const upstream = this.upstreamOf(route);
       const work = start(upstream, toCall(plan, route, limits));
@@ -295,6 +296,21 @@ export class RoutingService {
    */
   upstreamOf({ provider, account, byok }: PlannedRoute): Upstream {
     return byok ? this.byokUpstreams.use(byok) : this.upstreams.get(provider, account);
+  }
+
+  /** How fast a route has been of late, over the same account; undefined where nothing is known. */
+  speedOf(key: HealthKey): RouteSpeed | undefined {
+    return this.health.speedOf(key);
+  }
+
+  /** Whether the route is left alone for a while, over the same account. */
+  isCooling(key: HealthKey): boolean {
+    return this.health.isCooling(key);
+  }
+
+  private follow(plan: Plan<RoutableRequest>): void {
+    plan.speeds = this.health;
+    plan.uses = this.tally;
   }
 
   /** What routes are chosen and priced by now. */

@@ -164,6 +164,7 @@ function isOfMessages({ headers }: GatewayRequest): boolean {
   return headers[MESSAGES_VERSION_HEADER] !== undefined;
 }
 
-function aliasOf(id: string | string[]): string {
+/** An id with the slashes that stood in the path. */
+export function aliasOf(id: string | string[]): string {
   return Array.isArray(id) ? id.join('/') : id;
 }

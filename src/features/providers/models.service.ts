@@ -11,6 +11,14 @@ import { statesOf, worstOf } from '../../core/routing/live-states.js';
 import { RoutePauses } from '../../core/routing/route-pauses.service.js';
 import type { ModelDto, ModelRouteDto } from './providers.dto.js';
 
+/** One who serves a model. */
+export interface ServedRoute {
+  readonly route: ModelRoute;
+  readonly providerName: string;
+  /** Over shared capacity, as all instances have seen it. */
+  readonly state: ModelRouteDto['state'];
+}
+
 /**
  * The catalogue as callers see it: only what a configured provider serves, or one with which the
  * caller has an account of its own, and what its lists of names leave.
@@ -33,13 +41,34 @@ export class ModelsService {
 
   /** The same with who serves each, as far as the caller may use them. */
   async listWithRoutes(caller: Caller): Promise<ModelDto[]> {
-    const [served, providers, own, living] = await Promise.all([
+    const [served, own, stateOfRoutes] = await Promise.all([
       this.served(caller),
-      this.providersOf(caller),
       this.byokUpstreams.of(caller.tenantId),
-      this.instances.living(),
+      this.routeStates(caller),
     ]);
     const owned = new Set(own.map(({ credential }) => credential.provider));
+    return served.map((model) => ({
+      ...toModelDto(model),
+      kind: model.kind,
+      routes: stateOfRoutes(model).map(({ route, providerName, state }) => ({
+        provider: route.provider,
+        provider_name: providerName,
+        state,
+        is_own_account: owned.has(route.provider),
+      })),
+    }));
+  }
+
+  /** Who serves a model, as far as the caller may use them, in the order of the catalogue. */
+  async routesOf(caller: Caller, model: Model): Promise<ServedRoute[]> {
+    return (await this.routeStates(caller))(model);
+  }
+
+  private async routeStates(caller: Caller): Promise<(model: Model) => ServedRoute[]> {
+    const [providers, living] = await Promise.all([
+      this.providersOf(caller),
+      this.instances.living(),
+    ]);
     const names = new Map([
       ...[...this.byokUpstreams.providersOnOffer().values()].map(
         ({ provider }) => [provider.id, provider.name] as const,
@@ -47,32 +76,32 @@ export class ModelsService {
       ...this.upstreams.providers.map(({ id, name }) => [id, name] as const),
     ]);
     const stateOf = (
-      model: Model,
+      { catalogueId, id }: Model,
       { provider, upstreamModel }: ModelRoute,
     ): ModelRouteDto['state'] => {
-      const { catalogueId, id } = model;
       if (this.pauses.of({ provider, model: id, catalogueId })) return 'paused';
       return worstOf([
         ...statesOf(living, provider, undefined),
         ...statesOf(living, provider, upstreamModel),
       ]);
     };
-    return served.map((model) => ({
-      ...toModelDto(model),
-      kind: model.kind,
-      routes: model.routes
+    return (model) =>
+      model.routes
         .filter(({ provider }) => providers.has(provider))
         .map((route) => ({
-          provider: route.provider,
-          provider_name: names.get(route.provider) ?? route.provider,
+          route,
+          providerName: names.get(route.provider) ?? route.provider,
           state: stateOf(model, route),
-          is_own_account: owned.has(route.provider),
-        })),
-    }));
+        }));
   }
 
   /** @throws NotFoundError (`id`) for a model that is unknown or that nobody serves here */
   async get(caller: Caller, id: string): Promise<ModelDto> {
+    return toModelDto(await this.find(caller, id));
+  }
+
+  /** @throws NotFoundError (`id`) for a model that is unknown or that nobody serves here */
+  async find(caller: Caller, id: string): Promise<Model> {
     const model = this.catalogue.find(id);
     if (!model || !isOpen(model, caller, id) || !isServed(model, await this.providersOf(caller))) {
       throw new NotFoundError(
@@ -80,7 +109,7 @@ export class ModelsService {
         `The model ${JSON.stringify(id.slice(0, 200))} does not exist here; GET /v1/models lists those that do.`,
       );
     }
-    return toModelDto(model);
+    return model;
   }
 
   private async served(caller: Caller): Promise<Model[]> {

@@ -40,6 +40,6 @@ export class ProvidersController {
       throw new InvalidRequestError('type', '`type` must be one type of provider.');
     }
     if (includeHealth === 'true') return { data: await this.providers.listWithHealth(type) };
-    return { data: this.providers.list(type) };
+    return { data: await this.providers.list(type) };
   }
 }

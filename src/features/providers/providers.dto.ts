@@ -23,6 +23,39 @@ export class ProviderHealthDto {
   last_checked_at: string;
 }
 
+/** Of calls by shared capacity, all models and instances together, in the last half-hour. */
+export class MeasuredProviderDto {
+  @ApiProperty({ type: 'integer', description: 'Answered and failed.', example: 1_204 })
+  calls: number;
+
+  @ApiProperty({ description: 'Percent of them that were answered.', example: 99.9 })
+  uptime: number;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Milliseconds to the first content, the mean; of whole answers to their end.',
+    example: 340,
+  })
+  latency_mean: number | null;
+
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'Tokens of output a second, from calls to their ends, of all answers together.',
+    example: 71.4,
+  })
+  throughput: number | null;
+
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description: 'Share of the prompt tokens that the vendor read from its cache, 0 to 1.',
+    example: 0.62,
+  })
+  cache_hit_rate: number | null;
+}
+
 export class ProviderDto {
   @ApiProperty({ example: 'openai' })
   id: string;
@@ -42,6 +75,12 @@ export class ProviderDto {
   @ApiProperty({ type: 'integer', description: 'Models whose primary route is at this provider.' })
   models_count: number;
 
+  @ApiPropertyOptional({
+    type: MeasuredProviderDto,
+    description: 'What calls of the last half-hour showed; absent where there were none.',
+  })
+  measured?: MeasuredProviderDto;
+
   @ApiPropertyOptional({ type: ProviderHealthDto, description: 'Only with `include_health=true`.' })
   health?: ProviderHealthDto;
 }
@@ -53,7 +92,7 @@ export class ProviderListDto {
 
 const USD = 'USD as a decimal string';
 
-class PricingDto implements Pricing {
+export class PricingDto implements Pricing {
   @ApiProperty({ description: `Per input token, ${USD}.`, example: '0.00000015' })
   prompt: string;
 
@@ -71,6 +110,9 @@ class PricingDto implements Pricing {
 
   @ApiPropertyOptional({ description: 'Per input token written to the prompt cache.' })
   input_cache_write?: string;
+
+  @ApiPropertyOptional({ description: '… to be kept for an hour, where that costs more.' })
+  input_cache_write_1h?: string;
 
   @ApiPropertyOptional({ description: 'Per reasoning token.' })
   internal_reasoning?: string;
@@ -91,7 +133,7 @@ class PricingDto implements Pricing {
   video_second?: string;
 }
 
-class ArchitectureDto implements Architecture {
+export class ArchitectureDto implements Architecture {
   @ApiProperty({ example: 'text+image->text' })
   modality: string;
 
@@ -236,7 +278,8 @@ export class CompatibleModelListDto {
   total_count: number;
 }
 
-const EMBEDDING: ArchitectureDto = {
+/** What an embedding model's architecture is shown as where there has to be one. */
+export const EMBEDDING: ArchitectureDto = {
   modality: 'text->embeddings',
   input_modalities: ['text'],
   output_modalities: ['embeddings'],

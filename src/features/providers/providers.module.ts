@@ -10,17 +10,21 @@ import {
 } from './models.controller.js';
 import { ModelsService } from './models.service.js';
 import { RoutingModule } from '../../core/routing/routing.module.js';
+import { EndpointsController } from './endpoints.controller.js';
+import { EndpointsService } from './endpoints.service.js';
 import { ProvidersController } from './providers.controller.js';
 import { ProvidersService } from './providers.service.js';
 
 @Module({
   imports: [CatalogueModule, CredentialsModule, LedgerModule, RoutingModule, UpstreamModule],
   controllers: [
+    // Before what takes any path for a name.
+    EndpointsController,
     ModelsController,
     CompatibleModelsController,
     MessagesModelsController,
     ProvidersController,
   ],
-  providers: [ModelsService, ProvidersService],
+  providers: [EndpointsService, ModelsService, ProvidersService],
 })
 export class ProvidersModule {}

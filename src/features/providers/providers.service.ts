@@ -5,7 +5,13 @@ import {
   ProviderHealthService,
   type ProviderHealth,
 } from '../../core/routing/provider-health.service.js';
-import type { ProviderDto, ProviderHealthDto } from './providers.dto.js';
+import {
+  cacheHitRateOf,
+  RouteHistory,
+  uptimeOf,
+  type RouteSums,
+} from '../../core/routing/route-history.service.js';
+import type { MeasuredProviderDto, ProviderDto, ProviderHealthDto } from './providers.dto.js';
 
 /** The configured providers. */
 @Injectable()
@@ -14,10 +20,12 @@ export class ProvidersService {
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
     private readonly health: ProviderHealthService,
+    private readonly past: RouteHistory,
   ) {}
 
   /** @param type only providers of this type; any other value gives an empty list */
-  list(type: string | undefined): ProviderDto[] {
+  async list(type: string | undefined): Promise<ProviderDto[]> {
+    const sums = await this.past.lately();
     return this.upstreams.providers
       .filter((provider) => type === undefined || provider.type === type)
       .map((provider) => ({
@@ -26,13 +34,15 @@ export class ProvidersService {
         type: provider.type,
         status: 'unknown',
         models_count: this.countModels(provider.id),
+        measured: measuredOf(sums.filter((each) => each.provider === provider.id)),
       }));
   }
 
   /** The same with what probes of each say now, all of them at once; takes up to about 2 s. */
-  listWithHealth(type: string | undefined): Promise<ProviderDto[]> {
+  async listWithHealth(type: string | undefined): Promise<ProviderDto[]> {
+    const providers = await this.list(type);
     return Promise.all(
-      this.list(type).map(async (provider) => {
+      providers.map(async (provider) => {
         const health = await this.health.check(provider.id);
         return { ...provider, status: health.status, health: toHealthDto(health) };
       }),
@@ -42,6 +52,23 @@ export class ProvidersService {
   private countModels(providerId: string): number {
     return this.catalogue.models.filter((model) => model.routes[0]?.provider === providerId).length;
   }
+}
+
+function measuredOf(sums: readonly RouteSums[]): MeasuredProviderDto | undefined {
+  const uptime = uptimeOf(sums);
+  if (uptime === null) return undefined;
+  const total = (name: 'answered' | 'failed' | 'latencyMs' | 'outputTokens' | 'outputMs'): number =>
+    sums.reduce((sum, each) => sum + each[name], 0);
+  const answered = total('answered');
+  const outputMs = total('outputMs');
+  return {
+    calls: answered + total('failed'),
+    uptime,
+    latency_mean: answered > 0 ? Math.round(total('latencyMs') / answered) : null,
+    throughput:
+      outputMs > 0 ? Number(((1_000 * total('outputTokens')) / outputMs).toFixed(1)) : null,
+    cache_hit_rate: cacheHitRateOf(sums),
+  };
 }
 
 function toHealthDto({ summary, checkedAt }: ProviderHealth): ProviderHealthDto {

@@ -13,6 +13,7 @@ async function bucketsOf(metrics: GatewayMetrics): Promise<string[]> {
     catalogueId: 'm',
     outcome: 'completed',
     inputTokens: 1,
+    cachedTokens: 0,
     outputTokens: 1,
     cost: 1,
     shortfall: 0,

@@ -12,6 +12,8 @@ export interface ObservedRequest {
   catalogueId: string;
   outcome: string;
   inputTokens: number;
+  /** Of `inputTokens`. */
+  cachedTokens: number;
   outputTokens: number;
   cost: number;
   shortfall: number;
@@ -30,6 +32,7 @@ const LEDGER_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 
 interface RequestSeries {
   requests: Counter.Internal;
   inputTokens: Counter.Internal;
+  cachedTokens: Counter.Internal;
   outputTokens: Counter.Internal;
   charged: Counter.Internal;
   latency: Histogram.Internal<string>;
@@ -68,6 +71,12 @@ export class GatewayMetrics extends TrackedMetrics {
     name: 'gateway_tokens_total',
     help: 'Tokens settled.',
     labelNames: ['provider', 'model', 'direction'],
+    registers: [this.registry],
+  });
+  private readonly cachedTokens = new Counter({
+    name: 'gateway_cached_tokens_total',
+    help: 'Input tokens settled that vendors read from their prompt caches.',
+    labelNames: ['provider', 'model'],
     registers: [this.registry],
   });
   private readonly charged = new Counter({
@@ -152,6 +161,7 @@ export class GatewayMetrics extends TrackedMetrics {
       series.firstContent.observe(request.firstContentMs / 1000);
     }
     if (request.inputTokens > 0) series.inputTokens.inc(request.inputTokens);
+    if (request.cachedTokens > 0) series.cachedTokens.inc(request.cachedTokens);
     if (request.outputTokens > 0) series.outputTokens.inc(request.outputTokens);
     if (request.cost > 0) series.charged.inc(request.cost);
     if (request.shortfall > 0) this.shortfall.inc(request.shortfall);
@@ -209,6 +219,7 @@ export class GatewayMetrics extends TrackedMetrics {
       series = {
         requests: this.requests.labels({ endpoint, provider, model, outcome }),
         inputTokens: this.tokens.labels({ provider, model, direction: 'input' }),
+        cachedTokens: this.cachedTokens.labels({ provider, model }),
         outputTokens: this.tokens.labels({ provider, model, direction: 'output' }),
         charged: this.charged.labels({ provider, model }),
         latency: this.latency.labels({ provider, model }),

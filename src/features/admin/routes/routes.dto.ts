@@ -155,6 +155,15 @@ export class OperatedRouteDto {
 
   @ApiProperty({ type: [InstanceStateDto], description: 'Processes that leave it alone.' })
   instances!: InstanceStateDto[];
+
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    description:
+      'Share of the prompt tokens of the last half-hour that the vendor read from its cache, 0 to 1; null without any.',
+    example: 0.62,
+  })
+  cache_hit_rate!: number | null;
 }
 
 export class OperatedRouteListDto extends CursorPageDto {
@@ -204,6 +213,20 @@ export class RouteStepDto {
     example: 310,
   })
   latency_ms!: number | null;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Prompt tokens of answers that came to their end.',
+    example: 48_200,
+  })
+  prompt_tokens!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Those of them that the vendor read from its cache.',
+    example: 30_100,
+  })
+  cached_tokens!: number;
 }
 
 export class RoutePastDto {

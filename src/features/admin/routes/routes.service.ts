@@ -6,7 +6,12 @@ import { CatalogueService } from '../../../core/catalogue/catalogue.service.js';
 import type { Model, ModelRoute } from '../../../core/catalogue/catalogue.types.js';
 import { InstanceService, type LivingInstance } from '../../../core/ledger/instance.service.js';
 import { ProviderHealthService } from '../../../core/routing/provider-health.service.js';
-import { RouteHistory, type RouteStep } from '../../../core/routing/route-history.service.js';
+import {
+  cacheHitRateOf,
+  RouteHistory,
+  type RouteStep,
+  type RouteSums,
+} from '../../../core/routing/route-history.service.js';
 import { statesOf, worstOf } from '../../../core/routing/live-states.js';
 import {
   RoutePauses,
@@ -86,9 +91,9 @@ export class RoutesAdmin {
       .sort((one, other) => compare(placeOf(one), placeOf(other)));
     const after = behind && ([behind[0]!, Number(behind[1])] as const);
     const rest = after ? wanted.filter((each) => compare(placeOf(each), after) > 0) : wanted;
-    const living = await this.instances.living();
+    const [living, sums] = await Promise.all([this.instances.living(), this.past.lately()]);
     return toCursorPage(rest.slice(0, limit + 1), limit, placeOf, (each) =>
-      this.toRoute(each, living),
+      this.toRoute(each, living, sums),
     );
   }
 
@@ -195,6 +200,7 @@ export class RoutesAdmin {
   private toRoute(
     { row, route, position }: Place,
     living: readonly LivingInstance[],
+    sums: readonly RouteSums[],
   ): OperatedRouteDto {
     const { catalogueId } = row;
     const { provider, upstreamModel } = route;
@@ -213,6 +219,9 @@ export class RoutesAdmin {
       pause: pause ? toPause(pause) : null,
       state: worstOf(instances),
       instances,
+      cache_hit_rate: cacheHitRateOf(
+        sums.filter((each) => each.provider === provider && each.model === catalogueId),
+      ),
     };
   }
 }
@@ -237,9 +246,15 @@ function stepOf(hours: number): number {
   return hours <= 48 ? 1_800 : 14_400;
 }
 
-function toStep({ at, answered, failed, latencyMs }: RouteStep): RouteStepDto {
-  const latency_ms = answered > 0 ? Math.round(latencyMs / answered) : null;
-  return { at: at.toISOString(), answered, failed, latency_ms };
+function toStep({ at, answered, failed, latencyMs, ...used }: RouteStep): RouteStepDto {
+  return {
+    at: at.toISOString(),
+    answered,
+    failed,
+    latency_ms: answered > 0 ? Math.round(latencyMs / answered) : null,
+    prompt_tokens: used.promptTokens,
+    cached_tokens: used.cachedTokens,
+  };
 }
 
 function nameOf({ provider, model }: PausedThing): string {

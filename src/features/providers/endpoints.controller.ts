@@ -1,0 +1,40 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { Authenticated } from '../../core/access/authenticated.decorator.js';
+import type { Caller } from '../../core/access/caller.js';
+import { CurrentCaller } from '../../core/access/gateway-request.js';
+import { Members } from '../../core/people/roles.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { ModelEndpointsAnswerDto } from './endpoints.dto.js';
+import { EndpointsService } from './endpoints.service.js';
+import { aliasOf } from './models.controller.js';
+
+@ApiTags('Catalogue')
+@Controller(['v1/models', 'api/v1/models'])
+@Authenticated('any', { acceptsXApiKey: true })
+@Members('any')
+export class EndpointsController {
+  constructor(private readonly endpoints: EndpointsService) {}
+
+  @Get('*id/endpoints')
+  @ApiOperation({
+    operationId: 'listModelEndpoints',
+    summary: 'List who serves a model, at which price, how well and how fast',
+    description:
+      'As `provider.sort` orders by it. Figures are of all callers together over shared capacity; those of an account of your own are of your calls alone.',
+  })
+  @ApiParam({
+    name: 'id',
+    type: String,
+    description: 'Alias `<provider>/<model>`, its slashes plain or encoded.',
+    example: 'sandbox/echo',
+  })
+  @ApiOkResponse({ type: ModelEndpointsAnswerDto })
+  @ApiErrorResponse(404, 'There is no such model, or no configured provider serves it.')
+  async list(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string | string[],
+  ): Promise<ModelEndpointsAnswerDto> {
+    return { data: await this.endpoints.list(caller, aliasOf(id)) };
+  }
+}
