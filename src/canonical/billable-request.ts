@@ -45,7 +45,7 @@ export interface BillableAttempt {
   readonly startedAt: Date;
   /** To the first content, or to the failure; 0 while it is at work. */
   readonly durationMs: number;
-  /** `answered`, `pending`, `unjoined` (did not go on with the answer), `uncovered` (never called), `aborted`, or a failure. */
+  /** `answered`, `pending`, `unjoined` (did not go on with the answer), `outpaced` (another was faster), `uncovered` (never called), `aborted`, or a failure. */
   readonly outcome: string;
   /** The vendor's HTTP status, where a failure had one. */
   readonly status?: number | undefined;
@@ -56,6 +56,18 @@ export interface BillableAttempt {
   readonly usage?: Usage | undefined;
   /** Where it goes on with an answer that broke off, in code points of its text. */
   readonly continuesAt?: number;
+  /** Asked beside a route that was silent. */
+  readonly isHedge?: boolean;
+  /** Of two that were asked at once, the one whose answer is not what the caller pays for. */
+  readonly isSpare?: boolean;
+}
+
+/** The attempt that answers or is at work, of two at once the one that the caller pays for; else the last. */
+export function latestOf<Attempt extends Pick<BillableAttempt, 'isSpare'>>(
+  attempts: readonly Attempt[],
+): Attempt | undefined {
+  const last = attempts.at(-1);
+  return last?.isSpare ? attempts.findLast(({ isSpare }) => !isSpare) : last;
 }
 
 /** What the ledger may ask and tell the vendor's side of a request. */

@@ -158,6 +158,17 @@ export function isContent(event: CanonicalEvent | WorkEvent<unknown>): boolean {
   }
 }
 
+/** What a vendor has counted in the events of an answer by now; undefined: nothing. */
+export function usageIn(
+  events: readonly (CanonicalEvent | WorkEvent<unknown>)[],
+): Usage | undefined {
+  let usage: Usage | undefined;
+  for (const event of events) {
+    if (event.type === 'usage' || event.type === 'relay') usage = event.usage ?? usage;
+  }
+  return usage;
+}
+
 /**
  * The internal form of an answer that is no generated text: vectors, audio, a transcript. It goes
  * through the same routing and the same settlement as a text answer.

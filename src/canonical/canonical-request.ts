@@ -116,6 +116,9 @@ export const MAX_COST_MODES = ['strict', 'fit'] as const;
 /** What becomes of routes that could cost more than `max_cost`: left out, or given a shorter answer that fits. */
 export type MaxCostMode = (typeof MAX_COST_MODES)[number];
 
+/** The longest silence that a caller may name before a second route is asked. */
+export const MAX_HEDGE_MS = 60_000;
+
 export interface RoutingPreferences {
   readonly order: readonly string[];
   readonly only: readonly string[] | undefined;
@@ -128,6 +131,8 @@ export interface RoutingPreferences {
   /** Credits, the most that the request may cost. */
   readonly maxCost?: number | undefined;
   readonly maxCostMode?: MaxCostMode | undefined;
+  /** After so many milliseconds without content another route is asked as well; undefined: none. */
+  readonly hedgeMs?: number | undefined;
 }
 
 export interface PromptSize {

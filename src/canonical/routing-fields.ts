@@ -7,6 +7,7 @@ import type {
 } from './canonical-request.js';
 import {
   MAX_COST_MODES,
+  MAX_HEDGE_MS,
   RECOVERIES,
   ROUTE_SORTS,
   SORT_PARTITIONS,
@@ -123,6 +124,15 @@ export const routingFieldsSchema = {
       'With `fit`, routes that could cost more than `max_cost` are asked for a shorter answer that fits, as ' +
       '`X-Gateway-Output-Limit` then says, instead of being left out. Without it `X-Gateway-Max-Cost-Mode` decides.',
   },
+  hedge_ms: {
+    type: ['integer', 'null'],
+    minimum: 1,
+    maximum: MAX_HEDGE_MS,
+    description:
+      'After so many milliseconds without content another route is asked as well; the first content wins, and is what is paid for. ' +
+      'Without it `X-Gateway-Hedge-Ms` decides. Never for jobs, images and answers in the background, nor where the vendor searches the web or runs tools.',
+    example: 2000,
+  },
 } as const;
 
 /** What a caller says about its trace; what it may hold besides is read where traces are made. */
@@ -199,6 +209,7 @@ export function readRoutingPreferences(
     recovery: isRecovery(value.recovery) ? value.recovery : undefined,
     maxCost: typeof value.max_cost === 'number' ? value.max_cost : undefined,
     maxCostMode: isMaxCostMode(value.max_cost_mode) ? value.max_cost_mode : undefined,
+    hedgeMs: typeof value.hedge_ms === 'number' ? value.hedge_ms : undefined,
   };
 }
 

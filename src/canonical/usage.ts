@@ -47,6 +47,12 @@ export const NO_USAGE: Readonly<Usage> = Object.freeze({
   videoSeconds: 0,
 });
 
+/**
+ * Output tokens a second of a route that nobody has measured yet. Hosted models of the day write 30 to
+ * 150; the first complete answer puts the route's own figure in its place.
+ */
+export const UNMEASURED_SPEED = 100;
+
 /** Whether the vendor's own figures are the ones that are charged, so that its words can be shown. */
 export function isChargedAsGiven(given: Usage | undefined, charged: Usage): boolean {
   return (

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { GenerationDto } from '../../src/features/customer/generation/generation.dto.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import {
@@ -12,10 +13,12 @@ import {
   hangAnswer,
   politeAnswer,
   resetAnswer,
+  silentAnswer,
   startFakeOpenAi,
   type FakeAnswer,
   type FakeOpenAi,
 } from '../support/fake-openai.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
 import { until } from '../support/until.js';
 import { readAvailable } from '../support/streamed-answer.js';
@@ -50,19 +53,19 @@ describe('fallback along models: [a, b]', () => {
         models: [
           { id: 'one/a', ...price('0.000001', '0.000002') },
           { id: 'other/b', ...price('0.000003', '0.000005') },
-          {
-            id: 'one/twin',
+          ...['one/twin', 'one/pair'].map((id) => ({
+            id,
             ...price('0.000001', '0.000002'),
             routes: [
-              { provider: 'one', model: 'twin', priority: 0 },
+              { provider: 'one', model: id.slice('one/'.length), priority: 0 },
               {
                 provider: 'other',
-                model: 'twin',
+                model: id.slice('one/'.length),
                 priority: 1,
                 pricing: { completion: '0.000007' },
               },
             ],
-          },
+          })),
         ],
       }),
     );
@@ -71,6 +74,7 @@ describe('fallback along models: [a, b]', () => {
       GATEWAY_CATALOGUE: catalogue,
       GATEWAY_FIRST_BYTE_TIMEOUT_MS: String(FIRST_BYTE_MS),
       GATEWAY_IDLE_TIMEOUT_MS: String(FIRST_BYTE_MS),
+      GATEWAY_HEDGE_PERCENT: '100',
       // Each case is to find its routes as if it were the first.
       GATEWAY_COOLDOWN_MS: '1',
     });
@@ -276,6 +280,175 @@ describe('fallback along models: [a, b]', () => {
       );
       expect(response.status).toBe(400);
       expect(await response.json()).toMatchObject({ error: { param: 'x-gateway-recovery' } });
+    });
+  });
+
+  describe('hedging', () => {
+    const pair = (rest: object = {}, headers: Record<string, string> = {}): Promise<Response> =>
+      gateway.post(
+        '/v1/chat/completions',
+        { model: 'one/pair', messages: [{ role: 'user', content: 'Hello' }], ...rest },
+        headers,
+      );
+    const late =
+      (ms: number, answer = politeAnswer()): FakeAnswer =>
+      async (call, response) => {
+        await wait(ms);
+        if (!response.destroyed) await answer(call, response);
+      };
+
+    it.each([false, true])(
+      'gives the answer of the second route when the first is silent, and closes that (stream: %s)',
+      async (stream) => {
+        one.answer = silentAnswer;
+        const response = await pair({ stream, hedge_ms: 40 });
+        expect(response.headers.get('x-gateway-provider')).toBe('other');
+        expect(await textOf(response)).toBe('Hello from the fake.');
+        await one.calls[0]!.hungUp;
+        expect([one.calls.length, other.calls.length]).toEqual([1, 1]);
+        expect(other.calls[0]!.body).not.toHaveProperty('hedge_ms');
+        const record = await recordOf(response);
+        expect(record).toMatchObject({
+          total_cost: 10 * 1 + 5 * 7,
+          provider_name: 'other',
+          attempts: [
+            { route: 'one/one/pair', outcome: 'outpaced', status: null },
+            { route: 'other/one/pair', outcome: 'answered', hedged: true, vendor_cost: 45 },
+          ],
+        });
+        // The prompt at least was one's to read.
+        const [first] = record.attempts;
+        expect(first!.vendor_cost).toBeGreaterThan(0);
+        expect(record.vendor_cost).toBe(first!.vendor_cost + 45);
+      },
+    );
+
+    it('keeps to the first route when that is faster after all, at its price', async () => {
+      one.answer = late(150);
+      other.answer = silentAnswer;
+      const response = await pair({ stream: true }, { 'x-gateway-hedge-ms': '40' });
+      expect(response.headers.get('x-gateway-provider')).toBe('one');
+      expect(await textOf(response)).toBe('Hello from the fake.');
+      await other.calls[0]!.hungUp;
+      expect(await recordOf(response)).toMatchObject({
+        total_cost: 10 * 1 + 5 * 2,
+        attempts: [
+          { route: 'one/one/pair', outcome: 'answered', vendor_cost: 20 },
+          { route: 'other/one/pair', outcome: 'outpaced', hedged: true },
+        ],
+      });
+    });
+
+    it.each([
+      ['messages', { max_tokens: 500, messages: [{ role: 'user', content: 'Go.' }] }],
+      ['responses', { input: 'Go.' }],
+    ])('hedges %s', async (dialect, asked) => {
+      one.answer = silentAnswer;
+      const body = { model: 'one/pair', stream: true, hedge_ms: 40, ...asked };
+      const response = await gateway.post(`/v1/${dialect}`, body);
+      expect(response.headers.get('x-gateway-provider')).toBe('other');
+      expect(await response.text()).toContain('fake.');
+      await one.calls[0]!.hungUp;
+    });
+
+    it('asks nobody else of a request that does not ask for it, or whose first route is in time', async () => {
+      one.answer = late(60);
+      await (await pair()).text();
+      await (await pair({ hedge_ms: 30_000 })).text();
+      expect([one.calls.length, other.calls.length]).toEqual([2, 0]);
+    });
+
+    it('closes both when the caller leaves, who owes for the first alone', async () => {
+      one.answer = silentAnswer;
+      other.answer = silentAnswer;
+      const abort = new AbortController();
+      const leaving = gateway.fetch('/v1/chat/completions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        signal: abort.signal,
+        body: JSON.stringify({
+          ...{ model: 'one/pair', stream: true, hedge_ms: 30, max_tokens: 20 },
+          messages: [{ role: 'user', content: 'x'.repeat(400) }],
+        }),
+      });
+      void leaving.catch(() => undefined);
+      await until(() => other.calls.length > 0);
+      const { rows } = await gateway.database.query<{ request_id: string }>(
+        'SELECT request_id FROM holds',
+      );
+      const id = rows[0]!.request_id;
+      abort.abort();
+      await Promise.all([one.calls[0]!.hungUp, other.calls[0]!.hungUp]);
+      const row = await loggedRequest(gateway.database, id);
+      const found = await gateway.fetch(`/v1/generation?id=${id}`);
+      const { data } = (await found.json()) as GenerationDto;
+      const [first, second] = data.attempts;
+      expect(data.attempts).toMatchObject([
+        { route: 'one/one/pair', outcome: 'aborted' },
+        { route: 'other/one/pair', outcome: 'aborted', hedged: true },
+      ]);
+      expect(row.cost).toBe(first!.vendor_cost);
+      expect(row.vendor_cost).toBe(first!.vendor_cost + second!.vendor_cost);
+      expect(second!.vendor_cost).toBeGreaterThan(100);
+    });
+
+    it.each([0, 60_001, 1.5, '40', true, -1])('refuses hedge_ms: %j', async (hedge_ms) => {
+      const response = await pair({ hedge_ms });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: { param: 'hedge_ms' } });
+      expect(one.calls).toHaveLength(0);
+    });
+
+    it('refuses a header that is no such number', async () => {
+      const response = await pair({}, { 'x-gateway-hedge-ms': 'soon' });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: { param: 'x-gateway-hedge-ms' } });
+    });
+
+    it('charges each of 200 at once for one answer, and the books are right', async () => {
+      let calls = 0;
+      const asTheyCome =
+        (manners: readonly FakeAnswer[]): FakeAnswer =>
+        (call, response) =>
+          manners[calls++ % manners.length]!(call, response);
+      one.answer = asTheyCome([late(5), hangAnswer, late(120), errorAnswer(500), late(60)]);
+      other.answer = asTheyCome([late(5), late(90), errorAnswer(503), late(40), late(60)]);
+      const startedAt = new Date();
+      const responses = await Promise.all(
+        Array.from({ length: 200 }, (_, index) =>
+          pair({ stream: index % 2 === 0, hedge_ms: 1 + (index % 60) }),
+        ),
+      );
+      const prices: Record<string, number> = { one: 20, other: 45 };
+      await Promise.all(
+        responses.map(async (response) => {
+          const name = response.headers.get('x-gateway-provider') ?? 'none';
+          const text = await response.text();
+          const row = await rowOf(response);
+          if (response.status === 200 && row.outcome === 'completed') {
+            expect([row.provider, row.cost]).toEqual([name, prices[name]]);
+            expect(text).toContain('fake.');
+          } else expect(row.cost).toBe(0);
+        }),
+      );
+      const answered = responses.filter(({ status }) => status === 200);
+      expect(answered.length).toBeGreaterThan(150);
+      const { rows } = await gateway.database.query<{ hedged: string; lost: string }>(
+        `SELECT count(*) FILTER (WHERE attempts @> '[{"hedged": true}]') AS hedged,
+           count(*) FILTER (WHERE attempts @> '[{"outcome": "outpaced"}]') AS lost
+         FROM request_logs WHERE created_at >= $1`,
+        [startedAt],
+      );
+      expect(Number(rows[0]!.hedged)).toBeGreaterThan(20);
+      expect(Number(rows[0]!.lost)).toBeGreaterThan(0);
+      await until(async () => (await gateway.database.query('SELECT 1 FROM holds')).rowCount === 0);
+      expect(await findLedgerFaults(gateway.database)).toEqual([]);
+      const margin = await gateway.admin('GET', '/v1/admin/margin?group_by=provider');
+      const { total } = (await margin.json()) as { total: { vendor_cost: number } };
+      const sums = await gateway.database.query<{ sum: string }>(
+        'SELECT sum(vendor_cost) AS sum FROM request_logs',
+      );
+      expect(total.vendor_cost).toBe(Number(sums.rows[0]!.sum));
     });
   });
 

@@ -221,6 +221,16 @@ export const resetAnswer: FakeAnswer = (_call, response) => {
 /** Never answers, and keeps the connection open until the caller closes it. */
 export const hangAnswer: FakeAnswer = () => undefined;
 
+/** Never answers either, but shows that it is there, so that no time limit ends the call. */
+export const silentAnswer: FakeAnswer = ({ body }, response) => {
+  const isStream = body.stream === true;
+  response.writeHead(200, {
+    'content-type': isStream ? 'text/event-stream' : 'application/json',
+  });
+  const beat = setInterval(() => response.write(isStream ? ': ping\n\n' : ' '), 50);
+  response.once('close', () => clearInterval(beat));
+};
+
 /** Begins a stream without content and cuts it. */
 export const cutBeforeContentAnswer: FakeAnswer = async (_call, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -4,6 +4,7 @@ import { chatRequest } from './chat-requests.js';
 import type { Caller } from '../../src/core/access/caller.js';
 import type { EndUserLimits } from '../../src/core/access/end-user-limits.service.js';
 import type { AnswerCache } from '../../src/core/routing/cache/answer-cache.service.js';
+import { Canceller, waitUnless } from '../../src/canonical/cancel-signal.js';
 import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
 import type { CatalogueService } from '../../src/core/catalogue/catalogue.service.js';
@@ -27,6 +28,10 @@ export interface Script {
   events?: CanonicalEvent[];
   error?: UpstreamError;
   hang?: boolean;
+  /** Before its first event. */
+  silentMs?: number;
+  /** It goes on when it is closed, as no vendor should. */
+  isDeaf?: boolean;
   /** Before its end, or its failure. */
   delayMs?: number;
   /** Of the response's head. */
@@ -57,6 +62,21 @@ export class World {
   /** Calls in order, by provider. */
   readonly called: string[] = [];
   readonly calls: UpstreamCall[] = [];
+  /** Providers whose calls were closed, in order. */
+  readonly closed: string[] = [];
+  /** What became of second routes. */
+  readonly hedges: string[] = [];
+  /** Settings that may change. */
+  readonly config = {
+    limits: {
+      firstByteTimeoutMs: undefined,
+      idleTimeoutMs: 60_000,
+      requestTimeoutMs: 600_000,
+      cooldownMs: 30_000,
+    },
+    hedgePercent: 100,
+    declared: { providers: [] },
+  };
   /** Iterations that are not over: neither ended, nor failed, nor returned. */
   openIterations = 0;
   readonly service: RoutingService;
@@ -67,23 +87,14 @@ export class World {
   prefilled: readonly string[] = [];
 
   constructor(
-    private readonly scripts: Record<string, (Script | ((call: UpstreamCall) => Script))[]>,
+    private scripts: Record<string, (Script | ((call: UpstreamCall) => Script))[]>,
     models: Model[] = [gpt, claude, speech],
     private readonly countTokens?: (call: UpstreamCall) => Promise<number>,
     /** With accounts; of others nothing need be said. Each account has a script of its own, as `openai@eu`. */
     providers: readonly ProviderConfig[] = [],
   ) {
-    const config = {
-      limits: {
-        firstByteTimeoutMs: undefined,
-        idleTimeoutMs: 60_000,
-        requestTimeoutMs: 600_000,
-        cooldownMs: 30_000,
-      },
-      declared: { providers: [] },
-    } as unknown as AppConfig;
     this.service = new RoutingService(
-      config,
+      this.config as unknown as AppConfig,
       { find: (id: string) => models.find((model) => model.id === id) } as CatalogueService,
       {
         has: () => true,
@@ -100,6 +111,7 @@ export class World {
       } as unknown as UpstreamRegistry,
       {
         observeAttempt: () => undefined,
+        observeHedge: (outcome: string) => this.hedges.push(outcome),
         track: () => undefined,
         trackEach: () => undefined,
       } as unknown as GatewayMetrics,
@@ -108,6 +120,11 @@ export class World {
       { of: () => undefined } as unknown as RoutePauses,
       { subjectsOf: () => undefined } as unknown as EndUserLimits,
     );
+  }
+
+  /** From here on vendors answer so. */
+  rewrite(scripts: Record<string, Script[]>): void {
+    this.scripts = scripts;
   }
 
   /** A request whose vendors are closed as soon as its caller leaves, as without a grace. */
@@ -119,6 +136,7 @@ export class World {
       receivedAt,
       callerGone: this.aborter.signal,
       recovery: request.routing.recovery,
+      hedgeMs: request.routing.hedgeMs,
     };
     const plan = await this.service.plan({} as Caller, request, context);
     context.callerGone.addEventListener('abort', () => {
@@ -158,6 +176,7 @@ export class World {
       this.called.push(provider);
       this.calls.push(call);
       call.signal.noteSent?.();
+      call.signal.addEventListener('abort', () => this.closed.push(provider));
       this.openIterations++;
       const scripted = this.scripts[provider]?.shift() ?? GOOD;
       const next = typeof scripted === 'function' ? scripted(call) : scripted;
@@ -166,7 +185,15 @@ export class World {
       return next;
     };
     const next = async (): Promise<IteratorResult<CanonicalEvent>> => {
+      const isFirst = script === undefined;
       script ??= begin();
+      if (isFirst && script.silentMs !== undefined) {
+        const closing = script.isDeaf ? new Canceller() : call.signal;
+        if (!(await waitUnless(closing, script.silentMs))) {
+          end();
+          throw new Error('The call was aborted.');
+        }
+      }
       const event = events.shift();
       if (event) return { done: false, value: event };
       if (isOver) return end();

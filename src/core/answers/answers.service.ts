@@ -14,6 +14,7 @@ import type { MakeRecord } from '../ledger/ledger-operations.js';
 import { readCacheTtl } from '../routing/cache/answer-cache.service.js';
 import type { Plan } from '../routing/plan.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { readHedge } from '../routing/hedge/hedge-wish.js';
 import { readRecovery } from '../routing/recovery/recovery-wish.js';
 import { TracingService } from '../tracing/tracing.service.js';
 import { setFlaggedHeader } from './answer-headers.js';
@@ -172,6 +173,7 @@ export class AnswersService {
     const context = {
       ...{ requestId, endpoint, receivedAt, callerGone, tags, cacheTtlSeconds },
       ...{ recovery, costLimit },
+      hedgeMs: request.routing.hedgeMs ?? readHedge(headers),
     };
     return this.routing.plan(caller, request, context);
   }

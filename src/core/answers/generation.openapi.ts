@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
-import { MAX_COST_MODES, RECOVERIES } from '../../canonical/canonical-request.js';
+import { MAX_COST_MODES, MAX_HEDGE_MS, RECOVERIES } from '../../canonical/canonical-request.js';
 
 /** The headers of an answer by a model, whatever the dialect, for the OpenAPI description. */
 export const GENERATION_HEADERS = {
@@ -59,6 +59,17 @@ export function ApiMaxCostHeaders(): MethodDecorator {
       schema: { type: 'string', enum: [...MAX_COST_MODES], default: 'strict' },
     }),
   );
+}
+
+/** The header that says after which silence a second route is asked. */
+export function ApiHedgeHeader(): MethodDecorator {
+  return ApiHeader({
+    name: 'X-Gateway-Hedge-Ms',
+    required: false,
+    description:
+      'After how many milliseconds without content another route is asked as well, where the body has no `hedge_ms`; the first content wins. No more requests get it than the operator allows.',
+    schema: { type: 'integer', minimum: 1, maximum: MAX_HEDGE_MS },
+  });
 }
 
 /** The headers with which a caller says what its call is part of, and asks for the call's trace. */

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { BillableRequest, VendorHandle } from '../../canonical/billable-request.js';
 import { countCodePoints, estimateTokens } from '../../canonical/prompt-size.js';
-import { NO_USAGE, type Usage } from '../../canonical/usage.js';
+import { NO_USAGE, UNMEASURED_SPEED, type Usage } from '../../canonical/usage.js';
 import { describeError } from './database-failure.js';
 import { TokenCounter } from './token-counter.js';
 import type { UsageMeter } from './usage-meter.js';
@@ -11,11 +11,6 @@ const GRACE_MS = 2_000;
 /** More than so many at once are closed without a grace. */
 const MAX_GRACES = 1_000;
 
-/**
- * Output tokens a second of a route that nobody has measured yet. Hosted models of the day write 30 to
- * 150; the first complete answer puts the route's own figure in its place.
- */
-const UNMEASURED_SPEED = 100;
 /** So many times as many tokens may another vendor's vocabulary make of a text as the one that counts here. */
 const LARGEST_VOCABULARY_FACTOR = 1.25;
 /** An answer of this much tells its own pace; shorter ones tell of the network's pieces. */

@@ -230,6 +230,7 @@ function readAttempts(value: unknown): LoggedAttempt[] | undefined {
       started_ms: readNumber(attempt.started_ms),
       duration_ms: readNumber(attempt.duration_ms),
       ...(attempt.continues_at !== undefined && { continues_at: readNumber(attempt.continues_at) }),
+      ...(attempt.hedged === true && { hedged: true }),
       vendor_cost: readNumber(attempt.vendor_cost),
     }));
   } catch {

@@ -152,6 +152,7 @@ function toStoredAttempt(attempt: LoggedAttempt): LoggedAttempt {
     started_ms: toInt4(attempt.started_ms),
     duration_ms: toInt4(attempt.duration_ms),
     ...(attempt.continues_at !== undefined && { continues_at: toInt4(attempt.continues_at) }),
+    ...(attempt.hedged && { hedged: true }),
     vendor_cost: toAmount(attempt.vendor_cost),
   };
 }

@@ -86,6 +86,32 @@ describe(noteAttempts.name, () => {
     ]);
   });
 
+  it('bills the faster of two that were asked at once, and lists what the other took', () => {
+    const usage = { ...NO_USAGE, inputTokens: 10 };
+    const outpaced = { outcome: 'outpaced', usage, isSpare: true };
+    const won = attempt(10, { isHedge: true, isSpare: false });
+    expect(logged([attempt(1, outpaced), won], 7)).toMatchObject({
+      vendorCost: 12,
+      list: [
+        { outcome: 'outpaced', status: null, duration_ms: 5, vendor_cost: 5 },
+        { outcome: 'answered', hedged: true, duration_ms: 90, vendor_cost: 7 },
+      ],
+    });
+    const lost = attempt(10, { ...outpaced, isHedge: true });
+    expect(logged([attempt(1), lost], 7)).toMatchObject({
+      vendorCost: 12,
+      list: [
+        { outcome: 'answered', duration_ms: 99, vendor_cost: 7 },
+        { outcome: 'outpaced', hedged: true, duration_ms: 5, vendor_cost: 5 },
+      ],
+    });
+    // Its caller left, and owes for the first.
+    const left = { outcome: 'aborted', usage, isHedge: true, isSpare: true };
+    const { list, vendorCost } = logged([attempt(1, { outcome: 'aborted' }), attempt(9, left)], 7);
+    expect(vendorCost).toBe(12);
+    expect(list!.map((each) => each.vendor_cost)).toEqual([7, 5]);
+  });
+
   it('keeps 16 of many, the last among them, and the cost of all', () => {
     const usage = { ...NO_USAGE, inputTokens: 2 };
     const many = Array.from({ length: 30 }, (_, n) =>

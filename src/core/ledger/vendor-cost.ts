@@ -1,4 +1,4 @@
-import type { BillableAttempt } from '../../canonical/billable-request.js';
+import { latestOf, type BillableAttempt } from '../../canonical/billable-request.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 import type { Usage } from '../../canonical/usage.js';
 import { priceUsage, totalOf } from './pricing.js';
@@ -45,7 +45,8 @@ export function noteAttempts(
   lastCost: number,
 ): void {
   const [only] = attempts;
-  const unknownCost = attempts.at(-1)?.usage ? 0 : lastCost;
+  const latest = latestOf(attempts);
+  const unknownCost = latest?.usage ? 0 : lastCost;
   log.vendorCost = unknownCost;
   // A list alone can say which of several accounts it was.
   const isOrdinary = !only || (only.outcome === 'answered' && only.route.account === undefined);
@@ -55,12 +56,14 @@ export function noteAttempts(
   }
   const logged = attempts.map((attempt) => toLogged(attempt, log.createdAt));
   for (const { vendor_cost: cost } of logged) log.vendorCost += cost;
-  const last = logged.at(-1)!;
+  const lastIndex = latest ? attempts.lastIndexOf(latest) : attempts.length - 1;
+  const last = logged[lastIndex]!;
   last.vendor_cost += unknownCost;
   const wasAtWork = last.outcome === 'answered' || log.firstTokenMs !== undefined;
   if (wasAtWork) last.duration_ms = Math.max(last.duration_ms, log.latencyMs - last.started_ms);
   const isLong = logged.length > MAX_ATTEMPTS;
-  log.attempts = isLong ? [...logged.slice(0, MAX_ATTEMPTS - 1), last] : logged;
+  const kept = logged[Math.max(lastIndex, MAX_ATTEMPTS - 1)]!;
+  log.attempts = isLong ? [...logged.slice(0, MAX_ATTEMPTS - 1), kept] : logged;
 }
 
 function toLogged(attempt: LoggableAttempt, arrivedAt: Date): LoggedAttempt {
@@ -74,6 +77,7 @@ function toLogged(attempt: LoggableAttempt, arrivedAt: Date): LoggedAttempt {
     started_ms: msBetween(arrivedAt, startedAt),
     duration_ms: durationMs,
     ...(attempt.continuesAt !== undefined && { continues_at: attempt.continuesAt }),
+    ...(attempt.isHedge && { hedged: true }),
     vendor_cost: usage && pricing ? vendorCostOf(usage, { pricing, trafficMode }) : 0,
   };
 }

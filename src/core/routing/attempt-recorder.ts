@@ -10,7 +10,7 @@ import type { RouteTally } from './route-tally.js';
 /** Where it is kept what became of calls to routes. */
 export interface AttemptSinks {
   health: RouteHealth;
-  metrics: Pick<GatewayMetrics, 'observeAttempt'>;
+  metrics: Pick<GatewayMetrics, 'observeAttempt' | 'observeHedge'>;
   tally: RouteTally;
   logger: Pick<Logger, 'warn'>;
   clock: Clock;
@@ -64,6 +64,13 @@ export class AttemptRecorder {
     // Not the error's message: a vendor may have copied the prompt into it.
     const line = `${nameOf(this.route)} ${how}: ${error.summary}`;
     logger.warn(line, { request_id: this.requestId });
+  }
+
+  /** Another route's content came first, and the call was closed. That is no failure, but a silence. @returns as `end` */
+  outpaced(isStreamed: boolean): number {
+    const nowMs = this.records.clock.monotonicMs();
+    this.records.health.recordSilence(this.route, nowMs - this.startedMs, nowMs, isStreamed);
+    return this.end('outpaced');
   }
 
   /** The call is over, or its answer has begun. @returns how long that took, in whole ms */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { chatRequest } from '../../../test/support/chat-requests.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { Plan, type PlannedRoute, type RouteAttempt } from './plan.js';
@@ -54,5 +54,24 @@ describe(Plan.name, () => {
     expect(plan.upstreamCalled).toBe(true);
     // What went before, connecting or fetching what the prompt names, was no work of the vendor's.
     expect(plan.vendorWork!.startedAt.getTime()).toBeGreaterThan(0);
+  });
+
+  it('knows of two that are asked at once the one that its caller pays for', () => {
+    const plan = planWith('pending');
+    const sentAt = new Date(7);
+    const spare: RouteAttempt = {
+      ...{ route, startedAt: sentAt, sentAt, durationMs: 0, outcome: 'pending' },
+      isSpare: true,
+    };
+    plan.attempts.push(spare);
+    const [first] = plan.attempts;
+    expect(plan.vendorWork!.startedAt).toBe(first!.sentAt);
+    Object.assign(first!, { outcome: 'outpaced', isSpare: true });
+    Object.assign(spare, { outcome: 'answered', isSpare: false });
+    expect([plan.vendorWork!.startedAt, plan.upstreamCalled]).toEqual([sentAt, true]);
+    const recordSpeed = jest.fn();
+    plan.speeds = { recordSpeed, tokensPerSecond: () => undefined };
+    plan.noteOutput({ ...NO_USAGE, outputTokens: 5 });
+    expect(recordSpeed).toHaveBeenCalledWith(route, 5, expect.any(Number));
   });
 });

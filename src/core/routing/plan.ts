@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CacheLookup } from './cache/answer-cache.service.js';
-import type {
-  BillableRequest,
-  VendorWork,
-  RequestObserver,
+import {
+  latestOf,
+  type BillableRequest,
+  type VendorWork,
+  type RequestObserver,
 } from '../../canonical/billable-request.js';
 import {
   Canceller,
@@ -46,7 +47,8 @@ export interface RouteAttempt {
   /** When the request began to leave; undefined while a connection is made or media are fetched. */
   sentAt?: Date | undefined;
   durationMs: number;
-  outcome: 'pending' | 'answered' | 'unjoined' | 'uncovered' | 'aborted' | UpstreamFailure;
+  outcome:
+    'pending' | 'answered' | 'outpaced' | 'unjoined' | 'uncovered' | 'aborted' | UpstreamFailure;
   /** The vendor's HTTP status, where a failure had one. */
   status?: number | undefined;
   /** What the vendor reported before it failed without any content, and of each part of one answer. */
@@ -55,6 +57,10 @@ export interface RouteAttempt {
   continuesAt?: number;
   /** Its part of its account's load, where that is one of a pool. */
   use?: AccountUse;
+  /** Asked beside a route that was silent. */
+  isHedge?: boolean;
+  /** Of two that were asked at once, the one whose answer is not what the caller pays for. */
+  isSpare?: boolean;
 }
 
 /** Where a request comes from, beside its body. */
@@ -70,6 +76,8 @@ export interface RequestContext {
   readonly recovery?: Recovery | undefined;
   /** Which routes may be taken by what they may cost; undefined: all. */
   readonly costLimit?: CostLimit | undefined;
+  /** After how long without content a second route is to be asked; undefined: none. */
+  readonly hedgeMs?: number | undefined;
 }
 
 /** Decides by its possible cost whether a route may be taken; the ledger's `MaxCost` is one. */
@@ -111,6 +119,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     readonly limits?: readonly LimitedSubject[],
     /** Which routes may go on with an answer that breaks off; undefined: none. */
     readonly recovery?: Exclude<Recovery, 'off'>,
+    /** After how long without content a second route is asked; undefined: none. */
+    readonly hedgeMs?: number,
   ) {
     this.requestId = context.requestId;
     this.endpoint = context.endpoint;
@@ -130,7 +140,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
 
   /** True while a vendor works for this request, or has answered it. */
   get upstreamCalled(): boolean {
-    const attempt = this.attempts.at(-1);
+    const attempt = latestOf(this.attempts);
     if (!attempt) return false;
     const { outcome, sentAt } = attempt;
     return WORKED.has(outcome) || (sentAt !== undefined && WORKED_IF_SENT.has(outcome));
@@ -142,7 +152,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   }
 
   get vendorWork(): VendorWork | undefined {
-    const attempt = this.attempts.at(-1);
+    const attempt = latestOf(this.attempts);
     if (!attempt) return undefined;
     const { route, startedAt, sentAt = startedAt } = attempt;
     return { startedAt: sentAt, tokensPerSecond: this.speeds?.tokensPerSecond(route) };
@@ -157,7 +167,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   }
 
   noteOutput(usage: Usage): void {
-    const attempt = this.attempts.at(-1);
+    const attempt = latestOf(this.attempts);
     if (attempt?.outcome !== 'answered') return;
     const { route, startedAt, sentAt = startedAt } = attempt;
     const durationMs = Date.now() - sentAt.getTime();
@@ -174,7 +184,10 @@ function isNothing({ inputTokens, outputTokens }: Usage): boolean {
   return inputTokens + outputTokens === 0;
 }
 
-/** Notes of the attempt that is under way when its request leaves, and what its vendor says of the account. */
+/**
+ * Notes of the attempt that is under way when its request leaves, and what its vendor says of the account;
+ * where there are two, each has a signal of its own.
+ */
 class VendorCanceller extends Canceller {
   constructor(private readonly attempts: readonly RouteAttempt[]) {
     super();

@@ -1,10 +1,11 @@
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import {
   isContent,
+  usageIn,
   type CanonicalEvent,
   type RouteEvent,
   type WorkEvent,
 } from '../../canonical/canonical-event.js';
-import type { Usage } from '../../canonical/usage.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
@@ -12,6 +13,9 @@ import { GatewayError, TimeoutError } from '../../platform/errors/gateway-errors
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import { brokenAnswerError, callerErrorOf, type RouteFailure } from './caller-error.js';
+import { HedgeRace } from './hedge/hedge-race.js';
+import type { HedgeShare } from './hedge/hedge-share.js';
+import type { Lane } from './hedge/lane.js';
 import type { BegunAnswer } from './opened-answer.js';
 import type { Plan, PlannedRoute, RouteAttempt, RouteCover } from './plan.js';
 import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
@@ -33,10 +37,14 @@ export interface RouteCall<Event> {
   asked?: () => void;
 }
 
-/** @param continued asks for the rest of an answer; undefined: the plan's own request */
+/**
+ * @param signal closes the call
+ * @param continued asks for the rest of an answer; undefined: the plan's own request
+ */
 export type MakeRouteCall<Event> = (
   route: PlannedRoute,
   limits: CallLimits,
+  signal: CancelSignal,
   continued?: CanonicalRequest,
 ) => RouteCall<Event>;
 
@@ -57,14 +65,29 @@ export interface FallbackSinks extends AttemptSinks {
 /** Tries the routes of a plan in order until one answers, whatever the answer is made of. */
 export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   private readonly failures: RouteFailure[] = [];
+  private readonly race: HedgeRace<FirstAnswer<Event>> | undefined;
 
-  /** @param call makes the call to a route; nobody is called before its events are pulled */
+  /**
+   * @param call makes the call to a route; nobody is called before its events are pulled
+   * @param share how many requests may be hedged; undefined: none
+   */
   constructor(
     private readonly plan: Plan<RoutableRequest>,
     private readonly cover: RouteCover,
     private readonly call: MakeRouteCall<Event>,
     private readonly records: FallbackSinks,
-  ) {}
+    share?: HedgeShare,
+  ) {
+    if (plan.hedgeMs === undefined || plan.routes.length === 1 || !share) return;
+    this.race = new HedgeRace(plan, plan.hedgeMs, share, records, {
+      ask: (route, lane) => this.tryRoute(route, lane),
+      mayTry: (route) =>
+        !this.isTooLongFor(route.model) &&
+        this.limitsLeft(route) !== undefined &&
+        !records.health.isOnTrial(route),
+      cover: (route) => cover.cover(route),
+    });
+  }
 
   /**
    * Tries the routes until one yields its first content. The first event names that route.
@@ -98,8 +121,9 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
         if (late) return late;
       }
       if (this.isTooLongFor(route.model) || !this.limitsLeft(route)) continue;
+      if (this.race?.second === route) continue;
       if (before && !(await this.isCovered(route))) continue;
-      const answer = await this.tryRoute(route);
+      const answer = await (this.race ? this.race.ask(route) : this.tryRoute(route));
       if (answer) return answer;
     }
     const late = await this.tryAfterWaiting(PATIENCE_BEFORE_GIVING_UP_MS);
@@ -132,11 +156,14 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   }
 
   /** One try, and a quick second one where a connection broke or a server stumbled. */
-  private async tryRoute(route: PlannedRoute): Promise<FirstAnswer<Event> | undefined> {
-    const answer = await this.tryOnce(route);
-    const last = this.failures.at(-1);
-    if (answer || last?.route !== route || !last.error.isRetryable) return answer;
-    return this.tryOnce(route);
+  private async tryRoute(
+    route: PlannedRoute,
+    lane?: Lane,
+  ): Promise<FirstAnswer<Event> | undefined> {
+    const answer = await this.tryOnce(route, lane);
+    const last = this.failures.findLast((failure) => failure.route === route);
+    if (answer || !last?.error.isRetryable) return answer;
+    return this.tryOnce(route, lane);
   }
 
   /**
@@ -165,13 +192,16 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
    * Calls a route and pulls its events up to the first content; notes the failure when there is none.
    * Nobody is called once the request's time is up.
    *
+   * @param lane where two routes may be asked at once: one of the two, which the other may close
    * @throws GatewayError for a failure that no other route would mend
    */
   private async tryOnce(
     route: PlannedRoute,
+    lane?: Lane,
     continued?: CanonicalRequest,
   ): Promise<FirstAnswer<Event> | undefined> {
     const { plan } = this;
+    if (lane?.isClosed) return undefined;
     if (plan.callerGone.aborted) throw new CallerGoneError();
     const limits = this.limitsLeft(route);
     if (!limits) return undefined;
@@ -191,12 +221,18 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     plan.attempts.push(attempt);
     const tried = new AttemptRecorder(route, this.records, plan.requestId, limits);
     const held: Event[] = [];
+    lane?.begin(attempt, tried, held);
     try {
-      const { events, droppedParams, asked } = this.call(route, limits, continued);
+      const signal = lane ?? plan.vendorSignal;
+      const { events, droppedParams, asked } = this.call(route, limits, signal, continued);
       const rest = events[Symbol.asyncIterator]();
       const pulled = pullToContent(rest, held);
       asked?.();
       await pulled;
+      if (lane?.claim() === false) {
+        await rest.return?.();
+        return undefined;
+      }
       attempt.outcome = 'answered';
       tried.answered(plan.streamed);
       const dropped = droppedParams();
@@ -204,6 +240,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       asked?.();
       return { tried, attempt, held, rest, droppedParams: dropped };
     } catch (error) {
+      if (lane?.isClosed) return undefined;
       const isUpstreams = error instanceof UpstreamError;
       // A vendor that refuses or fails while it is still listened to has made nothing to be paid for.
       if (plan.callerGone.aborted && (!isUpstreams || plan.vendorSignal.aborted)) {
@@ -221,7 +258,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       if (!error.allowsFallback) throw callerErrorOf(this.failures, plan.request);
       return undefined;
     } finally {
-      attempt.durationMs = tried.end(attempt.outcome);
+      if (!lane?.isClosed) attempt.durationMs = tried.end(attempt.outcome);
     }
   }
 
@@ -236,7 +273,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   ): Promise<FirstAnswer<Event> | undefined> {
     if (!this.limitsLeft(route) || !(await this.isCovered(route))) return undefined;
     try {
-      return await this.tryOnce(route, continued);
+      return await this.tryOnce(route, undefined, continued);
     } catch (error) {
       // A vendor that refuses what was made here says nothing of the caller's request.
       if (error instanceof GatewayError) return undefined;
@@ -273,13 +310,4 @@ async function pullToContent<Event extends CanonicalEvent | WorkEvent<unknown>>(
     held.push(next.value);
     if (isContent(next.value)) return;
   }
-}
-
-/** What a vendor has counted before its first content: some do so as they begin. */
-function usageIn(held: readonly (CanonicalEvent | WorkEvent<unknown>)[]): Usage | undefined {
-  let usage: Usage | undefined;
-  for (const event of held) {
-    if (event.type === 'usage' || event.type === 'relay') usage = event.usage ?? usage;
-  }
-  return usage;
 }

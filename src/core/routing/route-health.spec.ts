@@ -31,6 +31,32 @@ describe(RouteHealth.name, () => {
     expect(health.isCooling(key, COOLDOWN_MS)).toBe(false);
   });
 
+  it('knows which call would be the one that shows how a route does', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    expect(health.isOnTrial(key, 0)).toBe(false);
+    failTimes(health, 5, 'server');
+    expect([health.isOnTrial(key, 1), health.isOnTrial(sibling, 1)]).toEqual([true, false]);
+    expect([health.isCooling(key, COOLDOWN_MS), health.isOnTrial(key, COOLDOWN_MS)]).toEqual([
+      false,
+      true,
+    ]);
+    health.recordAnswer(key, 10, COOLDOWN_MS);
+    expect(health.isOnTrial(key, COOLDOWN_MS + 1)).toBe(false);
+    for (let count = 0; count < 5; count++) health.recordFailure(key, error('connect'), 1e6, 1e6);
+    expect(health.isOnTrial(sibling, 1e6 + COOLDOWN_MS)).toBe(true);
+  });
+
+  it('takes a silence for a slow answer only where it is longer than the usual one', () => {
+    const health = new RouteHealth(COOLDOWN_MS);
+    health.recordAnswer(key, 1_000, 0);
+    health.recordSilence(key, 50, 0);
+    expect(health.speedOf(key, 0)!.samples).toBe(1);
+    health.recordSilence(key, 4_000, 5_000);
+    health.recordSilence(key, 4_000, 5_000);
+    expect(health.speedOf(key, 10_000)!.latencyMs!.p50).toBeGreaterThan(3_000);
+    expect(health.sharedRoutes(10_000)).toMatchObject([{ state: 'healthy' }]);
+  });
+
   it('starts to count anew after an answer', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 4, 'server');

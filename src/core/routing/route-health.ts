@@ -119,7 +119,7 @@ export class RouteHealth {
     const model = this.memory(modelKey(key));
     model.triedMs = nowMs;
     for (const memory of [model, this.memories.get(providerKey(key))]) {
-      if (memory && memory.failures >= FAILURES_TO_OPEN - 1 && memory.coolUntilMs > 0) {
+      if (memory && isProbed(memory)) {
         memory.coolUntilMs = Math.max(memory.coolUntilMs, nowMs + PROBE_EVERY_MS);
       }
     }
@@ -143,6 +143,28 @@ export class RouteHealth {
     if (!provider) return;
     endPause(provider, nowMs);
     provider.failures = 0;
+  }
+
+  /**
+   * A route that was not waited for any longer would have taken at least so long. What is less than it
+   * takes anyway says nothing.
+   */
+  recordSilence(
+    key: HealthKey,
+    silentMs: number,
+    nowMs = this.clock.monotonicMs(),
+    isStreamed = true,
+  ): void {
+    const name = isStreamed ? modelKey(key) : wholeKey(key);
+    if (silentMs <= (this.speeds.of(name, nowMs)?.latencyMs?.p50 ?? 0)) return;
+    this.speeds.noteLatency(name, silentMs, nowMs);
+  }
+
+  /** Whether the next call is in a pause, or the one that shows whether a pause is over. */
+  isOnTrial(key: HealthKey, nowMs = this.clock.monotonicMs()): boolean {
+    if (this.isCooling(key, nowMs)) return true;
+    const memories = [this.memories.get(modelKey(key)), this.memories.get(providerKey(key))];
+    return memories.some((memory) => memory !== undefined && isProbed(memory));
   }
 
   /** An answer has come to its end, which ends a run of failures. */
@@ -270,6 +292,11 @@ export class RouteHealth {
     }
     return memory;
   }
+}
+
+/** Whether one call at a time shows how it does, after a pause that failures brought. */
+function isProbed({ failures, coolUntilMs }: Memory): boolean {
+  return failures >= FAILURES_TO_OPEN - 1 && coolUntilMs > 0;
 }
 
 function stateOf({ coolUntilMs, failures }: Memory, nowMs: number): RouteState {

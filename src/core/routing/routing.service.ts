@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
 import { EndUserLimits } from '../access/end-user-limits.service.js';
 import { AnswerCache } from './cache/answer-cache.service.js';
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { CanonicalEvent, RouteEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import { SYSTEM_CLOCK } from '../../canonical/clock.js';
 import {
@@ -21,6 +22,8 @@ import type { CallLimits, Upstream, UpstreamWork, WorkCall } from '../../vendors
 import { callerErrorOf } from './caller-error.js';
 import { refuseDenied, withoutDeniedHit } from './denied-names.js';
 import { findModel, PURPOSES } from './find-model.js';
+import { HedgeShare } from './hedge/hedge-share.js';
+import { mayBeHedged } from './hedge/hedge-wish.js';
 import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
 import { RecoveringAnswer } from './recovery/recovering-answer.js';
 import { recoveryOf } from './recovery/recovery-wish.js';
@@ -55,6 +58,7 @@ export class RoutingService {
   /** What the accounts of providers have to do that have several. */
   readonly pools: AccountPools;
   private readonly operatorPools: OperatorPools;
+  readonly hedges: HedgeShare;
   private readonly health: RouteHealth;
   private state: RoutingState;
   private readonly records: FallbackSinks;
@@ -75,6 +79,7 @@ export class RoutingService {
     this.operatorPools = new OperatorPools(upstreams, catalogue, config);
     const { health, tally, pools, logger } = this;
     this.records = { health, metrics, tally, pools, logger, clock: SYSTEM_CLOCK };
+    this.hedges = new HedgeShare(() => config.hedgePercent);
     this.state = this.makeState();
     trackRoutes(metrics, this.health, () => catalogue.rows);
   }
@@ -114,7 +119,9 @@ export class RoutingService {
     const routes = selectRoutes(request, models, state);
     const recovery = recoveryOf(request, context.recovery);
     const read = cache || recovery ? decoded(request, recovery) : request;
-    return new Plan(read, routes, context, cache, limits, recovery);
+    const { hedgeMs: wish } = context;
+    const isHedged = wish !== undefined && !this.hedges.isOff && mayBeHedged(request);
+    return new Plan(read, routes, context, cache, limits, recovery, isHedged ? wish : undefined);
   }
 
   /**
@@ -132,9 +139,9 @@ export class RoutingService {
     // Parts of a Responses body are kept to the end in any case, for the stored answer.
     const isKept = dialect === 'responses' || plan.recovery !== undefined;
     const asked = isKept ? undefined : () => body.forget?.();
-    const call: MakeRouteCall<CanonicalEvent> = (route, limits, continued) => {
+    const call: MakeRouteCall<CanonicalEvent> = (route, limits, signal, continued) => {
       const upstream = this.upstreamOf(route);
-      const textCall = toTextCall(plan, route, limits, continued);
+      const textCall = toTextCall(plan, route, limits, signal, continued);
       return {
         events: upstream.generate(textCall),
         droppedParams: () => [
@@ -144,7 +151,7 @@ export class RoutingService {
         ...(asked && { asked }),
       };
     };
-    const fallback = new RouteFallback(plan, cover, call, this.records);
+    const fallback = new RouteFallback(plan, cover, call, this.records, this.hedges);
     if (!plan.recovery) return new OpenedAnswer<CanonicalEvent>(() => fallback.begin());
     const sources = { fallback, upstreamOf: (route: PlannedRoute) => this.upstreamOf(route) };
     return new OpenedAnswer<CanonicalEvent>(
@@ -165,9 +172,9 @@ export class RoutingService {
   ): OpenedAnswer<WorkEvent<Output>> {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
     this.follow(plan);
-    const call = (route: PlannedRoute, limits: CallLimits) => {
+    const call = (route: PlannedRoute, limits: CallLimits, signal: CancelSignal) => {
       const upstream = this.upstreamOf(route);
-      const work = start(upstream, toCall(plan, route, limits));
+      const work = start(upstream, toCall(plan, route, limits, signal));
       if (!work) {
         throw new UpstreamError({
           failure: 'unsupported',
@@ -178,7 +185,7 @@ export class RoutingService {
       return { events: work.events, droppedParams: () => work.droppedParams };
     };
     return new OpenedAnswer<WorkEvent<Output>>(() =>
-      new RouteFallback(plan, cover, call, this.records).begin(),
+      new RouteFallback(plan, cover, call, this.records, this.hedges).begin(),
     );
   }
 
@@ -270,7 +277,7 @@ export class RoutingService {
       requestMs: Math.min(route.limits.requestMs, PATIENCE_FOR_COUNT_MS),
     };
     try {
-      const call = { ...toTextCall(plan, route, limits), signal: plan.callerGone };
+      const call = toTextCall(plan, route, limits, plan.callerGone);
       const tokens = await this.upstreamOf(route).countTokens?.(call);
       return tokens === undefined ? undefined : { tokens, provider };
     } catch (error) {

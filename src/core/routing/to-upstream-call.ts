@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import { ownOutputLimitOf } from '../../canonical/billable-route.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
@@ -30,11 +31,15 @@ export function limitsLeft(
   return { firstByteMs: limits.firstByteMs, idleMs: limits.idleMs, requestMs };
 }
 
-/** @param request the plan's, or one that asks for the rest of its answer */
+/**
+ * @param signal closes the call
+ * @param request the plan's, or one that asks for the rest of its answer
+ */
 export function toTextCall(
   { request: planned, vendorSignal }: Plan,
   route: PlannedRoute,
   limits: CallLimits,
+  signal: CancelSignal = vendorSignal,
   request = planned,
 ): UpstreamCall {
   const ownOutputLimit = lessSaid(ownOutputLimitOf(route), request);
@@ -44,7 +49,7 @@ export function toTextCall(
     alias: route.model,
     upstreamModel: route.upstreamModel,
     limits,
-    signal: vendorSignal,
+    signal,
     maxOutputTokens: lessSaid(route.output?.tokens, request) ?? 0,
     ownOutputLimit,
     vendorHeaders: request.vendorHeaders?.[route.trafficMode === 'byok' ? 'own' : 'shared'],
@@ -84,12 +89,13 @@ export function toCall<Request extends RoutableRequest>(
   plan: Plan<Request>,
   route: PlannedRoute,
   limits: CallLimits,
+  signal: CancelSignal,
 ): WorkCall<Request> {
   return {
     request: plan.request,
     alias: route.model,
     upstreamModel: route.upstreamModel,
     limits,
-    signal: plan.vendorSignal,
+    signal,
   };
 }

@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
+import { latestOf } from '../../canonical/billable-request.js';
 import { telemetryProvider } from '../../vendors/vendors.js';
 import { traceInput } from './input-messages.js';
 import { outputMessages, isTranscription, transcriptMessages } from './output-messages.js';
@@ -40,7 +41,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
 const MAX_MESSAGES_CHARACTERS = 4 * MAX_TEXT_CHARACTERS;
 
 /** Outcomes of an attempt that are no failure of a vendor. */
-const HARMLESS = new Set(['answered', 'uncovered', 'aborted', 'pending']);
+const HARMLESS = new Set(['answered', 'outpaced', 'uncovered', 'aborted', 'pending']);
 
 /**
  * The spans of a finished request: its own, and one for each route that was tried or passed over.
@@ -168,7 +169,7 @@ function attemptDraft(
 ): SpanDraft {
   const { route, outcome, status } = attempt;
   const startMs = attempt.startedAt.getTime();
-  const isLast = index === trace.attempts.length - 1;
+  const isLast = attempt === latestOf(trace.attempts);
   const lateError = isLast ? lateErrorOf(trace, outcome) : undefined;
   const isAnswer = isLast && (trace.answer.hasRoute || lateError !== undefined);
   const error = HARMLESS.has(outcome) ? lateError : outcome;
@@ -180,6 +181,7 @@ function attemptDraft(
   };
   if (isLast && trace.answer.hasRoute)
     attributes['gateway.attempt.first_content_ms'] = attempt.durationMs;
+  if (attempt.isHedge) attributes['gateway.attempt.hedged'] = true;
   if (error !== undefined) attributes[ERROR_TYPE] = error;
   if (status !== undefined) attributes[HTTP_STATUS] = status;
   if (route.account !== undefined) attributes['gateway.account'] = route.account;

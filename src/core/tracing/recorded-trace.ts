@@ -185,9 +185,12 @@ export interface TracedAttempt {
   readonly startedAt: Date;
   /** To the first content, or to the failure. */
   readonly durationMs: number;
-  /** `answered`, `uncovered` (never called: the credits did not reach), `aborted`, or a failure. */
+  /** `answered`, `uncovered` (never called: the credits did not reach), `outpaced`, `aborted`, or a failure. */
   readonly outcome: string;
   readonly status?: number | undefined;
+  /** As of `BillableAttempt`. */
+  readonly isHedge?: boolean;
+  readonly isSpare?: boolean;
 }
 
 /** A planned request, as far as tracing is concerned; routing's plan is one. */

@@ -3,6 +3,7 @@ import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagg
 import { ApiErrorResponse, errorDetailSchema } from '../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
+  ApiHedgeHeader,
   ApiMaxCostHeaders,
   ApiTraceHeaders,
   GENERATION_HEADERS,
@@ -158,6 +159,7 @@ function ApiFormErrors(): MethodDecorator {
   return applyDecorators(
     ApiConsumes('multipart/form-data'),
     ApiMaxCostHeaders(),
+    ApiHedgeHeader(),
     ApiTraceHeaders(),
     ApiErrorResponse(400, 'The form or its file is not valid; `param` names the field.'),
     ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
@@ -202,6 +204,7 @@ export function ApiSpeech(): MethodDecorator {
       },
     }),
     ApiMaxCostHeaders(),
+    ApiHedgeHeader(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );

@@ -57,7 +57,7 @@ const validate = compileSchema(transcriptionSchema);
 /** Which of them are no texts. */
 export const TRANSCRIPTION_FORM: FormShape = {
   lists: new Set(['models', 'timestamp_granularities', 'include']),
-  numbers: new Set(['temperature', 'max_cost']),
+  numbers: new Set(['temperature', 'max_cost', 'hedge_ms']),
   flags: new Set(['stream']),
   objects: new Set(['provider', 'trace']),
 };

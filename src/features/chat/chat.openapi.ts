@@ -3,6 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
+  ApiHedgeHeader,
   ApiMaxCostHeaders,
   ApiRecoveryHeader,
   ApiGenerationErrors,
@@ -193,6 +194,7 @@ export function ApiChatCompletion(): MethodDecorator {
     ApiCacheHeader(),
     ApiRecoveryHeader(),
     ApiMaxCostHeaders(),
+    ApiHedgeHeader(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );
@@ -261,6 +263,7 @@ export function ApiCompletion(): MethodDecorator {
     ApiCacheHeader(),
     ApiRecoveryHeader(),
     ApiMaxCostHeaders(),
+    ApiHedgeHeader(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );

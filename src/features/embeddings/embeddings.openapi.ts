@@ -4,6 +4,7 @@ import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
   ApiGenerationErrors,
+  ApiHedgeHeader,
   ApiMaxCostHeaders,
   ApiTraceHeaders,
   GENERATION_HEADERS,
@@ -96,6 +97,7 @@ export function ApiCreateEmbeddings(): MethodDecorator {
     }),
     ApiCacheHeader(),
     ApiMaxCostHeaders(),
+    ApiHedgeHeader(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );

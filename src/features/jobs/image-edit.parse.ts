@@ -51,7 +51,7 @@ export const imageEditSchema = {
 /** Which of them are no texts. */
 export const IMAGE_EDIT_FORM: FormShape = {
   lists: new Set(['models']),
-  numbers: new Set(['n', 'output_compression', 'partial_images', 'max_cost']),
+  numbers: new Set(['n', 'output_compression', 'partial_images', 'max_cost', 'hedge_ms']),
   flags: new Set(['stream']),
   objects: new Set(['provider', 'trace']),
 };

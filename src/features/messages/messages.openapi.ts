@@ -3,6 +3,7 @@ import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
+  ApiHedgeHeader,
   ApiMaxCostHeaders,
   ApiRecoveryHeader,
   ApiGenerationErrors,
@@ -149,6 +150,7 @@ export function ApiCreateMessage(): MethodDecorator {
     ApiCacheHeader(),
     ApiRecoveryHeader(),
     ApiMaxCostHeaders(),
+    ApiHedgeHeader(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
   );

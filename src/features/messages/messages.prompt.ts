@@ -38,6 +38,7 @@ const READ_FIELDS = new Set<string>([
   'recovery',
   'max_cost',
   'max_cost_mode',
+  'hedge_ms',
   'usage',
 ]);
 

@@ -4,6 +4,7 @@ import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
+  ApiHedgeHeader,
   ApiMaxCostHeaders,
   ApiRecoveryHeader,
   ApiGenerationErrors,
@@ -51,6 +52,7 @@ export function ApiCreateResponse(): MethodDecorator {
     ApiCacheHeader(),
     ApiRecoveryHeader(),
     ApiMaxCostHeaders(),
+    ApiHedgeHeader(),
     ApiTraceHeaders(),
     ApiGenerationErrors(),
     ApiErrorResponse(

@@ -49,6 +49,7 @@ const READ_FIELDS = new Set([
   'recovery',
   'max_cost',
   'max_cost_mode',
+  'hedge_ms',
   'usage',
 ]);
 

@@ -36,6 +36,8 @@ export interface AppConfig {
   readonly ownAccountProviders: readonly ProviderConfig[];
   /** What a request over a tenant's own account costs, in percent of what it costs otherwise. */
   readonly byokFeePercent: number;
+  /** Of the requests that ask for a second route when the first is silent, how many may get it, in percent. */
+  readonly hedgePercent: number;
   readonly catalogueFile: string | undefined;
   readonly limits: {
     readonly connectTimeoutMs: number;

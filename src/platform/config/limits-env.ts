@@ -52,6 +52,13 @@ export class LimitsEnv {
   @IntegerVariable(0, MAX_TIMEOUT_MS)
   GATEWAY_COOLDOWN_MS?: number;
 
+  @Describe(
+    'Of the requests that ask for a second route when the first is silent (`hedge_ms`), how many of the last 1,000 in this process may get it, in percent; 0: none. See [routing.md](routing.md#a-silent-route)',
+    { default: '10', example: '5', isChangeable: true },
+  )
+  @IntegerVariable(0, 100)
+  GATEWAY_HEDGE_PERCENT?: number;
+
   @Describe("How long a provider's health is shown before it is probed again", {
     default: '5000',
     example: '60000',

@@ -18,6 +18,7 @@ export type SettingValues = Readonly<Record<string, string | number>>;
 type ChangeableParts = Pick<
   AppConfig,
   | 'byokFeePercent'
+  | 'hedgePercent'
   | 'limits'
   | 'healthCacheMs'
   | 'jobs'
@@ -32,6 +33,7 @@ type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 export function changeableParts(env: EnvDto, limits: LimitsEnv): ChangeableParts {
   return {
     byokFeePercent: env.GATEWAY_BYOK_FEE_PERCENT ?? 5,
+    hedgePercent: limits.GATEWAY_HEDGE_PERCENT ?? 10,
     limits: {
       connectTimeoutMs: limits.GATEWAY_CONNECT_TIMEOUT_MS ?? 5_000,
       firstByteTimeoutMs: limits.GATEWAY_FIRST_BYTE_TIMEOUT_MS,

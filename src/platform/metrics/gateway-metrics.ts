@@ -102,6 +102,12 @@ export class GatewayMetrics extends TrackedMetrics {
     labelNames: ['provider', 'model', 'outcome'],
     registers: [this.registry],
   });
+  private readonly hedges = new Counter({
+    name: 'gateway_hedges_total',
+    help: 'Requests whose first route was silent for as long as their callers would wait before a second is asked, by what became of that.',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
   private readonly cacheLookups = new Counter({
     name: 'gateway_cache_lookups_total',
     help: 'Requests that asked for a cached answer, by whether there was one.',
@@ -181,6 +187,10 @@ export class GatewayMetrics extends TrackedMetrics {
       this.attemptSeries.set(key, attempts);
     }
     attempts.inc();
+  }
+
+  observeHedge(outcome: string): void {
+    this.hedges.inc({ outcome });
   }
 
   observeCappedUsage(provider: string, catalogueId: string): void {

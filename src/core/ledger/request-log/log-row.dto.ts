@@ -71,7 +71,8 @@ class LogAttemptDto {
   @ApiProperty({
     description:
       '`answered`, `aborted` (the caller left), `uncovered` (never called: the credits did not reach for it), `unjoined` ' +
-      '(asked to go on with an answer that broke off, and said something else), or the failure.',
+      '(asked to go on with an answer that broke off, and said something else), `outpaced` (closed, as the other of two ' +
+      'routes that were asked at once was faster), or the failure.',
     example: 'answered',
   })
   outcome!: string;
@@ -101,6 +102,12 @@ class LogAttemptDto {
     example: 812,
   })
   continues_at?: number;
+
+  @ApiPropertyOptional({
+    description: 'Asked beside a route that was silent for as long as `hedge_ms` says.',
+    example: true,
+  })
+  hedged?: true;
 
   @ApiProperty({
     type: 'integer',

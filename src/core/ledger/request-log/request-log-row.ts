@@ -70,6 +70,8 @@ export interface LoggedAttempt {
   duration_ms: number;
   /** Where it goes on with an answer that broke off, in code points of its text; absent: it began. */
   continues_at?: number;
+  /** Asked beside a route that was silent. */
+  hedged?: true;
   /** Credits at the route's prices. */
   vendor_cost: number;
 }

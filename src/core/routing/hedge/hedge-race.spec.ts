@@ -1,0 +1,354 @@
+import { Logger } from '@nestjs/common';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from '@jest/globals';
+import {
+  bad,
+  COVERS_ALL,
+  error,
+  GOOD,
+  start,
+  text,
+  usage,
+  World,
+  type Script,
+} from '../../../../test/support/routing-world.js';
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { NO_USAGE } from '../../../canonical/usage.js';
+import type { Plan, RouteCover } from '../plan.js';
+import { HedgeRace } from './hedge-race.js';
+
+const HEDGE_MS = 100;
+const slow = (silentMs: number, script: Script = GOOD): Script => ({ ...script, silentMs });
+const NEVER = 1_000_000;
+
+/** What a reader gets of a request that would have a second route asked after 100 ms. */
+function ask(world: World, fields: Record<string, unknown> = {}, cover: RouteCover = COVERS_ALL) {
+  const events: CanonicalEvent[] = [];
+  const asked = {
+    events,
+    failure: undefined as unknown,
+    isOver: false,
+    plan: undefined as Plan | undefined,
+  };
+  const read = async (): Promise<void> => {
+    const plan = await world.plan({ hedge_ms: HEDGE_MS, ...fields });
+    asked.plan = plan;
+    for await (const event of world.service.open(plan, cover)) events.push(event);
+  };
+  void read()
+    .catch((thrown: unknown) => (asked.failure = thrown))
+    .finally(() => (asked.isOver = true));
+  return asked;
+}
+
+const routeIn = ({ events }: { events: CanonicalEvent[] }): string | undefined => {
+  const [named] = events;
+  return named?.type === 'route' ? named.route.provider : undefined;
+};
+const attemptsOf = ({ plan }: { plan: Plan | undefined }) =>
+  plan!.attempts.map(({ route, outcome, isHedge = false, isSpare = false }) => [
+    `${route.provider} ${outcome}`,
+    ...(isHedge ? ['hedge'] : []),
+    ...(isSpare ? ['spare'] : []),
+  ]);
+const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
+
+describe(HedgeRace.name, () => {
+  beforeAll(() => void Logger.overrideLogger(false));
+  afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('asks nobody else where the first route is in time, and leaves no timer', async () => {
+    const world = new World({ openai: [slow(99)] });
+    const asked = ask(world);
+    await pass(99);
+    expect([asked.isOver, world.called, world.hedges]).toEqual([true, ['openai'], []]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('gives the answer of the second route where its content is first, and closes the other', async () => {
+    const world = new World({ openai: [slow(NEVER)], azure: [slow(50)] });
+    const asked = ask(world);
+    await pass(99);
+    expect(world.called).toEqual(['openai']);
+    await pass(1);
+    expect(world.called).toEqual(['openai', 'azure']);
+    await pass(50);
+    expect([asked.isOver, routeIn(asked), world.closed]).toEqual([true, 'azure', ['openai']]);
+    expect(attemptsOf(asked)).toEqual([
+      ['openai outpaced', 'spare'],
+      ['azure answered', 'hedge'],
+    ]);
+    expect(asked.events.filter(({ type }) => type === 'text')).toEqual([text]);
+    expect([world.hedges, world.openIterations]).toEqual([['won'], 0]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('gives the answer of the first route where that is first after all', async () => {
+    const world = new World({ openai: [slow(120)], azure: [slow(NEVER)] });
+    const asked = ask(world);
+    await pass(120);
+    expect([asked.isOver, routeIn(asked), world.closed]).toEqual([true, 'openai', ['azure']]);
+    expect(attemptsOf(asked)).toEqual([['openai answered'], ['azure outpaced', 'hedge', 'spare']]);
+    expect(world.hedges).toEqual(['lost']);
+  });
+
+  it('takes one of two whose content comes at the same instant, and ends the other', async () => {
+    const world = new World({ openai: [slow(150)], azure: [slow(50)] });
+    const asked = ask(world);
+    await pass(150);
+    expect(asked.isOver).toBe(true);
+    expect(asked.events.filter(({ type }) => type === 'route')).toHaveLength(1);
+    expect(asked.plan!.attempts.map(({ outcome }) => outcome).sort()).toEqual([
+      'answered',
+      'outpaced',
+    ]);
+    expect(world.openIterations).toBe(0);
+  });
+
+  it('ignores content of a vendor that goes on after it was closed', async () => {
+    const world = new World({ openai: [{ ...slow(200), isDeaf: true }], azure: [slow(10)] });
+    const asked = ask(world);
+    await pass(110);
+    expect([asked.isOver, routeIn(asked), world.openIterations]).toEqual([true, 'azure', 1]);
+    await pass(200);
+    expect(attemptsOf(asked)).toEqual([
+      ['openai outpaced', 'spare'],
+      ['azure answered', 'hedge'],
+    ]);
+    expect(world.openIterations).toBe(0);
+  });
+
+  it('ignores a failure of one that was closed, for its health too', async () => {
+    const failing = { silentMs: 200, isDeaf: true, error: error('server') };
+    const world = new World({ openai: Array.from({ length: 9 }, () => failing), azure: [] });
+    for (let count = 0; count < 9; count++) {
+      const asked = ask(world, {});
+      await pass(400);
+      expect(routeIn(asked)).toBe('azure');
+    }
+    expect(world.service.conditions().filter(({ state }) => state !== 'healthy')).toEqual([]);
+  });
+
+  it.each([
+    ['a server error, tried again at once', bad('server'), ['openai', 'azure', 'openai']],
+    ['a time-out', bad('timeout'), ['openai', 'azure']],
+  ])('goes on with the second route alone after %s of the first', async (_, script, called) => {
+    const world = new World({ openai: [slow(150, script), slow(10, script)], azure: [slow(500)] });
+    const asked = ask(world);
+    await pass(200);
+    expect([asked.isOver, world.called, world.closed]).toEqual([false, called, []]);
+    // Should its caller leave, that is the work that it pays for.
+    expect(asked.plan!.upstreamCalled).toBe(true);
+    expect(asked.plan!.vendorWork!.startedAt).toBe(asked.plan!.attempts[1]!.sentAt);
+    await pass(400);
+    expect([routeIn(asked), world.hedges]).toEqual(['azure', ['won']]);
+    expect(attemptsOf(asked)[1]).toEqual(['azure answered', 'hedge']);
+  });
+
+  it('goes on with the first route alone where the second fails, and asks no third', async () => {
+    const world = new World({ openai: [slow(500)], azure: [bad('timeout')], anthropic: [GOOD] });
+    const asked = ask(world, { models: ['anthropic/claude'] });
+    await pass(400);
+    expect([asked.isOver, world.called]).toEqual([false, ['openai', 'azure']]);
+    expect(asked.plan!.vendorWork!.startedAt).toBe(asked.plan!.attempts[0]!.sentAt);
+    await pass(100);
+    expect([routeIn(asked), world.hedges]).toEqual(['openai', ['lost']]);
+  });
+
+  it('goes on behind both where both fail, and tries neither again', async () => {
+    const world = new World({ openai: [slow(150, bad('timeout'))], azure: [slow(10, bad('cut'))] });
+    const asked = ask(world, { models: ['anthropic/claude'] });
+    await pass(200);
+    expect([routeIn(asked), world.called]).toEqual(['anthropic', ['openai', 'azure', 'anthropic']]);
+    expect(world.hedges).toEqual(['failed']);
+  });
+
+  it('tells of both where nobody answers', async () => {
+    const world = new World({ openai: [slow(150, bad('timeout'))], azure: [slow(99, bad('cut'))] });
+    const asked = ask(world);
+    await pass(200);
+    expect(asked.failure).toMatchObject({ status: 502 });
+    expect((asked.failure as Error).message).toMatch(/azure.*openai|openai.*azure/);
+    expect(attemptsOf(asked).map(([outcome]) => outcome)).toEqual(['openai timeout', 'azure cut']);
+  });
+
+  it.each<[string, Record<string, Script[]>]>([
+    ['first', { openai: [slow(150, bad('caller'))], azure: [slow(NEVER)] }],
+    ['second', { openai: [slow(NEVER)], azure: [slow(50, bad('caller'))] }],
+  ])('ends both where the %s finds the request bad', async (_, scripts) => {
+    const world = new World(scripts);
+    const asked = ask(world, { models: ['anthropic/claude'] });
+    await pass(150);
+    expect(asked.failure).toMatchObject({ status: 400 });
+    expect([world.closed.length, world.openIterations, world.called.length]).toEqual([1, 0, 2]);
+  });
+
+  it('asks the second where the first fails before it is due, and a third where that is silent', async () => {
+    const world = new World({ openai: [bad('connect')], azure: [slow(NEVER)] });
+    const asked = ask(world, { models: ['anthropic/claude'] });
+    await pass(99);
+    expect(world.called).toEqual(['openai', 'azure']);
+    await pass(1);
+    expect([routeIn(asked), world.closed]).toEqual(['anthropic', ['azure']]);
+  });
+
+  it('passes over a route that is on trial', async () => {
+    const world = new World({ azure: Array.from({ length: 5 }, () => bad('timeout')), openai: [] });
+    for (let count = 0; count < 5; count++) {
+      ask(world, { provider: { only: ['azure'] } });
+      await pass(1);
+    }
+    // Its pause of 30 s is over; the next call is to show how it does.
+    await pass(31_000);
+    world.called.length = 0;
+    world.rewrite({ openai: [slow(NEVER)], anthropic: [GOOD] });
+    const asked = ask(world, { models: ['anthropic/claude'] });
+    await pass(100);
+    expect([routeIn(asked), world.called]).toEqual(['anthropic', ['openai', 'anthropic']]);
+  });
+
+  describe('is refused', () => {
+    it('where the credits do not reach for the second route', async () => {
+      const world = new World({ openai: [slow(200)] });
+      const cover = { cover: jest.fn(() => Promise.resolve(false)) };
+      const asked = ask(world, {}, cover);
+      await pass(200);
+      expect([routeIn(asked), world.called, world.hedges]).toEqual([
+        'openai',
+        ['openai'],
+        ['uncovered'],
+      ]);
+      expect(cover.cover).toHaveBeenCalledTimes(1);
+    });
+
+    it('where setting credits aside fails, or takes longer than the first route', async () => {
+      const world = new World({ openai: [slow(200), slow(200)] });
+      const failing = ask(world, {}, { cover: () => Promise.reject(new Error('no database')) });
+      const late = ask(
+        world,
+        {},
+        {
+          cover: () => new Promise((resolve) => setTimeout(resolve, 500, true)),
+        },
+      );
+      await pass(700);
+      expect([routeIn(failing), routeIn(late)]).toEqual(['openai', 'openai']);
+      expect([world.called, world.hedges]).toEqual([['openai', 'openai'], ['uncovered']]);
+    });
+
+    it('where the share of such requests is used up', async () => {
+      const world = new World({ openai: Array.from({ length: 9 }, () => slow(200)) });
+      world.config.hedgePercent = 40;
+      for (let count = 0; count < 9; count++) ask(world);
+      await pass(300);
+      expect(world.hedges.filter((outcome) => outcome === 'won')).toHaveLength(3);
+      expect(world.hedges.filter((outcome) => outcome === 'over_share')).toHaveLength(6);
+      world.config.hedgePercent = 0;
+      expect((await world.plan({ hedge_ms: 5 })).hedgeMs).toBeUndefined();
+    });
+
+    it('where there is no other account', async () => {
+      const world = new World({ openai: [slow(200)] });
+      const asked = ask(world, { provider: { only: ['openai'] } });
+      await pass(200);
+      expect([routeIn(asked), world.called]).toEqual(['openai', ['openai']]);
+      expect(asked.plan!.attempts[0]!.isSpare).toBeUndefined();
+    });
+  });
+
+  describe('when the caller leaves', () => {
+    it('closes both, and the caller owes for the first alone', async () => {
+      const world = new World({ openai: [slow(NEVER)], azure: [slow(NEVER)] });
+      const asked = ask(world);
+      await pass(1_100);
+      expect(asked.plan!.vendorWork!.startedAt).toBe(asked.plan!.attempts[0]!.sentAt);
+      world.aborter.abort();
+      await pass(0);
+      expect([...world.closed].sort()).toEqual(['azure', 'openai']);
+      expect([asked.isOver, world.openIterations, world.hedges]).toEqual([
+        true,
+        0,
+        ['caller_left'],
+      ]);
+      expect(attemptsOf(asked)).toEqual([['openai aborted'], ['azure aborted', 'hedge', 'spare']]);
+      const [first, second] = asked.plan!.attempts;
+      expect(first!.usage).toBeUndefined();
+      // A second at the speed that is taken for a route nobody has measured.
+      expect(second!.usage!.outputTokens).toBe(100);
+      expect([asked.plan!.upstreamCalled, jest.getTimerCount()]).toEqual([true, 0]);
+    });
+
+    it('closes the second at once, and listens to the first for a moment', async () => {
+      const world = new World({ openai: [slow(300)], azure: [slow(NEVER)] });
+      world.isPatient = true;
+      const asked = ask(world);
+      await pass(150);
+      asked.plan!.endVendorCalls();
+      world.aborter.abort();
+      await pass(0);
+      expect([world.closed, asked.isOver]).toEqual([['azure'], false]);
+      await pass(150);
+      expect(routeIn(asked)).toBe('openai');
+    });
+
+    it('asks no second route any more', async () => {
+      const world = new World({ openai: [slow(300)] });
+      world.isPatient = true;
+      const asked = ask(world);
+      await pass(50);
+      world.aborter.abort();
+      await pass(250);
+      expect([world.called, routeIn(asked)]).toEqual([['openai'], 'openai']);
+    });
+  });
+
+  it('estimates what the closed vendor used, from what it counted as it began', async () => {
+    const begun = { ...NO_USAGE, inputTokens: 7, outputTokens: 1 };
+    const began: CanonicalEvent = { type: 'usage', usage: begun, isPartial: true };
+    const world = new World({
+      openai: [{ events: [start, began], hang: true }, slow(NEVER)],
+      azure: [slow(100), slow(100)],
+    });
+    const counted = ask(world);
+    await pass(250);
+    expect(counted.plan!.attempts[0]!.usage).toEqual({ ...begun, outputTokens: 20 });
+    const silent = ask(world, { max_tokens: 5 });
+    await pass(250);
+    const [{ route, usage: used }] = silent.plan!.attempts as [Plan['attempts'][number]];
+    expect(used).toMatchObject({ inputTokens: route.ceiling.inputTokens, outputTokens: 5 });
+    expect(route.ceiling.inputTokens).toBeGreaterThan(0);
+  });
+
+  it('has a hedged answer gone on with when it breaks off', async () => {
+    const words: CanonicalEvent = {
+      type: 'text',
+      choice: 0,
+      text: 'The quick brown fox jumps over the la',
+    };
+    const broken: Script = { events: [start, words], error: error('reset') };
+    const world = new World({
+      openai: [slow(NEVER)],
+      azure: [broken],
+      anthropic: [{ events: [start, usage], error: error('cut') }],
+    });
+    const asked = ask(world, { models: ['anthropic/claude'], recovery: 'any', stream: true });
+    await pass(200);
+    expect(world.called).toEqual(['openai', 'azure', 'anthropic']);
+    expect(asked.failure).toMatchObject({ status: 502 });
+    expect(attemptsOf(asked).map(([outcome]) => outcome)).toEqual([
+      'openai outpaced',
+      'azure reset',
+      'anthropic cut',
+    ]);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { HedgeShare } from './hedge-share.js';
+
+const share = (percent: number): HedgeShare => new HedgeShare(() => percent);
+
+describe(HedgeShare.name, () => {
+  it('gives no more than the share, from the first request on', () => {
+    const tenth = share(10);
+    const taken: number[] = [];
+    for (let count = 1; count <= 40; count++) {
+      tenth.noteRequest();
+      if (tenth.take()) taken.push(count);
+    }
+    expect(taken).toEqual([10, 20, 30, 40]);
+    expect(tenth.latest).toEqual({ requests: 40, hedged: 4 });
+  });
+
+  it('never gives more than the share of any 1,000 in a row, whenever they are asked for', () => {
+    const third = share(33);
+    const given: number[] = [];
+    for (let count = 0; count < 5_000; count++) {
+      third.noteRequest();
+      // Some take many at once, as requests that came before them do.
+      const wishes = (count * 7) % 13 === 0 ? 40 : 0;
+      given.push(Array.from({ length: wishes }, () => third.take()).filter(Boolean).length);
+    }
+    for (let end = 1_000; end <= given.length; end++) {
+      const sum = given.slice(end - 1_000, end).reduce((total, each) => total + each, 0);
+      expect(sum).toBeLessThanOrEqual(330);
+    }
+    expect(given.reduce((total, each) => total + each, 0)).toBeGreaterThan(1_500);
+  });
+
+  it('takes a new share at once', () => {
+    let percent = 0;
+    const changing = new HedgeShare(() => percent);
+    changing.noteRequest();
+    expect([changing.isOff, changing.take()]).toEqual([true, false]);
+    percent = 100;
+    expect([changing.isOff, changing.take(), changing.take()]).toEqual([false, true, false]);
+  });
+});
