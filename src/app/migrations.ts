@@ -44,6 +44,7 @@ import { SumRequestsByFacet1764487000000 } from '../../migrations/1764487000000-
 import { IndexRareRequests1764488000000 } from '../../migrations/1764488000000-index-rare-requests.js';
 import { IndexAuditLogFilters1764489000000 } from '../../migrations/1764489000000-index-audit-log-filters.js';
 import { CountRouteTokens1764492000000 } from '../../migrations/1764492000000-count-route-tokens.js';
+import { AddTenantRecovery1764495000000 } from '../../migrations/1764495000000-add-tenant-recovery.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -93,4 +94,5 @@ export const MIGRATIONS = [
   IndexRareRequests1764488000000,
   IndexAuditLogFilters1764489000000,
   CountRouteTokens1764492000000,
+  AddTenantRecovery1764495000000,
 ];

@@ -99,6 +99,8 @@ const RULES: Record<string, Rule> = {
   'DELETE /v1/customer/alerts/{id}': of('alert'),
   'POST /v1/customer/alerts/{id}/test': of('alert'),
   'GET /v1/customer/alert-events': OWN,
+  'GET /v1/customer/settings': OWN,
+  'PATCH /v1/customer/settings': { only: 'management', body: { recovery: 'off' } },
   'GET /v1/customer/limits': OWN,
   'PUT /v1/customer/limits': SETS_LIMITS,
   'GET /v1/customer/end-users': OWN,

@@ -149,6 +149,15 @@ const RULES: Record<string, Rule> = {
   'DELETE /v1/admin/alerts/{id}': { action: 'alert.delete', of: 'operators-alert' },
   'POST /v1/admin/alerts/{id}/test': { action: 'alert.test', of: 'operators-alert' },
   'PUT /v1/customer/limits': { action: 'tenant.set_limits', body: { max_in_flight: 900 } },
+  'PATCH /v1/customer/settings': {
+    action: 'tenant_settings.update',
+    body: { recovery: 'continue' },
+  },
+  'PATCH /v1/admin/tenants/{tenant_id}/settings': {
+    action: 'tenant_settings.update',
+    of: 'tenant',
+    body: { recovery: 'any' },
+  },
   'PUT /v1/customer/end-users/default-limits': {
     action: 'tenant.set_end_user_limits',
     body: { max_in_flight: 900 },

@@ -303,8 +303,9 @@ it('covers every operation that changes something', async () => {
     // They ask the vendor and change nothing: role-matrix.e2e-spec.ts and audit-log.e2e-spec.ts.
     `${CREDENTIALS}/test`,
     `${CREDENTIALS}/{id}/test`,
-    // Management keys alone set these: limits.e2e-spec.ts and account-access.e2e-spec.ts.
+    // Management keys alone set these: limits.e2e-spec.ts, failover-scenarios.e2e-spec.ts and account-access.e2e-spec.ts.
     '/v1/customer/limits',
+    '/v1/customer/settings',
     '/v1/customer/end-users/default-limits',
     '/v1/customer/end-users/{end_user}/limits',
     // As people.e2e-spec.ts, content-log.e2e-spec.ts and jobs-api.e2e-spec.ts have it of these.

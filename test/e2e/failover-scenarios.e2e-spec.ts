@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { WALL_TEXT, startFailoverWall, type FailoverWall } from '../support/failover-wall.js';
 import { continuingAnswer, errorAnswer } from '../support/fake-openai.js';
 import { loggedRequest } from '../support/logged-request.js';
+import { until } from '../support/until.js';
 import {
   questionIn,
   readDialect,
@@ -306,5 +308,60 @@ describe('the sixteen scenarios of Failover Bench', () => {
     const ofCut = (cut: string) =>
       ask([`wall/${cut}-off`, cut === 's14' ? 'wall/picky' : 'wall/ok']);
     expect((await Promise.all(CUTS.map(ofCut))).map(isWhole)).toEqual(CUTS.map(() => true));
+  });
+
+  describe('a tenant that wants all of its streams gone on with', () => {
+    const set = (recovery: unknown, key: string): Promise<Response> =>
+      gateway.fetch('/v1/customer/settings', {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ recovery }),
+      });
+    /** Asks until the model that breaks off is asked first: it rests when it has done so often enough. */
+    const cut = async (fields: object = {}): Promise<ReadAnswer | 'hang'> => {
+      for (;;) {
+        const models = ['wall/s08-any', 'wall/ok'];
+        const answer = await ask(models, { stream: true, ...fields });
+        if (answer === 'hang' || answer.model === models[0]) return answer;
+      }
+    };
+
+    it('says so once, and a request may say otherwise', async () => {
+      expect(isWhole(await cut())).toBe(false);
+      const changed = await set('any', gateway.managementKey);
+      expect([changed.status, await changed.json()]).toEqual([
+        200,
+        { object: 'settings', recovery: 'any' },
+      ]);
+      await until(async () => isWhole(await cut()));
+      expect(isWhole(await cut({ recovery: 'off' }))).toBe(false);
+      // Within a model, which has no other route.
+      expect(isWhole(await cut({ recovery: 'continue' }))).toBe(false);
+
+      const path = `/v1/admin/tenants/${gateway.tenantId}/settings`;
+      expect((await gateway.admin('PATCH', path, { recovery: 'off' })).status).toBe(200);
+      const read = await gateway.fetch('/v1/customer/settings');
+      expect(await read.json()).toEqual({ object: 'settings', recovery: 'off' });
+      await until(async () => !isWhole(await cut()));
+    });
+
+    it.each([
+      ['a wish that there is not', 'maybe', 400],
+      ['nothing', undefined, 400],
+      ['null', null, 400],
+    ])('is refused %s', async (_name, recovery, status) => {
+      const refused = await set(recovery, gateway.managementKey);
+      expect(refused.status).toBe(status);
+      expect(await refused.json()).toMatchObject({ error: { param: 'recovery' } });
+    });
+
+    it('is refused it with a routing key, and for a tenant that there is not', async () => {
+      expect((await set('any', gateway.apiKey)).status).toBe(403);
+      for (const id of [randomUUID(), 'nobody']) {
+        const path = `/v1/admin/tenants/${id}/settings`;
+        expect((await gateway.admin('GET', path)).status).toBe(404);
+        expect((await gateway.admin('PATCH', path, { recovery: 'any' })).status).toBe(404);
+      }
+    });
   });
 });

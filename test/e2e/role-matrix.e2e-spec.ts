@@ -98,6 +98,8 @@ const CUSTOMER: Record<string, Access> = {
   'GET /v1/customer/webhook-deliveries': 'read',
   'GET /v1/customer/webhook-secret': 'develop without routing keys',
   'POST /v1/customer/webhook-secret/rotate': 'develop without routing keys',
+  'GET /v1/customer/settings': 'read',
+  'PATCH /v1/customer/settings': 'develop without routing keys',
   'GET /v1/customer/limits': 'money',
   'PUT /v1/customer/limits': 'own without routing keys',
   'GET /v1/customer/end-users': 'money',

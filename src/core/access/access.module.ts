@@ -15,6 +15,7 @@ import { KeyDirectory } from './key-directory.service.js';
 import { RedisRateLimiter, InProcessRateLimiter, RateLimiter } from './rate-limiters.js';
 import { RequestRates } from './request-rates.js';
 import { TenantEntity } from './tenant.entity.js';
+import { TenantSettings } from './tenant-settings.service.js';
 import { WrongKeys } from './wrong-keys.js';
 import { TenantsService } from './tenants.service.js';
 
@@ -34,6 +35,7 @@ import { TenantsService } from './tenants.service.js';
     AuditedApiKeys,
     KeyDirectory,
     TenantsService,
+    TenantSettings,
     InFlightLimiter,
     RequestRates,
     WrongKeys,
@@ -62,6 +64,7 @@ import { TenantsService } from './tenants.service.js';
     AuditedApiKeys,
     KeyDirectory,
     TenantsService,
+    TenantSettings,
     RateLimiter,
     InFlightLimiter,
     RequestRates,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
+import type { Recovery } from '../../canonical/canonical-request.js';
 import type { Limits } from '../../canonical/limits.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
@@ -34,6 +35,8 @@ export interface ApiKeyLookup {
   isSuspended: boolean;
   /** Its own choice, else that of the nearest key above it or of its tenant; null: nobody's. */
   contentLog: boolean | null;
+  /** The tenant's; null: none. */
+  recovery: Exclude<Recovery, 'off'> | null;
 }
 
 /** A key above another. */
@@ -129,6 +132,7 @@ export class ApiKeyRepository {
                 SELECT FROM end_user_limits WHERE end_user_limits.tenant_id = tenants.id
               ) AS "hasEndUserLimits",
               coalesce(api_keys.content_log, above.content_log, tenants.content_log) AS "contentLog",
+              nullif(tenants.recovery, 'off') AS recovery,
               least(api_keys.expires_at, above.expires_at) AS "expiresAt",
               coalesce(api_keys.revoked_at, above.revoked_at) AS "revokedAt"
          FROM api_keys JOIN tenants ON tenants.id = tenant_id ${ABOVE}

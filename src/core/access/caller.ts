@@ -1,3 +1,4 @@
+import type { Recovery } from '../../canonical/canonical-request.js';
 import type { ActingRole, OperatorRole } from '../people/roles.js';
 import type { LimitedSubject, Limits } from '../../canonical/limits.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
@@ -62,6 +63,8 @@ export interface Caller {
   readonly countsOn?: readonly CountedKey[];
   /** Whether what is said in its requests is kept, as its key or its tenant decides; absent: neither does. */
   readonly contentLog?: boolean;
+  /** Who goes on with answers that break off, where a request does not say; absent: nobody. */
+  readonly recovery?: Exclude<Recovery, 'off'>;
   /** Undefined when neither the key, a key above it, nor its tenant has a limit. */
   readonly spendLimits?: SpendLimitsOfCaller;
   /** Undefined when neither it, a key above it, its tenant nor its tenant's end users have such limits. */

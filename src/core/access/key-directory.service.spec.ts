@@ -258,6 +258,7 @@ class FakeTable {
       revokedAt: null,
       isSuspended: false,
       contentLog: null,
+      recovery: null,
       ...overrides,
     };
     this.rows.set(row.hash, row);

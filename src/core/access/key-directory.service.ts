@@ -113,6 +113,7 @@ function callerOf(key: ApiKeyLookup): Caller {
     keyName: key.name,
     rateLimitPerMinute: countsOn?.[0]?.rateLimitPerMinute ?? key.rateLimitPerMinute,
     ...(key.contentLog !== null && { contentLog: key.contentLog }),
+    ...(key.recovery !== null && { recovery: key.recovery }),
     ...(countsOn && { countsOn }),
     ...(isLimited && { spendLimits: { key: keySpendLimit, tenant: tenantSpendLimit } }),
     ...(limits && { limits }),

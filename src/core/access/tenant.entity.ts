@@ -1,4 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import type { Recovery } from '../../canonical/canonical-request.js';
 import type { Limits } from '../../canonical/limits.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
@@ -42,6 +43,10 @@ export class TenantEntity {
   /** Whether what is said in its requests is kept; null: as the service's setting has it. */
   @Column('boolean', { name: 'content_log', nullable: true })
   contentLog!: boolean | null;
+
+  /** Who goes on with answers that break off, where a request does not say; null: nobody. */
+  @Column('text', { nullable: true })
+  recovery!: Recovery | null;
 
   /** What was said before is not written down any more. */
   @Column('timestamptz', { name: 'content_deleted_at', nullable: true })

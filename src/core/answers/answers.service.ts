@@ -167,7 +167,7 @@ export class AnswersService {
   ): Promise<Plan<Request>> {
     const cacheTtlSeconds = isCacheable ? readCacheTtl(headers) : undefined;
     const tags = readTags(headers, metadataOf(request));
-    const recovery = request.routing.recovery ?? readRecovery(headers);
+    const recovery = request.routing.recovery ?? readRecovery(headers) ?? caller.recovery;
     // A count of tokens costs nothing.
     const costLimit = endpoint === 'count_tokens' ? undefined : maxCostOf(request, headers);
     const context = {

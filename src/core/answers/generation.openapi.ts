@@ -37,7 +37,7 @@ export function ApiRecoveryHeader(): MethodDecorator {
     name: 'X-Gateway-Recovery',
     required: false,
     description:
-      'Who goes on with a stream that breaks off after its first content, where the body has no `recovery`: nobody, another route of the same model, or one of the other models in `models` too.',
+      'Who goes on with a stream that breaks off after its first content, where the body has no `recovery`, and before what the tenant has set: nobody, another route of the same model, or one of the other models in `models` too.',
     schema: { type: 'string', enum: [...RECOVERIES], default: 'off' },
   });
 }

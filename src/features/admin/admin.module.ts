@@ -24,6 +24,7 @@ import { TenantKeysController } from './tenants/tenant-keys.controller.js';
 import { TenantKeys } from './tenants/tenant-keys.service.js';
 import { KeyLimitsController } from './limits/limits.controller.js';
 import { TenantLimitsController } from './tenants/tenant-limits.controller.js';
+import { TenantSettingsController } from './tenants/tenant-settings.controller.js';
 import { TenantsController } from './tenants/tenants.controller.js';
 import { TenantsAdmin } from './tenants/tenants.service.js';
 import { PeopleController } from './people/people.controller.js';
@@ -56,6 +57,7 @@ import { WhoamiController } from './whoami/whoami.controller.js';
     TenantKeysController,
     UsageController,
     TenantLimitsController,
+    TenantSettingsController,
     WhoamiController,
     AdminContentLogController,
     PeopleController,

@@ -14,6 +14,7 @@ import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { ApiKeysService } from './api-keys/api-keys.service.js';
 import { AuditLogController } from './audit-log/audit-log.controller.js';
 import { ContentLogController } from './content-log/content-log.controller.js';
+import { SettingsController } from './settings/settings.controller.js';
 import { CurrentKeyController } from './current-key/current-key.controller.js';
 import { CurrentKeyService } from './current-key/current-key.service.js';
 import {
@@ -71,6 +72,7 @@ import { WebhookSecretController } from './webhook-secret/webhook-secret.control
     MembersController,
     InvitationsController,
     ContentLogController,
+    SettingsController,
     RequestContentController,
     GuardrailEventsController,
     LedgerEntriesController,

@@ -1,0 +1,13 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Who goes on with answers that break off, for requests of the tenant that don't say; null: nobody. */
+export class AddTenantRecovery1764495000000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      ALTER TABLE tenants ADD COLUMN recovery text CHECK (recovery IN ('off', 'continue', 'any'))`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`ALTER TABLE tenants DROP COLUMN recovery`);
+  }
+}

@@ -1,0 +1,50 @@
+import { Body, Controller, Get, Param, Patch } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { CurrentAuthor, type Author } from '../../../core/access/author.js';
+import { ApiFields } from '../../../core/access/customer.decorator.js';
+import { Operator } from '../../../core/access/operator.decorator.js';
+import {
+  TenantSettingsDto,
+  UpdateTenantSettingsDto,
+} from '../../../core/access/tenant-settings.dto.js';
+import { TenantSettings } from '../../../core/access/tenant-settings.service.js';
+import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
+import { ApiTenant } from './api-tenant.decorator.js';
+
+/** What holds for a tenant's requests, as the operator sees and sets it. */
+@ApiTags('Admin')
+@Operator()
+@Controller('v1/admin/tenants/:tenant_id/settings')
+export class TenantSettingsController {
+  constructor(private readonly settings: TenantSettings) {}
+
+  @Get()
+  @ApiOperation({
+    operationId: 'getTenantSettings',
+    summary: "Read what holds for all of a tenant's requests",
+  })
+  @ApiOkResponse({ type: TenantSettingsDto })
+  @ApiTenant()
+  get(@Param('tenant_id') id: string): Promise<TenantSettingsDto> {
+    return this.settings.of(id);
+  }
+
+  @Patch()
+  @ReadsJsonBody()
+  @ApiOperation({
+    operationId: 'updateTenantSettings',
+    summary: "Change what holds for all of a tenant's requests",
+    description:
+      'As the tenant itself may. Holds for requests that begin a second later, on every instance.',
+  })
+  @ApiOkResponse({ type: TenantSettingsDto })
+  @ApiFields(UpdateTenantSettingsDto, { 'Leave broken streams as they are': { recovery: 'off' } })
+  @ApiTenant()
+  update(
+    @CurrentAuthor() author: Author,
+    @Param('tenant_id') id: string,
+    @Body() body: UpdateTenantSettingsDto,
+  ): Promise<TenantSettingsDto> {
+    return this.settings.update(author, id, body);
+  }
+}
