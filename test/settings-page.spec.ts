@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import { loadSettings } from '../src/app/load-settings.js';
-import { renderSettingsPage } from '../src/app/commands/settings-page.command.js';
+import {
+  renderSettingsPage,
+  renderVendorTable,
+} from '../src/app/commands/settings-page.command.js';
 import {
   describeVariables,
   type DescribedVariable,
@@ -26,6 +29,13 @@ describe('the page of the settings', () => {
     const options = await resolveConfig(PAGE);
     const made = await format(renderSettingsPage(VENDORS), { ...options, filepath: PAGE });
     expect(readFileSync(PAGE, 'utf8')).toBe(made);
+  });
+
+  it('has the vendors that README.md has; the table there is made by renderVendorTable', async () => {
+    const options = await resolveConfig('README.md');
+    const table = renderVendorTable(VENDORS);
+    const made = await format(table, { ...options, filepath: 'README.md' });
+    expect(readFileSync('README.md', 'utf8')).toContain(made);
   });
 
   it('has a vendor as soon as the list has it', () => {

@@ -5,12 +5,27 @@ import { azure } from './azure/azure.vendor.js';
 import { bedrock } from './bedrock/bedrock.vendor.js';
 import { fishAudio } from './fish-audio/fish-audio.vendor.js';
 import { openAi } from './openai/openai.vendor.js';
+import { loadPresets } from './presets/load-presets.js';
 import { sandbox } from './sandbox/sandbox.vendor.js';
 import { KEY_ONLY, type Vendor, type ByokAccountForm } from './vendor.js';
 import { vertex } from './vertex/vertex.vendor.js';
 
-/** Every vendor, in the order in which their providers are listed. A new one is a line here. */
-export const VENDORS: Vendor[] = [openAi, anthropic, azure, bedrock, vertex, fishAudio, sandbox];
+export { presetCatalogues } from './presets/load-presets.js';
+
+/**
+ * Every vendor, in the order in which their providers are listed. A new one is a line here, or a
+ * folder of `presets`.
+ */
+export const VENDORS: Vendor[] = [
+  openAi,
+  anthropic,
+  azure,
+  bedrock,
+  vertex,
+  fishAudio,
+  ...loadPresets(),
+  sandbox,
+];
 
 /** The vendor whose adapter has this name. */
 export function vendorOf(adapter: string): Vendor | undefined {

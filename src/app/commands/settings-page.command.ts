@@ -48,6 +48,17 @@ export function renderSettingsPage(vendors: readonly Vendor[]): string {
   ].join('\n\n');
 }
 
+/** Markdown of which vendors there are, what configures each, and what it offers. */
+export function renderVendorTable(vendors: readonly Vendor[]): string {
+  const rows = vendors.flatMap(({ id, name, kinds, Variables }) => {
+    const [first] = Variables ? describeVariables(Variables) : [];
+    return first ? [`| ${name} | \`${id}/\` | \`${first.name}\` | ${kinds.join(', ')} |`] : [];
+  });
+  return ['| vendor | models | configured by | kinds |', '| --- | --- | --- | --- |', ...rows].join(
+    '\n',
+  );
+}
+
 function vendorSection({ id, name, kinds, Variables, accountForm }: Vendor): string[] {
   return [
     `### ${name}`,

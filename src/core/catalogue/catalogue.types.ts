@@ -98,6 +98,9 @@ export interface CatalogueModel {
 
 /** The shape of a catalogue file: the built-in ones and the operator's `GATEWAY_CATALOGUE`. */
 export interface CatalogueFile {
+  /** Of a preset's: whose price list it is, and on which day it was read. */
+  source?: string;
+  as_of?: string;
   models: CatalogueModel[];
 }
 

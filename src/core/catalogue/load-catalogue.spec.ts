@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { presetCatalogues } from '../../vendors/vendors.js';
 import type { CatalogueFile } from './catalogue.types.js';
 import { loadCatalogue } from './load-catalogue.js';
 
@@ -16,8 +17,9 @@ describe(loadCatalogue.name, () => {
 
     it('has each model in one file only', () => {
       const folder = new URL('./data/', import.meta.url);
-      const ids = readdirSync(folder).flatMap((file) => {
-        const text = readFileSync(new URL(file, folder), 'utf8');
+      const files = readdirSync(folder).map((file) => new URL(file, folder));
+      const ids = [...files, ...presetCatalogues()].flatMap((file) => {
+        const text = readFileSync(file, 'utf8');
         return (JSON.parse(text) as CatalogueFile).models.map(({ id }) => id);
       });
       expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);

@@ -3,10 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import { ConfigError, readJsonFile } from '../../platform/config/config-error.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { presetCatalogues } from '../../vendors/vendors.js';
 import { catalogueModelSchema } from './catalogue.schema.js';
 import type { CatalogueModel, Model } from './catalogue.types.js';
 import { exactPricingOf, isCompletePricing } from './exact-pricing-of.js';
+import { shareWeights } from './share-weights.js';
 import { messageOf } from '../../platform/errors/thrown.js';
+
 const BUILT_IN = new URL('./data/', import.meta.url);
 
 const FINGERPRINT_DIGITS = 12;
@@ -62,14 +65,14 @@ let builtIn: CatalogueRows | undefined;
 /** The rows that come with the program. */
 export function builtInRows(): CatalogueRows {
   if (builtIn) return builtIn;
-  const rows = new Map<string, JsonObject>();
-  for (const file of readdirSync(BUILT_IN)
+  const own = readdirSync(BUILT_IN)
     .filter((name) => name.endsWith('.json'))
-    .sort()) {
-    const content: unknown = JSON.parse(readFileSync(new URL(file, BUILT_IN), 'utf8'));
-    for (const row of rowsOf(content)) rows.set(String(row.id), row);
-  }
-  return (builtIn = rows);
+    .sort()
+    .map((name) => new URL(name, BUILT_IN));
+  const rows = [...own, ...presetCatalogues()].flatMap((file) =>
+    rowsOf(JSON.parse(readFileSync(file, 'utf8'))),
+  );
+  return (builtIn = new Map(shareWeights(rows).map((row) => [String(row.id), row])));
 }
 
 /** Rows over others, by id, field by field and price by price; one that says `removed` takes its model away. */

@@ -86,14 +86,15 @@ export async function readFailedAnswer(
 
 /**
  * The error that a body holds: `{error: {…}}`, or what compatible servers make of it,
- * `{error: "…"}`, `{message: "…"}`, FastAPI's `{detail: "…"}` and `{detail: [{loc, msg}]}`, and
- * Google's `[{error: {…}}]`. Empty for any other body.
+ * `{error: "…"}`, `{message: "…"}`, FastAPI's `{detail: "…"}` and `{detail: [{loc, msg}]}`, also as
+ * the `message`, and Google's `[{error: {…}}]`. Empty for any other body.
  */
 export function readErrorBody(body: unknown): JsonObject {
   const whole: unknown = Array.isArray(body) ? body[0] : body;
   if (!isJsonObject(whole)) return {};
   if (isJsonObject(whole.error)) return whole.error;
   if (typeof whole.error === 'string') return { ...whole, message: whole.error };
+  if (isJsonObject(whole.message)) return { ...whole, ...readDetail(whole.message.detail) };
   return whole.message === undefined && whole.detail != null ? readDetail(whole.detail) : whole;
 }
 

@@ -1,7 +1,8 @@
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import { unreadable } from '../upstream-error.js';
 import type { ProbeCall } from '../upstream.js';
-import { parseAnswerObject } from './answer-json.js';
+import { isJsonObject } from '../../platform/http/json-body.js';
+import { parseAnswerJson } from './answer-json.js';
 
 /** No vendor's list of models comes near. */
 const MAX_BYTES = 8_000_000;
@@ -23,9 +24,12 @@ export async function listedModels(
     return undefined;
   }
   const text = (await response.readAll(MAX_BYTES)).toString('utf8');
-  const answer = parseAnswerObject(text, 'an answer to a probe');
+  const answer = parseAnswerJson(text, 'an answer to a probe');
+  // Of compatible servers some give the bare list, some another name to it.
+  if (member !== undefined && Array.isArray(answer)) return answer.length;
+  if (!isJsonObject(answer)) throw unreadable('an answer to a probe that is no JSON object');
   if (member === undefined) return undefined;
-  const list = answer[member];
+  const list = answer[member] ?? answer.models;
   if (Array.isArray(list)) return list.length;
   throw unreadable(`an answer to a probe without ${member}`, response.status);
 }

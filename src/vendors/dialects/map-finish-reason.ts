@@ -1,13 +1,19 @@
 import type { FinishReason } from '../../canonical/canonical-event.js';
 
 /** The wire formats of vendors that have words of their own for why an answer ended. */
-export type FinishDialect = 'messages' | 'converse' | 'generate-content';
+export type FinishDialect = 'chat' | 'messages' | 'converse' | 'generate-content';
 
 /**
  * Every vendor's words for the end of an answer, in the interface's. The chat dialect's words are
- * the interface's own. A word that is not here is passed on as it is: no `stop` is ever invented.
+ * the interface's own, but for those of some of its servers. A word that is not here is passed on as it is: no `stop` is ever invented.
  */
 const FINISH_REASONS: Record<FinishDialect, Record<string, FinishReason>> = {
+  chat: {
+    eos: 'stop',
+    model_length: 'length',
+    model_context_window_exceeded: 'length',
+    sensitive: 'content_filter',
+  },
   messages: {
     end_turn: 'stop',
     stop_sequence: 'stop',

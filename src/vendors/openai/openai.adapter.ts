@@ -19,7 +19,7 @@ import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { AudioClient, type SpeechTraits } from '../dialects/audio/audio-client.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import { isPrefill } from '../dialects/chat/chat-prefill.js';
-import type { OutputLimitField } from '../dialects/chat/encode-chat-request.js';
+import type { OutputLimitField } from '../dialects/chat/chat-quirks.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ImagesClient } from '../dialects/images/images-client.js';
 import { ResponsesClient } from '../dialects/responses/responses-client.js';

@@ -1,3 +1,5 @@
+import { loadPresets } from '../../../src/vendors/presets/load-presets.js';
+import type { Vendor } from '../../../src/vendors/vendor.js';
 import { USAGE, VIDEO } from '../../support/openai-media-answers.js';
 import type { ContractVendor, Reply, ScriptedAnswer } from '../contract-vendor.js';
 import { anthropicVendor } from '../vendors/anthropic.vendor.js';
@@ -45,6 +47,7 @@ const pictures = json({
 
 const EMBEDDED = { content: [VECTOR], usage: { inputTokens: 2 } };
 const SPOKEN = { content: SOUND };
+const HEARD = { content: 'Hello there.', usage: { audioMs: 1_500 } };
 const DRAWN = { content: PICTURE, usage: { imageCount: 1 } };
 
 function chatAt(vendor: string, contract: ContractVendor): KindContract {
@@ -59,6 +62,28 @@ function chatAt(vendor: string, contract: ContractVendor): KindContract {
     answers: [contract.whole(ANSWER)],
     expected: { content: ANSWER.text, usage: { inputTokens: 12, outputTokens: 3 } },
   };
+}
+
+/** Of a vendor whose API is that of the chat dialect: what its folder says that it offers. */
+function presetContracts({ id: vendor, kinds }: Vendor): KindContract[] {
+  return kinds.map((kind) => {
+    if (kind === 'embedding') {
+      return { vendor, kind, model: 'embedder', answers: [vectors], expected: EMBEDDED };
+    }
+    if (kind === 'transcription') {
+      const heard = { text: 'Hello there.', duration: 1.5, segments: [] };
+      return { vendor, kind, model: 'whisper', answers: [json(heard)], expected: HEARD };
+    }
+    const { whole } = openAiVendor;
+    return {
+      vendor,
+      kind,
+      model: 'some-model',
+      dialect: 'messages',
+      answers: [whole(ANSWER)],
+      expected: { content: ANSWER.text, usage: { inputTokens: 12, outputTokens: 3 } },
+    };
+  });
 }
 
 /** Every kind of work at every vendor, as the vendor spells its answers. */
@@ -125,7 +150,7 @@ export const ALL_KINDS: readonly KindContract[] = [
         segments: [{ text: 'Hello there.', start: 0, end: 1.5 }],
       }),
     ],
-    expected: { content: 'Hello there.', usage: { audioMs: 1_500 } },
+    expected: HEARD,
   },
   { vendor: 'openai', kind: 'image', model: 'gpt-image-1', answers: [pictures], expected: DRAWN },
   { vendor: 'azure', kind: 'image', model: 'my-deployment', answers: [pictures], expected: DRAWN },
@@ -169,6 +194,7 @@ export const ALL_KINDS: readonly KindContract[] = [
     ],
     expected: { content: FILM, usage: { videoSeconds: 4 } },
   },
+  ...loadPresets().flatMap(presetContracts),
   { vendor: 'sandbox', kind: 'chat', model: 'echo', answers: [] },
   { vendor: 'sandbox', kind: 'embedding', model: 'embedding', answers: [] },
   { vendor: 'sandbox', kind: 'speech', model: 'speech', answers: [] },

@@ -2,7 +2,8 @@ import { listedModels } from '../listed-models.js';
 import { isContent, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isRelayed, type CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
-import { isJsonObject } from '../../../platform/http/json-body.js';
+import { fieldName } from '../../../canonical/prompt-fields.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
 import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
 import { CHAT_FIELDS, nameUnknown } from '../known-fields.js';
@@ -13,10 +14,16 @@ import {
   isUnstreamed,
   readUnstreamed,
 } from '../read-event-stream.js';
-import { readFailedAnswer, redactKey } from '../failed-answer.js';
+import {
+  readErrorBody,
+  readFailedAnswer,
+  redactKey,
+  type ClassifyError,
+} from '../failed-answer.js';
 import { VendorAnswer, type AnswerEvents } from '../vendor-answer.js';
 import { ChatStreamDecoder } from './chat-stream-decoder.js';
 import { ChatStreamRelay } from './chat-stream-relay.js';
+import { readResetSeconds, type OutputLimitField, type QuirkTable } from './chat-quirks.js';
 import { classifyChatError, classifyInlineChatError } from './classify-chat-error.js';
 import { decodeChatAnswer } from './decode-chat-answer.js';
 import {
@@ -25,11 +32,13 @@ import {
   encodeChatPrompt,
   fieldsChatLacks,
   type ChatServerTraits,
-  type OutputLimitField,
 } from './encode-chat-request.js';
 import { relayChatAnswer } from './relay-chat-answer.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** Of a server that is up and has no list. */
+const NOTHING_THERE: ReadonlySet<number> = new Set([404, 405]);
 
 /** The names that may stand in a response header; any others are the caller's invention. */
 const REASONING_FIELDS = new Set(['max_tokens', 'exclude', 'enabled', 'summary']);
@@ -47,6 +56,9 @@ export interface ChatServer extends ChatServerTraits {
   /** Models that refuse to be told how much to reason; none unless told. */
   neverReasons?: RegExp | undefined;
 }
+
+/** What a caller of the dialect says that a server with quirks may have no word for. */
+const QUIRKY_FIELDS = new Set(['tool_choice', 'response_format', 'reasoning_effort']);
 
 /** Speaks the chat completions dialect with a server, for callers of every dialect. */
 export class ChatClient implements Upstream {
@@ -73,12 +85,16 @@ export class ChatClient implements Upstream {
 
   /** Of a chat caller's `reasoning` only the effort has a counterpart; all else that is known is passed on. */
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
-    if (request.dialect !== 'chat') return fieldsChatLacks(request, this.takesEffort(route));
+    const { quirks } = this.server;
+    if (request.dialect !== 'chat') {
+      return fieldsChatLacks(request, this.takesEffort(route), quirks, route.upstreamModel);
+    }
     // By its bytes, as this is asked when the answer has begun and the body may be forgotten.
     const { body } = request;
     const unknown = this.server.knownFieldsOnly
-      ? nameUnknown(body, CHAT_FIELDS, CHAT_GATEWAY_FIELDS)
+      ? nameUnknown(body, quirks?.fields ?? CHAT_FIELDS, CHAT_GATEWAY_FIELDS)
       : [];
+    if (quirks) unknown.push(...lostOf(body, quirks, route.upstreamModel));
     if (!body.members.some(({ key }) => key === 'reasoning')) return unknown;
     const { reasoning } = body.value;
     if (!isJsonObject(reasoning)) return unknown;
@@ -107,11 +123,13 @@ export class ChatClient implements Upstream {
       limits,
       signal,
     });
+    const listsModels = this.server.quirks?.quirks.listsModels !== false;
     if (response.status !== 200) {
-      const error = await readFailedAnswer(response, classifyChatError);
+      const error = await readFailedAnswer(response, this.classify);
+      if (!listsModels && NOTHING_THERE.has(response.status)) return undefined;
       throw redactKey(error, this.server.apiKey);
     }
-    return listedModels(response, call, 'data');
+    return listedModels(response, call, listsModels ? 'data' : undefined);
   }
 
   private async ask(
@@ -129,7 +147,7 @@ export class ChatClient implements Upstream {
       limits: call.limits,
       signal: call.signal,
     });
-    if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
+    if (response.status !== 200) throw await readFailedAnswer(response, this.classify);
     if (reader) {
       if (isUnstreamed(response)) throw await readUnstreamed(response, classifyInlineChatError);
       return readEventStream(response, reader, describe);
@@ -141,15 +159,49 @@ export class ChatClient implements Upstream {
   }
 
   private encode(call: UpstreamCall): Buffer {
-    const { outputLimitField, prefill } = this.server;
+    const { outputLimitField, prefill, quirks } = this.server;
     return call.request.dialect === 'chat'
       ? encodeChatRequest(call, outputLimitField, this.server)
-      : encodeChatPrompt(call, outputLimitField, this.takesEffort(call), prefill);
+      : encodeChatPrompt(call, outputLimitField, this.takesEffort(call), prefill, quirks);
   }
 
-  private takesEffort({ upstreamModel }: DroppingRoute): boolean {
-    return this.server.neverReasons?.test(upstreamModel) !== true;
+  private takesEffort({ upstreamModel }: Pick<DroppingRoute, 'upstreamModel'>): boolean {
+    const { neverReasons, quirks } = this.server;
+    return (
+      neverReasons?.test(upstreamModel) !== true && quirks?.takesEffort(upstreamModel) !== false
+    );
   }
+
+  /** As the dialect has it, but for what the server's own codes and headers say. */
+  private readonly classify: ClassifyError = (status, headers, body) => {
+    const { errorCodes, resetHeaders } = this.server.quirks?.quirks ?? {};
+    const error = classifyChatError(status, headers, body);
+    const { code, type } = readErrorBody(body);
+    const failure = errorCodes?.[String(code)] ?? errorCodes?.[String(type)];
+    const isLate =
+      (failure ?? error.failure) === 'rate_limited' && error.retryAfterMs === undefined;
+    const resetSeconds =
+      isLate && resetHeaders ? readResetSeconds(headers, resetHeaders) : undefined;
+    if (failure === undefined && resetSeconds === undefined) return error;
+    const told = resetSeconds === undefined ? headers : { 'retry-after': String(resetSeconds) };
+    return classifyChatError(status, told, body, failure);
+  };
+}
+
+/** What of a body of the dialect a server with quirks cannot be told, by the bytes. */
+function lostOf(
+  { bytes, members }: CanonicalRequest['body'],
+  quirks: QuirkTable,
+  upstreamModel: string,
+): string[] {
+  const said: JsonObject = {};
+  for (const { key, valueStart, valueEnd } of members) {
+    if (!QUIRKY_FIELDS.has(key) || !quirks.fields.has(key)) continue;
+    said[key] = JSON.parse(bytes.toString('utf8', valueStart, valueEnd));
+  }
+  return quirks
+    .lost(said, upstreamModel)
+    .map((field) => (field === 'reasoning' ? 'reasoning_effort' : fieldName('chat', field)));
 }
 
 /** Models that search do so once for each answer, and their vendors do not count it. */

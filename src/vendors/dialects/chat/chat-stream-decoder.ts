@@ -8,7 +8,7 @@ import { classifyInlineChatError, assertNotFailed, assertFinished } from './clas
 import { isCount, parseAnswerObject } from '../answer-json.js';
 import { cutFrames, eventData, normalizeFrames } from '../event-text.js';
 import { startEvent } from '../vendor-answer.js';
-import { readChatUsage } from './read-chat-usage.js';
+import { readStreamedUsage } from './read-chat-usage.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 /** More than any vendor gives; an index beyond is a broken one. */
@@ -90,7 +90,7 @@ export class ChatStreamDecoder {
 
   private readChunk(chunk: JsonObject, events: CanonicalEvent[]): void {
     if (chunk.error != null) throw classifyInlineChatError(chunk);
-    const usage = readChatUsage(chunk.usage);
+    const usage = readStreamedUsage(chunk);
     this.usage = usage ?? this.usage;
     // A prelude brings no choices, and nothing else of interest.
     if (!Array.isArray(chunk.choices) || chunk.choices.length === 0) return;
@@ -104,7 +104,7 @@ export class ChatStreamDecoder {
       assertNotFailed(choice);
       this.decoderOf(choice.index ?? 0).read(choice, choice.delta, events);
       // Some servers put the usage into the choice.
-      this.usage = readChatUsage(choice.usage) ?? this.usage;
+      this.usage = readStreamedUsage(choice) ?? this.usage;
     }
   }
 

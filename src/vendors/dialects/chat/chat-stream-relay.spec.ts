@@ -13,6 +13,7 @@ import {
   opening,
   stop,
   usage,
+  usageChunk,
   sse,
   edited,
   NEEDLES,
@@ -99,6 +100,19 @@ describe(ChatStreamRelay.name, () => {
       }
     },
   );
+
+  it('gives the interface’s word for an end that a server has its own word for, once', () => {
+    const ends = (finish_reason: string): Json =>
+      chunk([{ index: 0, delta: {}, logprobs: null, finish_reason }]);
+    const chunks = [opening(), text('größe'), ends('model_length')];
+    const relayed = relayText(sse(...chunks, usageChunk(), '[DONE]'), WITH_USAGE);
+    expect(relayed.finishReason).toBe('length');
+    expect(relayed.chunks.slice(0, -1)).toEqual(
+      edited([...chunks.slice(0, -1), ends('length')], WITH_USAGE),
+    );
+    expect(relayed.chunks.at(-1)).toHaveProperty('usage');
+    expect(relayText(sse(opening(), ends('network_error'))).failure?.failure).toBe('server');
+  });
 
   it('exchanges only the chunk’s own model name', () => {
     const nested = { model: 'gpt-4o-2024-08-06' };

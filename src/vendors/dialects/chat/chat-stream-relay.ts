@@ -21,7 +21,8 @@ import {
 import { startEvent } from '../vendor-answer.js';
 import { findTextDelta, type TextDelta } from './find-text-delta.js';
 import { parseAnswerObject } from '../answer-json.js';
-import { isWholeUsage, readChatUsage, measureChatOutput } from './read-chat-usage.js';
+import { mapFinishReason } from '../map-finish-reason.js';
+import { isWholeUsage, readStreamedUsage, measureChatOutput } from './read-chat-usage.js';
 
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
@@ -71,6 +72,7 @@ export class ChatStreamRelay {
   private hasContent = false;
   private characters = 0;
   private newFinishReason: FinishReason | undefined;
+  private isReworded = false;
   private events: CanonicalEvent[] = [];
 
   /** True after `[DONE]`: nothing of interest follows. */
@@ -224,10 +226,10 @@ export class ChatStreamRelay {
     if (chunk.error != null) throw classifyInlineChatError(chunk);
     const choices: unknown[] = Array.isArray(chunk.choices) ? chunk.choices : [];
     for (const choice of choices) if (isJsonObject(choice)) this.readChoice(choice);
-    const usage = readChatUsage(chunk.usage);
+    const usage = readStreamedUsage(chunk);
     if (usage) {
       this.usage = usage;
-      this.usageChunk = data;
+      this.usageChunk = isJsonObject(chunk.usage) ? data : undefined;
     }
     if (choices.length === 0) return;
 
@@ -252,23 +254,27 @@ export class ChatStreamRelay {
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') {
       this.hasContent = true;
       this.finishedChoices.add(choice.index);
-      this.finishReason ??= choice.finish_reason;
+      const reason = mapFinishReason('chat', choice.finish_reason);
+      this.isReworded ||= reason !== choice.finish_reason;
+      choice.finish_reason = reason;
+      this.finishReason ??= reason;
       this.newFinishReason = this.finishReason;
     }
     // … and some put the usage into the choice.
-    const usage = readChatUsage(choice.usage);
-    if (usage) {
-      this.usage = usage;
-      this.usageChunk = undefined;
-    }
+    const usage = readStreamedUsage(choice);
+    if (!usage) return;
+    this.usage = usage;
+    this.usageChunk = undefined;
   }
 
   /** The chunk's own text with the edits done; learns how this vendor spells its model's name. */
   private edit(data: string, chunk: JsonObject): string {
     this.modelNeedle = `model":${toLatin1(JSON.stringify(String(chunk.model)))}`;
-    const edited = this.editBySearch(data);
+    const edited = this.isReworded ? undefined : this.editBySearch(data);
     if (edited !== undefined) return edited;
     const edits = this.modelOnly();
+    if (this.isReworded) edits.set('choices', JSON.stringify(chunk.choices));
+    this.isReworded = false;
     if (chunk.usage !== null || !this.options.includeUsage) edits.set('usage', undefined);
     return spliceLatin1(data, edits);
   }

@@ -35,6 +35,8 @@ describe(classifyChatError.name, () => {
     [400, { code: 'billing_hard_limit_reached' }, 'operator'],
     [400, { code: 'account_deactivated' }, 'operator'],
     [400, { code: 'invalid_api_key' }, 'operator'],
+    [400, { message: 'Incorrect API key provided: ab.' }, 'operator'],
+    [429, { type: 'exceeded_current_quota_error' }, 'operator'],
     [400, { code: 'model_not_found' }, 'operator'],
     [404, { code: 'DeploymentNotFound' }, 'operator'],
     [400, { code: 'OperationNotSupported' }, 'operator'],

@@ -18,6 +18,7 @@ const QUOTA_CODES = new Set([
   'billing_hard_limit_reached',
   'billing_not_active',
   'account_deactivated',
+  'exceeded_current_quota_error',
 ]);
 
 /** What is the operator's to mend even where a server calls it a bad request. */
@@ -28,6 +29,9 @@ const OPERATOR_CODES = new Set([
   // The deployment is of a model that does not chat.
   'OperationNotSupported',
 ]);
+
+/** Some servers call a bad request what others call unauthorized. */
+const KEY_REFUSED = /\b(?:incorrect|invalid) api key\b|\bapi key not (?:valid|found)\b/i;
 
 /** The vendor's filter took offence at the prompt, which it names by a word that is no field's. */
 const CONTENT_FILTER = 'content_filter';
@@ -41,11 +45,16 @@ const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map([
   [CONTENT_FILTER, 400],
 ]);
 
-/** Whose fault a failed answer in OpenAI's error shape is, and what can be done about it. */
+/**
+ * Whose fault a failed answer in OpenAI's error shape is, and what can be done about it.
+ *
+ * @param known whose it is, where the server's own code has said so
+ */
 export function classifyChatError(
   status: number,
   headers: IncomingHttpHeaders,
   body: unknown,
+  known?: UpstreamFailure,
 ): UpstreamError {
   const error = readErrorBody(body);
   const code = typeof error.code === 'string' ? error.code : undefined;
@@ -54,7 +63,7 @@ export function classifyChatError(
   const retryAfterMs = readRetryAfterMs(headers);
   const param = code === CONTENT_FILTER ? 'messages' : error.param;
   return new UpstreamError({
-    failure: classify(status, code, type, message),
+    failure: known ?? classify(status, code, type, message),
     status,
     message: redactKeyLike(message).slice(0, MAX_MESSAGE_LENGTH),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -84,18 +93,26 @@ function classify(
   if (isServerStatus(status)) return 'server';
   if (status < 400) return 'unreadable';
   if (status === 413) return 'context_length';
+  if (KEY_REFUSED.test(message)) return 'operator';
   if (code === 'context_length_exceeded' || isPromptTooLong(message)) return 'context_length';
   return 'caller';
 }
 
+/** Finish reasons that say that the server failed in the middle of the answer. */
+const FAILED_REASONS: ReadonlySet<unknown> = new Set([
+  'error',
+  'network_error',
+  'insufficient_system_resource',
+]);
+
 /**
- * Some gateways tell a failure inside a choice, as its `error` or by the finish reason `error`
- * alone, in an answer that otherwise looks like one.
+ * Some gateways tell a failure inside a choice, as its `error` or by its finish reason alone, in an
+ * answer that otherwise looks like one.
  *
  * @throws UpstreamError what the choice says
  */
 export function assertNotFailed(choice: JsonObject): void {
-  if (choice.error != null || choice.finish_reason === 'error') {
+  if (choice.error != null || FAILED_REASONS.has(choice.finish_reason)) {
     throw classifyInlineChatError({ error: choice.error ?? {} });
   }
 }

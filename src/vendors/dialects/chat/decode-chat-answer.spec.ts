@@ -10,6 +10,19 @@ const answered = (message: object, finish_reason: string | null = 'stop'): objec
 });
 
 describe(decodeChatAnswer.name, () => {
+  it('reads thoughts that are parts of the content, and an end in a word of the server’s own', () => {
+    const content = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
+      { type: 'text', text: 'a' },
+    ];
+    expect(decode(answered({ content }, 'model_length'))).toEqual([
+      { type: 'start', id: 'x' },
+      { type: 'reasoning', choice: 0, text: 'hm' },
+      { type: 'text', choice: 0, text: 'a' },
+      { type: 'finish', choice: 0, reason: 'length' },
+    ]);
+  });
+
   it('reads everything that a message can hold', () => {
     const logprobs = { content: [{ token: 'a' }] };
     const usage = {

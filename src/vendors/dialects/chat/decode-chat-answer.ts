@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.
 import { unreadable } from '../../upstream-error.js';
 import { classifyInlineChatError, assertNotFailed } from './classify-chat-error.js';
 import { parseAnswerObject, objectsOf } from '../answer-json.js';
+import { mapFinishReason } from '../map-finish-reason.js';
 import { readChatUsage } from './read-chat-usage.js';
 import { ToolCallAssembler } from './tool-call-assembler.js';
 
@@ -28,7 +29,7 @@ export class ChatChoiceDecoder {
     const { finish_reason: reason } = choice;
     // Some servers spell "not yet" as an empty reason.
     if (typeof reason === 'string' && reason !== '' && !this.isFinished) {
-      this.finish(reason, events);
+      this.finish(mapFinishReason('chat', reason), events);
     }
   }
 
@@ -40,7 +41,7 @@ export class ChatChoiceDecoder {
   private readSaid(said: JsonObject, logprobs: unknown, events: CanonicalEvent[]): void {
     const { choice } = this;
     // Servers that know both names send the same text under both.
-    const reasoning = said.reasoning_content ?? said.reasoning;
+    const reasoning = said.reasoning_content ?? said.reasoning ?? thoughtOf(said.content);
     if (typeof reasoning === 'string' && reasoning !== '') {
       events.push({ type: 'reasoning', choice, text: reasoning });
     }
@@ -101,6 +102,15 @@ function textOf(content: unknown): string {
   if (!Array.isArray(content)) return '';
   return content
     .map((part) => (isJsonObject(part) && typeof part.text === 'string' ? part.text : ''))
+    .join('');
+}
+
+/** What is thought, from servers that give it as a part of the content. */
+function thoughtOf(content: unknown): string {
+  if (!Array.isArray(content)) return '';
+  return objectsOf(content)
+    .filter(({ type }) => type === 'thinking')
+    .map(({ thinking }) => (typeof thinking === 'string' ? thinking : textOf(thinking)))
     .join('');
 }
 

@@ -28,14 +28,17 @@ const MAX_TOOL_ID_LENGTH = 40;
  *
  * A `tool` message holds text only, so pictures and documents in a tool's result follow in a user
  * message, once all results of the turn have been given: nothing may stand between those and the
- * calls. What a model thought in earlier turns has no place in this dialect and is left out.
+ * calls. What a model thought in earlier turns has no place in this dialect and is left out, but for
+ * servers that want it back.
  *
  * @param field what the caller's dialect calls the conversation, to name it in an error
+ * @param keepsReasoning whether the server wants reasoning back
  * @throws UpstreamError `unsupported` for what the dialect has no spelling for
  */
 export function encodeChatMessages(
   messages: readonly CanonicalMessage[],
   field: string,
+  keepsReasoning = false,
 ): JsonObject[] {
   const encoded: JsonObject[] = [];
   let attachments: JsonObject[] = [];
@@ -52,7 +55,7 @@ export function encodeChatMessages(
       attachments.push(...encodeAttachments(result, field));
     }
     if (results.length === 0 || results.length < message.parts.length) {
-      push(encodeMessage(message, field));
+      push(encodeMessage(message, field, keepsReasoning));
     }
   }
   if (attachments.length > 0) encoded.push({ role: 'user', content: attachments });
@@ -77,8 +80,16 @@ function encodeAttachments({ toolCallId, parts }: ToolResultPart, field: string)
   return [title, ...media.map((part) => encodeChatPart(part, field))];
 }
 
-function encodeMessage({ role, name, parts }: CanonicalMessage, field: string): JsonObject {
-  if (role === 'assistant') return encodeAssistant(name, parts, field);
+function encodeMessage(
+  { role, name, parts }: CanonicalMessage,
+  field: string,
+  keepsReasoning: boolean,
+): JsonObject {
+  if (role === 'assistant') {
+    const turn = encodeAssistant(name, parts, field);
+    const thought = keepsReasoning ? thoughtOf(parts) : '';
+    return thought === '' ? turn : { ...turn, reasoning_content: thought };
+  }
   const spoken = parts.filter(isSpoken);
   if (role === 'system' && spoken.some((part) => part.type !== 'text')) {
     throw unsupported(field, 'Instructions to this model can only hold text.');
@@ -111,6 +122,13 @@ function encodeAssistant(
     ...(refusal !== '' && { refusal }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
+}
+
+/** What is signed or encrypted is another vendor's. */
+function thoughtOf(parts: readonly MessagePart[]): string {
+  return parts
+    .map((part) => (part.type === 'reasoning' && part.signature === undefined ? part.text : ''))
+    .join('');
 }
 
 function encodeToolCall(call: ToolCallPart): JsonObject {

@@ -19,6 +19,7 @@ import {
 import { prefillFields, type Prefill } from './chat-prefill.js';
 import { encodeChatMessages } from './encode-chat-messages.js';
 import { listOf, objectOf } from '../answer-json.js';
+import { OUTPUT_LIMIT_FIELDS, type OutputLimitField, type QuirkTable } from './chat-quirks.js';
 
 /** Only the gateway puts an issuer's name before a signature; vendors' own signatures are base64. */
 const NAMED_SIGNATURE = /^[a-z][a-z0-9-]{0,40}:/;
@@ -61,22 +62,25 @@ export interface ChatServerTraits {
   knownFieldsOnly?: boolean | undefined;
   /** How it goes on with a turn of the assistant's; undefined: it does not. */
   prefill?: Prefill | undefined;
+  /** What it wants otherwise than the dialect has it; nothing unless told. */
+  quirks?: QuirkTable;
 }
 
 /**
  * The body for a vendor that speaks the caller's own dialect: the received bytes with the
  * documented edits, everything else untouched and unread.
  *
- * @param server whether fields that nobody documents are left out, and how it goes on with an answer
+ * @param server whether fields that nobody documents are left out, how it goes on with an answer, and
+ *   what it wants otherwise
  */
 export function encodeChatRequest(
   { request, upstreamModel, ownOutputLimit }: ChatRelayCall,
   outputLimitField: OutputLimitField,
-  { knownFieldsOnly = false, prefill }: ChatServerTraits = {},
+  { knownFieldsOnly = false, prefill, quirks }: ChatServerTraits = {},
 ): Buffer {
   const { bytes, members, value } = request.body;
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(upstreamModel)]]);
-  if (knownFieldsOnly) dropUnknown(value, CHAT_FIELDS, edits);
+  if (knownFieldsOnly) dropUnknown(value, quirks?.fields ?? CHAT_FIELDS, edits);
   for (const field of CHAT_GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
 
   if (isJsonObject(value.reasoning) && value.reasoning_effort == null) {
@@ -99,21 +103,36 @@ export function encodeChatRequest(
     const options = objectOf(value.stream_options);
     edits.set('stream_options', JSON.stringify({ ...options, include_usage: true }));
   }
+  if (quirks) editByQuirks(value, quirks, upstreamModel, edits);
   return spliceMembers(bytes, members, edits);
 }
 
-/**
- * What a server calls the limit on output tokens. The vendor that made the dialect has renamed it,
- * and its newer models refuse the old name; many compatible servers only know the old one.
- */
-export type OutputLimitField = (typeof OUTPUT_LIMIT_FIELDS)[number];
-const OUTPUT_LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
+/** Adds what the server wants otherwise to the edits so far; what it takes as it is stays bytes. */
+function editByQuirks(
+  value: JsonObject,
+  quirks: QuirkTable,
+  upstreamModel: string,
+  edits: Map<string, string | undefined>,
+): void {
+  const sent: JsonObject = { ...value };
+  for (const [field, text] of edits) {
+    if (text === undefined) delete sent[field];
+    else sent[field] = JSON.parse(text);
+  }
+  const before: JsonObject = { ...sent };
+  quirks.apply(sent, upstreamModel);
+  for (const field of Object.keys({ ...before, ...sent })) {
+    if (sent[field] === before[field]) continue;
+    edits.set(field, sent[field] === undefined ? undefined : JSON.stringify(sent[field]));
+  }
+}
 
 /**
  * The body for a server of the chat dialect when the caller speaks another one.
  *
  * @param takesEffort false for a model that never reasons and refuses a request that asks for it
  * @param prefill how the server goes on with an answer
+ * @param quirks what the server wants otherwise
  * @throws UpstreamError `unsupported` for content that the dialect has no spelling for
  */
 export function encodeChatPrompt(
@@ -121,12 +140,13 @@ export function encodeChatPrompt(
   outputLimitField: OutputLimitField,
   takesEffort = true,
   prefill?: Prefill,
+  quirks?: QuirkTable,
 ): Buffer {
   const prompt = request.prompt();
   const { tools, sampling } = prompt;
   const hasTools = tools.length > 0;
   const field = conversationField(request.dialect);
-  const messages = encodeChatMessages(prompt.messages, field);
+  const messages = encodeChatMessages(prompt.messages, field, quirks?.quirks.keepsReasoning);
   // What is undefined is left out of the JSON.
   const body: JsonObject = {
     model: upstreamModel,
@@ -152,6 +172,7 @@ export function encodeChatPrompt(
     user: prompt.endUser && mapEndUser(prompt.endUser),
     ...(request.isPrefilled && prefill && prefillFields(messages, prefill)),
   };
+  quirks?.apply(body, upstreamModel);
   return Buffer.from(JSON.stringify(body));
 }
 
@@ -164,9 +185,26 @@ function mapEndUser(user: string): string {
 }
 
 /** What of a request of another dialect does not reach such a server, as its caller spells it. */
-export function fieldsChatLacks(request: CanonicalRequest, takesEffort = true): string[] {
-  const dropped = unsupportedFields(request, SUPPORTED);
-  const { reasoning, messages, tools } = request.prompt();
+export function fieldsChatLacks(
+  request: CanonicalRequest,
+  takesEffort = true,
+  quirks?: QuirkTable,
+  upstreamModel = '',
+): string[] {
+  const supported = quirks
+    ? new Set([...SUPPORTED].filter((field) => !quirks.refused.has(field)))
+    : SUPPORTED;
+  const dropped = unsupportedFields(request, supported);
+  const prompt = request.prompt();
+  const { reasoning, messages, tools } = prompt;
+  if (quirks) {
+    const said = {
+      tool_choice: encodeToolChoice(prompt.toolChoice, tools.length > 0),
+      response_format: encodeResponseFormat(prompt.responseFormat),
+    };
+    const lost = quirks.lost(said, upstreamModel);
+    dropped.push(...lost.map((field) => fieldName(request.dialect, field)));
+  }
   const effort = takesEffort ? toReasoningEffort(reasoning) : undefined;
   if (reasoning !== undefined && effort === undefined) {
     dropped.push(fieldName(request.dialect, 'reasoning'));

@@ -24,6 +24,30 @@ describe(readChatUsage.name, () => {
     });
   });
 
+  it.each<[string, object, object]>([
+    [
+      'where hits are counted by themselves',
+      { prompt_cache_hit_tokens: 7 },
+      { cacheReadTokens: 7 },
+    ],
+    ['where they stand at the top', { cached_tokens: 7 }, { cacheReadTokens: 7 }],
+    [
+      'with reasoning beside the completion',
+      { total_tokens: 35, completion_tokens_details: { reasoning_tokens: 20 } },
+      { outputTokens: 25, reasoningTokens: 20 },
+    ],
+    [
+      'with reasoning in the completion',
+      { total_tokens: 15, completion_tokens_details: { reasoning_tokens: 4 } },
+      { outputTokens: 5, reasoningTokens: 4 },
+    ],
+  ])('reads what is cached and thought %s', (_where, usage, expected) => {
+    expect(readChatUsage({ prompt_tokens: 10, completion_tokens: 5, ...usage })).toMatchObject({
+      inputTokens: 10,
+      ...expected,
+    });
+  });
+
   it.each<[object, object]>([
     [
       { prompt_tokens: 3, completion_tokens: 4 },

@@ -13,13 +13,17 @@ import { countCodePoints } from '../../../canonical/prompt-size.js';
 export function readChatUsage(value: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const inputTokens = readTokenCount(value.prompt_tokens) ?? 0;
-  const outputTokens = readTokenCount(value.completion_tokens) ?? 0;
-  if (inputTokens + outputTokens === 0) return undefined;
+  const saidTokens = readTokenCount(value.completion_tokens) ?? 0;
+  if (inputTokens + saidTokens === 0) return undefined;
   const input = objectOf(value.prompt_tokens_details);
-  const output = isJsonObject(value.completion_tokens_details)
-    ? value.completion_tokens_details
-    : {};
-  const cacheReadTokens = Math.min(readTokenCount(input.cached_tokens) ?? 0, inputTokens);
+  const output = objectOf(value.completion_tokens_details);
+  const thought = readTokenCount(output.reasoning_tokens) ?? 0;
+  // Some servers count reasoning beside the completion, and bill both: only the sum tells.
+  const isBeside = thought > 0 && value.total_tokens === inputTokens + saidTokens + thought;
+  const outputTokens = isBeside ? saidTokens + thought : saidTokens;
+  // Of the servers that do not use the dialect's place for it, each has its own.
+  const cached = input.cached_tokens ?? value.prompt_cache_hit_tokens ?? value.cached_tokens;
+  const cacheReadTokens = Math.min(readTokenCount(cached) ?? 0, inputTokens);
   return {
     ...NO_USAGE,
     inputTokens,
@@ -29,8 +33,13 @@ export function readChatUsage(value: unknown): Usage | undefined {
       readTokenCount(input.cache_write_tokens) ?? 0,
       inputTokens - cacheReadTokens,
     ),
-    reasoningTokens: Math.min(readTokenCount(output.reasoning_tokens) ?? 0, outputTokens),
+    reasoningTokens: Math.min(thought, outputTokens),
   };
+}
+
+/** The usage of a chunk or a choice of a stream; some servers have a corner of their own for it. */
+export function readStreamedUsage({ usage, x_groq: own }: JsonObject): Usage | undefined {
+  return readChatUsage(usage ?? objectOf(own).usage);
 }
 
 /** Whether it can be shown as it is; the ledger estimates what is missing, and that is shown then. */
@@ -59,7 +68,10 @@ export function measureChatOutput(message: JsonObject): number {
 function contentOf(content: unknown): number {
   if (!Array.isArray(content)) return codePoints(content);
   let characters = 0;
-  for (const part of content) if (isJsonObject(part)) characters += codePoints(part.text);
+  for (const part of content) {
+    if (!isJsonObject(part)) continue;
+    characters += codePoints(part.text) + contentOf(part.thinking);
+  }
   return characters;
 }
 

@@ -30,6 +30,14 @@ describe(relayChatAnswer.name, () => {
     ]);
   });
 
+  it('gives the interface’s word for an end that the server has its own word for', () => {
+    const [choice] = answer.choices;
+    const [, event] = relay({ ...answer, choices: [{ ...choice, finish_reason: 'eos' }] });
+    expect(event).toMatchObject({ finishReason: 'stop' });
+    const { bytes } = event as { bytes: Buffer };
+    expect(JSON.parse(bytes.toString())).toEqual({ ...answer, model: 'openai/gpt-4o' });
+  });
+
   it('keeps the spelling of everything else', () => {
     const choices = '[{"index":0,"message":{"content":"\\u0041"},"finish_reason":"stop"}]';
     const [, event] = relay(

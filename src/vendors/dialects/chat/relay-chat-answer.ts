@@ -1,9 +1,10 @@
 import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-event.js';
-import { isJsonObject } from '../../../platform/http/json-body.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { unreadable } from '../../upstream-error.js';
 import { classifyInlineChatError, assertNotFailed } from './classify-chat-error.js';
 import { objectOf, objectsOf, parseAnswerObject } from '../answer-json.js';
+import { mapFinishReason } from '../map-finish-reason.js';
 import { readChatUsage, measureChatOutput } from './read-chat-usage.js';
 
 /**
@@ -34,20 +35,34 @@ export function relayChatAnswer(bytes: Buffer, alias: string): CanonicalEvent[] 
   if (!hasOutput && finishReason === undefined) {
     throw unreadable('an empty answer', 200);
   }
+  const isReworded = choices.filter(nameFinishReason).length > 0;
 
   const relay: RelayEvent = {
     type: 'relay',
     dialect: 'chat',
-    bytes: exchangeModel(bytes, answer.model, alias),
+    bytes: exchangeModel(isReworded ? withChoices(bytes, choices) : bytes, answer.model, alias),
     hasContent: true,
     outputCharacters: characters,
   };
-  if (finishReason !== undefined) relay.finishReason = finishReason;
+  if (finishReason !== undefined) relay.finishReason = mapFinishReason('chat', finishReason);
   if (usage) relay.usage = usage;
   return [
     typeof answer.id === 'string' ? { type: 'start', id: answer.id } : { type: 'start' },
     relay,
   ];
+}
+
+/** Gives a choice the interface's word for its end. @returns whether it had another one */
+function nameFinishReason(choice: JsonObject): boolean {
+  const { finish_reason: reason } = choice;
+  if (typeof reason !== 'string') return false;
+  choice.finish_reason = mapFinishReason('chat', reason);
+  return choice.finish_reason !== reason;
+}
+
+function withChoices(bytes: Buffer, choices: readonly JsonObject[]): Buffer {
+  const { members } = scanTopLevelMembers(bytes);
+  return spliceMembers(bytes, members, new Map([['choices', JSON.stringify(choices)]]));
 }
 
 const MODEL_KEY = '"model"';

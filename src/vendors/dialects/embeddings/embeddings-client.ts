@@ -21,7 +21,12 @@ interface EmbeddingsServer {
   apiKey: string | undefined;
   /** Whether fields that nobody documents stay here; false unless told. */
   knownFieldsOnly?: boolean | undefined;
+  /** Which those are; by default all that are documented. */
+  fields?: ReadonlySet<string>;
 }
+
+/** In which form vectors come is between the server and the gateway, which reads both. */
+const OWN_FIELDS = [...GATEWAY_FIELDS, 'encoding_format'];
 
 /** Speaks the embeddings dialect with a server; bodies are passed on but for the documented edits. */
 export class EmbeddingsClient {
@@ -32,7 +37,7 @@ export class EmbeddingsClient {
 
   embed(call: WorkCall<EmbeddingRequest>): UpstreamWork<EmbeddingVectors> {
     const droppedParams = this.server.knownFieldsOnly
-      ? nameUnknown(call.request.body, EMBEDDINGS_FIELDS, GATEWAY_FIELDS)
+      ? nameUnknown(call.request.body, this.server.fields ?? EMBEDDINGS_FIELDS, OWN_FIELDS)
       : [];
     return { droppedParams, events: this.call(call) };
   }
@@ -43,6 +48,7 @@ export class EmbeddingsClient {
     limits,
     signal,
   }: WorkCall<EmbeddingRequest>): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
+    const { knownFieldsOnly, fields } = this.server;
     try {
       const response = await this.transport.call({
         method: 'POST',
@@ -53,7 +59,7 @@ export class EmbeddingsClient {
           accept: 'application/json',
           ...this.server.authorization,
         },
-        body: encodeEmbeddingsRequest(request, upstreamModel, this.server.knownFieldsOnly),
+        body: encodeEmbeddingsRequest(request, upstreamModel, knownFieldsOnly, fields),
         limits,
         signal,
       });
@@ -76,10 +82,11 @@ export function encodeEmbeddingsRequest(
   request: EmbeddingRequest,
   upstreamModel: string,
   knownFieldsOnly = false,
+  known = EMBEDDINGS_FIELDS,
 ): Buffer {
   const { bytes, members, value } = request.body;
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(upstreamModel)]]);
-  if (knownFieldsOnly) dropUnknown(value, EMBEDDINGS_FIELDS, edits);
+  if (knownFieldsOnly) dropUnknown(value, known, edits);
   for (const field of GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
   // Some SDKs spell "not set" as null, which stricter servers refuse.
   for (const field of ['encoding_format', 'dimensions', 'user']) {

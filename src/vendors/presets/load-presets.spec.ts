@@ -1,0 +1,141 @@
+import { describe, expect, it } from '@jest/globals';
+import { Ajv } from 'ajv';
+import { readdirSync, readFileSync } from 'node:fs';
+import { PREFILLS } from '../dialects/chat/chat-prefill.js';
+import type { Preset } from './preset.js';
+import { PRESET_KINDS } from './preset.js';
+import { loadPresets, presetCatalogues, vendorOfPreset } from './load-presets.js';
+
+const text = { type: 'string', minLength: 1 };
+const words = { type: 'array', items: text };
+const texts = { type: 'object', additionalProperties: { type: 'string' } };
+const no = { const: false };
+const pattern = { type: 'string', format: 'regex' };
+const FOLDER = new URL('./', import.meta.url);
+
+const quirks = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    outputLimitField: { enum: ['max_tokens', 'max_completion_tokens'] },
+    takes: words,
+    refuses: words,
+    renames: texts,
+    adds: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['fields'],
+        additionalProperties: false,
+        properties: { models: pattern, fields: { type: 'object' } },
+      },
+    },
+    streamOptions: no,
+    toolChoice: words,
+    jsonSchema: no,
+    tools: no,
+    toolIdLength: { type: 'integer', minimum: 6 },
+    keepsReasoning: { const: true },
+    effort: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        models: pattern,
+        as: { enum: ['reasoning_effort', 'thinking', 'enable_thinking'] },
+        words: texts,
+      },
+    },
+    prefill: { enum: PREFILLS },
+    errorCodes: {
+      type: 'object',
+      additionalProperties: { enum: ['operator', 'caller', 'rate_limited', 'context_length'] },
+    },
+    resetHeaders: words,
+    modelsPath: { type: 'string', pattern: '^/' },
+    listsModels: no,
+  },
+};
+const schema = {
+  type: 'object',
+  required: ['id', 'name', 'env', 'base_url', 'key_example', 'kinds', 'reference', 'checked'],
+  additionalProperties: false,
+  properties: {
+    id: { type: 'string', pattern: '^[a-z0-9-]+$' },
+    name: text,
+    env: { type: 'string', pattern: '^[A-Z]+$' },
+    base_url: { type: 'string', pattern: '^https?://.*[^/]$' },
+    regions: texts,
+    key_example: { type: 'string', minLength: 8 },
+    kinds: { type: 'array', minItems: 1, items: { enum: PRESET_KINDS } },
+    reference: { ...words, minItems: 1 },
+    checked: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
+    quirks,
+    embeddings_refuse: words,
+  },
+};
+const ajv = new Ajv({
+  allErrors: true,
+  formats: { regex: (value: string) => Boolean(new RegExp(value)) },
+});
+const validate = ajv.compile(schema);
+
+const folders = readdirSync(FOLDER, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+describe(loadPresets.name, () => {
+  it('has a vendor of each folder', () => {
+    expect(loadPresets().map(({ id }) => id)).toEqual([...folders].sort());
+    expect(folders.length).toBeGreaterThan(10);
+  });
+
+  it.each(folders)('reads %s, which is as a preset has to be', (folder) => {
+    const preset = JSON.parse(
+      readFileSync(new URL(`${folder}/preset.json`, FOLDER), 'utf8'),
+    ) as Preset;
+    validate(preset);
+    expect(validate.errors ?? []).toEqual([]);
+    expect(preset.id).toBe(folder);
+  });
+
+  it.each(presetCatalogues().map((file) => [file.pathname.split('/').at(-2)!, file] as const))(
+    'knows models of %s, whose prices have a source and a day',
+    (folder, file) => {
+      const { source, as_of, models } = JSON.parse(readFileSync(file, 'utf8')) as {
+        source: string;
+        as_of: string;
+        models: { id: string; kind?: string }[];
+      };
+      expect(source).toMatch(/^https:/);
+      expect(as_of).toMatch(/^2026-\d\d-\d\d$/);
+      for (const { id } of models) expect(id.split('/')[0]).toBe(folder);
+      const offered = loadPresets().find(({ id }) => id === folder)!.kinds;
+      expect(new Set(models.map(({ kind = 'chat' }) => kind))).toEqual(new Set(offered));
+    },
+  );
+});
+
+describe(vendorOfPreset.name, () => {
+  const vendor = vendorOfPreset({
+    id: 'acme',
+    name: 'Acme',
+    env: 'ACME',
+    base_url: 'https://api.acme.example/v1',
+    regions: { east: 'https://east.acme.example/v1' },
+    key_example: '12345678',
+    kinds: ['chat'],
+    reference: [],
+    checked: '2026-11-23',
+  });
+
+  it('is configured by its key alone', () => {
+    expect(vendor.account({})).toBeUndefined();
+    expect(vendor.account({ ACME_API_KEY: 'k' })).toEqual({ apiKey: 'k' });
+    expect(vendor.baseUrl({})).toBe('https://api.acme.example/v1');
+  });
+
+  it('is at its region’s address, or wherever it is told', () => {
+    expect(vendor.baseUrl({ ACME_REGION: 'east' })).toBe('https://east.acme.example/v1');
+    expect(vendor.baseUrl({ ACME_REGION: 'east', ACME_BASE_URL: 'http://x' })).toBe('http://x');
+  });
+});

@@ -1,0 +1,100 @@
+import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import type { CanonicalRequest, Dialect } from '../../canonical/canonical-request.js';
+import type { ProviderConfig } from '../../platform/config/app-config.js';
+import { AudioClient } from '../dialects/audio/audio-client.js';
+import { ChatClient } from '../dialects/chat/chat-client.js';
+import { QuirkTable, type ChatQuirks } from '../dialects/chat/chat-quirks.js';
+import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
+import { EMBEDDINGS_FIELDS } from '../dialects/known-fields.js';
+import type { HttpTransport } from '../transport/http-transport.js';
+import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+import type { Preset } from './preset.js';
+
+/** A vendor whose API is that of the chat dialect, but for its quirks. */
+export class PresetAdapter implements Upstream {
+  readonly embed?: NonNullable<Upstream['embed']>;
+  readonly transcribe?: NonNullable<Upstream['transcribe']>;
+  private readonly chat: ChatClient;
+  private readonly quirks: QuirkTable;
+
+  constructor(
+    {
+      kinds,
+      quirks = {},
+      embeddings_refuse: refused = [],
+    }: Pick<Preset, 'kinds' | 'quirks' | 'embeddings_refuse'>,
+    { baseUrl, apiKey }: ProviderConfig,
+    transport: HttpTransport,
+  ) {
+    const at = (path: string): URL => new URL(baseUrl + path);
+    const authorization: Record<string, string> =
+      apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    const server = { authorization, apiKey, knownFieldsOnly: true };
+    const chatUrl = at('/chat/completions');
+    this.quirks = new QuirkTable(quirks);
+    this.chat = new ChatClient(
+      {
+        ...server,
+        chatUrl: () => chatUrl,
+        modelsUrl: at(quirks.modelsPath ?? '/models'),
+        outputLimitField: limitFieldOf(quirks),
+        quirks: this.quirks,
+        prefill: quirks.prefill,
+      },
+      transport,
+    );
+    if (kinds.includes('embedding')) {
+      const embeddingsUrl = at('/embeddings');
+      const fields = new Set([...EMBEDDINGS_FIELDS].filter((field) => !refused.includes(field)));
+      const client = new EmbeddingsClient(
+        { ...server, embeddingsUrl: () => embeddingsUrl, fields },
+        transport,
+      );
+      this.embed = (call) => client.embed(call);
+    }
+    if (kinds.includes('transcription')) {
+      const client = new AudioClient(
+        {
+          ...server,
+          speechUrl: at('/audio/speech'),
+          transcriptionsUrl: at('/audio/transcriptions'),
+          translationsUrl: at('/audio/translations'),
+          speechTraits: () => ({
+            takesInstructions: false,
+            isBilledByLength: false,
+            maxCharacters: undefined,
+          }),
+          givesSegments: (upstreamModel) => upstreamModel.includes('whisper'),
+        },
+        transport,
+      );
+      this.transcribe = (call) => client.transcribe(call);
+    }
+  }
+
+  runsWebSearch(dialect: Dialect): boolean {
+    return dialect === 'chat' && this.quirks.fields.has('web_search_options');
+  }
+
+  continuesPrefill(request: CanonicalRequest): boolean {
+    return this.chat.continuesPrefill(request);
+  }
+
+  droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
+    return this.chat.droppedParams(request, route);
+  }
+
+  generate(call: UpstreamCall): AsyncIterable<CanonicalEvent> {
+    return this.chat.generate(call);
+  }
+
+  probe(call: ProbeCall): Promise<number | undefined> {
+    return this.chat.probe(call);
+  }
+}
+
+function limitFieldOf({
+  outputLimitField = 'max_tokens',
+}: ChatQuirks): 'max_tokens' | 'max_completion_tokens' {
+  return outputLimitField;
+}
