@@ -1,4 +1,4 @@
-import type { ExactPricing } from './exact-pricing.js';
+import type { PricedWork } from './exact-pricing.js';
 import type { Usage } from './usage.js';
 
 /** How a route is billed: the operator's vendor account, or the tenant's own. */
@@ -16,7 +16,7 @@ export interface UsageBounds {
 }
 
 /** What the ledger has to know of a route. */
-export interface BillableRoute {
+export interface BillableRoute extends PricedWork {
   /** The alias that this route answers for, which is also the answer's `model`. */
   readonly model: string;
   readonly provider: string;
@@ -24,7 +24,6 @@ export interface BillableRoute {
   readonly account?: string | undefined;
   /** The catalogue row behind the alias; of a family's members that of the family. */
   readonly catalogueId: string;
-  readonly pricing: ExactPricing;
   /** The version of the configuration that has these prices; null: none has, a file of one instance does. */
   readonly configVersion?: number | null;
   readonly trafficMode: TrafficMode;

@@ -23,6 +23,28 @@ export interface ExactPricing {
   readonly videoSecond: bigint;
 }
 
+/** What a use costs as a whole whose prompt is longer than so many tokens, those of the cache included. */
+export interface LongPromptPricing {
+  readonly above: number;
+  readonly pricing: ExactPricing;
+}
+
+/** The prices of a use: where its prompt is a long one, those of long prompts. */
+export function pricingOf(
+  { pricing, longPrompts }: PricedWork,
+  { inputTokens }: { readonly inputTokens: number },
+): ExactPricing {
+  if (!longPrompts) return pricing;
+  return longPrompts.findLast(({ above }) => inputTokens > above)?.pricing ?? pricing;
+}
+
+/** What has prices: a route of the catalogue, or one of a request. */
+export interface PricedWork {
+  readonly pricing: ExactPricing;
+  /** From short to long, none cheaper than the one before; undefined: the length makes no difference. */
+  readonly longPrompts?: readonly LongPromptPricing[] | undefined;
+}
+
 /** What costs nothing, whatever is used. */
 export const FREE: ExactPricing = Object.freeze({
   prompt: 0n,

@@ -22,6 +22,15 @@ const RECEIPTS = '/v1/customer/receipts';
 const KEYS = '/.well-known/jwks.json';
 const CHAT = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'one two three' }] };
 
+/** Of the sandbox, with prices like those of models that take long prompts. */
+const LONG = {
+  id: 'sandbox/long',
+  context_length: 1_000_000,
+  pricing: { prompt: '0.000002', completion: '0.00001' },
+  long_prompts: [{ above: 200_000, pricing: { prompt: '0.000004', completion: '0.000015' } }],
+  routes: [{ provider: 'sandbox', model: 'words', priority: 0 }],
+};
+
 let folder: string;
 let testDatabase: TestDatabase;
 let gateway: BootedGateway;
@@ -30,7 +39,9 @@ let access: AccessServices;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gateway-receipts-'));
   testDatabase = await createTestDatabase();
-  gateway = await bootGateway({}, { database: testDatabase });
+  const catalogue = join(folder, 'catalogue.json');
+  await writeFile(catalogue, JSON.stringify([LONG]));
+  gateway = await bootGateway({ GATEWAY_CATALOGUE: catalogue }, { database: testDatabase });
   access = await openAccessServices(testDatabase.url);
 });
 afterAll(async () => {
@@ -133,6 +144,25 @@ describe(`GET ${RECEIPTS}/{request_id}`, () => {
     expect(prices).not.toBeNull();
     expect(signed.receipt.usage).toMatchObject(usage);
   });
+
+  it.each([
+    [300_000, false, 4, 15],
+    [300_000, true, 4, 15],
+    [100_000, false, 2, 10],
+  ])(
+    'says what a prompt of %d tokens cost by its length (stream: %s)',
+    async (tokens, stream, ...prices) => {
+      const messages = [{ role: 'user', content: `3 words ${'four '.repeat(tokens)}` }];
+      const id = await idOf(
+        gateway.post('/v1/chat/completions', { model: LONG.id, messages, stream, max_tokens: 9 }),
+      );
+      const signed = await receiptOf(id);
+      await check(signed);
+      const { input_tokens: input, output_tokens: output } = signed.receipt.usage!.counts;
+      expect(input).toBeGreaterThanOrEqual(tokens);
+      expect(signed.receipt.charge.cost).toBe(input! * prices[0]! + output! * prices[1]!);
+    },
+  );
 
   it('holds no content', async () => {
     const body = { ...CHAT, messages: [{ role: 'user', content: 'planted-marker' }] };

@@ -28,6 +28,18 @@ const pricing = {
   ),
 };
 
+const longPrompts = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 8,
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['above', 'pricing'],
+    properties: { above: tokens, pricing: { ...pricing, minProperties: 1 } },
+  },
+};
+
 /** JSON Schema of one row of a catalogue file, after defaults have been filled in. */
 export const catalogueModelSchema = {
   type: 'object',
@@ -55,6 +67,7 @@ export const catalogueModelSchema = {
     },
     supported_parameters: strings,
     pricing,
+    long_prompts: longPrompts,
     media_tokens: {
       type: 'object',
       additionalProperties: false,
@@ -72,6 +85,7 @@ export const catalogueModelSchema = {
           model: name,
           priority: { type: 'integer', minimum: 0 },
           pricing,
+          long_prompts: longPrompts,
           timeouts: {
             type: 'object',
             additionalProperties: false,

@@ -1,5 +1,5 @@
 import type { MediaTokens } from '../../canonical/prompt-size.js';
-import type { ExactPricing } from '../../canonical/exact-pricing.js';
+import type { PricedWork } from '../../canonical/exact-pricing.js';
 
 /** What a model is for; it decides which endpoints take it and which prices it must have. */
 export const MODEL_KINDS = [
@@ -45,6 +45,14 @@ export interface Pricing {
   video_second?: string;
 }
 
+/** Prices of requests whose prompt is a long one, all of their units included. */
+export interface LongPromptPrices {
+  /** Tokens; a prompt of exactly so many costs what shorter ones do. */
+  above: number;
+  /** Units that cost something else then. */
+  pricing: Partial<Pricing>;
+}
+
 /** One way to serve a model: a provider, and what that provider calls the model. */
 export interface Route {
   /** Provider id: `openai`, `anthropic`, `azure`, `bedrock`, `vertex`, `fish-audio`, `sandbox`, or an operator's own. */
@@ -55,6 +63,8 @@ export interface Route {
   priority: number;
   /** Prices where this provider's differ from the model's; keys given here replace those of the model. */
   pricing?: Partial<Pricing>;
+  /** In place of the model's, as a whole. */
+  long_prompts?: LongPromptPrices[];
   /** Time limits that replace the service's settings, for models known to be slow. */
   timeouts?: RouteTimeouts;
 }
@@ -91,6 +101,8 @@ export interface CatalogueModel {
   architecture: Architecture | null;
   supported_parameters: string[];
   pricing: Pricing;
+  /** Of chat models whose vendors bill long prompts at higher prices; from short to long. */
+  long_prompts?: LongPromptPrices[];
   /** What media in a prompt cost at most; the figures that are left out are the usual ones. */
   media_tokens?: MediaTokens;
   routes: Route[];
@@ -112,11 +124,10 @@ export interface Model extends Omit<CatalogueModel, 'routes'> {
   readonly routes: readonly ModelRoute[];
 }
 
-export interface ModelRoute {
+export interface ModelRoute extends PricedWork {
   readonly provider: string;
   /** The provider's own model id; of a family, with the caller's part already in place of the `*`. */
   readonly upstreamModel: string;
   readonly priority: number;
-  readonly pricing: ExactPricing;
   readonly timeouts: RouteTimeouts;
 }

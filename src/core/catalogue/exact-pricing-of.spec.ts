@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MODEL_KINDS, type ModelKind, type Pricing } from './catalogue.types.js';
-import { exactPricingOf, isCompletePricing } from './exact-pricing-of.js';
+import { exactPricesOf, exactPricingOf, isCompletePricing } from './exact-pricing-of.js';
 
 describe(exactPricingOf.name, () => {
   it('reads every price exactly', () => {
@@ -85,5 +85,44 @@ describe(isCompletePricing.name, () => {
 
   it.each(MODEL_KINDS)('finds no %s model without any price complete', (kind) => {
     expect(isCompletePricing(kind, {})).toBe(false);
+  });
+});
+
+describe(exactPricesOf.name, () => {
+  const model = {
+    pricing: { prompt: '0.000002', completion: '0.00001', request: '0', image: '0' },
+    long_prompts: [
+      { above: 500_000, pricing: { prompt: '0.000003' } },
+      { above: 200_000, pricing: { prompt: '0.000004', completion: '0.000005' } },
+    ],
+  };
+
+  it('reads prices by the length of the prompt from short to long, none below those of shorter ones', () => {
+    const { longPrompts } = exactPricesOf(model, {});
+    const micro = 10n ** 12n;
+    expect(longPrompts).toMatchObject([
+      { above: 200_000, pricing: { prompt: 4n * micro, completion: 10n * micro } },
+      { above: 500_000, pricing: { prompt: 4n * micro, completion: 10n * micro } },
+    ]);
+  });
+
+  it('takes those of a route in place of the model’s, over its own prices', () => {
+    const route = {
+      pricing: { completion: '0.00002' },
+      long_prompts: [{ above: 9, pricing: { prompt: '0.00001' } }],
+    };
+    const { longPrompts } = exactPricesOf(model, route);
+    const micro = 10n ** 12n;
+    expect(longPrompts).toHaveLength(1);
+    expect(longPrompts).toMatchObject([
+      {
+        above: 9,
+        pricing: { prompt: 10n * micro, completion: 20n * micro, cacheRead: 10n * micro },
+      },
+    ]);
+  });
+
+  it('has none where nobody says any', () => {
+    expect(exactPricesOf({ pricing: model.pricing }, {}).longPrompts).toBeUndefined();
   });
 });

@@ -1,5 +1,10 @@
-import { parsePrice, type ExactPricing } from '../../canonical/exact-pricing.js';
-import type { ModelKind, Pricing } from './catalogue.types.js';
+import {
+  parsePrice,
+  type ExactPricing,
+  type LongPromptPricing,
+  type PricedWork,
+} from '../../canonical/exact-pricing.js';
+import type { CatalogueModel, ModelKind, Pricing, Route } from './catalogue.types.js';
 
 /** The prices that a model of each kind cannot do without; one of several sets is enough. */
 const COMPLETE: Record<ModelKind, readonly (readonly (keyof Pricing)[])[]> = {
@@ -39,5 +44,48 @@ export function exactPricingOf(pricing: Partial<Pricing>): ExactPricing {
     audioByte: read('audio_byte'),
     audioMinute: read('audio_minute'),
     videoSecond: read('video_second'),
+  };
+}
+
+/**
+ * The prices of a route of a model, by the length of prompts too. A longer prompt never costs less than a
+ * shorter one, whatever prices were changed: what is set aside for the longest that a request can have
+ * covers all others.
+ */
+export function exactPricesOf(
+  model: Pick<CatalogueModel, 'pricing' | 'long_prompts'>,
+  route: Pick<Route, 'pricing' | 'long_prompts'>,
+): PricedWork {
+  const prices = { ...model.pricing, ...route.pricing };
+  const pricing = exactPricingOf(prices);
+  const steps = route.long_prompts ?? model.long_prompts;
+  if (!steps) return { pricing };
+  const longPrompts: LongPromptPricing[] = [];
+  let shorter = pricing;
+  for (const step of [...steps].sort((one, other) => one.above - other.above)) {
+    shorter = dearerOf(shorter, exactPricingOf({ ...prices, ...step.pricing }));
+    longPrompts.push({ above: step.above, pricing: shorter });
+  }
+  return { pricing, longPrompts };
+}
+
+/** Of each price the higher one. */
+function dearerOf(one: ExactPricing, other: ExactPricing): ExactPricing {
+  const higher = (key: keyof ExactPricing): bigint =>
+    one[key] > other[key] ? one[key] : other[key];
+  return {
+    prompt: higher('prompt'),
+    completion: higher('completion'),
+    request: higher('request'),
+    image: higher('image'),
+    cacheRead: higher('cacheRead'),
+    cacheWrite: higher('cacheWrite'),
+    cacheWriteLong: higher('cacheWriteLong'),
+    reasoning: higher('reasoning'),
+    webSearch: higher('webSearch'),
+    audioCharacter: higher('audioCharacter'),
+    audioByte: higher('audioByte'),
+    audioMinute: higher('audioMinute'),
+    videoSecond: higher('videoSecond'),
   };
 }

@@ -168,6 +168,17 @@ describe(loadCatalogue.name, () => {
       [{ ...local, pricing: { ...local.pricing, prompt: '1e-6' } }, /pricing\.prompt/],
       [{ ...local, pricing: { ...local.pricing, prompts: '1' } }, /must not have "prompts"/],
       [{ ...local, kind: 'hologram' }, /kind/],
+      [{ ...local, long_prompts: [] }, /long_prompts/],
+      [{ ...local, long_prompts: [{ above: 9, pricing: {} }] }, /long_prompts\.0\.pricing/],
+      [{ ...local, long_prompts: [{ pricing: { prompt: '1' } }] }, /above/],
+      [
+        { ...local, long_prompts: [{ above: 9, pricing: { prompt: '1,5' } }] },
+        /pricing\.prompt must be a decimal number/,
+      ],
+      [
+        { ...local, kind: 'embedding', long_prompts: [{ above: 9, pricing: { prompt: '1' } }] },
+        /long_prompts is for chat models only/,
+      ],
       [{ ...local, colour: 'red' }, /the row must not have "colour"/],
       [{ ...local, context_length: 0 }, /context_length/],
       [{ ...local, routes: [] }, /routes/],

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js'
 import { presetCatalogues } from '../../vendors/vendors.js';
 import { catalogueModelSchema } from './catalogue.schema.js';
 import type { CatalogueModel, Model } from './catalogue.types.js';
-import { exactPricingOf, isCompletePricing } from './exact-pricing-of.js';
+import { exactPricesOf, isCompletePricing } from './exact-pricing-of.js';
 import { shareWeights } from './share-weights.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 
@@ -203,6 +203,8 @@ function findProblem(model: CatalogueModel): string | undefined {
     (route) => !isCompletePricing(model.kind, { ...model.pricing, ...route.pricing }),
   );
   if (unpriced) return `no complete price for a ${model.kind} model at ${unpriced.provider}`;
+  const hasLongPrompts = [model, ...model.routes].some((priced) => priced.long_prompts);
+  if (hasLongPrompts && model.kind !== 'chat') return 'long_prompts is for chat models only';
   return undefined;
 }
 
@@ -235,7 +237,7 @@ function toModel({ routes, ...model }: CatalogueModel): Model {
         provider: route.provider,
         upstreamModel: route.model,
         priority: route.priority,
-        pricing: exactPricingOf({ ...model.pricing, ...route.pricing }),
+        ...exactPricesOf(model, route),
         timeouts: route.timeouts ?? {},
       })),
   };

@@ -3,8 +3,11 @@ import type { Hold } from './hold.js';
 import type { Charge } from './ledger-operations.js';
 import { capUsage, type UsageReason } from './plausible-usage.js';
 import { priceRoute, splitCharge, totalOf } from './pricing.js';
+import type { BillableRoute } from '../../canonical/billable-route.js';
+import { pricingOf } from '../../canonical/exact-pricing.js';
+import type { Usage } from '../../canonical/usage.js';
 import { draftLogRow, isFree, outcomeOf } from './request-ending.js';
-import type { RequestLogDraft } from './request-log/request-log-row.js';
+import type { PricesUsed, RequestLogDraft } from './request-log/request-log-row.js';
 import type { AnswerEnding } from './settled-answer.js';
 import type { UsageMeter } from './usage-meter.js';
 import { noteAttempts, vendorCostOf, wastedUsage } from './vendor-cost.js';
@@ -15,6 +18,11 @@ export const NO_CHARGE: Charge = { modelCharge: 0, byokPlatformFee: 0, managedTo
 export interface AnswerCharge {
   readonly log: RequestLogDraft;
   readonly charge: Charge;
+}
+
+/** The prices that a use was charged at, which its receipt shows. */
+function pricesUsed(route: BillableRoute, usage: Usage): PricesUsed {
+  return route.longPrompts ? { ...route, pricing: pricingOf(route, usage) } : route;
 }
 
 /** Works out what answers cost, by how they ended. */
@@ -46,7 +54,7 @@ export class AnswerCharges {
     const { usage, source } = this.reason.within(log, meter.route, read);
     log.usage = usage;
     log.usageSource = source;
-    log.billedBy = meter.route;
+    log.billedBy = pricesUsed(meter.route, usage);
     if (meter.route.maxCost !== undefined) log.maxCost = meter.route.maxCost;
     const charge = priceRoute(usage, meter.route);
     const vendorCost = meter.route.trafficMode === 'byok' ? 0 : totalOf(charge);

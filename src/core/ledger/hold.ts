@@ -4,6 +4,7 @@ import type { BillableRequest } from '../../canonical/billable-request.js';
 import { heldSubjects, nameOf } from '../../canonical/limits.js';
 import type { CreditRange, HoldOutcome } from './ledger-operations.js';
 import type { LedgerStore } from './ledger-store.js';
+import { pricingOf } from '../../canonical/exact-pricing.js';
 import { outputWithin, priceRoute, totalOf } from './pricing.js';
 import {
   BudgetExceededError,
@@ -133,7 +134,9 @@ function limitOutput(route: BillableRoute, credits: number): void {
 }
 
 /** @param tokens of one answer */
-function setOutput({ ceiling, output, pricing }: BillableRoute, tokens: number): void {
+function setOutput(route: BillableRoute, tokens: number): void {
+  const { ceiling, output } = route;
+  const pricing = pricingOf(route, ceiling);
   ceiling.outputTokens = tokens * output!.choices;
   // Priced at whichever is dearer, as any of it may be reasoning.
   if (pricing.reasoning > pricing.completion) ceiling.reasoningTokens = ceiling.outputTokens;

@@ -37,6 +37,39 @@ const CACHED = pricing({
   reasoning: '0.00002',
 });
 
+describe('prices by the length of the prompt', () => {
+  const usual = pricing({ prompt: '0.000002', completion: '0.00001', reasoning: '0.00001' });
+  const long = pricing({ prompt: '0.000004', completion: '0.000015', reasoning: '0.000015' });
+  const longest = pricing({ prompt: '0.000008', completion: '0.00002', reasoning: '0.00002' });
+  const route = {
+    pricing: usual,
+    longPrompts: [
+      { above: 200_000, pricing: long },
+      { above: 500_000, pricing: longest },
+    ],
+    trafficMode: 'shared' as const,
+  };
+
+  it.each([
+    [200_000, 2, 10],
+    [200_001, 4, 15],
+    [300_000, 4, 15],
+    [500_001, 8, 20],
+  ])('charge a whole request of %d tokens as one of its length', (inputTokens, prompt, answer) => {
+    // Those that were read from the cache make the prompt no shorter.
+    const used = usage({ inputTokens, outputTokens: 10, reasoningTokens: 4 });
+    expect(totalOf(priceRoute(used, route))).toBe(inputTokens * prompt + 10 * answer);
+    const credits = inputTokens * prompt + 100 * answer;
+    expect(outputWithin(credits, usage({ inputTokens }), route)).toBe(100);
+    expect(outputWithin(credits - 1, usage({ inputTokens }), route)).toBe(99);
+  });
+
+  it('are a percentage of the same over an own account', () => {
+    const own = { ...route, trafficMode: 'byok' as const, byokFeePercent: 5 };
+    expect(totalOf(priceRoute(usage({ inputTokens: 300_000 }), own))).toBe(60_000);
+  });
+});
+
 describe('priceUsage', () => {
   it.each<[string, Usage, ExactPricing, number]>([
     ['nothing used', NO_USAGE, MINI, 0],

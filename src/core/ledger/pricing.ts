@@ -1,4 +1,9 @@
-import { UNITS_PER_CREDIT, type ExactPricing } from '../../canonical/exact-pricing.js';
+import {
+  pricingOf,
+  UNITS_PER_CREDIT,
+  type ExactPricing,
+  type PricedWork,
+} from '../../canonical/exact-pricing.js';
 import type { Usage } from '../../canonical/usage.js';
 import type { Charge } from './ledger-operations.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
@@ -45,11 +50,9 @@ function modelUnits(usage: Usage, pricing: ExactPricing): bigint {
  * tools too, and what is charged here is a fee: `ceil(cost × percent / 100)`, where the cost is what
  * shared capacity would have been charged, in whole credits.
  */
-export function priceRoute(
-  usage: Usage,
-  { pricing, trafficMode, byokFeePercent = 0 }: BilledBy,
-): Charge {
-  const charge = priceUsage(usage, pricing);
+export function priceRoute(usage: Usage, billedBy: BilledBy): Charge {
+  const { trafficMode, byokFeePercent = 0 } = billedBy;
+  const charge = priceUsage(usage, pricingOf(billedBy, usage));
   if (trafficMode === 'shared') return charge;
   const fee = (BigInt(totalOf(charge)) * BigInt(byokFeePercent) + 99n) / 100n;
   return { modelCharge: 0, byokPlatformFee: Number(fee), managedToolFee: 0 };
@@ -60,7 +63,8 @@ export function priceRoute(
  * zero when they do not pay for the rest. At the dearer of the prices for answers and for reasoning.
  */
 export function outputWithin(credits: number, usage: Usage, billedBy: BilledBy): number {
-  const { pricing, trafficMode, byokFeePercent = 0 } = billedBy;
+  const { trafficMode, byokFeePercent = 0 } = billedBy;
+  const pricing = pricingOf(billedBy, usage);
   const perToken = pricing.reasoning > pricing.completion ? pricing.reasoning : pricing.completion;
   const isFree = perToken === 0n || (trafficMode === 'byok' && byokFeePercent === 0);
   if (isFree) return totalOf(priceRoute(usage, billedBy)) > credits ? -1 : Infinity;
@@ -71,7 +75,7 @@ export function outputWithin(credits: number, usage: Usage, billedBy: BilledBy):
   return left < 0n ? -1 : Number(left / perToken);
 }
 
-type BilledBy = Pick<BillableRoute, 'pricing' | 'trafficMode' | 'byokFeePercent'>;
+type BilledBy = PricedWork & Pick<BillableRoute, 'trafficMode' | 'byokFeePercent'>;
 
 /** Credits of a charge as a whole. */
 export function totalOf(charge: Charge): number {

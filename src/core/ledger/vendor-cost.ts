@@ -1,5 +1,6 @@
 import { latestOf, type BillableAttempt } from '../../canonical/billable-request.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
+import { pricingOf, type PricedWork } from '../../canonical/exact-pricing.js';
 import type { Usage } from '../../canonical/usage.js';
 import { priceUsage, totalOf } from './pricing.js';
 import type { LoggedAttempt, RequestLogDraft } from './request-log/request-log-row.js';
@@ -14,9 +15,10 @@ const MAX_ATTEMPTS = 16;
  */
 export function vendorCostOf(
   usage: Usage,
-  { pricing, trafficMode }: Pick<BillableRoute, 'pricing' | 'trafficMode'>,
+  route: PricedWork & Pick<BillableRoute, 'trafficMode'>,
 ): number {
-  return trafficMode === 'byok' ? 0 : totalOf(priceUsage(usage, pricing));
+  if (route.trafficMode === 'byok') return 0;
+  return totalOf(priceUsage(usage, pricingOf(route, usage)));
 }
 
 /**
@@ -30,7 +32,7 @@ export function wastedUsage(meter: UsageMeter): Usage | undefined {
 /** One call to a vendor, as far as the log has it. */
 export type LoggableAttempt = Omit<BillableAttempt, 'route'> & {
   readonly route: Pick<BillableRoute, 'provider' | 'model'> &
-    Partial<Pick<BillableRoute, 'pricing' | 'trafficMode' | 'account'>>;
+    Partial<Pick<BillableRoute, 'pricing' | 'longPrompts' | 'trafficMode' | 'account'>>;
 };
 
 /**
@@ -68,7 +70,7 @@ export function noteAttempts(
 
 function toLogged(attempt: LoggableAttempt, arrivedAt: Date): LoggedAttempt {
   const { route, outcome, status, startedAt, durationMs, usage } = attempt;
-  const { pricing, trafficMode = 'shared' } = route;
+  const { pricing, longPrompts, trafficMode = 'shared' } = route;
   return {
     route: routeName(route),
     ...(route.account !== undefined && { account: route.account }),
@@ -78,7 +80,7 @@ function toLogged(attempt: LoggableAttempt, arrivedAt: Date): LoggedAttempt {
     duration_ms: durationMs,
     ...(attempt.continuesAt !== undefined && { continues_at: attempt.continuesAt }),
     ...(attempt.isHedge && { hedged: true }),
-    vendor_cost: usage && pricing ? vendorCostOf(usage, { pricing, trafficMode }) : 0,
+    vendor_cost: usage && pricing ? vendorCostOf(usage, { pricing, longPrompts, trafficMode }) : 0,
   };
 }
 

@@ -1,4 +1,4 @@
-import { toDecimal } from '../../canonical/exact-pricing.js';
+import { pricingOf, toDecimal } from '../../canonical/exact-pricing.js';
 import type { MaxPrice, RouteSort, RoutingPreferences } from '../../canonical/canonical-request.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { PlannedRoute } from './plan.js';
@@ -132,7 +132,9 @@ function comparePrices(one: PlannedRoute, other: PlannedRoute): number {
 }
 
 /** The most that a request could cost on a route; what is charged over a tenant's own account is the fee. */
-function ceilingPrice({ ceiling, pricing, byokFeePercent = WHOLE_PERCENT }: PlannedRoute): bigint {
+function ceilingPrice(route: PlannedRoute): bigint {
+  const { ceiling, byokFeePercent = WHOLE_PERCENT } = route;
+  const pricing = pricingOf(route, ceiling);
   return (
     BigInt(byokFeePercent) *
     (BigInt(ceiling.inputTokens) * pricing.prompt +

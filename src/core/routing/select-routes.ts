@@ -310,6 +310,7 @@ function planRoute(
     catalogueId: model.catalogueId,
     upstreamModel: route.upstreamModel,
     pricing: route.pricing,
+    longPrompts: route.longPrompts,
     trafficMode: 'shared',
     limits: limitsOf(request, route, limits),
     configVersion: overridden?.has(model.catalogueId) ? null : configVersion,

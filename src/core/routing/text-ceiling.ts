@@ -1,5 +1,6 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { OutputLimit } from '../../canonical/billable-route.js';
+import { pricingOf } from '../../canonical/exact-pricing.js';
 import { promptTokensOf } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
@@ -21,7 +22,7 @@ export interface TextCeiling {
 export function textCeilingOf(
   request: CanonicalRequest,
   model: Model,
-  { pricing }: ModelRoute,
+  route: ModelRoute,
 ): TextCeiling {
   const { maxOutputTokens, choices, promptSize, webSearch } = request;
   const { context_length: context, max_completion_tokens: longest } = model;
@@ -34,6 +35,7 @@ export function textCeilingOf(
   const readings = Math.min(prompt * (1 + webSearches) + found, context * (1 + webSearches));
   const inputTokens = webSearches === 0 ? lastReading : Math.max(lastReading, readings);
 
+  const pricing = pricingOf(route, { inputTokens });
   const most = maxOutputTokens ?? longest ?? context;
   const least = maxOutputTokens === undefined ? Math.min(LEAST_OUTPUT_TOKENS, most) : most;
   const output: OutputLimit = {

@@ -149,6 +149,12 @@ function toModelDto(model: Model): ModelDto {
     description: model.description,
     context_length: model.context_length,
     pricing: { ...model.pricing, ...fourPrices(model) },
+    ...(model.long_prompts && {
+      long_prompts: model.long_prompts.map(({ above, pricing }) => ({
+        above,
+        pricing: { ...model.pricing, ...fourPrices(model), ...pricing },
+      })),
+    }),
     architecture: model.architecture,
     top_provider: {
       context_length: model.context_length,

@@ -133,6 +133,18 @@ export class PricingDto implements Pricing {
   video_second?: string;
 }
 
+export class LongPromptPricesDto {
+  @ApiProperty({
+    type: 'integer',
+    description: 'Tokens, those of the cache included.',
+    example: 272000,
+  })
+  above: number;
+
+  @ApiProperty({ type: PricingDto, description: 'What the whole request costs then.' })
+  pricing: PricingDto;
+}
+
 export class ArchitectureDto implements Architecture {
   @ApiProperty({ example: 'text+image->text' })
   modality: string;
@@ -205,6 +217,13 @@ export class ModelDto {
 
   @ApiProperty({ type: PricingDto })
   pricing: PricingDto;
+
+  @ApiPropertyOptional({
+    type: [LongPromptPricesDto],
+    description:
+      'Other prices of requests with longer prompts, from short to long; absent: there are none.',
+  })
+  long_prompts?: LongPromptPricesDto[];
 
   @ApiProperty({ type: ArchitectureDto, nullable: true, description: 'Null for embedding models.' })
   architecture: ArchitectureDto | null;
