@@ -10,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { until } from '../support/until.js';
 
 const API_KEY = 'sk-workers-test-key-0001';
+const MANAGEMENT_KEY = 'sk-mgmt-workers-test-key-0001';
 const LIMIT = 40;
 /** An error that nobody catches, as a defect would make it. */
 const BREAK_ON_SIGNAL = `process.on('SIGUSR2', () => { throw new Error('a defect'); })`;
@@ -33,8 +34,10 @@ describeWithRedis('several workers', () => {
       GATEWAY_DATA_DIR: dataDirectory,
       GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
       GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
+      GATEWAY_BOOTSTRAP_MANAGEMENT_KEY: MANAGEMENT_KEY,
       GATEWAY_BOOTSTRAP_RATE_LIMIT_PER_MINUTE: String(LIMIT),
       GATEWAY_SANDBOX: 'true',
+      GATEWAY_COOLDOWN_MS: '60000',
     });
     // Both listen when each has told its figures.
     await until(async () => (await tellingWorkers(gateway)) === 2);
@@ -47,19 +50,20 @@ describeWithRedis('several workers', () => {
     await rm(dataDirectory, { recursive: true, force: true });
   });
 
-  const ask = async (): Promise<number> => {
-    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+  const post = (path: string, key: string, body: object): Promise<Response> =>
+    fetch(`${gateway.url}${path}`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${API_KEY}`,
+        authorization: `Bearer ${key}`,
         'content-type': 'application/json',
         connection: 'close',
       },
-      body: JSON.stringify({
-        model: 'sandbox/echo',
-        messages: [{ role: 'user', content: 'Hi' }],
-      }),
+      body: JSON.stringify(body),
     });
+
+  const ask = async (model = 'sandbox/echo', key = API_KEY): Promise<number> => {
+    const messages = [{ role: 'user', content: 'Hi' }];
+    const response = await post('/v1/chat/completions', key, { model, messages });
     await response.text();
     return response.status;
   };
@@ -73,7 +77,7 @@ describeWithRedis('several workers', () => {
     // All within one minute's window.
     const second = new Date().getUTCSeconds();
     if (second > 50) await wait((61 - second) * 1000);
-    const statuses = await Promise.all(Array.from({ length: 2 * LIMIT }, ask));
+    const statuses = await Promise.all(Array.from({ length: 2 * LIMIT }, () => ask()));
     expect(statuses.filter((status) => status === 200)).toHaveLength(LIMIT);
     expect(statuses.filter((status) => status === 429)).toHaveLength(LIMIT);
 
@@ -81,10 +85,26 @@ describeWithRedis('several workers', () => {
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
     // Said by both: once; added up: of both.
     expect(metrics).toMatch(/gateway_build_info\{[^}]*\} 1\n/);
-    for (const use of ['rate_limits', 'cache', 'queue']) {
+    for (const use of ['rate_limits', 'cache', 'queue', 'routes']) {
       expect(metrics).toContain(`gateway_redis_degraded{use="${use}"} 0\n`);
     }
     expect(metrics).toContain('gateway_database_connections_max{pool="ledger"} 4\n');
+  });
+
+  it('learn of each other which routes fail', async () => {
+    const cooling = async (): Promise<number> => {
+      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      return Number(/^gateway_routes_cooling (\d+)/m.exec(metrics)?.[1]);
+    };
+    // The other one is used up.
+    const made = await post('/v1/customer/api-keys', MANAGEMENT_KEY, { name: 'another' });
+    const { key } = (await made.json()) as { key: string };
+    // One after the other, until one of the two has seen five failures.
+    await until(async () => {
+      await ask('sandbox/fault-503', key);
+      return (await cooling()) > 0;
+    });
+    await until(async () => (await cooling()) === 2);
   });
 
   const replaced = async (pick: 'eldest' | 'youngest', signal: NodeJS.Signals): Promise<void> => {

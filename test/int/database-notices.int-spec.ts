@@ -12,6 +12,7 @@ import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Database } from '../../src/platform/database/database.js';
 import { DatabaseNotices, notify } from '../../src/platform/database/database-notices.js';
+import { NoticesChannel } from '../../src/platform/database/notices-channel.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -137,5 +138,31 @@ describe(DatabaseNotices.name, () => {
     await until(() => heard.includes('all the same'));
     expect(error).toHaveBeenCalled();
     error.mockRestore();
+  });
+
+  it('carries a channel, which says when texts may have been missed and not every few seconds', async () => {
+    const near = new NoticesChannel(own.database, notices);
+    const told: string[] = [];
+    near.listen(
+      CHANNEL,
+      (text) => told.push(text),
+      () => told.push('back'),
+    );
+    await until(() => told.length > 0);
+    expect(await near.publish(CHANNEL, 'first')).toBe(true);
+    await until(() => told.includes('first'));
+    // A look of the notices' own.
+    await listen();
+    await until(() => heard.includes(undefined));
+    expect(told).toEqual(['back', 'first']);
+    await proxy.cut();
+    await until(() => !notices.isConnected);
+    await near.publish(CHANNEL, 'missed');
+    await proxy.open();
+    await until(() => told.length === 3);
+    expect(told).toEqual(['back', 'first', 'back']);
+    const away = new NoticesChannel(far, notices);
+    await proxy.cut();
+    expect(await away.publish(CHANNEL, 'to nobody')).toBe(false);
   });
 });

@@ -1,41 +1,19 @@
 import { SYSTEM_CLOCK, type Clock } from '../../canonical/clock.js';
 import type { UpstreamError } from '../../vendors/upstream-error.js';
-import { forgetOldest, SpeedMemory, type RouteSpeed } from './health/speed-memory.js';
+import { FORGIVEN_AFTER_MS, MAX_REST_MS, RouteMemories } from './health/route-memories.js';
+import { FAILURES_TO_OPEN, isOpen, stateOf, type RouteState } from './health/route-memory.js';
+import { modelKey, providerKey, readName, wholeKey, type HealthKey } from './health/route-names.js';
+import { SpeedMemory, type RouteSpeed } from './health/speed-memory.js';
 
-/** Failures in a row after which a route is left alone for a while. */
-const FAILURES_TO_OPEN = 5;
-/** A route that has cooled down is tried by one request in this time until it answers. */
-const PROBE_EVERY_MS = 1_000;
+export { ROUTE_STATES, type RouteState } from './health/route-memory.js';
+export type { HealthKey } from './health/route-names.js';
+
 /** A route of which nothing is known is tried by one request in this time, where it is speed that counts. */
 const MEASURE_EVERY_MS = 10_000;
-/** An account of a pool that is told to wait, but not for how long, rests for so long … */
+/** An account of a pool that is told to wait, but not for how long, rests for so long. */
 const REST_MS = 5_000;
-/** … and for no longer than this, whatever a vendor says: its word is looked at again then. */
-const MAX_REST_MS = 3_600_000;
 /** What a vendor refuses a whole account for: its key, or that nothing is left to spend. */
 const ACCOUNT_STATUSES: ReadonlySet<number | undefined> = new Set([401, 402, 429]);
-/** A route that was not tried for so long after its pause is no longer called failing. */
-const FORGIVEN_AFTER_MS = 300_000;
-
-/** Ends a tenant's account in a key; no provider's id has one. */
-const OWNER_END = ':';
-/** Ends the name for whole answers; no vendor's name of a model has one. */
-const WHOLE_END = '\n';
-/** Begins one of the operator's accounts behind its provider's id, where there are several. */
-const ACCOUNT_BEGIN = '@';
-
-interface Memory {
-  /** When the latest call began. */
-  triedMs: number;
-  failures: number;
-  coolUntilMs: number;
-  /** When the latest pause began or an answer ended one: earlier calls say nothing new by failing. */
-  turnedMs: number;
-}
-
-/** From well to bad. `cooling`: the vendor asked to wait; `open`: a run of failures opened the breaker. */
-export const ROUTE_STATES = ['healthy', 'cooling', 'open'] as const;
-export type RouteState = (typeof ROUTE_STATES)[number];
 
 export interface RouteCondition {
   readonly provider: string;
@@ -45,20 +23,8 @@ export interface RouteCondition {
   readonly state: RouteState;
 }
 
-/** Which route a memory is about: a provider's model, or with no model the whole provider. */
-export interface HealthKey {
-  provider: string;
-  upstreamModel: string;
-  /** One of several accounts of the operator's, each of which fails for itself. */
-  account?: string | undefined;
-  /** Of one account of a pool, which rests by itself while the others serve. */
-  pooled?: object | undefined;
-  /** Of a tenant's own account, whose failures are no one else's. */
-  byok?: { credential: { id: string }; hasTenantAddress: boolean };
-}
-
 /**
- * What this process remembers of each route: whether it fails, and how fast it answers.
+ * What this process remembers of each route, and has heard of it: whether it fails, and how fast it answers.
  *
  * A run of failures cools a route down; being asked to wait does so at once, for as long as the
  * vendor asked but never longer than the setting. Failures to connect count against the provider
@@ -67,17 +33,20 @@ export interface HealthKey {
  * only, unless no connection came about to an address that all use.
  */
 export class RouteHealth {
-  private readonly memories = new Map<string, Memory>();
-  private readonly speeds = new SpeedMemory();
+  readonly memories: RouteMemories;
+  readonly speeds = new SpeedMemory();
 
   constructor(
     /** May change; what is cooling down goes on as it began. */
     public cooldownMs: number,
     private readonly clock: Pick<Clock, 'monotonicMs'> = SYSTEM_CLOCK,
-  ) {}
+  ) {
+    this.memories = new RouteMemories(() => this.cooldownMs, clock);
+  }
 
   isCooling(key: HealthKey, nowMs = this.clock.monotonicMs()): boolean {
-    return this.coolUntil(modelKey(key)) > nowMs || this.coolUntil(providerKey(key)) > nowMs;
+    const { memories } = this;
+    return memories.rests(modelKey(key), nowMs) || memories.rests(providerKey(key), nowMs);
   }
 
   /**
@@ -116,13 +85,10 @@ export class RouteHealth {
 
   /** A request is about to use the route. One that failed before is first tried by a single request. */
   recordAttempt(key: HealthKey, nowMs = this.clock.monotonicMs()): void {
-    const model = this.memory(modelKey(key));
-    model.triedMs = nowMs;
-    for (const memory of [model, this.memories.get(providerKey(key))]) {
-      if (memory && isProbed(memory)) {
-        memory.coolUntilMs = Math.max(memory.coolUntilMs, nowMs + PROBE_EVERY_MS);
-      }
-    }
+    const name = modelKey(key);
+    this.memories.of(name).triedMs = nowMs;
+    this.memories.tryOut(name, nowMs);
+    this.memories.tryOut(providerKey(key), nowMs);
   }
 
   /**
@@ -138,10 +104,11 @@ export class RouteHealth {
   ): void {
     const name = modelKey(key);
     this.speeds.noteLatency(isStreamed ? name : wholeKey(key), latencyMs, nowMs);
-    endPause(this.memory(name), nowMs);
-    const provider = this.memories.get(providerKey(key));
+    this.memories.endPause(name, this.memories.of(name), nowMs);
+    const providerName = providerKey(key);
+    const provider = this.memories.get(providerName);
     if (!provider) return;
-    endPause(provider, nowMs);
+    this.memories.endPause(providerName, provider, nowMs);
     provider.failures = 0;
   }
 
@@ -164,13 +131,12 @@ export class RouteHealth {
   isOnTrial(key: HealthKey, nowMs = this.clock.monotonicMs()): boolean {
     if (this.isCooling(key, nowMs)) return true;
     const memories = [this.memories.get(modelKey(key)), this.memories.get(providerKey(key))];
-    return memories.some((memory) => memory !== undefined && isProbed(memory));
+    return memories.some((memory) => memory !== undefined && isOpen(memory));
   }
 
   /** An answer has come to its end, which ends a run of failures. */
-  recordCompletion(key: HealthKey): void {
-    const memory = this.memories.get(modelKey(key));
-    if (memory) memory.failures = 0;
+  recordCompletion(key: HealthKey, nowMs = this.clock.monotonicMs()): void {
+    this.memories.complete(modelKey(key), providerKey(key), nowMs);
   }
 
   /**
@@ -189,30 +155,32 @@ export class RouteHealth {
   ): void {
     if (error.countsAgainst === undefined) {
       // A vendor that judges the request answers; only one that was not asked says nothing.
-      const known = this.memories.get(modelKey(key));
-      if (known && error.failure !== 'unsupported') endPause(known, nowMs);
+      const name = modelKey(key);
+      const known = this.memories.get(name);
+      if (known && error.failure !== 'unsupported') this.memories.endPause(name, known, nowMs);
       return;
     }
     if (key.pooled && this.isRested(key, error, nowMs)) return;
-    const memory = this.memory(
-      error.countsAgainst === 'provider' ? providerKey(key) : modelKey(key),
-    );
+    const name = error.countsAgainst === 'provider' ? providerKey(key) : modelKey(key);
+    const memory = this.memories.of(name);
     if (startedMs >= memory.turnedMs) memory.failures++;
     else if (error.retryAfterMs === undefined) return;
     if (error.retryAfterMs !== undefined) {
-      beginPause(memory, nowMs, Math.min(error.retryAfterMs, this.cooldownMs));
+      this.memories.beginPause(name, nowMs, Math.min(error.retryAfterMs, this.cooldownMs));
     } else if (memory.failures >= FAILURES_TO_OPEN) {
-      beginPause(memory, nowMs, this.cooldownMs);
       // The next failure after the pause opens it again: one call is the probe.
       memory.failures = FAILURES_TO_OPEN - 1;
+      this.memories.beginPause(name, nowMs, this.cooldownMs);
     }
   }
 
   /** Leaves an account of a pool alone with one model for so long; a longer rest stays. */
   rest(key: HealthKey, restMs: number, nowMs = this.clock.monotonicMs()): void {
-    const memory = this.memory(modelKey(key));
-    const untilMs = nowMs + Math.min(restMs, MAX_REST_MS);
-    if (untilMs > memory.coolUntilMs) beginPause(memory, nowMs, untilMs - nowMs);
+    const name = modelKey(key);
+    const pauseMs = Math.min(restMs, MAX_REST_MS);
+    if (nowMs + pauseMs > this.memories.of(name).coolUntilMs) {
+      this.memories.beginPause(name, nowMs, pauseMs);
+    }
   }
 
   /** For how long a vendor has asked not to be called over a route; 0: no longer, or it fails instead. */
@@ -233,20 +201,18 @@ export class RouteHealth {
     }
     if (error.failure !== 'operator') return false;
     const isWhole = key.account !== undefined && ACCOUNT_STATUSES.has(error.status);
-    const memory = this.memory(isWhole ? providerKey(key) : modelKey(key));
-    beginPause(memory, nowMs, this.cooldownMs);
-    memory.failures = FAILURES_TO_OPEN - 1;
+    const name = isWhole ? providerKey(key) : modelKey(key);
+    this.memories.of(name).failures = FAILURES_TO_OPEN - 1;
+    this.memories.beginPause(name, nowMs, this.cooldownMs);
     return true;
   }
 
   /** How each shared route does that has been called. Without a model it is the provider as a whole. */
   sharedRoutes(nowMs = this.clock.monotonicMs()): RouteCondition[] {
     const routes: RouteCondition[] = [];
-    for (const [key, memory] of this.memories) {
-      const [whole = ''] = key.split('/', 1);
-      if (whole.includes(OWNER_END)) continue;
-      const upstreamModel = key === whole ? undefined : key.slice(whole.length + 1);
-      const [provider = '', account] = whole.split(ACCOUNT_BEGIN);
+    for (const [name, memory] of this.memories) {
+      const { isOwn, provider, account, upstreamModel } = readName(name);
+      if (isOwn) continue;
       const state = stateOf(memory, nowMs);
       routes.push({ provider, upstreamModel, state, ...(account !== undefined && { account }) });
     }
@@ -266,68 +232,9 @@ export class RouteHealth {
   /** Routes and whole providers that are cooling down, those over tenants' own accounts apart. */
   countCooling(nowMs = this.clock.monotonicMs()): { shared: number; byok: number } {
     const counts = { shared: 0, byok: 0 };
-    for (const [key, { coolUntilMs }] of this.memories) {
-      // An upstream model may hold any character, but only behind the first slash.
-      const isByok = key.split('/', 1)[0]!.includes(OWNER_END);
-      if (coolUntilMs > nowMs) counts[isByok ? 'byok' : 'shared']++;
+    for (const [name, { coolUntilMs }] of this.memories) {
+      if (coolUntilMs > nowMs) counts[readName(name).isOwn ? 'byok' : 'shared']++;
     }
     return counts;
   }
-
-  private coolUntil(key: string): number {
-    return this.memories.get(key)?.coolUntilMs ?? 0;
-  }
-
-  private memory(key: string): Memory {
-    let memory = this.memories.get(key);
-    if (!memory) {
-      memory = {
-        triedMs: -Infinity,
-        failures: 0,
-        coolUntilMs: 0,
-        turnedMs: 0,
-      };
-      forgetOldest(this.memories);
-      this.memories.set(key, memory);
-    }
-    return memory;
-  }
-}
-
-/** Whether one call at a time shows how it does, after a pause that failures brought. */
-function isProbed({ failures, coolUntilMs }: Memory): boolean {
-  return failures >= FAILURES_TO_OPEN - 1 && coolUntilMs > 0;
-}
-
-function stateOf({ coolUntilMs, failures }: Memory, nowMs: number): RouteState {
-  if (coolUntilMs <= nowMs) return 'healthy';
-  return failures >= FAILURES_TO_OPEN - 1 ? 'open' : 'cooling';
-}
-
-function beginPause(memory: Memory, nowMs: number, pauseMs: number): void {
-  memory.coolUntilMs = nowMs + pauseMs;
-  if (pauseMs > 0) memory.turnedMs = nowMs;
-}
-
-/** Ends a pause that failures brought. One that the vendor asked for stays. */
-function endPause(memory: Memory, nowMs: number): void {
-  if (memory.failures < FAILURES_TO_OPEN - 1) return;
-  if (memory.coolUntilMs > 0) memory.turnedMs = nowMs;
-  memory.coolUntilMs = 0;
-}
-
-function modelKey({ provider, account, upstreamModel, byok }: HealthKey): string {
-  if (account !== undefined) return `${provider}${ACCOUNT_BEGIN}${account}/${upstreamModel}`;
-  const key = `${provider}/${upstreamModel}`;
-  return byok ? `${byok.credential.id}${OWNER_END}${key}` : key;
-}
-
-/** For the latency of answers that are not streamed, which says nothing of the others. */
-function wholeKey(key: HealthKey): string {
-  return `${modelKey(key)}${WHOLE_END}`;
-}
-
-function providerKey({ provider, account, byok }: HealthKey): string {
-  if (account !== undefined) return `${provider}${ACCOUNT_BEGIN}${account}`;
-  return byok?.hasTenantAddress ? `${byok.credential.id}${OWNER_END}${provider}` : provider;
 }

@@ -1,10 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { InstanceChannel } from '../../platform/channel/instance-channel.js';
 import { DatabaseNotices, notify } from '../../platform/database/database-notices.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { messageOf } from '../../platform/errors/thrown.js';
+import { endsWithin } from '../../platform/time/within.js';
 
 const CHANNEL = 'route_pauses';
+/** Where instances ask each other whether they have read a change: `ask` or `seen`, and the id of the question. */
+const CHECKS = 'route_pause_checks';
+/** Whoever has not answered by then reads within a few seconds. */
+const ANSWER_LIMIT_MS = 1_000;
 
 /** What the operator has paused: a model at a provider, or all that the provider serves. */
 export interface PausedThing {
@@ -40,15 +47,24 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
   private reading: Promise<void> | undefined;
   private isStale = false;
   private stopListening: (() => void) | undefined;
+  /** By the ids of their questions. */
+  private readonly asked = new Map<string, () => void>();
 
   constructor(
     private readonly database: Database,
     private readonly notices: DatabaseNotices,
+    private readonly channel: InstanceChannel,
   ) {}
 
   async onModuleInit(): Promise<void> {
     await this.look();
     this.stopListening = this.notices.listen(CHANNEL, () => void this.lookQuietly());
+    this.channel.listen(
+      CHECKS,
+      (text) => void this.hear(text),
+      // Notices tell when to look.
+      () => undefined,
+    );
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -74,7 +90,7 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     return [...this.pauses.values()].filter((pause) => !isOver(pause, nowMs));
   }
 
-  /** Pauses, or changes the pause that there is; all processes know within a second of the commit. */
+  /** Pauses, or changes the pause that there is; `spread` sees to it that all know. */
   async pause(transaction: SqlExecutor, pause: Omit<RoutePause, 'pausedAt'>): Promise<void> {
     const { provider, model, reason, pausedBy, until } = pause;
     await transaction.query('DELETE FROM route_pauses WHERE paused_until <= now()');
@@ -100,8 +116,36 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     return rows[0] && fromRow(rows[0]);
   }
 
-  /** To be called after a change here is committed: the next request obeys it. */
-  look(): Promise<void> {
+  /**
+   * To be called after a change here is committed. Once it resolves every request obeys it, on the other instances
+   * too, but for those that have not said so within a second.
+   *
+   * @param others how many other instances there are
+   */
+  async spread(others: number): Promise<void> {
+    await this.look();
+    if (others <= 0) return;
+    const id = randomUUID();
+    let left = others;
+    const all = new Promise<void>((resolve) => {
+      this.asked.set(id, () => {
+        if (--left === 0) resolve();
+      });
+    });
+    if (await this.channel.publish(CHECKS, `ask ${id}`)) await endsWithin(ANSWER_LIMIT_MS, all);
+    this.asked.delete(id);
+  }
+
+  private async hear(text: string): Promise<void> {
+    const [, word, id = ''] = CHECK.exec(text) ?? [];
+    const answer = this.asked.get(id);
+    if (word === 'seen') answer?.();
+    if (word !== 'ask' || answer) return;
+    if (await this.lookQuietly()) await this.channel.publish(CHECKS, `seen ${id}`);
+  }
+
+  /** Reads what is committed. */
+  private look(): Promise<void> {
     // What is being read may be from before the change.
     if (this.reading) this.isStale = true;
     return (this.reading ??= this.read().finally(() => (this.reading = undefined)));
@@ -118,15 +162,20 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     } while (this.isStale);
   }
 
-  private async lookQuietly(): Promise<void> {
+  /** @returns whether it could be read */
+  private async lookQuietly(): Promise<boolean> {
     try {
       await this.look();
+      return true;
     } catch (error) {
       // The outage is told already, and the next look is due soon.
       this.logger.debug(`Paused routes could not be read: ${messageOf(error)}`);
+      return false;
     }
   }
 }
+
+const CHECK = /^(ask|seen) ([0-9a-f-]{36})$/;
 
 const COLUMNS = `provider, model, reason, paused_by AS "pausedBy", paused_at AS "pausedAt",
   paused_until AS "until"`;

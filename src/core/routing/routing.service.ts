@@ -59,7 +59,8 @@ export class RoutingService {
   readonly pools: AccountPools;
   private readonly operatorPools: OperatorPools;
   readonly hedges: HedgeShare;
-  private readonly health: RouteHealth;
+  /** What is remembered of each route. */
+  readonly health: RouteHealth;
   private state: RoutingState;
   private readonly records: FallbackSinks;
 

@@ -66,8 +66,8 @@ export class EnvDto {
   @UrlVariable('postgres', 'postgresql')
   DATABASE_URL?: string;
 
-  @Describe('Rate limits and cached answers of all instances', {
-    without: 'each process has its own',
+  @Describe('Rate limits, cached answers and the health of routes of all instances', {
+    without: 'each process has its own limits and answers; health goes by the database',
     example: 'redis://cache:6379',
     isSecret: true,
   })

@@ -42,6 +42,7 @@ export class DatabaseNotices implements OnApplicationShutdown {
   private readonly listeners = new Map<string, Set<NoticeListener>>();
   private client: pg.Client | undefined;
   private isListening = false;
+  private sessions = 0;
   private timer: NodeJS.Timeout | undefined;
   private reconnect: NodeJS.Timeout | undefined;
   private pauseMs = FIRST_PAUSE_MS;
@@ -53,6 +54,11 @@ export class DatabaseNotices implements OnApplicationShutdown {
   /** Whether notices are heard now. */
   get isConnected(): boolean {
     return this.isListening;
+  }
+
+  /** Which session notices are heard on, or were last, counted from 1; before a new one some may have been missed. */
+  get session(): number {
+    return this.sessions;
   }
 
   /**
@@ -106,6 +112,7 @@ export class DatabaseNotices implements OnApplicationShutdown {
     }
     if (this.client !== client) return;
     this.isListening = true;
+    this.sessions++;
     this.pauseMs = FIRST_PAUSE_MS;
     if (this.isOutageTold) this.logger.log('Changes by other instances are heard of at once again');
     this.isOutageTold = false;

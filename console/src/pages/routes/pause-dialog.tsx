@@ -49,7 +49,7 @@ export function PauseDialog({
       onSubmit={() => pause.mutate()}
       onClose={onClose}
     >
-      <p>Within a second no instance tries it any more. Requests under way go on.</p>
+      <p>No instance tries it any more. Requests under way go on.</p>
       <Field label="Reason" hint="Other operators read it" error={errors.of('reason')}>
         <TextInput
           value={reason}

@@ -83,8 +83,9 @@ export class RoutesController {
     operationId: 'pauseRoute',
     summary: 'Pause a model at a provider, or a provider as a whole',
     description:
-      'Within a second no instance tries it any more; requests under way go on. Where it leaves a ' +
-      'request no route, the answer is 503. Pausing again changes the reason and the end.',
+      'Once this is answered no instance tries it any more; requests under way go on. One that is cut off from the ' +
+      'others does so within seconds. Where it leaves a request no route, the answer is 503. Pausing again changes ' +
+      'the reason and the end.',
   })
   @ApiOkResponse({ type: RoutePauseDto })
   @ApiFields(PauseRouteDto, {

@@ -143,7 +143,7 @@ export class RoutesAdmin {
         after: factsOf({ reason, until }),
       });
     });
-    await this.pauses.look();
+    await this.spread();
     const paused = this.pauses.list().find((pause) => nameOf(pause) === nameOf(thing));
     if (!paused) throw new Error('A pause was over before it was shown');
     return toPause(paused);
@@ -169,8 +169,13 @@ export class RoutesAdmin {
       });
       return pause;
     });
-    await this.pauses.look();
+    await this.spread();
     return toPause(ended);
+  }
+
+  private async spread(): Promise<void> {
+    const living = await this.instances.living();
+    await this.pauses.spread(living.length - 1);
   }
 
   /** @throws InvalidRequestError */

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
+import type { InstanceChannel } from '../../../platform/channel/instance-channel.js';
+import type { RouteHealth } from '../route-health.js';
+import { PROBE_EVERY_MS } from './route-memories.js';
+import { readName } from './route-names.js';
+import { readMessage, writeMessages, type HealthItem } from './health-message.js';
+
+const TOPIC = 'route_health';
+/** What changes within so long is told together. */
+const GATHER_MS = 25;
+const SPEEDS_EVERY_MS = 5_000;
+/** Routes whose figures are told at a time, and in answer to an instance that asks. */
+const MAX_SPEEDS = 200;
+/** So long before a pause ends its instances agree on who tries the route. */
+const LEAD_MS = 50;
+/** For less than the time between two tries, since instances do not hear of them at once. */
+const TRIES_FOR_MS = PROBE_EVERY_MS - 2 * LEAD_MS;
+/** An instance that asks is answered within this time, by few of many. */
+const ANSWER_WITHIN_MS = 400;
+/** Instances that are heard of; of more, the eldest is taken for new again. */
+const MAX_INSTANCES = 1_000;
+
+/** Who tries a route, until when; undefined: this instance has said that it does, and not heard it yet. */
+interface Try {
+  readonly by: string | undefined;
+  readonly untilMs: number;
+}
+
+/**
+ * Tells other instances how routes do, and heeds what they tell: which are on a pause, who tries one whose pause
+ * ends, and how fast they answer. Only changes are told, off the path of requests. What is lost is lost: each
+ * instance goes on by itself, and one that comes back asks the others.
+ *
+ * Of those who want to try a route, the first whose word all hear does: the channel tells all in one order.
+ */
+export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdown {
+  readonly id = randomUUID();
+  private number = 0;
+  private readonly changes = new Set<string>();
+  private items: HealthItem[] = [];
+  private gathering: NodeJS.Timeout | undefined;
+  private sending: Promise<void> | undefined;
+  private answering: NodeJS.Timeout | undefined;
+  private isAnswered = false;
+  private telling: NodeJS.Timeout | undefined;
+  private readonly tries = new Map<string, Try>();
+  private readonly contests = new Map<string, NodeJS.Timeout>();
+  private readonly lastNumbers = new Map<string, number>();
+
+  /** @param isServed whether a provider is configured here; what is said of others is nobody's business */
+  constructor(
+    private readonly health: RouteHealth,
+    private readonly channel: InstanceChannel,
+    private readonly isServed: (provider: string) => boolean,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.health.memories.watcher = {
+      changed: (name) => this.tellChange(name),
+      trying: (name) => this.tellTry(name),
+    };
+    this.channel.listen(
+      TOPIC,
+      (text) => this.hear(text),
+      () => this.ask(),
+    );
+    this.telling = setInterval(() => this.tellSpeeds(), SPEEDS_EVERY_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    this.health.memories.watcher = undefined;
+    clearInterval(this.telling);
+    clearTimeout(this.gathering);
+    clearTimeout(this.answering);
+    for (const contest of this.contests.values()) clearTimeout(contest);
+  }
+
+  /** Tells others how fast routes have answered since this was told last. */
+  tellSpeeds(): void {
+    const nowMs = performance.now();
+    for (const [name, { untilMs }] of this.tries) if (untilMs <= nowMs) this.tries.delete(name);
+    this.addSpeeds();
+    if (this.items.length > 0) this.send();
+  }
+
+  private addSpeeds(): void {
+    const news = this.health.speeds.takeUntold(MAX_SPEEDS);
+    for (const figures of news) this.items.push({ type: 'speeds', ...figures });
+  }
+
+  private tellChange(name: string): void {
+    this.changes.add(name);
+    this.contestLater(name);
+    this.gather();
+  }
+
+  /** A request tries the route, whatever is agreed: if nobody does yet, this instance says that it does. */
+  private tellTry(name: string): void {
+    if (!this.isTried(name)) this.claim(name);
+    this.contestLater(name);
+  }
+
+  private claim(name: string): void {
+    this.tries.set(name, { by: undefined, untilMs: performance.now() + TRIES_FOR_MS });
+    this.items.push({ type: 'trying', name });
+    this.send();
+  }
+
+  private isTried(name: string): boolean {
+    return (this.tries.get(name)?.untilMs ?? 0) > performance.now();
+  }
+
+  private contestLater(name: string): void {
+    const restMs = this.health.memories.openForMs(name);
+    if (restMs === undefined || this.contests.has(name)) return;
+    const timer = setTimeout(() => this.contest(name), Math.max(0, restMs - LEAD_MS));
+    this.contests.set(name, timer.unref());
+  }
+
+  /** The route's pause is about to end: who would have used it says so, and whoever is heard first tries it. */
+  private contest(name: string): void {
+    this.contests.delete(name);
+    const restMs = this.health.memories.openForMs(name);
+    if (restMs === undefined || restMs === 0) return;
+    // It has become longer meanwhile.
+    if (restMs > 2 * LEAD_MS) this.contestLater(name);
+    // Where nobody wants it, the first who does will try it.
+    else if (!this.isTried(name) && this.health.memories.takeWanted(name)) this.claim(name);
+  }
+
+  private gather(): void {
+    this.gathering ??= setTimeout(() => {
+      this.gathering = undefined;
+      this.send();
+    }, GATHER_MS).unref();
+  }
+
+  /** One text after the other, so that none overtakes another. */
+  private send(): void {
+    this.sending ??= this.sendAll().finally(() => {
+      this.sending = undefined;
+      if (this.items.length + this.changes.size > 0) this.gather();
+    });
+  }
+
+  private async sendAll(): Promise<void> {
+    while (this.items.length + this.changes.size > 0) {
+      const news = [...this.changes].map((name) => this.health.memories.newsOf(name));
+      const items = [...this.items, ...news];
+      this.items = [];
+      this.changes.clear();
+      const { id, channel } = this;
+      for (const text of writeMessages(id, items, channel.maxBytes, () => this.number++)) {
+        if (!(await channel.publish(TOPIC, text))) return;
+      }
+    }
+  }
+
+  /** Asks the others for what was missed, and tells them what they may have missed. */
+  private ask(): void {
+    this.items.push({ type: 'hello' });
+    for (const { name } of this.health.memories.allNews()) this.changes.add(name);
+    this.send();
+  }
+
+  /** One of many instances is enough to tell of speeds. */
+  private answerSoon(): void {
+    if (this.answering) return;
+    this.isAnswered = false;
+    this.answering = setTimeout(() => {
+      this.answering = undefined;
+      for (const { name } of this.health.memories.allNews()) this.changes.add(name);
+      // Before what it is part of, or it would be counted twice.
+      this.addSpeeds();
+      const known = this.isAnswered ? [] : this.health.speeds.pack(MAX_SPEEDS, performance.now());
+      for (const figures of known) this.items.push({ type: 'memory', ...figures });
+      this.send();
+    }, Math.random() * ANSWER_WITHIN_MS).unref();
+  }
+
+  private hear(text: string): void {
+    const message = readMessage(text);
+    if (!message) return;
+    const { from, number, items } = message;
+    if (from === this.id) {
+      // Only its place among those of others says something new.
+      for (const item of items) if (item.type === 'trying') this.hearTry(item.name, from);
+    } else if (this.isNew(from, number)) {
+      for (const item of items) this.heed(item, from);
+    }
+  }
+
+  /** Whether it is none that comes late or again. */
+  private isNew(from: string, number: number): boolean {
+    const { lastNumbers } = this;
+    if (number <= (lastNumbers.get(from) ?? -1)) return false;
+    const [eldest] = lastNumbers.keys();
+    if (!lastNumbers.delete(from) && lastNumbers.size >= MAX_INSTANCES) lastNumbers.delete(eldest!);
+    lastNumbers.set(from, number);
+    return true;
+  }
+
+  private heed(item: HealthItem, from: string): void {
+    if (item.type === 'hello') return this.answerSoon();
+    if (!this.isServed(readName(item.name).provider)) return;
+    switch (item.type) {
+      case 'trying':
+        return this.hearTry(item.name, from);
+      case 'speeds':
+        return this.health.speeds.merge(item, performance.now());
+      case 'memory':
+        this.isAnswered = true;
+        return this.health.speeds.adopt(item, performance.now());
+      default:
+        this.health.memories.learn(item);
+        this.contestLater(item.name);
+    }
+  }
+
+  private hearTry(name: string, from: string): void {
+    const nowMs = performance.now();
+    const { by, untilMs = 0 } = this.tries.get(name) ?? {};
+    // Whoever was heard before is trying it.
+    if (untilMs > nowMs && by !== undefined && by !== from) return;
+    if (this.health.memories.openForMs(name) === undefined) return;
+    this.tries.set(name, { by: from, untilMs: nowMs + TRIES_FOR_MS });
+    if (from === this.id) return;
+    this.health.memories.leaveToProbe(name, nowMs);
+    this.contestLater(name);
+  }
+}

@@ -1,0 +1,411 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { InstanceChannel, type TextListener } from '../../../platform/channel/instance-channel.js';
+import { UpstreamError } from '../../../vendors/upstream-error.js';
+import { RouteHealth, type HealthKey } from '../route-health.js';
+import { SharedHealth } from './shared-health.service.js';
+
+const COOLDOWN_MS = 10_000;
+const KEY: HealthKey = { provider: 'openai', upstreamModel: 'gpt' };
+const NAME = 'openai/gpt';
+
+/** Tells all instances in one order, each text a millisecond after the one before. */
+class Bus {
+  readonly texts: string[] = [];
+  readonly members: BusChannel[] = [];
+
+  say(text: string): void {
+    this.texts.push(text);
+    setTimeout(() => {
+      for (const member of this.members) if (!member.isCut) member.onText(text);
+    }, 1);
+  }
+
+  /** Texts with an item of the type. */
+  count(type: string): number {
+    return this.texts.filter((text) => text.includes(`"type":"${type}"`)).length;
+  }
+}
+
+class BusChannel extends InstanceChannel {
+  readonly maxBytes = 7_900;
+  isCut = false;
+  onText: TextListener = () => undefined;
+  private onBack = (): void => undefined;
+
+  constructor(private readonly bus: Bus) {
+    super();
+  }
+
+  listen(_topic: string, onText: TextListener, onBack: () => void): void {
+    this.onText = onText;
+    this.onBack = onBack;
+    this.bus.members.push(this);
+    onBack();
+  }
+
+  publish(_topic: string, text: string): Promise<boolean> {
+    if (!this.isCut) this.bus.say(text);
+    return Promise.resolve(!this.isCut);
+  }
+
+  mend(): void {
+    this.isCut = false;
+    this.onBack();
+  }
+}
+
+interface Instance {
+  health: RouteHealth;
+  channel: BusChannel;
+  shared: SharedHealth;
+}
+
+let bus: Bus;
+let open: Instance[];
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  bus = new Bus();
+  open = [];
+});
+afterEach(() => {
+  for (const { shared } of open) shared.onApplicationShutdown();
+  jest.useRealTimers();
+});
+
+function start(): Instance {
+  const health = new RouteHealth(COOLDOWN_MS);
+  const channel = new BusChannel(bus);
+  const shared = new SharedHealth(health, channel, (provider) => provider === 'openai');
+  shared.onApplicationBootstrap();
+  const instance = { health, channel, shared };
+  open.push(instance);
+  return instance;
+}
+
+const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
+function fail(health: RouteHealth, times = 5, key = KEY): void {
+  for (let count = 0; count < times; count++) {
+    health.recordFailure(
+      key,
+      new UpstreamError({ failure: 'server', message: 'x' }),
+      performance.now(),
+    );
+  }
+}
+
+function askToWait(health: RouteHealth, retryAfterMs: number): void {
+  const error = new UpstreamError({ failure: 'rate_limited', message: 'x', retryAfterMs });
+  health.recordFailure(KEY, error, performance.now());
+}
+
+/** A request comes: it tries the route unless that is left alone. @returns whether it does */
+function request({ health }: Instance): boolean {
+  if (health.isCooling(KEY)) return false;
+  health.recordAttempt(KEY);
+  return true;
+}
+
+describe('health that instances share', () => {
+  it('opens a breaker everywhere, and closes it everywhere', async () => {
+    const [one, two, three] = [start(), start(), start()];
+    fail(one.health);
+    await pass(50);
+    for (const { health } of open) expect(health.isCooling(KEY)).toBe(true);
+    await pass(COOLDOWN_MS + 1_000);
+    two.health.recordAnswer(KEY, 10);
+    await pass(50);
+    for (const { health } of open) expect(health.memories.newsOf(NAME).type).toBe('well');
+    // Nobody is closer to a breaker than before.
+    fail(three.health, 4);
+    expect(three.health.isCooling(KEY)).toBe(false);
+    expect(one.health.isCooling(KEY)).toBe(false);
+  });
+
+  it('lets all wait where a vendor asked one to, for what is left of it', async () => {
+    const [one, two] = [start(), start()];
+    askToWait(one.health, 4_000);
+    await pass(100);
+    expect(two.health.isCooling(KEY)).toBe(true);
+    expect(two.health.sharedRoutes()[0]?.state).toBe('cooling');
+    await pass(3_850);
+    expect(two.health.isCooling(KEY)).toBe(true);
+    await pass(200);
+    expect(two.health.isCooling(KEY)).toBe(false);
+  });
+
+  it('lets all rest an account of a pool for as long as its vendor asked', async () => {
+    const [one, two] = [start(), start()];
+    const pooled = { ...KEY, account: 'eu', pooled: {} };
+    one.health.rest(pooled, 60_000);
+    await pass(50);
+    expect(two.health.restMs(pooled)).toBeGreaterThan(59_900);
+    expect(two.health.isCooling({ ...pooled, account: 'us' })).toBe(false);
+    await pass(60_000);
+    expect(two.health.isCooling(pooled)).toBe(false);
+  });
+
+  it("shares what tenants' own accounts meet, as theirs alone", async () => {
+    const [one, two] = [start(), start()];
+    const own = { ...KEY, byok: { credential: { id: 'a' }, hasTenantAddress: true } };
+    fail(one.health, 5, own);
+    await pass(50);
+    expect(two.health.isCooling(own)).toBe(true);
+    expect(two.health.isCooling(KEY)).toBe(false);
+  });
+
+  it('believes what it has just seen itself more than failures of another', async () => {
+    const [one, two] = [start(), start()];
+    two.health.recordAnswer(KEY, 10);
+    two.health.recordCompletion(KEY);
+    await pass(500);
+    fail(one.health);
+    const offline = new UpstreamError({ failure: 'connect', message: 'x' });
+    for (let count = 0; count < 5; count++) {
+      one.health.recordFailure(KEY, offline, performance.now());
+    }
+    await pass(50);
+    expect(one.health.isCooling(KEY)).toBe(true);
+    expect(two.health.isCooling(KEY)).toBe(false);
+    // A request to wait is the account's, whoever was asked.
+    askToWait(start().health, 8_000);
+    await pass(50);
+    expect(two.health.isCooling(KEY)).toBe(true);
+  });
+
+  it('tells changes only, and of a route that fails all the time no more than a few', async () => {
+    const one = start();
+    await pass(50);
+    const before = bus.texts.length;
+    for (let count = 0; count < 100; count++) {
+      request(one);
+      one.health.recordAnswer(KEY, 10);
+      one.health.recordCompletion(KEY);
+    }
+    await pass(1_000);
+    expect(bus.texts.length).toBe(before);
+    for (let count = 0; count < 1_000; count++) {
+      askToWait(one.health, 5_000);
+      await pass(1);
+    }
+    expect(bus.texts.length - before).toBeLessThanOrEqual(6);
+  });
+
+  describe('when a pause ends', () => {
+    it('lets one of all try', async () => {
+      const instances = [start(), start(), start(), start()];
+      fail(instances[0]!.health);
+      let tried = 0;
+      // Each is asked for the route every 10 ms.
+      for (let elapsedMs = 0; elapsedMs < COOLDOWN_MS + 3_000; elapsedMs += 10) {
+        await pass(10);
+        for (const each of instances) if (request(each)) tried++;
+      }
+      // One a second, as one instance alone would.
+      expect(tried).toBeGreaterThanOrEqual(3);
+      expect(tried).toBeLessThanOrEqual(4);
+    });
+
+    it('lets another one try when the first is gone', async () => {
+      const [one, two] = [start(), start()];
+      fail(one.health);
+      await pass(COOLDOWN_MS - 500);
+      // Only the one was asked, so it has the turn; then it is killed.
+      request(one);
+      await pass(470);
+      expect(bus.count('trying')).toBe(1);
+      one.channel.isCut = true;
+      one.shared.onApplicationShutdown();
+      expect(request(two)).toBe(false);
+      await pass(1_000);
+      expect(request(two)).toBe(true);
+    });
+
+    it('leaves an instance that few ask to try at once', async () => {
+      const [one, two] = [start(), start()];
+      fail(one.health);
+      await pass(COOLDOWN_MS + 30_000);
+      expect(bus.count('trying')).toBe(0);
+      expect(request(two)).toBe(true);
+      await pass(5);
+      expect(request(one)).toBe(false);
+    });
+
+    it('does not hold up an instance that hears nobody', async () => {
+      const [one, two] = [start(), start()];
+      fail(one.health);
+      await pass(50);
+      one.channel.isCut = true;
+      two.channel.isCut = true;
+      await pass(COOLDOWN_MS - 500);
+      for (const each of [one, two]) expect(request(each)).toBe(false);
+      await pass(600);
+      for (const each of [one, two]) expect(request(each)).toBe(true);
+    });
+  });
+
+  describe('speeds', () => {
+    it('are those of all instances', async () => {
+      const [one, two] = [start(), start()];
+      for (let count = 0; count < 60; count++) one.health.recordAnswer(KEY, 100);
+      for (let count = 0; count < 40; count++) two.health.recordAnswer(KEY, 1_000);
+      one.health.recordSpeed(KEY, 500, 1_000);
+      await pass(6_000);
+      for (const { health } of [one, two]) {
+        const { latencyMs, tokensPerSecond, samples } = health.speedOf(KEY) ?? {};
+        expect(samples).toBe(100);
+        expect(latencyMs?.p50).toBeCloseTo(99, -1);
+        expect(latencyMs?.p75).toBeCloseTo(1_000, -2);
+        expect(tokensPerSecond?.p50).toBeCloseTo(500, -2);
+      }
+      const told = bus.count('speeds');
+      await pass(60_000);
+      expect(bus.count('speeds')).toBe(told);
+    });
+
+    it('and pauses are told to an instance that starts, by one', async () => {
+      const [one, two] = [start(), start()];
+      for (let count = 0; count < 60; count++) one.health.recordAnswer(KEY, 100);
+      fail(two.health);
+      await pass(6_000);
+      const late = start();
+      await pass(500);
+      expect(late.health.isCooling(KEY)).toBe(true);
+      expect(late.health.speedOf(KEY)?.samples).toBe(60);
+      expect(one.health.speedOf(KEY)?.samples).toBe(60);
+      await pass(COOLDOWN_MS - 6_500 + 20);
+      expect(late.health.isCooling(KEY)).toBe(false);
+    });
+  });
+
+  it('goes on alone while the channel is away, and catches up when it is back', async () => {
+    const [one, two] = [start(), start()];
+    two.channel.isCut = true;
+    fail(one.health);
+    await pass(100);
+    expect(one.health.isCooling(KEY)).toBe(true);
+    expect(two.health.isCooling(KEY)).toBe(false);
+    two.channel.mend();
+    await pass(600);
+    expect(two.health.isCooling(KEY)).toBe(true);
+  });
+
+  it('is told by the one that comes back, too', async () => {
+    const [one, two] = [start(), start()];
+    two.channel.isCut = true;
+    fail(two.health);
+    await pass(100);
+    two.channel.mend();
+    await pass(600);
+    expect(one.health.isCooling(KEY)).toBe(true);
+  });
+
+  describe('of texts', () => {
+    const text = (items: unknown[], fields: object = {}) =>
+      JSON.stringify({ v: 1, from: 'other', n: 1, items, ...fields });
+    const opened = (fields: object = {}) => ({
+      type: 'open',
+      name: NAME,
+      ageMs: 0,
+      restMs: 5_000,
+      ...fields,
+    });
+    const hear = async (...texts: string[]): Promise<RouteHealth> => {
+      const { health } = start();
+      for (const each of texts) bus.say(each);
+      await pass(10);
+      return health;
+    };
+
+    it('ignores one that comes late or again', async () => {
+      const well = { type: 'well', name: NAME, ageMs: 0, restMs: 0 };
+      const health = await hear(
+        text([opened()], { n: 7 }),
+        text([well], { n: 8 }),
+        text([opened()], { n: 7 }),
+      );
+      expect(health.isCooling(KEY)).toBe(false);
+    });
+
+    it('ignores news that is older than what is known', async () => {
+      const { health } = start();
+      fail(health);
+      await pass(1_000);
+      health.recordAnswer(KEY, 10);
+      await pass(100);
+      bus.say(text([opened({ ageMs: 500 })]));
+      await pass(10);
+      expect(health.isCooling(KEY)).toBe(false);
+    });
+
+    it('takes what it knows of one with more in it, as a later version may send', async () => {
+      const health = await hear(
+        text([{ type: 'verdict', name: NAME }, opened({ why: 'x' })], { more: 1 }),
+      );
+      expect(health.isCooling(KEY)).toBe(true);
+    });
+
+    it.each([
+      ['no JSON', '{'],
+      ['null', 'null'],
+      ['an array', '[]'],
+      ['a number', '5'],
+      ['another version', text([opened()], { v: 2 })],
+      ['no sender', text([opened()], { from: '' })],
+      ['a number that is none', text([opened()], { n: 'x' })],
+      ['no items', text([], { items: { 0: opened() } })],
+      ['too many items', text(Array.from({ length: 2_001 }, () => opened()))],
+      ['too long a text', text([opened()], { more: 'x'.repeat(70_000) })],
+      ['a provider that is not served here', text([opened({ name: 'evil/gpt' })])],
+      ['a name that is none', text([opened({ name: { toString: 'x' } })])],
+      ['too long a name', text([opened({ name: `openai/${'x'.repeat(700)}` })])],
+      ['a rest without end', text([opened({ restMs: 1e300 })])],
+      ['a negative rest', text([opened({ restMs: -1 })])],
+      ['a broken rest', text([opened({ restMs: 1.5 })])],
+      ['an age in the future', text([opened({ ageMs: -1 })])],
+      [
+        'figures of half a pair',
+        text([{ type: 'speeds', name: NAME, latencies: [1], speeds: [] }]),
+      ],
+      ['figures too many', text([{ type: 'speeds', name: NAME, latencies: [1, 1e9], speeds: [] }])],
+      [
+        'figures that are none',
+        text([{ type: 'speeds', name: NAME, latencies: [1, 'x'], speeds: [] }]),
+      ],
+      [
+        'half a memory',
+        text([{ type: 'memory', name: NAME, latencies: [0, []], speeds: [0, [], []] }]),
+      ],
+      ['a try of what is well', text([{ type: 'trying', name: NAME }])],
+    ])('ignores %s', async (_what, each) => {
+      const health = await hear(each);
+      expect(health.isCooling(KEY)).toBe(false);
+      expect(health.sharedRoutes()).toEqual([]);
+      expect(health.speedOf(KEY)).toBeUndefined();
+    });
+
+    it('never waits longer than the setting, whatever it is told', async () => {
+      const health = await hear(text([opened({ restMs: 3_600_000 })]));
+      expect(health.isCooling(KEY)).toBe(true);
+      await pass(COOLDOWN_MS);
+      expect(health.isCooling(KEY)).toBe(false);
+    });
+
+    it('forgets nothing of its own for names that others make up', async () => {
+      const one = start();
+      askToWait(one.health, COOLDOWN_MS);
+      for (let text_ = 0; text_ < 12; text_++) {
+        const items = Array.from({ length: 1_000 }, (_, at) =>
+          opened({ name: `openai/${text_}-${at}`, restMs: 9_000 }),
+        );
+        for (let at = 0; at < items.length; at += 500) {
+          bus.say(text(items.slice(at, at + 500), { n: text_ * 2 + (at > 0 ? 2 : 1) }));
+        }
+      }
+      await pass(50);
+      expect(one.health.isCooling(KEY)).toBe(true);
+      expect(one.health.sharedRoutes().length).toBeLessThanOrEqual(10_000);
+    });
+  });
+});

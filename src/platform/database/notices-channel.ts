@@ -1,0 +1,41 @@
+import { Logger } from '@nestjs/common';
+import { InstanceChannel, type TextListener } from '../channel/instance-channel.js';
+import { messageOf } from '../errors/thrown.js';
+import { notify, type DatabaseNotices } from './database-notices.js';
+import type { Database } from './database.js';
+
+/** Instances that share only a database tell each other by its notices, on the session that hears those anyway. */
+export class NoticesChannel extends InstanceChannel {
+  private readonly logger = new Logger(NoticesChannel.name);
+  /** PostgreSQL's limit is 8,000. */
+  readonly maxBytes = 7_900;
+
+  constructor(
+    private readonly database: Database,
+    private readonly notices: DatabaseNotices,
+  ) {
+    super();
+  }
+
+  listen(topic: string, onText: TextListener, onBack: () => void): void {
+    let session = 0;
+    this.notices.listen(topic, (text) => {
+      if (text !== undefined) onText(text);
+      // It also says every few seconds that something may have been missed, which is too often to ask all others.
+      if (session === this.notices.session) return;
+      session = this.notices.session;
+      onBack();
+    });
+  }
+
+  async publish(topic: string, text: string): Promise<boolean> {
+    try {
+      await notify(this.database.lookUps, topic, text);
+      return true;
+    } catch (error) {
+      // The outage is told already.
+      this.logger.debug(`Other instances could not be told: ${messageOf(error)}`);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import { InstanceChannel, type TextListener } from '../channel/instance-channel.js';
+import { PausingRedis } from './pausing-redis.js';
+
+const COMMAND_TIMEOUT_MS = 1_000;
+const MAX_RECONNECT_DELAY_MS = 2_000;
+/** What this instance says itself and does not hear for so long was said to nobody: the connection is dead. */
+const DEAF_AFTER_MS = 5_000;
+
+interface Topic {
+  readonly onText: TextListener;
+  readonly onBack: () => void;
+}
+
+/** Instances that share a Redis tell each other by its channels. */
+export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApplicationShutdown {
+  readonly maxBytes = 32_768;
+  private readonly publisher: PausingRedis;
+  private readonly subscriber: Redis;
+  private readonly topics = new Map<string, Topic>();
+  /** Before a topic: channels are one space over all of a server's databases. */
+  private readonly prefix: string;
+  private isHearing = false;
+  /** Since when something of this instance's own has not been heard. */
+  private unheardSinceMs: number | undefined;
+
+  constructor(url: string) {
+    super();
+    this.publisher = new PausingRedis(url, {
+      name: 'model-gateway-channel',
+      commandTimeoutMs: COMMAND_TIMEOUT_MS,
+      logger: new Logger(RedisChannel.name),
+      whenFailing: (reason) =>
+        `Redis tells other instances nothing (${reason}); each learns by itself how routes do until it does`,
+      whenBack: 'Redis tells other instances again how routes do',
+    });
+    this.subscriber = new Redis(url, {
+      lazyConnect: true,
+      autoResubscribe: false,
+      connectTimeout: COMMAND_TIMEOUT_MS,
+      connectionName: 'model-gateway-channel-heard',
+      retryStrategy: (attempt) => Math.min(attempt * 100, MAX_RECONNECT_DELAY_MS),
+    });
+    this.prefix = `gateway:${this.subscriber.options.db ?? 0}:`;
+    // Without a listener a connection error would be thrown at the process; the other connection tells of it.
+    this.subscriber.on('error', () => undefined);
+    this.subscriber.on('close', () => (this.isHearing = false));
+    this.subscriber.on('ready', () => {
+      for (const [topic, listener] of this.topics) void this.subscribe(topic, listener);
+    });
+    this.subscriber.on('message', (channel: string, text: string) => {
+      this.unheardSinceMs = undefined;
+      this.topics.get(channel.slice(this.prefix.length))?.onText(text);
+    });
+  }
+
+  /** Whether other instances cannot be told just now. */
+  get isDegraded(): boolean {
+    return this.publisher.isDegraded || !this.isHearing;
+  }
+
+  async onModuleInit(): Promise<void> {
+    // It connects by itself for as long as it takes.
+    this.subscriber.connect().catch(() => undefined);
+    await this.publisher.connect();
+  }
+
+  onApplicationShutdown(): void {
+    this.subscriber.disconnect();
+    this.publisher.disconnect();
+  }
+
+  listen(topic: string, onText: TextListener, onBack: () => void): void {
+    const listener = { onText, onBack };
+    this.topics.set(topic, listener);
+    if (this.subscriber.status === 'ready') void this.subscribe(topic, listener);
+  }
+
+  async publish(topic: string, text: string): Promise<boolean> {
+    const nowMs = performance.now();
+    if (this.unheardSinceMs !== undefined && nowMs - this.unheardSinceMs > DEAF_AFTER_MS) {
+      this.unheardSinceMs = undefined;
+      this.subscriber.disconnect(true);
+    } else if (this.isHearing) {
+      this.unheardSinceMs ??= nowMs;
+    }
+    const told = await this.publisher.ask((redis) => redis.publish(this.prefix + topic, text));
+    if (told === undefined) this.unheardSinceMs = undefined;
+    return told !== undefined;
+  }
+
+  /** One who may not subscribe hears nothing. */
+  private async subscribe(topic: string, { onBack }: Topic): Promise<void> {
+    try {
+      await this.subscriber.subscribe(this.prefix + topic);
+    } catch {
+      return;
+    }
+    this.isHearing = true;
+    this.unheardSinceMs = undefined;
+    onBack();
+  }
+}

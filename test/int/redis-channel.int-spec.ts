@@ -1,0 +1,82 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { RedisChannel } from '../../src/platform/redis/redis-channel.js';
+import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
+
+describeWithRedis(RedisChannel.name, () => {
+  const warnings = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+  jest.spyOn(Logger.prototype, 'log').mockReturnValue();
+  let redis: TestRedis;
+  let proxy: TcpProxy;
+  let near: RedisChannel;
+  /** Behind the proxy. */
+  let far: RedisChannel;
+
+  beforeAll(async () => {
+    redis = await startTestRedis();
+  });
+  afterAll(() => redis.stop());
+
+  beforeEach(async () => {
+    proxy = new TcpProxy({ host: '127.0.0.1', port: Number(new URL(redis.url).port) });
+    await proxy.open();
+    near = new RedisChannel(redis.url);
+    far = new RedisChannel(`redis://127.0.0.1:${proxy.port}`);
+    for (const channel of [near, far]) await channel.onModuleInit();
+  });
+  afterEach(async () => {
+    for (const channel of [near, far]) channel.onApplicationShutdown();
+    await proxy.cut();
+    warnings.mockClear();
+  });
+
+  /** What a channel hears on a topic, with `back` for each time that it listens anew. */
+  async function heardBy(channel: RedisChannel, topic = 'letters'): Promise<string[]> {
+    const heard: string[] = [];
+    channel.listen(
+      topic,
+      (text) => heard.push(text),
+      () => heard.push('back'),
+    );
+    await until(() => heard.length > 0);
+    return heard;
+  }
+
+  it('tells all, who says it too, in one order, and nobody of another topic or database', async () => {
+    const elsewhere = new RedisChannel(`${redis.url}/1`);
+    await elsewhere.onModuleInit();
+    const [one, two, other] = [
+      await heardBy(near),
+      await heardBy(far),
+      await heardBy(far, 'parcels'),
+    ];
+    const apart = await heardBy(elsewhere);
+    await Promise.all(
+      Array.from({ length: 50 }, (_, at) => (at % 2 ? near : far).publish('letters', String(at))),
+    );
+    await until(() => one.length === 51 && two.length === 51);
+    expect(one).toEqual(two);
+    expect(await near.publish('parcels', 'x')).toBe(true);
+    await until(() => other.length === 2);
+    expect(other).toEqual(['back', 'x']);
+    expect(apart).toEqual(['back']);
+    elsewhere.onApplicationShutdown();
+  });
+
+  it('says so where nobody is told, once aloud, and that it is back', async () => {
+    const heard = await heardBy(far);
+    await proxy.cut();
+    await until(async () => !(await far.publish('letters', 'lost')));
+    await until(() => far.isDegraded);
+    expect(await far.publish('letters', 'lost')).toBe(false);
+    await near.publish('letters', 'missed');
+    await proxy.open();
+    await until(() => heard.length === 2);
+    expect(heard).toEqual(['back', 'back']);
+    await until(() => near.publish('letters', 'heard'));
+    await until(() => heard.includes('heard'));
+    expect(warnings).toHaveBeenCalledTimes(1);
+  });
+});
