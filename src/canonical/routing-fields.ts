@@ -135,6 +135,15 @@ export const routingFieldsSchema = {
   },
 } as const;
 
+/** What a caller calls its conversation; the turns of one go where their beginning is in the cache. */
+export const sessionFieldSchema = {
+  type: ['string', 'null'],
+  maxLength: 256,
+  description:
+    'A name for the conversation, whose turns go to one provider and account as long as it is well. Without it `X-Session-Id` ' +
+    'or the opening messages tell. Never goes to a vendor.',
+} as const;
+
 /** What a caller says about its trace; what it may hold besides is read where traces are made. */
 export const traceFieldSchema = {
   type: ['object', 'null'],

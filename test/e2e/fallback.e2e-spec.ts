@@ -567,6 +567,35 @@ describe('fallback along models: [a, b]', () => {
     expect(await none.json()).toMatchObject({ error: { param: 'provider' } });
   });
 
+  it.each([
+    ['session_id', { session_id: 'talk' }, {}],
+    ['X-Session-Id', {}, { 'x-session-id': 'another talk' }],
+    ['how it opens', {}, {}],
+  ])('keeps a conversation by %s where it fell back to', async (_, fields, headers) => {
+    const rules = { role: 'system', content: 'Rules. '.repeat(800) };
+    const turn = (more: object[]): Promise<Response> =>
+      gateway.post(
+        '/v1/chat/completions',
+        {
+          model: 'one/twin',
+          messages: [rules, { role: 'user', content: 'Hello' }, ...more],
+          ...fields,
+        },
+        headers,
+      );
+    one.answer = errorAnswer(500);
+    expect((await turn([])).headers.get('x-gateway-provider')).toBe('other');
+    one.answer = politeAnswer({ text: 'From a.', promptTokens: 10, completionTokens: 5 });
+    const next = await turn([
+      { role: 'assistant', content: 'Hi' },
+      { role: 'user', content: 'Go on.' },
+    ]);
+    expect(next.headers.get('x-gateway-provider')).toBe('other');
+    expect(other.calls.at(-1)?.body).not.toHaveProperty('session_id');
+    const short = await ask({ models: ['one/twin'], ...fields });
+    expect(short.headers.get('x-gateway-provider')).toBe('one');
+  });
+
   it('honours provider.sort and max_price, whatever the dialect', async () => {
     const ordered = { sort: { by: 'price', partition: 'none' }, order: [] };
     const sorted = await ask({ models: ['other/b', 'one/a'], provider: ordered });

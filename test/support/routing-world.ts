@@ -91,14 +91,17 @@ export class World {
     models: Model[] = [gpt, claude, speech],
     private readonly countTokens?: (call: UpstreamCall) => Promise<number>,
     /** With accounts; of others nothing need be said. Each account has a script of its own, as `openai@eu`. */
-    providers: readonly ProviderConfig[] = [],
+    public providers: readonly ProviderConfig[] = [],
   ) {
+    const providersNow = () => this.providers;
     this.service = new RoutingService(
       this.config as unknown as AppConfig,
       { find: (id: string) => models.find((model) => model.id === id) } as CatalogueService,
       {
         has: () => true,
-        providers,
+        get providers() {
+          return providersNow();
+        },
         get: (provider: string, account?: string) => ({
           droppedParams: (_request: unknown, { upstreamModel }: { upstreamModel: string }) => [
             `dropped by ${provider} for ${upstreamModel}`,
@@ -138,7 +141,7 @@ export class World {
       recovery: request.routing.recovery,
       hedgeMs: request.routing.hedgeMs,
     };
-    const plan = await this.service.plan({} as Caller, request, context);
+    const plan = await this.service.plan({ tenantId: 'tenant' } as Caller, request, context);
     context.callerGone.addEventListener('abort', () => {
       if (!this.isPatient) plan.closeVendor();
     });

@@ -16,6 +16,7 @@ import type { Plan } from '../routing/plan.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { readHedge } from '../routing/hedge/hedge-wish.js';
 import { readRecovery } from '../routing/recovery/recovery-wish.js';
+import { readSessionId } from '../routing/stickiness/conversation-key.js';
 import { TracingService } from '../tracing/tracing.service.js';
 import { setFlaggedHeader } from './answer-headers.js';
 import type { Call } from './call.js';
@@ -172,7 +173,7 @@ export class AnswersService {
     const costLimit = endpoint === 'count_tokens' ? undefined : maxCostOf(request, headers);
     const context = {
       ...{ requestId, endpoint, receivedAt, callerGone, tags, cacheTtlSeconds },
-      ...{ recovery, costLimit },
+      ...{ recovery, costLimit, sessionId: readSessionId(headers) },
       hedgeMs: request.routing.hedgeMs ?? readHedge(headers),
     };
     return this.routing.plan(caller, request, context);

@@ -72,6 +72,17 @@ export function ApiHedgeHeader(): MethodDecorator {
   });
 }
 
+/** The header that names the conversation which a call belongs to. */
+export function ApiSessionHeader(): MethodDecorator {
+  return ApiHeader({
+    name: 'X-Session-Id',
+    required: false,
+    description:
+      'A name for the conversation, where the body has no `session_id`: its turns go to one provider and account as long as it is well.',
+    schema: { type: 'string', example: 'support-4711' },
+  });
+}
+
 /** The headers with which a caller says what its call is part of, and asks for the call's trace. */
 export function ApiTraceHeaders(): MethodDecorator {
   return applyDecorators(

@@ -20,6 +20,7 @@ const CONTROL_MEMBERS = new Set([
   'user',
   'safety_identifier',
   'prompt_cache_key',
+  'session_id',
   'previous_response_id',
   'service_tier',
   'include',

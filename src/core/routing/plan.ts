@@ -74,6 +74,8 @@ export interface RequestContext {
   readonly cacheTtlSeconds?: number;
   /** Whether another route may go on with an answer that breaks off; undefined: none. */
   readonly recovery?: Recovery | undefined;
+  /** What the caller's header calls the conversation. */
+  readonly sessionId?: string | undefined;
   /** Which routes may be taken by what they may cost; undefined: all. */
   readonly costLimit?: CostLimit | undefined;
   /** After how long without content a second route is to be asked; undefined: none. */
@@ -105,6 +107,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   observer: RequestObserver | undefined;
   /** Where the speed of routes is remembered; set when routes are about to be tried. */
   speeds: RouteSpeeds | undefined;
+  /** Where it is remembered which route has the conversation in its cache; undefined: it is of none. */
+  conversation: ConversationRoutes | undefined;
   /** Where it is counted what answers used; set with `speeds`. */
   uses: RouteUses | undefined;
   private readonly vendorCanceller = new VendorCanceller(this.attempts);
@@ -209,6 +213,12 @@ export interface RouteSpeeds {
   tokensPerSecond(route: PlannedRoute): number | undefined;
   /** Notes an answer of so many tokens, from its call to its end. */
   recordSpeed(route: PlannedRoute, tokens: number, durationMs: number): void;
+}
+
+/** Remembers where a conversation is. */
+export interface ConversationRoutes {
+  /** It is answered over this route. */
+  note(route: PlannedRoute): void;
 }
 
 /** What answers used by route; the tally of routes is one. */

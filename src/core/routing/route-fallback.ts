@@ -235,6 +235,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       }
       attempt.outcome = 'answered';
       tried.answered(plan.streamed);
+      plan.conversation?.note(route);
       const dropped = droppedParams();
       // Once more, for vendors that are asked after something else has been fetched.
       asked?.();

@@ -11,6 +11,7 @@ import {
   type WorkRequest,
 } from '../../canonical/work-request.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
+import type { Model } from '../catalogue/catalogue.types.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { LiveSettings } from '../../platform/config/live-settings.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
@@ -43,6 +44,9 @@ import {
   type FallbackSinks,
   type MakeRouteCall,
 } from './route-fallback.js';
+import { isCacheable } from './stickiness/conversation-key.js';
+import { ConversationPlaces } from './stickiness/conversation-places.js';
+import { StickyConversation } from './stickiness/sticky-conversation.js';
 import { selectRoutes, type RoutingState } from './select-routes.js';
 import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
@@ -59,6 +63,8 @@ export class RoutingService {
   readonly pools: AccountPools;
   private readonly operatorPools: OperatorPools;
   readonly hedges: HedgeShare;
+  /** Where conversations went last. */
+  readonly conversations = new ConversationPlaces();
   /** What is remembered of each route. */
   readonly health: RouteHealth;
   private state: RoutingState;
@@ -113,16 +119,40 @@ export class RoutingService {
     const known = this.byokUpstreams.of(caller.tenantId);
     const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
     const { costLimit } = context;
+    const conversation = this.conversationOf(caller, request, models, context, byok);
     const state =
-      byok.length > 0 || limits || costLimit
-        ? { ...current, byok, subjects: limits, costLimit }
+      byok.length > 0 || limits || costLimit || conversation
+        ? { ...current, byok, subjects: limits, costLimit, ...conversation?.preference }
         : current;
-    const routes = selectRoutes(request, models, state);
+    const selected = selectRoutes(request, models, state);
+    const routes = conversation ? conversation.lead(selected) : selected;
     const recovery = recoveryOf(request, context.recovery);
     const read = cache || recovery ? decoded(request, recovery) : request;
     const { hedgeMs: wish } = context;
     const isHedged = wish !== undefined && !this.hedges.isOff && mayBeHedged(request);
-    return new Plan(read, routes, context, cache, limits, recovery, isHedged ? wish : undefined);
+    const hedgeMs = isHedged ? wish : undefined;
+    const plan = new Plan(read, routes, context, cache, limits, recovery, hedgeMs);
+    plan.conversation = conversation;
+    return plan;
+  }
+
+  /** Undefined where there is no choice, or nothing that a vendor would have in its cache. */
+  private conversationOf(
+    caller: Caller,
+    request: RoutableRequest,
+    models: readonly Model[],
+    { sessionId }: RequestContext,
+    byok: readonly ByokAccess[],
+  ): StickyConversation | undefined {
+    if (!isTextRequest(request) || !isCacheable(request)) return undefined;
+    const hasChoice =
+      byok.length > 0 ||
+      models.some(
+        ({ routes }) =>
+          routes.length > 1 || (routes[0] && this.operatorPools.of(routes[0].provider)),
+      );
+    if (!hasChoice) return undefined;
+    return StickyConversation.of(caller.tenantId, request, sessionId, this.conversations);
   }
 
   /**

@@ -17,7 +17,7 @@ import { withoutDenied } from './denied-names.js';
 import { byPrice, isSamePool, sortRoutes, withoutDear, type RouteFigures } from './order-routes.js';
 import type { CostLimit, PlannedRoute } from './plan.js';
 import type { AccountPools } from './pool/account-pools.js';
-import { isPooled, servesModel, type PoolMember } from './pool/pool-member.js';
+import { isPooled, servesModel, type PooledRoute, type PoolMember } from './pool/pool-member.js';
 import type { HealthKey } from './route-health.js';
 import { textCeilingOf } from './text-ceiling.js';
 import type { UsageBounds } from '../../canonical/billable-route.js';
@@ -39,8 +39,8 @@ export interface RoutingState extends RouteFigures {
   poolOf?(provider: string): readonly PoolMember[] | undefined;
   /** What those can take; there where any has several. */
   pools?: Pick<AccountPools, 'order' | 'waitMs' | 'expectedTokens'>;
-  /** Id of the account that is to be first as long as it is well, e.g. as it has read the prompt before. */
-  preferredAccount?(provider: string): string | undefined;
+  /** Id of the account that is to be first of a pool as long as it is well, e.g. as it has read the prompt before. */
+  preferredAccount?(routes: readonly PooledRoute[]): string | undefined;
   limits: AppConfig['limits'];
   byokFeePercent: number;
   /** The caller's own accounts; of one provider in the order in which they are tried. */
@@ -276,7 +276,7 @@ function planShared(
         configVersion: own && member.hasFilePrices ? null : configVersion,
       });
     });
-  planned.push(...state.pools.order(routes, state.preferredAccount?.(route.provider)));
+  planned.push(...state.pools.order(routes, state.preferredAccount?.(routes)));
 }
 
 /** Tokens that a request is taken to use on a route, for an account's limits: less than it can use at most. */

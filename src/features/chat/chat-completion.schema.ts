@@ -1,6 +1,7 @@
 import {
   modelFieldsSchema,
   routingFieldsSchema,
+  sessionFieldSchema,
   traceFieldSchema,
 } from '../../canonical/routing-fields.js';
 import type { BodyOf } from '../../platform/http/validate-body.js';
@@ -114,6 +115,7 @@ export const chatCompletionSchema = {
     metadata: { type: ['object', 'null'] },
     trace: traceFieldSchema,
     ...routingFieldsSchema,
+    session_id: sessionFieldSchema,
   },
 } as const;
 

@@ -36,6 +36,7 @@ const READ_FIELDS = new Set<string>([
   'transforms',
   'plugins',
   'recovery',
+  'session_id',
   'max_cost',
   'max_cost_mode',
   'hedge_ms',

@@ -1,6 +1,7 @@
 import {
   modelFieldsSchema,
   routingFieldsSchema,
+  sessionFieldSchema,
   traceFieldSchema,
 } from '../../canonical/routing-fields.js';
 import type { BodyOf } from '../../platform/http/validate-body.js';
@@ -88,6 +89,7 @@ const sharedProperties = {
     },
   },
   ...routingFieldsSchema,
+  session_id: sessionFieldSchema,
 } as const;
 
 export const messagesSchema = {

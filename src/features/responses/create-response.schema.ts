@@ -1,6 +1,7 @@
 import {
   modelFieldsSchema,
   routingFieldsSchema,
+  sessionFieldSchema,
   traceFieldSchema,
 } from '../../canonical/routing-fields.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
@@ -130,6 +131,7 @@ export const createResponseSchema = {
     prompt: object,
     trace: traceFieldSchema,
     ...routingFieldsSchema,
+    session_id: sessionFieldSchema,
   },
 } as const;
 

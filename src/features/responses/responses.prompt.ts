@@ -47,6 +47,7 @@ const READ_FIELDS = new Set([
   'transforms',
   'plugins',
   'recovery',
+  'session_id',
   'max_cost',
   'max_cost_mode',
   'hedge_ms',

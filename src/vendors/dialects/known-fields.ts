@@ -2,7 +2,8 @@ import type { JsonBody, JsonObject } from '../../platform/http/json-body.js';
 
 /** Fields of a body that are the gateway's own or another gateway's, and mean nothing to a vendor. */
 export const GATEWAY_FIELDS: readonly string[] = [
-  ...['models', 'provider', 'route', 'recovery', 'max_cost', 'max_cost_mode', 'hedge_ms'],
+  ...['models', 'provider', 'route', 'recovery', 'session_id'],
+  ...['max_cost', 'max_cost_mode', 'hedge_ms'],
   ...['trace', 'transforms', 'plugins', 'usage'],
 ];
 

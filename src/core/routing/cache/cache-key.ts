@@ -8,7 +8,16 @@ export type CacheableRequest = CanonicalRequest | EmbeddingRequest;
 
 /** Members of a body that change neither what a model is asked nor what it may answer. */
 const EXCLUDED_MEMBERS = new Set([
-  ...['stream', 'stream_options', 'user', 'metadata', 'trace', 'max_cost', 'max_cost_mode'],
+  ...[
+    'stream',
+    'stream_options',
+    'user',
+    'metadata',
+    'trace',
+    'session_id',
+    'max_cost',
+    'max_cost_mode',
+  ],
 ]);
 
 /** Answers that were kept in another form must not be found. */

@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConversationPlaces, type ConversationPlace } from './conversation-places.js';
+
+const at = (provider: string): ConversationPlace => ({ model: 'm', provider, account: undefined });
+
+function world(maxPlaces = 3) {
+  const clock = { nowMs: 0 };
+  const places = new ConversationPlaces(() => clock.nowMs, maxPlaces);
+  const moved: string[] = [];
+  places.onMoved = (key, { provider }) => void moved.push(`${key} ${provider}`);
+  return { clock, places, moved };
+}
+
+describe(ConversationPlaces.name, () => {
+  it('remembers a place from its last use for as long as it is kept', () => {
+    const { clock, places } = world();
+    places.note('a', at('p'), 1_000);
+    clock.nowMs = 999;
+    expect(places.of('a')).toMatchObject(at('p'));
+    places.note('a', at('p'), 1_000);
+    clock.nowMs = 1_998;
+    expect(places.of('a')).toMatchObject(at('p'));
+    clock.nowMs = 1_999;
+    expect(places.of('a')).toBeUndefined();
+  });
+
+  it('forgets the one that was used longest ago where it is full', () => {
+    const { places } = world();
+    for (const key of ['a', 'b', 'c', 'a', 'd']) places.note(key, at('p'), 1_000);
+    expect(places.size).toBe(3);
+    expect(['a', 'b', 'c', 'd'].filter((key) => places.of(key))).toEqual(['a', 'c', 'd']);
+  });
+
+  it('tells of what is new or has moved, and not of what others told', () => {
+    const { clock, places, moved } = world();
+    places.note('a', at('p'), 1_000);
+    places.note('a', at('p'), 1_000);
+    places.note('a', at('q'), 1_000);
+    places.learn('b', at('p'), 1_000);
+    places.note('b', at('p'), 1_000);
+    clock.nowMs = 1_000;
+    places.note('b', at('p'), 1_000);
+    expect(moved).toEqual(['a p', 'a q', 'b p']);
+  });
+});
