@@ -1,4 +1,10 @@
-import type { CanonicalEvent, RouteEvent, WorkEvent } from '../../canonical/canonical-event.js';
+import {
+  isContent,
+  type CanonicalEvent,
+  type RouteEvent,
+  type WorkEvent,
+} from '../../canonical/canonical-event.js';
+import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CachedAnswer } from './cache/cached-answer.js';
 import { FREE } from '../../canonical/exact-pricing.js';
 import { NO_USAGE } from '../../canonical/usage.js';
@@ -68,6 +74,19 @@ export class OpenedAnswer<Event = CanonicalEvent> implements AsyncIterableIterat
       throw error;
     }
     return this.next();
+  }
+}
+
+/** Pulls events up to the first content. @throws UpstreamError where there is none */
+export async function pullToContent<Event extends CanonicalEvent | WorkEvent<unknown>>(
+  events: AsyncIterator<Event>,
+  held: Event[],
+): Promise<void> {
+  for (;;) {
+    const next = await events.next();
+    if (next.done) throw new UpstreamError({ failure: 'unreadable', message: 'an empty answer' });
+    held.push(next.value);
+    if (isContent(next.value)) return;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import {
-  isContent,
   usageIn,
   type CanonicalEvent,
   type RouteEvent,
@@ -16,7 +15,7 @@ import { brokenAnswerError, callerErrorOf, type RouteFailure } from './caller-er
 import { HedgeRace } from './hedge/hedge-race.js';
 import type { HedgeShare } from './hedge/hedge-share.js';
 import type { Lane } from './hedge/lane.js';
-import type { BegunAnswer } from './opened-answer.js';
+import { pullToContent, type BegunAnswer } from './opened-answer.js';
 import type { Plan, PlannedRoute, RouteAttempt, RouteCover } from './plan.js';
 import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
 import type { AccountPools } from './pool/account-pools.js';
@@ -83,8 +82,8 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       ask: (route, lane) => this.tryRoute(route, lane),
       mayTry: (route) =>
         !this.isTooLongFor(route.model) &&
-        this.limitsLeft(route) !== undefined &&
-        !records.health.isOnTrial(route),
+        !records.health.isOnTrial(route) &&
+        !(isPooled(route) && records.pools.waitMs(route) > 0),
       cover: (route) => cover.cover(route),
     });
   }
@@ -299,16 +298,4 @@ export function fullAccount(waitMs: number): UpstreamError | undefined {
   if (waitMs <= 0) return undefined;
   const message = 'the account is at its limit';
   return new UpstreamError({ failure: 'rate_limited', message, retryAfterMs: waitMs });
-}
-
-async function pullToContent<Event extends CanonicalEvent | WorkEvent<unknown>>(
-  events: AsyncIterator<Event>,
-  held: Event[],
-): Promise<void> {
-  for (;;) {
-    const next = await events.next();
-    if (next.done) throw new UpstreamError({ failure: 'unreadable', message: 'an empty answer' });
-    held.push(next.value);
-    if (isContent(next.value)) return;
-  }
 }

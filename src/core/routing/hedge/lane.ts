@@ -6,7 +6,7 @@ import {
   type CanonicalEvent,
   type WorkEvent,
 } from '../../../canonical/canonical-event.js';
-import { UNMEASURED_SPEED, type Usage } from '../../../canonical/usage.js';
+import { NO_USAGE, UNMEASURED_SPEED, type Usage } from '../../../canonical/usage.js';
 import type { RoutableRequest } from '../../../canonical/work-request.js';
 import type { AttemptRecorder } from '../attempt-recorder.js';
 import type { Plan, RouteAttempt } from '../plan.js';
@@ -100,7 +100,7 @@ export class Lane implements CancelSignal {
       const { attempt, tried } = this.call;
       attempt.outcome = outcome;
       attempt.usage = usedInSilence(this.plan, this.call, this.clock.now());
-      attempt.use?.end(attempt.usage, false);
+      attempt.use?.end(attempt.usage ?? NO_USAGE, false);
       attempt.durationMs =
         outcome === 'outpaced' ? tried.outpaced(this.plan.streamed) : tried.end(outcome);
     }

@@ -66,6 +66,30 @@ describe('requests of a provider with several accounts', () => {
     expect(routes[2]?.provider).toBe('azure');
   });
 
+  it('have another account asked when the first is silent, unless that is at its limit', async () => {
+    const silent = (): Script => ({ ...GOOD, silentMs: 1_000_000 });
+    const hedged = { hedge_ms: 5 };
+    const one = world(
+      { a: { weight: 1e9 }, b: { weight: 1e-9, ...limits(1) } },
+      { 'openai@a': [silent(), silent()] },
+    );
+    const first = await ask(one, hedged);
+    expect([one.called, first.outcomes]).toEqual([
+      ['openai@a', 'openai@b'],
+      ['outpaced', 'answered'],
+    ]);
+    const second = await ask(one, hedged);
+    expect([one.called.slice(2), second.outcomes]).toEqual([
+      ['openai@a', 'azure'],
+      ['outpaced', 'answered'],
+    ]);
+    expect(one.closed).toEqual(['openai@a', 'openai@a']);
+    const uses = [...first.plan.attempts, ...second.plan.attempts].map(({ route }) => route);
+    for (const { pooled } of uses) {
+      if (pooled) expect(one.service.pools.loadFor(pooled.member.key)!.open).toBe(0);
+    }
+  });
+
   it('keep each account below its limit until the sum is spent, then are refused with the time to wait', async () => {
     const one = world({ a: limits(10), b: limits(20), c: limits(70) });
     for (let count = 0; count < 100; count++) {
