@@ -24,6 +24,7 @@ import { ProvidersModule } from '../features/providers/providers.module.js';
 import { ServiceStopModule } from '../platform/time/service-stop.js';
 import { QueueModule } from '../platform/queue/queue.module.js';
 import { WebhooksModule } from '../platform/outbound/webhooks.module.js';
+import { QuoteModule } from '../features/quote/quote.module.js';
 import { ResponsesModule } from '../features/responses/responses.module.js';
 import { ServiceDrain } from './service-drain.js';
 import { LedgerModule } from '../core/ledger/ledger.module.js';
@@ -82,6 +83,7 @@ export class AppModule {
         AudioModule,
         EmbeddingsModule,
         JobsModule,
+        QuoteModule,
         WebhooksModule,
         ProvidersModule,
         CustomerModule,

@@ -413,3 +413,211 @@ describe('max_cost', () => {
     expect(fake.calls).toEqual([]);
   });
 });
+
+describe('POST /v1/quote', () => {
+  interface Quoted {
+    endpoint: string;
+    available: number;
+    answer_cache: string;
+    routes: {
+      model: string;
+      provider: string;
+      cost: { least: number; likely: number; worst: number; worst_usd: string };
+      tokens: Record<string, number>;
+      output_limit: number | null;
+      likely_by: string;
+    }[];
+    left_out: { model: string; provider: string; reason: string }[];
+    refusal: Record<string, unknown> | null;
+  }
+
+  async function quoteOf(
+    { key }: Account,
+    body: object,
+    query = '',
+    headers: Record<string, string> = {},
+  ): Promise<Quoted> {
+    const response = await gateway.post(`/v1/quote${query}`, body, {
+      authorization: `Bearer ${key}`,
+      ...headers,
+    });
+    const text = await response.text();
+    expect([response.status, text]).toEqual([200, expect.anything()]);
+    return JSON.parse(text) as Quoted;
+  }
+
+  it.each<[string, object, number]>([
+    ['of open length', {}, 320_000],
+    ['of open length, with much', {}, 1_000_000_000],
+    ['with a limit', { max_tokens: 70, n: 3 }, 320_000],
+    ['that is to fit', { max_cost: 110, max_cost_mode: 'fit', max_tokens: 9_000 }, 320_000],
+    ['over a chain', { model: undefined, models: ['one/dear', 'one/a'] }, 320_000],
+  ])('says what the hold then is for a request %s', async (_, rest, credits) => {
+    const account = await openAccount(credits);
+    const { routes, available, refusal } = await quoteOf(account, {
+      ...{ model: 'one/a', messages: HELLO },
+      ...rest,
+    });
+    expect({ available, refusal }).toEqual({ available: credits, refusal: null });
+    let held: number[] = [];
+    fake.answer = async (call, response) => {
+      const { rows } = await gateway.database.query<{ amount: number }>(
+        'SELECT amount FROM holds WHERE tenant_id = $1',
+        [account.tenantId],
+      );
+      held = rows.map(({ amount }) => amount);
+      await greedyAnswer(call, response);
+    };
+    const response = await ask(account, rest);
+    const [first] = routes;
+    expect(held).toEqual([first!.cost.worst]);
+    const limit = response.headers.get('x-gateway-output-limit');
+    expect(first!.output_limit).toBe(limit === null ? null : Number(limit));
+    const charged = Number(response.headers.get('x-gateway-cost'));
+    expect(charged).toBeGreaterThanOrEqual(first!.cost.least);
+    expect(charged).toBeLessThanOrEqual(first!.cost.worst);
+  });
+
+  it('bounds what the sandbox costs, by every endpoint, and leaves no trace', async () => {
+    const account = await openAccount(1_000_000);
+    const said = 'How many of the words of this sentence come back, and what do they cost?';
+    const messages = [{ role: 'user', content: said }];
+    const calls: [string, string, string, object][] = [
+      ['', 'chat', '/v1/chat/completions', { model: 'sandbox/echo', messages }],
+      [
+        '?endpoint=completions',
+        'completions',
+        '/v1/completions',
+        { model: 'sandbox/words', prompt: said },
+      ],
+      [
+        '?endpoint=messages',
+        'messages',
+        '/v1/messages',
+        { model: 'sandbox/echo', messages, max_tokens: 99 },
+      ],
+      ['?endpoint=responses', 'responses', '/v1/responses', { model: 'sandbox/echo', input: said }],
+      ['', 'embeddings', '/v1/embeddings', { model: 'sandbox/embed', input: [said, said] }],
+      ['', 'images', '/v1/images/generations', { model: 'sandbox/image', prompt: said, n: 2 }],
+    ];
+    for (const [query, endpoint, path, body] of calls) {
+      const before = await booksOf(account);
+      const quote = await quoteOf(account, body, query);
+      expect(quote).toMatchObject({
+        object: 'quote',
+        endpoint,
+        answer_cache: 'off',
+        refusal: null,
+      });
+      expect(await booksOf(account)).toEqual(before);
+      const { cost } = quote.routes[0]!;
+      expect(cost.least).toBeLessThanOrEqual(cost.likely);
+      expect(cost.likely).toBeLessThanOrEqual(cost.worst);
+      const response = await ask(account, { messages: undefined, ...body }, path);
+      expect([path, response.status]).toEqual([path, 200]);
+      await response.text();
+      const charged = (await booksOf(account)).spent - before.spent;
+      expect([path, charged >= cost.least, charged <= cost.worst]).toEqual([path, true, true]);
+    }
+    for (const body of [
+      { model: 'sandbox/speech', input: said, voice: 'alloy' },
+      { model: 'sandbox/video', prompt: said, seconds: 4 },
+    ]) {
+      expect((await quoteOf(account, body)).routes[0]).toMatchObject({ likely_by: 'request' });
+    }
+    const job = await quoteOf(account, { model: 'sandbox/image', prompt: said }, '?endpoint=jobs');
+    expect(job.routes).toHaveLength(1);
+    const { rows } = await gateway.database.query<{ endpoint: string }>(
+      'SELECT endpoint FROM request_logs WHERE tenant_id = $1',
+      [account.tenantId],
+    );
+    expect(rows).toHaveLength(calls.length);
+  });
+
+  it('says which routes are left out, and how the call would be refused', async () => {
+    const account = await openAccount(1_000);
+    const chain = { models: ['one/dear', 'two/a', 'one/a'], messages: HELLO, max_tokens: 100 };
+    const cheap = await quoteOf(account, {
+      ...chain,
+      max_cost: 110,
+      provider: { ignore: ['two'] },
+    });
+    expect(cheap.routes).toMatchObject([
+      { model: 'one/a', cost: { worst: 110, worst_usd: '0.000110' }, output_limit: null },
+    ]);
+    expect(cheap.left_out).toEqual([
+      { model: 'two/a', provider: 'two', account: null, reason: 'preferences' },
+      { model: 'one/dear', provider: 'one', account: null, reason: 'max_cost' },
+    ]);
+    const none = await quoteOf(account, { ...chain, max_cost: 1 });
+    expect(none).toMatchObject({ routes: [], refusal: { status: 402, param: 'max_cost' } });
+    expect(none.left_out.map(({ reason }) => reason)).toEqual(Array(3).fill('max_cost'));
+    const one = { ...chain, provider: { allow_fallbacks: false } };
+    const alone = await quoteOf(account, one);
+    // A failure of before may have put one on a pause.
+    const apart = alone.left_out.filter(({ reason }) => /^(no_fallbacks|cooling)$/.test(reason));
+    expect([alone.routes.length, apart.length]).toEqual([1, 2]);
+    const poor = await quoteOf(account, { model: 'one/a', messages: HELLO, max_tokens: 2_000 });
+    expect(poor.refusal).toMatchObject({ status: 402, param: 'credits' });
+    const unserved = await quoteOf(account, { model: 'openai/gpt-4o', messages: HELLO });
+    expect(unserved).toMatchObject({ routes: [], refusal: { status: 503 } });
+    expect(new Set(unserved.left_out.map(({ reason }) => reason))).toEqual(
+      new Set(['not_configured']),
+    );
+    expect(fake.calls).toEqual([]);
+  });
+
+  it('knows what the cache has', async () => {
+    const account = await openAccount(1_000_000);
+    const body = { model: 'sandbox/echo', messages: HELLO };
+    const cached = { 'x-gateway-cache': 'true' };
+    expect((await quoteOf(account, body, '', cached)).answer_cache).toBe('miss');
+    const first = await gateway.post('/v1/chat/completions', body, {
+      authorization: `Bearer ${account.key}`,
+      ...cached,
+    });
+    await first.text();
+    expect((await quoteOf(account, { ...body, max_cost: 9 }, '', cached)).answer_cache).toBe('hit');
+  });
+
+  it('takes the likely length of an answer from the log of the tenant', async () => {
+    const account = await openAccount(1_000_000);
+    const body = { model: 'one/a', messages: HELLO, max_tokens: 5_000 };
+    const other = await openAccount(1_000_000);
+    await gateway.database.query(
+      `INSERT INTO request_log_roll_ups (tenant_id, dimension, grain, period, value, requests, errors,
+         prompt_tokens, completion_tokens, cost, latencies)
+       VALUES ($1, 'model', 'day', date_trunc('day', now(), 'UTC'), 'one/a', 20, 4, 100, 16 * 321, 0, '{}')`,
+      [account.tenantId],
+    );
+    const [usual, unknown] = [await quoteOf(account, body), await quoteOf(other, body)];
+    expect(usual.routes[0]).toMatchObject({ tokens: { completion: 321 }, likely_by: 'log' });
+    expect(unknown.routes[0]).toMatchObject({ tokens: { completion: 500 }, likely_by: 'rule' });
+  });
+
+  it.each<[string, object, number, string]>([
+    ['?endpoint=chats', { model: 'one/a', messages: HELLO }, 400, 'endpoint'],
+    ['', { messages: HELLO }, 400, 'model'],
+    ['', { model: 'one/none', messages: HELLO }, 404, 'model'],
+    ['', { model: 'one/a' }, 400, 'messages'],
+    ['?endpoint=messages', { model: 'one/a', messages: HELLO }, 400, 'max_tokens'],
+    ['', { model: 'sandbox/transcribe' }, 400, 'model'],
+    ['?endpoint=embeddings', { model: 'one/a', input: 'Hi' }, 400, 'model'],
+    ['', { model: 'one/a', messages: HELLO, max_cost: 0 }, 400, 'max_cost'],
+  ])('refuses %s %j as the endpoint does', async (query, body, status, param) => {
+    const { key } = await openAccount(1_000);
+    const response = await gateway.post(`/v1/quote${query}`, body, {
+      authorization: `Bearer ${key}`,
+    });
+    expect(await response.json()).toMatchObject({ error: { code: status, param } });
+  });
+
+  it('is for routing keys', async () => {
+    const response = await gateway.post(
+      '/v1/quote',
+      { model: 'one/a', messages: HELLO },
+      { authorization: `Bearer ${gateway.managementKey}` },
+    );
+    expect(response.status).toBe(403);
+  });
+});

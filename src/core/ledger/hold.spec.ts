@@ -5,7 +5,6 @@ import { NO_USAGE } from '../../canonical/usage.js';
 import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
 import type { Caller } from '../access/caller.js';
 import { Hold, affordableOutput, creditsFor, fitOutput } from './hold.js';
-import type { LedgerStore } from './ledger-store.js';
 
 interface RouteOptions extends Partial<OutputLimit> {
   /** Credits a token of output. */
@@ -50,12 +49,7 @@ function hold(first: BillableRoute, credits: number, grant?: number) {
     },
   };
   const request = { requestId: 'r', routes: [first] } as unknown as BillableRequest;
-  const held = new Hold(
-    store as unknown as LedgerStore,
-    { tenantId: 't' } as Caller,
-    request,
-    credits,
-  );
+  const held = new Hold(store, { tenantId: 't' } as Caller, request, credits);
   held.limitOutput();
   return { asked, hold: held };
 }

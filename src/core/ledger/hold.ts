@@ -124,7 +124,7 @@ export function creditsForOutput(route: BillableRoute, tokens: number): number {
 }
 
 /** Makes the route's output what so many credits pay for, between its least and its most. */
-function limitOutput(route: BillableRoute, credits: number): void {
+export function limitOutput(route: BillableRoute, credits: number): void {
   const { output } = route;
   if (!output || output.least === output.most) return;
   const affordable = Math.max(output.least, affordableOutput(route, credits));

@@ -16,6 +16,7 @@ import { LedgerStore } from './ledger-store.js';
 import { SettlementJournal } from './settlement-journal.js';
 import { SettlementRecovery } from './settlement-recovery.service.js';
 import { TokenCounter } from './token-counter.js';
+import { UsualOutput } from './usual-output.service.js';
 
 @Module({
   providers: [
@@ -35,6 +36,7 @@ import { TokenCounter } from './token-counter.js';
     SettlementRecovery,
     StatementReader,
     TokenCounter,
+    UsualOutput,
   ],
   exports: [
     BalanceReader,
@@ -47,6 +49,7 @@ import { TokenCounter } from './token-counter.js';
     LedgerStore,
     RefundsService,
     StatementReader,
+    UsualOutput,
   ],
 })
 export class LedgerModule {

@@ -3,7 +3,8 @@ import type { RoutableRequest } from '../../canonical/work-request.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 import type { Model } from '../catalogue/catalogue.types.js';
 import type { CacheLookup } from './cache/answer-cache.service.js';
-import type { PlannedRoute } from './plan.js';
+import { noteLeftOut } from './left-out.js';
+import type { LeftOutRoute, PlannedRoute } from './plan.js';
 
 /** @throws PermissionError for a model of the chain that a list of names does not leave */
 export function refuseDenied(
@@ -26,6 +27,7 @@ export function refuseDenied(
 export function withoutDenied(
   routes: PlannedRoute[],
   subjects: readonly LimitedSubject[],
+  leftOut?: LeftOutRoute[],
 ): PlannedRoute[] {
   let denier: LimitedSubject | undefined;
   const left = routes.filter(({ provider }) => {
@@ -33,6 +35,7 @@ export function withoutDenied(
     denier ??= found;
     return found === undefined;
   });
+  noteLeftOut(leftOut, routes, left, 'denied');
   if (left.length > 0 || !denier) return left;
   throw new PermissionError(
     `The ${nameOf(denier.scope)}'s list of providers leaves none that serves this model. Name another model, or ask for another list.`,

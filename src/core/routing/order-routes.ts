@@ -1,7 +1,8 @@
 import { pricingOf, toDecimal } from '../../canonical/exact-pricing.js';
 import type { MaxPrice, RouteSort, RoutingPreferences } from '../../canonical/canonical-request.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
-import type { PlannedRoute } from './plan.js';
+import { noteLeftOut } from './left-out.js';
+import type { LeftOutRoute, PlannedRoute } from './plan.js';
 import type { RouteSpeed } from './health/speed-memory.js';
 import type { HealthKey } from './route-health.js';
 
@@ -153,8 +154,13 @@ function ceilingPrice(route: PlannedRoute): bigint {
  *
  * @throws NotFoundError (`provider.max_price`) when that leaves nothing
  */
-export function withoutDear(routes: PlannedRoute[], most: MaxPrice): PlannedRoute[] {
+export function withoutDear(
+  routes: PlannedRoute[],
+  most: MaxPrice,
+  leftOut?: LeftOutRoute[],
+): PlannedRoute[] {
   const left = routes.filter((route) => isWithin(route, most));
+  noteLeftOut(leftOut, routes, left, 'max_price');
   if (left.length > 0) return left;
   const [cheapest] = [...routes].sort(comparePrices);
   throw new NotFoundError(

@@ -80,6 +80,21 @@ export interface RequestContext {
   readonly costLimit?: CostLimit | undefined;
   /** After how long without content a second route is to be asked; undefined: none. */
   readonly hedgeMs?: number | undefined;
+  /** Is told which routes are left out; undefined: nobody asks. */
+  readonly leftOut?: LeftOutRoute[] | undefined;
+}
+
+export const LEFT_OUT_REASONS = [
+  ...(['not_configured', 'own_account', 'denied', 'preferences', 'paused', 'unpriced'] as const),
+  ...(['max_price', 'max_cost', 'cooling', 'resting', 'no_fallbacks'] as const),
+] as const;
+/** Why a request does not take a route. */
+export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
+
+/** A route that a request does not take; of one that was never planned its names only. */
+export interface LeftOutRoute {
+  readonly route: Pick<PlannedRoute, 'model' | 'provider'> & Partial<PlannedRoute>;
+  readonly reason: LeftOutReason;
 }
 
 /** Decides by its possible cost whether a route may be taken; the ledger's `MaxCost` is one. */

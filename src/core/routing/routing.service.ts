@@ -118,12 +118,12 @@ export class RoutingService {
     if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache, limits);
     const known = this.byokUpstreams.of(caller.tenantId);
     const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
-    const { costLimit } = context;
+    const { costLimit, leftOut } = context;
     const conversation = this.conversationOf(caller, request, models, context, byok);
-    const state =
-      byok.length > 0 || limits || costLimit || conversation
-        ? { ...current, byok, subjects: limits, costLimit, ...conversation?.preference }
-        : current;
+    const isPlain = byok.length === 0 && !limits && !costLimit && !leftOut && !conversation;
+    const state = isPlain
+      ? current
+      : { ...current, byok, subjects: limits, costLimit, leftOut, ...conversation?.preference };
     const selected = selectRoutes(request, models, state);
     const routes = conversation ? conversation.lead(selected) : selected;
     const recovery = recoveryOf(request, context.recovery);
@@ -285,6 +285,13 @@ export class RoutingService {
       tried.end(outcome);
       use?.end();
     }
+  }
+
+  /** Whether the cache has an answer to a request now. */
+  async isKept(caller: Caller, request: RoutableRequest, ttlSeconds: number): Promise<boolean> {
+    const limits = await this.endUserLimits.subjectsOf(caller, request.endUser);
+    const kept = await this.cache.lookUp(caller.tenantId, request, ttlSeconds);
+    return withoutDeniedHit(kept, limits)?.hit !== undefined;
   }
 
   /** How each shared route does that this process has called. */

@@ -11,6 +11,7 @@ import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { CanonicalRequest, VendorHeaders } from '../../canonical/canonical-request.js';
 import { messagesRequest } from '../../../test/support/messages-requests.js';
 import type { Pricing } from '../catalogue/catalogue.types.js';
+import type { LeftOutRoute } from './plan.js';
 import { selectRoutes, type RoutingState } from './select-routes.js';
 
 const LIMITS = {
@@ -531,5 +532,66 @@ describe(selectRoutes.name, () => {
       const routing = { ...messagesRequest().routing, only: ['vertex'] };
       expect(() => selectMessages({ webSearch, routing })).toThrow('No searches.');
     });
+  });
+});
+
+describe('routes that are left out', () => {
+  const reasonsOf = (fields: Record<string, unknown>, rest: Partial<RoutingState>) => {
+    const leftOut: LeftOutRoute[] = [];
+    const state = { ...NOTHING_PARTICULAR, ...rest, leftOut };
+    try {
+      selectRoutes(chatRequest(fields), [gpt, claude], state);
+    } catch (error) {
+      leftOut.push({ route: { model: (error as Error).name, provider: '' }, reason: 'unpriced' });
+    }
+    return leftOut.map(({ route: { model, provider }, reason }) => [model, provider, reason]);
+  };
+  const at =
+    (...providers: string[]) =>
+    ({ provider }: { provider: string }): boolean =>
+      providers.includes(provider);
+
+  it('are named with the reason', () => {
+    const fields = { provider: { ignore: ['vertex'], allow_fallbacks: false } };
+    const state = {
+      isConfigured: (provider: string) => provider !== 'azure',
+      isPaused: at('bedrock'),
+    };
+    expect(reasonsOf(fields, state)).toEqual([
+      ['openai/gpt', 'azure', 'not_configured'],
+      ['anthropic/claude', 'vertex', 'preferences'],
+      ['anthropic/claude', 'bedrock', 'paused'],
+      ['anthropic/claude', 'anthropic', 'no_fallbacks'],
+    ]);
+    expect(reasonsOf({}, { isCooling: at('azure', 'vertex') })).toEqual([
+      ['openai/gpt', 'azure', 'cooling'],
+      ['anthropic/claude', 'vertex', 'cooling'],
+    ]);
+  });
+
+  it('are those behind the best where all are cooling down', () => {
+    const reasons = reasonsOf({}, { isCooling: () => true });
+    expect(reasons.map(([, provider]) => provider)).toEqual([
+      'azure',
+      'anthropic',
+      'bedrock',
+      'vertex',
+    ]);
+  });
+
+  it.each<[string, Record<string, unknown>, Partial<RoutingState>, string, string]>([
+    ['paused', {}, { isPaused: () => true }, 'paused', 'ProviderUnavailableError'],
+    [
+      'priced too high',
+      { provider: { max_price: { prompt: 0 } } },
+      {},
+      'max_price',
+      'NotFoundError',
+    ],
+    ['without a price', { service_tier: 'flex' }, {}, 'unpriced', 'InvalidRequestError'],
+  ])('are named where all are %s', (_, fields, state, reason, error) => {
+    const named = reasonsOf(fields, state);
+    expect(named.slice(0, 5).map((entry) => entry[2])).toEqual(Array(5).fill(reason));
+    expect(named.at(-1)?.[0]).toBe(error);
   });
 });

@@ -1,11 +1,9 @@
-import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { LimitedSubject } from '../../canonical/limits.js';
 import { estimateTokens } from '../../canonical/prompt-size.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
 import {
-  InvalidRequestError,
   NotFoundError,
   ProviderUnavailableError,
   RateLimitError,
@@ -14,12 +12,14 @@ import type { AppConfig } from '../../platform/config/app-config.js';
 import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { CallLimits, Upstream } from '../../vendors/upstream.js';
 import { withoutDenied } from './denied-names.js';
+import { noteLeftOut } from './left-out.js';
 import { byPrice, isSamePool, sortRoutes, withoutDear, type RouteFigures } from './order-routes.js';
-import type { CostLimit, PlannedRoute } from './plan.js';
+import type { CostLimit, LeftOutRoute, PlannedRoute } from './plan.js';
 import type { AccountPools } from './pool/account-pools.js';
 import { isPooled, servesModel, type PooledRoute, type PoolMember } from './pool/pool-member.js';
 import type { HealthKey } from './route-health.js';
 import { textCeilingOf } from './text-ceiling.js';
+import { withoutUnpriced } from './unpriced-routes.js';
 import type { UsageBounds } from '../../canonical/billable-route.js';
 
 /** Vendors round the length of a video up to what they offer. */
@@ -55,6 +55,8 @@ export interface RoutingState extends RouteFigures {
   subjects?: readonly LimitedSubject[] | undefined;
   /** By what they may cost, which routes may be taken; undefined: all. */
   costLimit?: CostLimit | undefined;
+  /** Is told which routes are left out, and why; undefined: nobody asks. */
+  leftOut?: LeftOutRoute[] | undefined;
 }
 
 /**
@@ -85,7 +87,8 @@ export function selectRoutes(
     );
   }
 
-  const left = state.subjects ? withoutDenied(configured, state.subjects) : configured;
+  const { leftOut, costLimit } = state;
+  const left = state.subjects ? withoutDenied(configured, state.subjects, leftOut) : configured;
 
   // Here and below: most requests have no preferences and no accounts of tenants, and need no copies.
   const hasFilter = only !== undefined || ignore.length > 0;
@@ -94,6 +97,7 @@ export function selectRoutes(
         ({ provider }) => (only?.includes(provider) ?? true) && !ignore.includes(provider),
       )
     : left;
+  if (hasFilter) noteLeftOut(leftOut, left, routes, 'preferences');
   const [best] = routes;
   if (best === undefined) {
     throw new NotFoundError(
@@ -103,25 +107,33 @@ export function selectRoutes(
   }
   if (sort) routes = sortRoutes(routes, sort, request.routing, request.stream, state);
   else if (strategy === 'sort') routes = byPrice(routes, request.stream, state);
-  if (state.byok.length > 0) routes = withoutUnwantedShared(routes);
+  if (state.byok.length > 0) routes = withoutUnwantedShared(routes, leftOut);
   // Behind the above: an account of the tenant's that is dear or paused is no leave to use shared capacity.
-  if (maxPrice) routes = withoutDear(routes, maxPrice);
+  if (maxPrice) routes = withoutDear(routes, maxPrice, leftOut);
   routes = withoutPaused(routes, state);
   routes = withoutUnpriced(request, routes, models, state);
-  const { costLimit } = state;
   if (costLimit) {
-    routes = routes.filter((route) => costLimit.admits(route));
-    if (routes.length === 0) throw costLimit.refusal();
+    const admitted = routes.filter((route) => costLimit.admits(route));
+    noteLeftOut(leftOut, routes, admitted, 'max_cost');
+    if (admitted.length === 0) throw costLimit.refusal();
+    routes = admitted;
   }
 
-  const [first, ...others] = routes.filter(
-    (route) => !state.isCooling(route) && waitMsOf(route, state) <= 0,
-  );
+  const ready = routes.filter((route) => !state.isCooling(route) && waitMsOf(route, state) <= 0);
+  if (leftOut) {
+    const cooling = routes.filter((route) => state.isCooling(route));
+    const awake = routes.filter((route) => !cooling.includes(route));
+    noteLeftOut(leftOut, awake, ready, 'resting');
+    noteLeftOut(leftOut, cooling, ready.length > 0 ? [] : cooling.slice(0, 1), 'cooling');
+  }
+  const [first, ...others] = ready;
   // All are cooling down: rather try the best one than refuse.
   if (first === undefined) return [bestOfCooling(routes, state) ?? best];
   if (allowFallbacks) return [first, ...others];
   // To the caller, the accounts of one provider are one route.
-  return first.pooled ? [first, ...others.filter((route) => isSamePool(first, route))] : [first];
+  const kept = first.pooled ? others.filter((route) => isSamePool(first, route)) : [];
+  noteLeftOut(leftOut, others, kept, 'no_fallbacks');
+  return [first, ...kept];
 }
 
 /** Milliseconds for which a pool's account takes nothing more; 0: it does, or is none of a pool. */
@@ -162,6 +174,7 @@ function byPreference(
 function withoutPaused(routes: PlannedRoute[], state: RoutingState): PlannedRoute[] {
   if (!routes.some((route) => state.isPaused(route))) return routes;
   const left = routes.filter((route) => !state.isPaused(route));
+  noteLeftOut(state.leftOut, routes, left, 'paused');
   if (left.length > 0) return left;
   const names = [...new Set(routes.map(({ model }) => model))].join(', ');
   throw new ProviderUnavailableError(
@@ -173,55 +186,17 @@ function withoutPaused(routes: PlannedRoute[], state: RoutingState): PlannedRout
  * Where shared capacity stands behind a tenant's account that does not allow it as its fallback, it is
  * left out. Another model is another wish: whoever names it may be served by shared capacity.
  */
-function withoutUnwantedShared(routes: readonly PlannedRoute[]): PlannedRoute[] {
+function withoutUnwantedShared(
+  routes: readonly PlannedRoute[],
+  leftOut: LeftOutRoute[] | undefined,
+): PlannedRoute[] {
   const closedModels = new Set<string>();
-  return routes.filter(({ byok, model }) => {
+  const left = routes.filter(({ byok, model }) => {
     if (byok && !byok.credential.allowSharedFallback) closedModels.add(model);
     return byok !== undefined || !closedModels.has(model);
   });
-}
-
-/**
- * Leaves out shared capacity where it has no price for something that the request asks for.
- *
- * @throws InvalidRequestError when that leaves nothing
- */
-function withoutUnpriced(
-  request: RoutableRequest,
-  routes: PlannedRoute[],
-  models: readonly Model[],
-  state: RoutingState,
-): PlannedRoute[] {
-  const { accountBoundParam } = request;
-  const text = isTextRequest(request) ? request : undefined;
-  if (!accountBoundParam && !text?.vendorHeaders && !text?.webSearch) return routes;
-  let refused: AccountBoundParam | undefined;
-  const left = routes.filter((route) => {
-    if (route.trafficMode === 'byok') return true;
-    const unpriced = accountBoundParam ?? (text && unpricedIn(text, route, models, state));
-    refused ??= unpriced;
-    return unpriced === undefined;
-  });
-  if (left.length === 0 && refused) throw new InvalidRequestError(refused.param, refused.message);
+  noteLeftOut(leftOut, routes, left, 'own_account');
   return left;
-}
-
-/** What of a request has no price on a route; a vendor that never gets it costs nothing for it. */
-function unpricedIn(
-  { dialect, vendorHeaders, webSearch }: CanonicalRequest,
-  { provider, model: id, upstreamModel, pricing }: PlannedRoute,
-  models: readonly Model[],
-  state: RoutingState,
-): AccountBoundParam | undefined {
-  const vendor = state.vendorOf(provider);
-  if (vendorHeaders && vendor.passesVendorHeaders) {
-    const { bound, longContext } = vendorHeaders;
-    if (bound) return bound;
-    const { context_length: pricedTokens = 0 } = models.find((model) => model.id === id) ?? {};
-    if (longContext && pricedTokens < longContext.tokens) return longContext;
-  }
-  const isPriced = pricing.webSearch > 0n || !vendor.runsWebSearch?.(dialect, upstreamModel);
-  return isPriced ? undefined : webSearch?.bound;
 }
 
 /** Adds the ways over one route: the caller's own accounts, and behind them shared capacity. */
@@ -236,6 +211,7 @@ function planRoutes(
   const isConfigured = state.isConfigured(route.provider);
   if (byok.length === 0) {
     if (isConfigured) planShared(request, model, route, state, planned);
+    else state.leftOut?.push({ route: namesOf(model, route), reason: 'not_configured' });
     return;
   }
   const accounts = byok.filter(({ credential }) => credential.provider === route.provider);
@@ -247,6 +223,14 @@ function planRoutes(
   const isShared =
     isConfigured && accounts.every(({ credential }) => credential.allowSharedFallback);
   if (isShared) planShared(request, model, route, state, planned);
+  else if (isConfigured || accounts.length === 0) {
+    const reason = isConfigured ? 'own_account' : 'not_configured';
+    state.leftOut?.push({ route: namesOf(model, route), reason });
+  }
+}
+
+function namesOf(model: Model, { provider }: ModelRoute): LeftOutRoute['route'] {
+  return { model: model.id, provider };
 }
 
 /** Shared capacity: one route, or one for each account that serves the model. */

@@ -41,6 +41,10 @@ import { VideosService } from './videos.service.js';
 import { JobsRepository } from './jobs.repository.js';
 import { JobsService } from './jobs.service.js';
 import { CreateJobService } from './create-job.service.js';
+import { QuotesService } from '../../core/answers/quotes.service.js';
+import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
+import { parseImageGeneration } from './image-generation.parse.js';
+import { parseJob } from './jobs.parse.js';
 
 /**
  * Images, videos and long speech: work that outlives a request, and the process that took it in. What
@@ -103,4 +107,11 @@ import { CreateJobService } from './create-job.service.js';
   ],
   exports: [ArtifactStore],
 })
-export class JobsModule {}
+export class JobsModule {
+  constructor(quotes: QuotesService, catalogue: CatalogueService) {
+    const find = (alias: string) => catalogue.find(alias);
+    quotes.add('jobs', ({ value }) => parseJob(value, find).request);
+    quotes.add('videos', ({ value }) => parseJob(value, find).request);
+    quotes.add('images', ({ value }) => parseImageGeneration(value, find).parsed.request);
+  }
+}

@@ -18,6 +18,7 @@ import { StoredResponsesRepository } from './stored-responses.repository.js';
 import { TurnContextService } from './turn-context.service.js';
 import { TurnToolsService } from './turn-tools.service.js';
 import { StoredResponsesService, ResponseRetentionService } from './stored-responses.service.js';
+import { QuotesService } from '../../core/answers/quotes.service.js';
 
 @Module({
   imports: [AnswersModule],
@@ -43,4 +44,8 @@ import { StoredResponsesService, ResponseRetentionService } from './stored-respo
     TurnToolsService,
   ],
 })
-export class ResponsesModule {}
+export class ResponsesModule {
+  constructor(quotes: QuotesService, responses: ResponsesService) {
+    quotes.add('responses', async (body, call) => (await responses.read(body, call)).request);
+  }
+}

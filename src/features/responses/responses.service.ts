@@ -11,6 +11,7 @@ import { TurnContextService } from './turn-context.service.js';
 import { ResponseAnswer } from './response-answer.js';
 import { toResponseError } from './response-object.js';
 import { newResponseId } from './item-id.js';
+import type { ResponsesBody } from './create-response.schema.js';
 import { checkResponsesBody, parseResponses } from './responses.parse.js';
 import { ResponsesStreamRenderer, renderResponse } from './responses.render.js';
 import { storedResponseRecord, type StoredTurn } from './stored-turn.js';
@@ -27,13 +28,9 @@ export class ResponsesService {
   /** Answers one call, streamed or whole, or takes it in. @throws GatewayError when it is refused */
   async create(call: Call): Promise<Reply<CanonicalEvent> | Promised> {
     const { tenantId } = call.caller;
-    const body = await readJsonBody(call.body);
-    checkResponsesBody(body);
-    const context = await this.context.load(tenantId, body.value);
+    const { body, context, request } = await this.read(await readJsonBody(call.body), call);
     const { conversation, ownItems } = context;
-    const answerId = newResponseId();
-    const request = { ...parseResponses(body, { answerId, conversation, ownItems }), answerId };
-
+    const { answerId } = request;
     const subject = { request, createdAt: Math.floor(call.receivedAt.getTime() / 1000) };
     if (body.value.background === true) {
       return { body: await this.background.create(call, { body, context, subject }) };
@@ -63,6 +60,20 @@ export class ResponsesService {
         );
     return { answer, send };
   }
+
+  /** What a body asks for, with what it refers to. @throws GatewayError naming what is at fault */
+  async read(received: JsonBody, { caller }: Call) {
+    const body: JsonBody<ResponsesBody> = checked(received);
+    const context = await this.context.load(caller.tenantId, body.value);
+    const answerId = newResponseId();
+    const request = { ...parseResponses(body, { answerId, ...context }), answerId };
+    return { body, context, request };
+  }
+}
+
+function checked(body: JsonBody): JsonBody<ResponsesBody> {
+  checkResponsesBody(body);
+  return body;
 }
 
 /** Has the response object take in a whole answer. @returns what its headers tell */

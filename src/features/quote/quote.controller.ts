@@ -1,0 +1,59 @@
+import { Controller, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Authenticated } from '../../core/access/authenticated.decorator.js';
+import type { GatewayRequest } from '../../core/access/gateway-request.js';
+import { deliverFree } from '../../core/answers/deliver.js';
+import { ApiCacheHeader, ApiMaxCostHeaders } from '../../core/answers/generation.openapi.js';
+import { QuotesService } from '../../core/answers/quotes.service.js';
+import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { readJsonBody } from '../../platform/http/read-json-body.js';
+import { QuoteDto, QuoteQueryDto, toQuote } from './quote.dto.js';
+
+/** What a call would cost, without the call. */
+@ApiTags('Inference')
+@Controller(['v1', 'api/v1'])
+@Authenticated('routing', { acceptsXApiKey: true })
+export class QuoteController {
+  constructor(private readonly quotes: QuotesService) {}
+
+  @Post('quote')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'createQuote',
+    summary: 'Ask what a call would cost',
+    description:
+      'Takes the body and the headers of the call itself, and answers with the routes that it would try, in order, each with its least, likely and worst cost, and with those it would not, and why. Nobody is called; nothing is held, charged or logged, nor counted against the rate limit of calls; guardrails are not asked. The worst cost is what would be set aside now.',
+  })
+  @ApiBody({
+    description: 'The body of a call to `endpoint`.',
+    schema: {
+      type: 'object',
+      additionalProperties: true,
+      example: {
+        model: 'sandbox/echo',
+        messages: [{ role: 'user', content: 'Hello!' }],
+        max_tokens: 100,
+      },
+    },
+  })
+  @ApiOkResponse({ type: QuoteDto })
+  @ApiCacheHeader()
+  @ApiMaxCostHeaders()
+  @ApiErrorResponse(400, 'The body is none that the endpoint takes; `param` names the field.')
+  @ApiErrorResponse(403, 'The key is no routing key, or a list of models does not leave the model.')
+  @ApiErrorResponse(404, 'The model, or an earlier response that is referred to, is unknown.')
+  @ApiErrorResponse(408, 'The body arrived too slowly.')
+  @ApiErrorResponse(413, 'The body is larger than 20 MB.')
+  @ApiErrorResponse(415, 'The body is not JSON.')
+  create(
+    @Req() request: GatewayRequest,
+    @Res() response: Response,
+    @Query() { endpoint }: QuoteQueryDto,
+  ): Promise<void> {
+    return deliverFree(request, response, async (call) => {
+      const quote = await this.quotes.quote(call, await readJsonBody(call.body), endpoint);
+      return { provider: undefined, body: toQuote(quote) };
+    });
+  }
+}
