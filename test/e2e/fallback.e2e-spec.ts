@@ -213,6 +213,7 @@ describe('fallback along models: [a, b]', () => {
       expect(prompt).toBeLessThan(100);
       expect(record).toMatchObject({
         provider_name: 'one',
+        recovered: true,
         attempts: [
           { route: 'one/one/twin', outcome: 'reset' },
           { route: 'other/one/twin', outcome: 'answered', continues_at: 60 },

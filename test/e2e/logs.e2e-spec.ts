@@ -126,6 +126,7 @@ describe(`GET ${PATH}`, () => {
               vendor_cost: 13,
             },
           ],
+          recovered: false,
           end_user: null,
           tags: {},
           config_version: 1,

@@ -62,6 +62,8 @@ export class World {
   /** Calls in order, by provider. */
   readonly called: string[] = [];
   readonly calls: UpstreamCall[] = [];
+  /** What became of streams that broke off. */
+  readonly recoveries: string[] = [];
   /** Providers whose calls were closed, in order. */
   readonly closed: string[] = [];
   /** What became of second routes. */
@@ -114,6 +116,7 @@ export class World {
       } as unknown as UpstreamRegistry,
       {
         observeAttempt: () => undefined,
+        observeRecovery: (outcome: string) => void this.recoveries.push(outcome),
         observeHedge: (outcome: string) => this.hedges.push(outcome),
         track: () => undefined,
         trackEach: () => undefined,

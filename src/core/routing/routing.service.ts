@@ -74,7 +74,7 @@ export class RoutingService {
     @Inject(APP_CONFIG) private readonly config: AppConfig,
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
-    metrics: GatewayMetrics,
+    private readonly metrics: GatewayMetrics,
     private readonly byokUpstreams: ByokUpstreams,
     private readonly cache: AnswerCache,
     private readonly pauses: RoutePauses,
@@ -184,7 +184,8 @@ export class RoutingService {
     };
     const fallback = new RouteFallback(plan, cover, call, this.records, this.hedges);
     if (!plan.recovery) return new OpenedAnswer<CanonicalEvent>(() => fallback.begin());
-    const sources = { fallback, upstreamOf: (route: PlannedRoute) => this.upstreamOf(route) };
+    const upstreamOf = (route: PlannedRoute) => this.upstreamOf(route);
+    const sources = { fallback, metrics: this.metrics, upstreamOf };
     return new OpenedAnswer<CanonicalEvent>(
       async () => new RecoveringAnswer(plan, await fallback.firstAnswer(), sources),
     );

@@ -108,6 +108,12 @@ export class GatewayMetrics extends TrackedMetrics {
     labelNames: ['outcome'],
     registers: [this.registry],
   });
+  private readonly recoveries = new Counter({
+    name: 'gateway_recoveries_total',
+    help: 'Streams that broke off and that another route was to go on with, by whether one did.',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
   private readonly cacheLookups = new Counter({
     name: 'gateway_cache_lookups_total',
     help: 'Requests that asked for a cached answer, by whether there was one.',
@@ -191,6 +197,11 @@ export class GatewayMetrics extends TrackedMetrics {
 
   observeHedge(outcome: string): void {
     this.hedges.inc({ outcome });
+  }
+
+  /** @param outcome `refused`: nobody could go on from there, as in the middle of a tool call */
+  observeRecovery(outcome: 'continued' | 'failed' | 'refused'): void {
+    this.recoveries.inc({ outcome });
   }
 
   observeCappedUsage(provider: string, catalogueId: string): void {

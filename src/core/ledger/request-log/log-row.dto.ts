@@ -153,6 +153,12 @@ export class RequestDetailsDto {
   attempts!: LoggedAttempt[];
 
   @ApiProperty({
+    description: 'Whether its stream broke off and another attempt went on with it to its end.',
+    example: false,
+  })
+  recovered!: boolean;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     description: "The caller's name for its own end user, from the body.",

@@ -63,11 +63,24 @@ describe(toLogRow.name, () => {
         tokens_per_second: 63.6,
         vendor_cost: 28,
         attempts: row.attempts,
+        recovered: false,
         end_user: 'ann',
         tags: { team: 'a' },
         config_version: null,
       }),
     );
+  });
+
+  it.each([
+    ['answered', true],
+    ['unjoined', false],
+  ])('is recovered where an attempt goes on that is %s', (outcome, recovered) => {
+    const attempt = { status: 200, started_ms: 2, duration_ms: 8, vendor_cost: 1 };
+    const attempts = [
+      { ...attempt, route: 'a/b', outcome: 'reset' },
+      { ...attempt, route: 'c/b', outcome, continues_at: 12 },
+    ];
+    expect(toLogRow(requestLogRow({ attempts }))).toMatchObject({ recovered });
   });
 
   it('has no pace of an answer in one piece, and no tags where there are none', () => {

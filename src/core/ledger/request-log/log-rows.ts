@@ -90,6 +90,9 @@ export function toDetails(row: RequestLogRow): RequestDetailsDto {
     tokens_per_second: tokensPerSecond(row),
     vendor_cost: row.vendorCost,
     attempts: [...row.attempts],
+    recovered: row.attempts.some(
+      ({ continues_at: seam, outcome }) => seam !== undefined && outcome === 'answered',
+    ),
     end_user: row.endUser,
     tags: { ...row.tags },
     config_version: row.configVersion,

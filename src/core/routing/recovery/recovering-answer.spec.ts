@@ -70,6 +70,7 @@ describe(RecoveringAnswer.name, () => {
     const [route] = events.filter((event) => event.type === 'route');
     expect(route?.route.provider).toBe('openai');
     expect(outcomes).toEqual(['reset', 'answered']);
+    expect(world.recoveries).toEqual(['continued']);
     expect(plan.attempts.map(({ continuesAt }) => continuesAt)).toEqual([undefined, SAID.length]);
     // Of the text 37 characters and 19 are new, 12 tokens came with the 18 that were said again.
     expect(events.filter((event) => event.type === 'usage')).toEqual([
@@ -140,6 +141,7 @@ describe(RecoveringAnswer.name, () => {
     const { failure, world } = await read({ openai: [breaksAfter(events)] });
     expect(failure).toMatchObject({ status: 502 });
     expect(world.called).toEqual(['openai']);
+    expect(world.recoveries).toEqual(['refused']);
   });
 
   it('begins anew after unsigned reasoning, and shows none of what is thought again', async () => {
@@ -161,10 +163,15 @@ describe(RecoveringAnswer.name, () => {
     ['is overloaded', bad('server', { status: 529, retryAfterMs: 1 })],
     ['refuses what it is asked', bad('caller', { status: 400 })],
   ])('tells the caller honestly where the other route %s', async (_name, other) => {
-    const { failure, text: shown } = await read({
+    const {
+      failure,
+      text: shown,
+      world,
+    } = await read({
       openai: [breaksAfter(OPENING)],
       azure: [other, other],
     });
+    expect(world.recoveries).toEqual(['failed']);
     expect(shown).toBe(SAID);
     expect(failure).toMatchObject({
       status: 502,

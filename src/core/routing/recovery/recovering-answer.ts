@@ -1,6 +1,7 @@
 import type { CanonicalEvent, RouteEvent } from '../../../canonical/canonical-event.js';
 import { countCodePoints, estimateTokens } from '../../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
+import type { GatewayMetrics } from '../../../platform/metrics/gateway-metrics.js';
 import { UpstreamError, type UpstreamFailure } from '../../../vendors/upstream-error.js';
 import type { Upstream } from '../../../vendors/upstream.js';
 import type { BegunAnswer } from '../opened-answer.js';
@@ -32,6 +33,7 @@ const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 /** What an answer that goes on depends on besides its plan. */
 export interface RecoverySources {
   readonly fallback: RouteFallback<CanonicalEvent>;
+  readonly metrics: Pick<GatewayMetrics, 'observeRecovery'>;
   upstreamOf(route: PlannedRoute): Pick<Upstream, 'signsReasoning' | 'continuesPrefill'>;
 }
 
@@ -113,8 +115,14 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     const { route } = this.answer.attempt;
     if (!(failure instanceof UpstreamError) || NOT_VENDORS.has(failure.failure)) return false;
     if (failure.isRequestOver || plan.callerGone.aborted) return false;
-    if (!soFar.canGoOn(sources.upstreamOf(route).signsReasoning === true)) return false;
-    for (const next of this.nextRoutes(route, failure)) {
+    const canGoOn = soFar.canGoOn(sources.upstreamOf(route).signsReasoning === true);
+    const isGoneOn = canGoOn && (await this.isGoneOnByAny(this.nextRoutes(route, failure)));
+    sources.metrics.observeRecovery(isGoneOn ? 'continued' : canGoOn ? 'failed' : 'refused');
+    return isGoneOn;
+  }
+
+  private async isGoneOnByAny(routes: readonly PlannedRoute[]): Promise<boolean> {
+    for (const next of routes) {
       if (this.tries++ >= MAX_TRIES) return false;
       if (await this.isGoneOnBy(next)) return true;
     }
