@@ -46,6 +46,29 @@ export function describeTenantsWork(stage: () => Stage, isLong: boolean): void {
         expect(window.faults).toEqual([]);
       }));
 
+    it('has streams that break off gone on with, and prompts kept or not', () =>
+      as('owner', async (window, system) => {
+        const { page } = window;
+        await visit(window.page, '/keys?tab=settings', 'Keys');
+        const streams = page.getByLabel('Who goes on with them');
+        const recovery = async (): Promise<unknown> => {
+          const headers = { authorization: `Bearer ${system.acme.routingKey}` };
+          const read = await fetch(`${system.url}/v1/customer/settings`, { headers });
+          return read.json();
+        };
+        await streams.selectOption('any');
+        await waitForToast(page, 'within a second');
+        expect(await recovery()).toMatchObject({ recovery: 'any' });
+        await page.reload();
+        await waitForData(page, 'Keys');
+        expect(await streams.inputValue()).toBe('any');
+        await streams.selectOption('off');
+        await page.locator('select:not(:disabled)').first().waitFor();
+        await expect(recovery()).resolves.toMatchObject({ recovery: 'off' });
+        await page.getByLabel('Those of all keys are').waitFor();
+        expect(window.faults).toEqual([]);
+      }));
+
     if (!isLong) return;
 
     it('filters requests by the address, and finds them so after a reload', () =>

@@ -215,8 +215,15 @@ function columnsFor(nameTenant: ((id: string) => string) | undefined): Column<Re
 export function OutcomeBadge({
   row,
 }: {
-  row: Pick<RequestRow, 'outcome' | 'status' | 'error_type'>;
+  row: Pick<RequestRow, 'outcome' | 'status' | 'error_type' | 'recovered'>;
 }): ReactNode {
+  if (row.recovered) {
+    return (
+      <span title="Its stream broke off, and another call to a vendor went on with it.">
+        <Badge tone="good">recovered</Badge>
+      </span>
+    );
+  }
   if (row.outcome === 'cancelled') return <Badge tone="neutral">left</Badge>;
   if (row.status === 'success') return <Badge tone="good">{row.outcome}</Badge>;
   return (

@@ -33,6 +33,8 @@ export function Waterfall({
     ...attempts.map((each) => each.started_ms + each.duration_ms),
   );
   const share = (ms: number) => `${(Math.min(ms, whole) / whole) * 100}%`;
+  // The answer's beginning, whoever went on with it.
+  const first = attempts.findLast(({ continues_at }) => continues_at === undefined);
   // What begins at the very end has its place before it, to be seen.
   const startOf = (ms: number) => `min(${share(ms)}, 100% - 3px)`;
   return (
@@ -43,6 +45,9 @@ export function Waterfall({
             <span className="requests-model">{attempt.route}</span>
             <span className="row">
               {attempt.status !== null && <span className="muted">HTTP {attempt.status}</span>}
+              {attempt.continues_at !== undefined && (
+                <Badge tone="neutral">{seamOf(attempt, attempt.continues_at)}</Badge>
+              )}
               <Badge tone={toneOf(attempt.outcome)}>{attempt.outcome.replaceAll('_', ' ')}</Badge>
             </span>
           </div>
@@ -56,7 +61,7 @@ export function Waterfall({
                 width: share(attempt.duration_ms),
               }}
             />
-            {attempt.outcome === 'answered' && firstTokenMs !== null && (
+            {attempt === first && firstTokenMs !== null && (
               <span
                 className="waterfall-mark"
                 style={{ insetInlineStart: startOf(firstTokenMs) }}
@@ -66,8 +71,6 @@ export function Waterfall({
           <small className="muted">
             started after {formatDuration(attempt.started_ms)}, took{' '}
             {formatDuration(attempt.duration_ms)}
-            {attempt.continues_at !== undefined &&
-              `, asked to go on with the answer after ${formatCount(attempt.continues_at)} characters`}
             {attempt.vendor_cost !== undefined &&
               `, vendor cost ${formatCount(attempt.vendor_cost)} credits (${formatUsd(attempt.vendor_cost)})`}
           </small>
@@ -83,6 +86,12 @@ export function Waterfall({
       </li>
     </ol>
   );
+}
+
+/** Where an attempt went on with the answer of the one before, or was to. */
+function seamOf({ outcome }: Attempt, characters: number): string {
+  const did = outcome === 'unjoined' ? 'did not go on' : 'went on';
+  return `${did} after ${formatCount(characters)} characters`;
 }
 
 function toneOf(outcome: string): Tone {

@@ -6,6 +6,7 @@ import { CreateKey } from './create-key';
 import { EndUsers } from './end-users';
 import { KeyList } from './key-list';
 import { TenantLimits } from './tenant-limits';
+import { TenantSettings } from './tenant-settings';
 
 /** The tenant's keys, and what it, its keys and its end users may spend and use. */
 export function KeysPage(): ReactNode {
@@ -16,6 +17,9 @@ export function KeysPage(): ReactNode {
     ...(can('read') ? [{ id: 'keys', label: 'Keys', content: () => <KeyList /> }] : []),
     { id: 'limits', label: 'Limits of all', content: () => <TenantLimits /> },
     { id: 'end-users', label: 'End users', content: () => <EndUsers /> },
+    ...(can('read')
+      ? [{ id: 'settings', label: 'Settings', content: () => <TenantSettings /> }]
+      : []),
   ];
   const first = tabs[0]?.id ?? '';
   const selected = tabs.some(({ id }) => id === filters.tab) ? (filters.tab ?? first) : first;
