@@ -5,6 +5,7 @@ import { azure } from './azure/azure.vendor.js';
 import { bedrock } from './bedrock/bedrock.vendor.js';
 import { fishAudio } from './fish-audio/fish-audio.vendor.js';
 import { openAi } from './openai/openai.vendor.js';
+import { google } from './google/google.vendor.js';
 import { loadPresets } from './presets/load-presets.js';
 import { sandbox } from './sandbox/sandbox.vendor.js';
 import { KEY_ONLY, type Vendor, type ByokAccountForm } from './vendor.js';
@@ -22,6 +23,7 @@ export const VENDORS: Vendor[] = [
   azure,
   bedrock,
   vertex,
+  google,
   fishAudio,
   ...loadPresets(),
   sandbox,
