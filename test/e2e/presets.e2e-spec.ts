@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import type { Preset } from '../../src/vendors/presets/preset.js';
+import { presetCatalogues } from '../../src/vendors/presets/load-presets.js';
+import { CHAT_FIELDS } from '../../src/vendors/dialects/known-fields.js';
+import type { JsonObject } from '../../src/platform/http/json-body.js';
+import { allCallers, DIALECTS } from '../contract/callers/all-callers.js';
+import type { DialectCaller } from '../contract/callers/dialect-caller.js';
+import { LAST_WORD, TWO_CALLS } from '../contract/contract-conversation.js';
+import { ContractReport } from '../contract/contract-report.js';
+import type { Reply, ScriptedAnswer } from '../contract/contract-vendor.js';
+import {
+  reply,
+  startScriptedServer,
+  type RecordedCall,
+  type ScriptedServer,
+} from '../contract/scripted-server.js';
+import { jsonReply, openAiVendor } from '../contract/vendors/openai.vendor.js';
+import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
+import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { loggedRequest } from '../support/logged-request.js';
+
+const HELLO: ScriptedAnswer = {
+  text: 'Hello from afar.',
+  finish: 'stop',
+  usage: { input: 100, output: 10 },
+};
+const SCHEMA = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+};
+const PLACE: ScriptedAnswer = { ...HELLO, text: '{"city":"Zürich"}' };
+const FORMATS: Record<DialectCaller['name'], object> = {
+  chat: {
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'place', strict: true, schema: SCHEMA },
+    },
+  },
+  messages: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
+  responses: {
+    text: { format: { type: 'json_schema', name: 'place', strict: true, schema: SCHEMA } },
+  },
+};
+
+/** The fields of a body that each vendor has beside those that `CHAT_FIELDS` says of all. */
+const OWN_FIELDS: Record<string, string[]> = {
+  mistral: ['random_seed'],
+  perplexity: ['web_search_options'],
+  zai: ['user_id'],
+};
+
+/** What vendors write otherwise into an answer, as their references have it. */
+const SPELLINGS: Record<string, (answer: JsonObject) => JsonObject> = {
+  // Cached tokens by themselves.
+  deepseek: ({ usage, ...answer }) => ({
+    ...answer,
+    ...(isUsage(usage) && {
+      usage: {
+        prompt_tokens: usage.prompt_tokens,
+        completion_tokens: usage.completion_tokens,
+        prompt_cache_hit_tokens: 0,
+        prompt_cache_miss_tokens: usage.prompt_tokens,
+      },
+    }),
+  }),
+  // Reasoning beside the completion.
+  xai: ({ usage, ...answer }) => ({
+    ...answer,
+    ...(isUsage(usage) && {
+      usage: {
+        prompt_tokens: usage.prompt_tokens,
+        completion_tokens: usage.completion_tokens - 4,
+        total_tokens: usage.prompt_tokens + usage.completion_tokens,
+        completion_tokens_details: { reasoning_tokens: 4 },
+      },
+    }),
+  }),
+  // A corner of its own for what is its own.
+  groq: ({ usage, ...answer }) => ({ ...answer, usage, x_groq: { id: 'req_1', usage } }),
+};
+
+interface Upstream {
+  preset: Preset;
+  model: string;
+}
+
+const UPSTREAMS: Upstream[] = presetCatalogues().map((file) => {
+  const read = <Value>(name: string): Value =>
+    JSON.parse(readFileSync(new URL(name, file), 'utf8')) as Value;
+  const { models } = read<{ models: { id: string }[] }>('models.json');
+  return { preset: read<Preset>('preset.json'), model: models[0]!.id };
+});
+
+describe('each preset, started with one variable', () => {
+  const report = new ContractReport();
+  let server: ScriptedServer;
+  let gateway: BootedGateway;
+  let callers: Record<DialectCaller['name'], DialectCaller>;
+  let answer: ScriptedAnswer | 'bad_key' | 'bad_request' = HELLO;
+
+  beforeAll(async () => {
+    server = await startScriptedServer((call, response) => {
+      const { status, headers, body } = answerOf(call);
+      return reply(status, headers, body)(call, response);
+    });
+    const variables = UPSTREAMS.flatMap(({ preset: { id, env } }) => [
+      [`${env}_API_KEY`, `key-of-${id}`],
+      [`${env}_BASE_URL`, `${server.origin}/${id}`],
+    ]);
+    gateway = await bootGateway({
+      ...(Object.fromEntries(variables) as Record<string, string>),
+      GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
+      // Each case is to find its route as if it were the first.
+      GATEWAY_COOLDOWN_MS: '1',
+    });
+    callers = allCallers(gateway);
+  });
+  beforeEach(() => {
+    server.calls.length = 0;
+  });
+  afterAll(async () => {
+    expect(await findLedgerFaults(gateway.database)).toEqual([]);
+    await gateway.close();
+    await server.close();
+    report.print();
+  });
+
+  /** The vendor at the call's path, which refuses what its table says that it has not. */
+  function answerOf(call: RecordedCall): Reply {
+    const [, id] = call.path.split('/');
+    const { preset } = UPSTREAMS.find((one) => one.preset.id === id)!;
+    if (call.headers.authorization !== `Bearer key-of-${id}`)
+      return openAiVendor.failure('bad_key');
+    if (typeof answer === 'string') return openAiVendor.failure(answer);
+    const body = JSON.parse(call.body.toString()) as JsonObject;
+    const fault = faultOf(preset, body);
+    if (fault !== undefined) return jsonReply(400, { error: { message: `extra: ${fault}` } });
+    const spell = SPELLINGS[preset.id];
+    const {
+      status,
+      headers,
+      body: plain,
+    } = body.stream === true ? openAiVendor.stream(answer) : openAiVendor.whole(answer);
+    return { status, headers, body: spell ? respell(plain, spell) : plain };
+  }
+
+  const cases = UPSTREAMS.flatMap(({ preset, model }) =>
+    DIALECTS.map((dialect) => ({ preset, id: preset.id, model, dialect })),
+  );
+
+  it.each(cases)('answers $dialect: $id', async ({ preset, id, model, dialect }) => {
+    const caller = callers[dialect];
+    const { quirks: { tools, jsonSchema } = {} } = preset;
+    for (const stream of [false, true]) {
+      await report.note(id, dialect, stream ? 'streamed' : 'whole', async () => {
+        answer = HELLO;
+        const said = await caller.ask(model, stream);
+        expect(said).toMatchObject({
+          text: HELLO.text,
+          end: caller.ends.stop,
+          // What is relayed is the vendor's own count; what is charged is in the log.
+          usage: id === 'xai' && dialect === 'chat' ? { input: 100 } : HELLO.usage,
+          model,
+        });
+        const row = await loggedRequest(gateway.database, caller.lastRequestId());
+        expect(row).toMatchObject({ provider: id, prompt_tokens: 100, completion_tokens: 10 });
+        expect(Number(row.cost)).toBeGreaterThan(0);
+
+        answer = PLACE;
+        const shaped = await caller.ask(model, stream, FORMATS[dialect]);
+        expect(JSON.parse(shaped.text)).toEqual({ city: 'Zürich' });
+        // Where the vendor knows no schemas it is told in words, and the caller of it.
+        expect(String(server.calls.at(-1)!.body)).toContain('additionalProperties');
+        const dropped = shaped.headers.get('x-gateway-dropped-params');
+        expect(dropped === null).toBe(jsonSchema !== false);
+
+        answer = TWO_CALLS;
+        if (tools === false) {
+          await expect(caller.open(model, stream)).rejects.toThrow('calls no tools');
+          return;
+        }
+        const called = await caller.open(model, stream);
+        expect(called.toolCalls.map(({ name }) => name)).toEqual(['get_weather', 'get_time']);
+        answer = LAST_WORD;
+        const last = await caller.goOn(model, stream, [called]);
+        expect(last.text).toBe(LAST_WORD.text);
+      });
+    }
+    answer = 'bad_key';
+    await expect(caller.ask(model, false)).rejects.toMatchObject({ status: 502 });
+    answer = 'bad_request';
+    await expect(caller.ask(model, true)).rejects.toMatchObject({ status: 400 });
+  });
+});
+
+/** What in a body the vendor does not know; undefined: nothing. */
+function faultOf({ id, quirks = {} }: Preset, body: JsonObject): string | undefined {
+  const { takes = [], refuses = [], streamOptions, outputLimitField = 'max_tokens' } = quirks;
+  const known = new Set([...CHAT_FIELDS, ...takes, ...(OWN_FIELDS[id] ?? [])]);
+  const other = outputLimitField === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  const refused = new Set([...refuses, other, ...Object.keys(quirks.renames ?? {})]);
+  if (streamOptions === false) refused.add('stream_options');
+  const roles = (body.messages as { role: string }[]).map(({ role }) => role);
+  if (roles.includes('developer')) return 'role developer';
+  return Object.keys(body).find((field) => !known.has(field) || refused.has(field));
+}
+
+function isUsage(usage: unknown): usage is { prompt_tokens: number; completion_tokens: number } {
+  return typeof usage === 'object' && usage !== null;
+}
+
+/** An answer or a stream with each of its objects spelled otherwise. */
+function respell(body: Buffer, spell: (answer: JsonObject) => JsonObject): Buffer {
+  const again = (text: string): string => JSON.stringify(spell(JSON.parse(text) as JsonObject));
+  const text = body.toString();
+  if (text.startsWith('{')) return Buffer.from(again(text));
+  return Buffer.from(
+    text.replace(/^data: (\{.*\})$/gm, (_line, json: string) => `data: ${again(json)}`),
+  );
+}
