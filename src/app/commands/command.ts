@@ -28,6 +28,8 @@ export interface CommandContext {
   print: (line: string) => void;
   /** Writes a line to standard error, for whoever watches while standard output is piped on. */
   note: (line: string) => void;
+  /** Lets everybody else on this machine go first, from now on. */
+  yieldToOthers: () => void;
 }
 
 interface CommandInput {
@@ -36,6 +38,8 @@ interface CommandInput {
   options: Record<string, string | undefined>;
   /** Those of the command's `flags` that were written. */
   flags: ReadonlySet<string>;
+  /** Of those of the command's `lists` that were written, all values in order. */
+  lists: Readonly<Record<string, readonly string[] | undefined>>;
 }
 
 /** One of the operator's commands. */
@@ -49,6 +53,8 @@ export interface Command {
   readonly optionalParameter?: string;
   /** Options with a value, each with the placeholder that the help shows for it. */
   readonly options: Readonly<Record<string, string>>;
+  /** Options with a value that may be written again and again. */
+  readonly lists?: Readonly<Record<string, string>>;
   /** Options without a value. */
   readonly flags?: readonly string[];
   /** @returns the exit code, where it is not 0 @throws UsageError, CommandError, ConfigError */
@@ -58,8 +64,10 @@ export interface Command {
 /** For `parseArgs`. */
 export function parseArgsOptions(command: Command): NonNullable<ParseArgsConfig['options']> {
   const names = Object.keys(command.options);
+  const lists = Object.keys(command.lists ?? {});
   return {
     ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
+    ...Object.fromEntries(lists.map((name) => [name, { type: 'string', multiple: true } as const])),
     ...Object.fromEntries(command.flags?.map((flag) => [flag, { type: 'boolean' as const }]) ?? []),
     help: { type: 'boolean', short: 'h' },
   };

@@ -18,6 +18,7 @@ import {
   configVersionsCommand,
 } from './config.commands.js';
 import { keyCreateCommand, keyRevokeCommand } from './key.commands.js';
+import { rehearseCommand } from './rehearse.command.js';
 import { receiptsRotateKeyCommand } from './receipts.commands.js';
 import { loginLinkCommand, personInviteCommand } from './people.commands.js';
 import { settingsPageCommand } from './settings-page.command.js';
@@ -90,6 +91,7 @@ const COMMANDS: readonly Command[] = [
   openApiCommand,
   settingsPageCommand,
   settleCommand,
+  rehearseCommand,
   backupCommand,
   restoreCommand,
   moveCommand,
@@ -101,6 +103,8 @@ interface CommandEnvironment {
   loadConfig: () => AppConfig;
   print: (line: string) => void;
   printError: (line: string) => void;
+  /** Of a process that does nothing else; see `CommandContext`. */
+  yieldToOthers?: () => void;
 }
 
 /**
@@ -149,7 +153,8 @@ async function execute(
   const context = openContext(environment);
   try {
     const flags = new Set(command.flags?.filter((flag) => values[flag] === true));
-    const input = { parameters: positionals, options: textsOf(values), flags };
+    const lists = listsOf(values);
+    const input = { parameters: positionals, options: textsOf(values), flags, lists };
     return await command.run(input, context);
   } finally {
     await context.close();
@@ -158,6 +163,14 @@ async function execute(
 
 function wordsIn(name: string): number {
   return name.split(' ').length;
+}
+
+function listsOf(values: Readonly<Record<string, unknown>>): Record<string, string[]> {
+  const lists: Record<string, string[]> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (Array.isArray(value)) lists[name] = value.map(String);
+  }
+  return lists;
 }
 
 /** All options but `--help` take a text. */
@@ -186,6 +199,7 @@ function openContext(environment: CommandEnvironment): CommandContext & { close(
     services: () => (services ??= openServices(environment)),
     print: environment.print,
     note: environment.printError,
+    yieldToOthers: environment.yieldToOthers ?? (() => undefined),
     async close() {
       // When it could not be opened, the command has failed with the reason already.
       const opened = await services?.catch(() => undefined);
@@ -209,7 +223,8 @@ function usage(command: Command): string {
   if (command.optionalParameter !== undefined) parameters.push(`[${command.optionalParameter}]`);
   const options = Object.entries(command.options).map(([name, value]) => `[--${name} ${value}]`);
   const flags = command.flags?.map((flag) => `[--${flag}]`) ?? [];
-  return [command.name, ...parameters, ...options, ...flags].join(' ');
+  const lists = Object.entries(command.lists ?? {}).map(([name, value]) => `[--${name} ${value}]…`);
+  return [command.name, ...parameters, ...options, ...lists, ...flags].join(' ');
 }
 
 function help(commands: readonly Command[]): string[] {

@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg, { type Client } from 'pg';
+import type { AppConfig } from '../../platform/config/app-config.js';
+import { attachEmbeddedPostgres } from '../../platform/database/embedded-postgres.js';
+import '../../platform/database/database-options.js';
+import { toError } from '../../platform/errors/thrown.js';
+import { passedBounds, type Bounds } from './bounds.js';
+import { Comparison, Logged } from './comparison.js';
+import { Faults, type FaultKind, type Target } from './faults.js';
+import { LearnedVendors } from './learned-vendors.js';
+import {
+  archivedFilesIn,
+  beginReading,
+  rowsOf,
+  type Window,
+  type WindowRow,
+} from './log-window.js';
+import { ReplayConfig } from './replay-config.js';
+import { readWorld, type ReplayWorld } from './replay-world.js';
+import { Replay } from './replay.js';
+import type { ReplayResult } from './replay-result.js';
+import { makeReport, type Report } from './report.js';
+import { draw } from './seeded-draw.js';
+import { VirtualClock } from './virtual-clock.js';
+
+/** Requests that come with more traffic come within so long of the one that they are like. */
+const SCATTER_MS = 60_000;
+
+/** What is rehearsed. */
+export interface Rehearsal {
+  readonly window: Window;
+  readonly without: readonly Target[];
+  /** When that is taken away; within the window. */
+  readonly withoutSpan: Window;
+  readonly faultKind: FaultKind;
+  /** Times the traffic. */
+  readonly scale: number;
+  /** Times as fast as it was; undefined: as fast as it goes. */
+  readonly speed: number | undefined;
+  readonly bounds: Bounds;
+}
+
+/** There is nothing to rehearse with; the message is for the operator. */
+export class RehearsalError extends Error {
+  override readonly name = 'RehearsalError';
+}
+
+/**
+ * Plays a window of the request log twice, as it was and with a change, and compares the two. Reads in one
+ * transaction in which nothing can be written.
+ *
+ * @throws RehearsalError when the window has no requests, or a provider is unknown
+ */
+export async function rehearse(
+  rehearsal: Rehearsal,
+  config: AppConfig,
+  note: (line: string) => void,
+): Promise<Report> {
+  const embedded =
+    config.databaseUrl === undefined
+      ? await attachEmbeddedPostgres({ dataDirectory: config.dataDirectory, log: note })
+      : undefined;
+  try {
+    const client = await connect(config.databaseUrl ?? embedded!.url);
+    try {
+      await beginReading(client);
+      return await compare(rehearsal, config, client, note);
+    } finally {
+      await client.end();
+    }
+  } finally {
+    await embedded?.stop();
+  }
+}
+
+async function connect(url: string): Promise<Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'model-gateway rehearsal',
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    options: '-c default_transaction_read_only=on',
+  });
+  // One that dies fails the statement under way; unheard it would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+async function compare(
+  rehearsal: Rehearsal,
+  config: AppConfig,
+  client: Client,
+  note: (line: string) => void,
+): Promise<Report> {
+  const startMs = performance.now();
+  const { window, without } = rehearsal;
+  const vendors = new LearnedVendors();
+  const logged = new Logged();
+  for await (const rows of rowsOf(client, window)) {
+    for (const row of rows) {
+      vendors.learn(row);
+      logged.note(row);
+    }
+  }
+  const archived = await archivedFilesIn(client, window);
+  if (vendors.rows === 0) throw new RehearsalError(emptyWindow(window, archived));
+  note(`${vendors.rows} requests were read; they are played again now.`);
+  const world = await readWorld(client, window, vendors);
+  const faults = new Faults(without, rehearsal.faultKind, rehearsal.withoutSpan);
+  const comparison = new Comparison(window);
+  const { before, after, notPlayed } = await play(
+    { rehearsal, config, client, world, vendors, faults },
+    comparison,
+  );
+  const fault = before.fault ?? after.fault;
+  if (fault !== undefined) throw toError(fault);
+  const notMet = without.filter(({ text }) => !faults.met.has(text));
+  const warnings = [
+    ...notMet.map(({ text }) => `nothing went to ${text}, so nothing was taken away.`),
+    ...(archived > 0
+      ? [`parts of the window may lie in the archive (${archived} files), which is not played.`]
+      : []),
+  ];
+  return makeReport({
+    ...{ window, comparison, logged, notPlayed, warnings },
+    changes: describeChanges(rehearsal),
+    calls: after.calls,
+    tenantNames: world.tenantNames,
+    passed: passedBounds(rehearsal.bounds, comparison),
+    seconds: (performance.now() - startMs) / 1_000,
+  });
+}
+
+interface Setting {
+  readonly rehearsal: Rehearsal;
+  readonly config: AppConfig;
+  readonly client: Client;
+  readonly world: ReplayWorld;
+  readonly vendors: LearnedVendors;
+  readonly faults: Faults;
+}
+
+/** Both replays side by side, so that no more is kept of a request than until the second has ended it. */
+async function play(setting: Setting, comparison: Comparison) {
+  const { rehearsal, config, client, world, vendors, faults } = setting;
+  const { window, scale, speed } = rehearsal;
+  const fromMs = window.from.getTime();
+  let notPlayed = 0;
+  const open = (which: 'before' | 'after') => {
+    const isAfter = which === 'after';
+    const clock = new VirtualClock(fromMs, isAfter ? paceOf(fromMs, speed) : undefined);
+    const onEnd = (result: ReplayResult): void => {
+      if (isAfter && !result.isPlayed) notPlayed++;
+      comparison.note(which, result);
+    };
+    const replayConfig = new ReplayConfig(config, world, vendors.providers);
+    const options = { world, vendors, clock, onEnd, config: replayConfig };
+    const replay = new Replay(isAfter ? { ...options, faults, limitsRates: scale > 1 } : options);
+    return { clock, replay };
+  };
+  const before = open('before');
+  const after = open('after');
+  for await (const rows of rowsOf(client, window)) {
+    for (const row of rows) {
+      before.replay.schedule(row, row.createdAt.getTime());
+      for (const [copy, atMs] of arrivalsOf(row, scale)) after.replay.schedule(row, atMs, copy);
+    }
+    const readMs = rows.at(-1)!.createdAt.getTime();
+    await before.clock.advanceTo(readMs);
+    await after.clock.advanceTo(readMs);
+  }
+  await before.clock.finish();
+  await after.clock.finish();
+  return { before: before.replay, after: after.replay, notPlayed };
+}
+
+/** When a request comes in, and those that are like it; with less traffic it may not come at all. */
+function* arrivalsOf(row: WindowRow, scale: number): Generator<[copy: number, atMs: number]> {
+  const atMs = row.createdAt.getTime();
+  const luck = draw('scale', row.requestId);
+  const times = Math.floor(scale) + (luck < scale % 1 ? 1 : 0);
+  for (let copy = 0; copy < times; copy++) {
+    yield [copy, copy === 0 ? atMs : atMs + draw('copy', row.requestId, copy) * SCATTER_MS];
+  }
+}
+
+function paceOf(fromMs: number, speed: number | undefined) {
+  if (speed === undefined) return undefined;
+  const beganMs = performance.now();
+  return async (nextMs: number): Promise<void> => {
+    const waitMs = beganMs + (nextMs - fromMs) / speed - performance.now();
+    if (waitMs > 1) await sleep(waitMs);
+  };
+}
+
+function describeChanges({ without, faultKind, withoutSpan, scale }: Rehearsal): string[] {
+  const span = `from ${withoutSpan.from.toISOString()} to ${withoutSpan.to.toISOString()}`;
+  const changes = without.map(({ text }) => `without ${text} (${faultKind}) ${span}`);
+  if (scale !== 1) changes.push(`${scale} times the traffic`);
+  return changes.length > 0 ? changes : ['without any change'];
+}
+
+function emptyWindow({ from, to }: Window, archived: number): string {
+  const where =
+    archived > 0 ? `; ${archived} files of the archive may have some, and are not played` : '';
+  return `the log has no requests from ${from.toISOString()} to ${to.toISOString()}${where}`;
+}
