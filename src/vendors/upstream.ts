@@ -151,6 +151,23 @@ export interface Upstream {
    * @throws UpstreamError when it does not answer, or not as it should where its answer is read
    */
   probe(call: ProbeCall): Promise<number | undefined>;
+
+  /**
+   * The models that a server has at the moment, which are in no catalogue. Absent at vendors, whose
+   * models are.
+   *
+   * @throws UpstreamError when it does not say
+   */
+  servedModels?(call: ProbeCall): Promise<readonly ServedModel[]>;
+}
+
+/** A model that a server of the operator's own has. */
+export interface ServedModel {
+  /** As the server calls it. */
+  readonly id: string;
+  readonly kind: 'chat' | 'embedding';
+  /** In tokens; absent where the server does not say. */
+  readonly contextLength?: number;
 }
 
 export interface ProbeCall {

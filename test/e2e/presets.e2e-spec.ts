@@ -18,6 +18,7 @@ import {
 import { jsonReply, openAiVendor } from '../contract/vendors/openai.vendor.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { until } from '../support/until.js';
 import { loggedRequest } from '../support/logged-request.js';
 
 const HELLO: ScriptedAnswer = {
@@ -25,6 +26,7 @@ const HELLO: ScriptedAnswer = {
   finish: 'stop',
   usage: { input: 100, output: 10 },
 };
+const LOCAL_MODEL = 'llama3.2:latest';
 const SCHEMA = {
   type: 'object',
   properties: { city: { type: 'string' } },
@@ -111,6 +113,7 @@ describe('each preset, started with one variable', () => {
       [`${env}_BASE_URL`, `${server.origin}/${id}`],
     ]);
     gateway = await bootGateway({
+      OLLAMA_BASE_URL: `${server.origin}/ollama/v1`,
       ...(Object.fromEntries(variables) as Record<string, string>),
       GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
       // Each case is to find its route as if it were the first.
@@ -131,6 +134,9 @@ describe('each preset, started with one variable', () => {
   /** The vendor at the call's path, which refuses what its table says that it has not. */
   function answerOf(call: RecordedCall): Reply {
     const [, id] = call.path.split('/');
+    if (call.path === '/ollama/v1/models') return jsonReply(200, { data: [{ id: LOCAL_MODEL }] });
+    if (id === 'api') return jsonReply(200, { model_info: { 'llama.context_length': 8_192 } });
+    if (id === 'ollama') return openAiVendor.whole(HELLO);
     const { preset } = UPSTREAMS.find((one) => one.preset.id === id)!;
     if (call.headers.authorization !== `Bearer key-of-${id}`)
       return openAiVendor.failure('bad_key');
@@ -146,6 +152,20 @@ describe('each preset, started with one variable', () => {
     } = body.stream === true ? openAiVendor.stream(answer) : openAiVendor.whole(answer);
     return { status, headers, body: spell ? respell(plain, spell) : plain };
   }
+
+  it('and a server of one’s own, by its address: its models are there, for nothing', async () => {
+    const model = 'ollama/llama3.2';
+    await until(async () => (await gateway.fetch(`/v1/models/${model}`)).status === 200);
+    const shown = await (await gateway.fetch(`/v1/models/${model}`)).json();
+    expect(shown).toMatchObject({ context_length: 8_192, pricing: { prompt: '0' } });
+    const said = await callers.chat.ask(model, false);
+    expect(said).toMatchObject({ text: HELLO.text, model });
+    const row = await loggedRequest(gateway.database, callers.chat.lastRequestId());
+    expect(row).toMatchObject({ provider: 'ollama', completion_tokens: 10, cost: 0 });
+    const call = server.calls.at(-1)!;
+    expect(JSON.parse(call.body.toString())).toMatchObject({ model: LOCAL_MODEL });
+    expect(call.headers.authorization).toBeUndefined();
+  });
 
   const cases = UPSTREAMS.flatMap(({ preset, model }) =>
     DIALECTS.map((dialect) => ({ preset, id: preset.id, model, dialect })),

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 import {
   builtInRows,
   canonicalJson,
+  catalogueFingerprint,
   mergeRows,
   readOperatorRows,
   toCatalogue,
@@ -34,6 +35,10 @@ export class CatalogueService {
   /** Of the operator's file, which is read once. */
   readonly declaredRows: readonly JsonObject[];
   private snapshot: Snapshot;
+  /** Of the version in force, or those that come with the program. */
+  private versionRows: CatalogueRows = builtInRows();
+  /** Rows of models that servers have at the moment, by their provider. */
+  private readonly served = new Map<string, readonly JsonObject[]>();
 
   constructor(@Inject(APP_CONFIG) { catalogueFile }: Pick<AppConfig, 'catalogueFile'>) {
     this.declaredRows = catalogueFile === undefined ? [] : readOperatorRows(catalogueFile);
@@ -67,7 +72,15 @@ export class CatalogueService {
 
   /** From now on these are the rows; requests that are planned go on with what they have. */
   use(rows: CatalogueRows, version: number): void {
+    this.versionRows = rows;
     this.snapshot = this.take(rows, version);
+  }
+
+  /** From now on a provider has these models as well; rows of the version or a file stand over them. */
+  serve(provider: string, rows: readonly JsonObject[]): void {
+    if (rows.length === 0) this.served.delete(provider);
+    else this.served.set(provider, rows);
+    this.snapshot = this.take(this.versionRows, this.version);
   }
 
   /** The model of an alias: the exact id, else the longest family it belongs to. */
@@ -81,9 +94,14 @@ export class CatalogueService {
 
   private take(rows: CatalogueRows, version: number | null): Snapshot {
     const merged = mergeRows(rows, this.declaredRows);
-    const { models, problems, fingerprint } = toCatalogue(merged, this.known);
+    const served = [...this.served.values()].flat();
+    // What servers have differs from one instance to the next; it is no part of the configuration.
+    const all =
+      served.length === 0 ? merged : mergeRows(mergeRows(new Map(), served), [...merged.values()]);
+    const { models, problems, ...loaded } = toCatalogue(all, this.known);
+    const fingerprint = all === merged ? loaded.fingerprint : catalogueFingerprint(merged);
     for (const problem of problems) this.logger.warn(`Catalogue row not loaded: ${problem}`);
-    for (const id of this.known.keys()) if (!merged.has(id)) this.known.delete(id);
+    for (const id of this.known.keys()) if (!all.has(id)) this.known.delete(id);
     const declared = this.declaredRows.map(({ id }) => String(id));
     return {
       exact: new Map(

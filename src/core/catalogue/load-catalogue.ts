@@ -95,7 +95,7 @@ export function toCatalogue(rows: CatalogueRows, known?: KnownModels): LoadedCat
   const catalogue: LoadedCatalogue = {
     models: [],
     problems: [],
-    fingerprint: fingerprintOf([...rows].sort(([one], [other]) => (one < other ? -1 : 1))),
+    fingerprint: catalogueFingerprint(rows),
   };
   for (const [id, row] of rows) {
     const text = known && JSON.stringify(row);
@@ -112,6 +112,11 @@ export function toCatalogue(rows: CatalogueRows, known?: KnownModels): LoadedCat
     }
   }
   return catalogue;
+}
+
+/** The same where the same rows are, in whatever order. */
+export function catalogueFingerprint(rows: CatalogueRows): string {
+  return fingerprintOf([...rows].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Models by id, each with the text of the row that it was made of. */

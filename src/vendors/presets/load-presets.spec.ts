@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import { readdirSync, readFileSync } from 'node:fs';
 import { PREFILLS } from '../dialects/chat/chat-prefill.js';
 import type { Preset } from './preset.js';
-import { PRESET_KINDS } from './preset.js';
+import { LOCAL_SERVERS, PRESET_KINDS } from './preset.js';
 import { loadPresets, presetCatalogues, vendorOfPreset } from './load-presets.js';
 
 const text = { type: 'string', minLength: 1 };
@@ -65,6 +65,7 @@ const schema = {
     env: { type: 'string', pattern: '^[A-Z]+$' },
     base_url: { type: 'string', pattern: '^https?://.*[^/]$' },
     regions: texts,
+    local: { enum: LOCAL_SERVERS },
     key_example: { type: 'string', minLength: 8 },
     kinds: { type: 'array', minItems: 1, items: { enum: PRESET_KINDS } },
     reference: { ...words, minItems: 1 },
@@ -132,6 +133,13 @@ describe(vendorOfPreset.name, () => {
     expect(vendor.account({})).toBeUndefined();
     expect(vendor.account({ ACME_API_KEY: 'k' })).toEqual({ apiKey: 'k' });
     expect(vendor.baseUrl({})).toBe('https://api.acme.example/v1');
+  });
+
+  it('is configured by its address where it is a server of one’s own, which tenants have none of', () => {
+    const ollama = loadPresets().find(({ id }) => id === 'ollama')!;
+    expect(ollama.account({ OLLAMA_API_KEY: 'k' })).toBeUndefined();
+    expect(ollama.account({ OLLAMA_BASE_URL: 'http://x/v1' })).toEqual({ apiKey: undefined });
+    expect(ollama).not.toHaveProperty('accountForm');
   });
 
   it('is at its region’s address, or wherever it is told', () => {

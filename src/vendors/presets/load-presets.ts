@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { IsOptional } from 'class-validator';
 import { checked, Describe, UrlVariable } from '../../platform/config/variable.decorators.js';
 import { KEY_ONLY, type Vendor } from '../vendor.js';
@@ -20,7 +20,9 @@ export function loadPresets(): Vendor[] {
 
 /** Where the presets' rows of the catalogue are; one that has none is none's. */
 export function presetCatalogues(): URL[] {
-  return presetFolders().map((folder) => new URL(`${folder}/models.json`, FOLDERS));
+  return presetFolders()
+    .map((folder) => new URL(`${folder}/models.json`, FOLDERS))
+    .filter((file) => existsSync(file));
 }
 
 function presetFolders(): string[] {
@@ -31,7 +33,7 @@ function presetFolders(): string[] {
 }
 
 export function vendorOfPreset(preset: Preset): Vendor<Env> {
-  const { id, name, env: prefix, kinds, regions } = preset;
+  const { id, name, env: prefix, kinds, regions, local } = preset;
   return {
     id,
     name,
@@ -43,9 +45,10 @@ export function vendorOfPreset(preset: Preset): Vendor<Env> {
       env[`${prefix}_BASE_URL`] ?? regions?.[env[`${prefix}_REGION`] ?? ''] ?? preset.base_url,
     account: (env) => {
       const apiKey = env[`${prefix}_API_KEY`];
-      return apiKey ? { apiKey } : undefined;
+      const isThere = local === undefined ? apiKey : env[`${prefix}_BASE_URL`];
+      return isThere ? { apiKey } : undefined;
     },
-    accountForm: KEY_ONLY,
+    ...(local === undefined && { accountForm: KEY_ONLY }),
     createAdapter: (provider, { transport }) => new PresetAdapter(preset, provider, transport),
   };
 }
@@ -54,6 +57,7 @@ export function vendorOfPreset(preset: Preset): Vendor<Env> {
 function variablesOf({
   id,
   env,
+  local,
   base_url: address,
   regions,
   key_example: example,
@@ -64,6 +68,18 @@ function variablesOf({
   const describe = (name: string, ...decorators: PropertyDecorator[]): void => {
     for (const decorate of decorators.reverse()) decorate(Variables.prototype, `${env}_${name}`);
   };
+  if (local !== undefined) {
+    describe(
+      'BASE_URL',
+      Describe(`Where it is, \`/v1\` included; configures the provider \`${id}\``, {
+        example: address,
+      }),
+      UrlVariable('http', 'https'),
+    );
+    const without = 'none is sent';
+    describe('API_KEY', Describe('Its key', { example, without, isSecret: true }), IsOptional());
+    return Variables;
+  }
   describe(
     'API_KEY',
     Describe(`The API key; configures the provider \`${id}\``, { example, isSecret: true }),

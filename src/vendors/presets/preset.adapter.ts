@@ -1,28 +1,34 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest, Dialect } from '../../canonical/canonical-request.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
+import { parseAnswerObject } from '../dialects/answer-json.js';
 import { AudioClient } from '../dialects/audio/audio-client.js';
 import { ChatClient } from '../dialects/chat/chat-client.js';
 import { QuirkTable, type ChatQuirks } from '../dialects/chat/chat-quirks.js';
+import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
+import { readFailedAnswer } from '../dialects/failed-answer.js';
 import { EMBEDDINGS_FIELDS } from '../dialects/known-fields.js';
 import type { HttpTransport } from '../transport/http-transport.js';
-import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+import type { DroppingRoute, ProbeCall, ServedModel, Upstream, UpstreamCall } from '../upstream.js';
 import type { Preset } from './preset.js';
+import { readServedModels } from './served-models.js';
+
+type PresetTraits = Pick<Preset, 'kinds' | 'local' | 'quirks' | 'embeddings_refuse'>;
+
+/** No server has a list that comes near. */
+const MAX_LIST_BYTES = 8_000_000;
 
 /** A vendor whose API is that of the chat dialect, but for its quirks. */
 export class PresetAdapter implements Upstream {
   readonly embed?: NonNullable<Upstream['embed']>;
   readonly transcribe?: NonNullable<Upstream['transcribe']>;
+  readonly servedModels?: NonNullable<Upstream['servedModels']>;
   private readonly chat: ChatClient;
   private readonly quirks: QuirkTable;
 
   constructor(
-    {
-      kinds,
-      quirks = {},
-      embeddings_refuse: refused = [],
-    }: Pick<Preset, 'kinds' | 'quirks' | 'embeddings_refuse'>,
+    { kinds, local, quirks = {}, embeddings_refuse: refused = [] }: PresetTraits,
     { baseUrl, apiKey }: ProviderConfig,
     transport: HttpTransport,
   ) {
@@ -51,6 +57,28 @@ export class PresetAdapter implements Upstream {
         transport,
       );
       this.embed = (call) => client.embed(call);
+    }
+    if (local !== undefined) {
+      const shown = new Map<string, ServedModel>();
+      this.servedModels = (call) =>
+        readServedModels(
+          local,
+          async (path, body) => {
+            const url = path.startsWith('/') ? new URL(path, baseUrl) : at(`/${path}`);
+            const response = await transport.call({
+              method: body ? 'POST' : 'GET',
+              url,
+              headers: { ...authorization, 'content-type': 'application/json' },
+              ...(body && { body: Buffer.from(JSON.stringify(body)) }),
+              limits: call.limits,
+              signal: call.signal,
+            });
+            if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
+            const text = (await response.readAll(MAX_LIST_BYTES)).toString('utf8');
+            return parseAnswerObject(text, 'a list of models');
+          },
+          shown,
+        );
     }
     if (kinds.includes('transcription')) {
       const client = new AudioClient(

@@ -1,5 +1,9 @@
 import type { ChatQuirks } from '../dialects/chat/chat-quirks.js';
 
+/** Servers that run on one's own machines, by how they tell of the models that they have loaded. */
+export const LOCAL_SERVERS = ['ollama', 'vllm', 'llamacpp', 'lmstudio', 'sglang'] as const;
+export type LocalServer = (typeof LOCAL_SERVERS)[number];
+
 /** What a preset can offer: the kinds whose API compatible servers have. */
 export const PRESET_KINDS = ['chat', 'embedding', 'transcription'] as const;
 type PresetKind = (typeof PRESET_KINDS)[number];
@@ -15,6 +19,11 @@ export interface Preset {
   readonly name: string;
   /** What its variables begin with: `ACME` has `ACME_API_KEY` and `ACME_BASE_URL`. */
   readonly env: string;
+  /**
+   * Present for a server of one's own, which its address configures: its models are read from it, and
+   * it has no `models.json`.
+   */
+  readonly local?: LocalServer;
   /** Ends where `/chat/completions` begins. */
   readonly base_url: string;
   /** For who is far from there: addresses by the value of `<env>_REGION`. */
