@@ -35,6 +35,7 @@ const unknownOf = (names: readonly string[]): string[] =>
 interface Service {
   image?: string;
   environment?: Record<string, string>;
+  env_file?: object[];
   stop_grace_period?: string;
   logging?: { options: Record<string, string> };
   deploy?: { resources: { limits: Record<string, string> } };
@@ -46,11 +47,15 @@ const compose = parse(read('docker/compose.yml'), { merge: true }) as {
 const gateways = ['gateway-1', 'gateway-2', 'worker'].map((name) => compose.services[name]!);
 
 describe('the compose file', () => {
-  it.each(vendorVariables)("hands $name to every process of the gateway's", (variable) => {
-    const { name, isSecret } = variable;
-    for (const { environment } of gateways) {
-      expect(environment?.[name]).toBe(`\${${name}:-}`);
-      if (isSecret) expect(environment?.[`${name}_FILE`]).toBe(`\${${name}_FILE:-}`);
+  it("hands the settings of vendors to every process of the gateway's, those of presets by a file", () => {
+    const names = vendorVariables.flatMap(({ name, isSecret }) =>
+      isSecret ? [name, `${name}_FILE`] : [name],
+    );
+    const handed = names.filter((name) => gateways[0]!.environment?.[name] !== undefined);
+    expect(handed).toEqual(expect.arrayContaining(['OPENAI_API_KEY', 'OPENAI_API_KEY_FILE']));
+    for (const { environment, env_file: files } of gateways) {
+      expect(files).toEqual([{ path: 'gateway.env', required: false }]);
+      for (const name of handed) expect(environment?.[name]).toBe(`\${${name}:-}`);
     }
   });
 

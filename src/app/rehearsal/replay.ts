@@ -11,6 +11,7 @@ import { findModel } from '../../core/routing/find-model.js';
 import { OpenedAnswer } from '../../core/routing/opened-answer.js';
 import { Plan, type PlannedRoute } from '../../core/routing/plan.js';
 import { AccountPools } from '../../core/routing/pool/account-pools.js';
+import type { PooledRoute } from '../../core/routing/pool/pool-member.js';
 import { RouteFallback, type FallbackSinks } from '../../core/routing/route-fallback.js';
 import { RouteHealth } from '../../core/routing/route-health.js';
 import { RouteTally } from '../../core/routing/route-tally.js';
@@ -172,8 +173,8 @@ export class Replay {
     const models = request.models.map((alias) => findModel(config.catalogue, request, alias));
     const byok = row.trafficMode === 'byok' ? config.accountsOf(row, world) : [];
     const { version: configVersion, overridden } = config.catalogue;
-    const preferredAccount = (provider: string): string | undefined =>
-      row.attempts.find(({ route }) => providerIn(route) === provider)?.account;
+    const preferredAccount = ([pooled]: readonly PooledRoute[]): string | undefined =>
+      row.attempts.find(({ route }) => providerIn(route) === pooled?.provider)?.account;
     const of = { byok, subjects, configVersion, overridden, preferredAccount };
     const state = { ...this.state, ...of };
     const routes = selectRoutes(request, models, state);
