@@ -287,7 +287,10 @@ describe(RouteHealth.name, () => {
 
   it('learns of a pause that is older than this process', () => {
     const health = new RouteHealth(COOLDOWN_MS);
-    health.memories.learn({ type: 'open', name: 'openai/gpt', ageMs: 25_000, restMs: 5_000 }, 2_000);
+    health.memories.learn(
+      { type: 'open', name: 'openai/gpt', ageMs: 25_000, restMs: 5_000 },
+      2_000,
+    );
     expect(health.isCooling(key, 6_999)).toBe(true);
     expect(health.isCooling(key, 7_000)).toBe(false);
   });

@@ -37,6 +37,7 @@ interface Try {
 export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly id = randomUUID();
   private number = 0;
+  private isStopped = false;
   private readonly changes = new Set<string>();
   private items: HealthItem[] = [];
   private gathering: NodeJS.Timeout | undefined;
@@ -69,6 +70,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   onApplicationShutdown(): void {
+    this.isStopped = true;
     this.health.memories.watcher = undefined;
     clearInterval(this.telling);
     clearTimeout(this.gathering);
@@ -140,7 +142,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
   private send(): void {
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined;
-      if (this.items.length + this.changes.size > 0) this.gather();
+      if (this.items.length + this.changes.size > 0 && !this.isStopped) this.gather();
     });
   }
 
@@ -159,6 +161,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
 
   /** Asks the others for what was missed, and tells them what they may have missed. */
   private ask(): void {
+    if (this.isStopped) return;
     this.items.push({ type: 'hello' });
     for (const { name } of this.health.memories.allNews()) this.changes.add(name);
     this.send();
@@ -180,6 +183,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private hear(text: string): void {
+    if (this.isStopped) return;
     const message = readMessage(text);
     if (!message) return;
     const { from, number, items } = message;

@@ -73,8 +73,9 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-function start(): Instance {
-  const health = new RouteHealth(COOLDOWN_MS);
+/** @param aheadMs of its clock before the others' */
+function start(aheadMs = 0): Instance {
+  const health = new RouteHealth(COOLDOWN_MS, { monotonicMs: () => performance.now() + aheadMs });
   const channel = new BusChannel(bus);
   const shared = new SharedHealth(health, channel, (provider) => provider === 'openai');
   shared.onApplicationBootstrap();
@@ -190,6 +191,27 @@ describe('health that instances share', () => {
       await pass(1);
     }
     expect(bus.texts.length - before).toBeLessThanOrEqual(6);
+  });
+
+  it('does not mind clocks that differ', async () => {
+    const [one, two] = [start(), start(86_400_000)];
+    askToWait(one.health, 5_000);
+    await pass(50);
+    expect(two.health.isCooling(KEY)).toBe(true);
+    await pass(5_000);
+    expect(two.health.isCooling(KEY)).toBe(false);
+  });
+
+  it('is quiet once it has ended', async () => {
+    const one = start();
+    await pass(1_000);
+    one.shared.onApplicationShutdown();
+    const { length } = bus.texts;
+    fail(one.health);
+    one.health.recordAnswer(KEY, 10);
+    start();
+    await pass(10_000);
+    expect(bus.texts.slice(length).every((text) => text.includes('"hello"'))).toBe(true);
   });
 
   describe('when a pause ends', () => {
