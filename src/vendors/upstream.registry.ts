@@ -37,18 +37,26 @@ export class UpstreamRegistry {
   refresh(): void {
     const next = new Map<string, ConfiguredUpstream>();
     for (const provider of this.config.providers) {
-      for (const account of [undefined, ...(provider.accounts ?? [])]) {
-        const own = account ? withAccount(provider, account) : provider;
-        const name = nameOf(provider.id, account?.id);
-        const text = JSON.stringify(own);
-        const known = this.upstreams.get(name);
-        const upstream = known?.text === text ? known.upstream : this.create(own);
-        next.set(name, { text, upstream });
-        this.retired.delete(name);
+      const [first] = provider.accounts ?? [];
+      this.keep(next, provider.id, first ? withAccount(provider, first) : provider);
+      for (const account of provider.accounts ?? []) {
+        this.keep(next, nameOf(provider.id, account.id), withAccount(provider, account));
       }
     }
     for (const [id, one] of this.upstreams) if (!next.has(id)) this.retired.set(id, one);
     this.upstreams = next;
+  }
+
+  private keep(
+    next: Map<string, ConfiguredUpstream>,
+    name: string,
+    provider: ProviderConfig,
+  ): void {
+    const text = JSON.stringify(provider);
+    const known = this.upstreams.get(name);
+    const upstream = known?.text === text ? known.upstream : this.create(provider);
+    next.set(name, { text, upstream });
+    this.retired.delete(name);
   }
 
   /**
@@ -66,7 +74,7 @@ export class UpstreamRegistry {
     return this.upstreams.has(providerId);
   }
 
-  /** @param account one of several; undefined: the provider's only one, or any of them */
+  /** @param account one of several; undefined: the provider's only one, or the first */
   get(providerId: string, account?: string): Upstream {
     const name = nameOf(providerId, account);
     const { upstream } = this.upstreams.get(name) ?? this.retired.get(name) ?? {};
@@ -81,7 +89,7 @@ function nameOf(providerId: string, account: string | undefined): string {
 }
 
 /** The provider as its adapter has to know it to call it over one of its accounts. */
-function withAccount(
+export function withAccount(
   { accounts: _, ...provider }: ProviderConfig,
   { apiKey, baseUrl = provider.baseUrl, settings }: PoolAccount,
 ): ProviderConfig {

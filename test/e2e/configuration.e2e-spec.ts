@@ -587,6 +587,55 @@ describe('/v1/admin/config', () => {
     expect((await ask(one, 'new/model')).status).toBe(404);
   });
 
+  it('spreads requests among the accounts of a provider, whose keys stay as a provider’s does', async () => {
+    const keys = ['sk-pool-0123456789-one', 'sk-pool-0123456789-two'];
+    const accounts = [
+      { id: 'one', api_key: keys[0] },
+      { id: 'two', api_key: keys[1], weight: 2 },
+    ];
+    const provider = { name: 'Pool', base_url: fake.baseUrl, accounts };
+    const put = await call('PUT', '/providers/pool', { provider });
+    expect(put.status).toBe(200);
+    expect(JSON.stringify(put.body)).not.toContain('0123456789');
+    const row = { pricing: { prompt: '0', completion: '0', request: '0.01' } };
+    await call('PUT', '/models/pool/model', { row });
+    const usedBy = async (requests: number): Promise<Set<string | undefined>> => {
+      const before = fake.calls.length;
+      for (let count = 0; count < requests; count++) {
+        expect((await ask(one, 'pool/model')).status).toBe(200);
+      }
+      return new Set(fake.calls.slice(before).map(({ headers }) => headers.authorization));
+    };
+    const both = new Set(keys.map((key) => `Bearer ${key}`));
+    expect(await usedBy(40)).toEqual(both);
+    const renamed = { ...provider, name: 'Renamed', accounts: [{ id: 'two' }, { id: 'one' }] };
+    const kept = await call('PUT', '/providers/pool', { provider: renamed });
+    const shown = kept.body.document.providers.find(({ id }) => id === 'pool');
+    expect(shown).toMatchObject({
+      accounts: [
+        { id: 'two', api_key_preview: 'sk-p...-two' },
+        { id: 'one', api_key_preview: 'sk-p...-one' },
+      ],
+    });
+    expect(await usedBy(40)).toEqual(both);
+    const moved = { ...provider, accounts: [{ id: 'one', base_url: 'http://127.0.0.1:9/v1' }] };
+    const bad: [unknown, string][] = [
+      [moved, 'providers.pool.accounts.0.api_key'],
+      [
+        { ...provider, accounts: [{ id: 'one', api_key: 'short' }] },
+        'providers.pool.accounts.0.api_key',
+      ],
+      [{ ...provider, accounts: [{ id: 'a' }, { id: 'a' }] }, 'providers.pool.accounts.1.id'],
+      [{ ...provider, accounts: [{ id: 'a', weight: 0 }] }, 'providers.pool.accounts.0.weight'],
+    ];
+    for (const [wrong, param] of bad) {
+      const answer = await call('PUT', '/providers/pool', { provider: wrong });
+      expect([answer.status, answer.body.error.param]).toEqual([400, param]);
+    }
+    expect(await call('DELETE', '/providers/pool')).toMatchObject({ status: 200 });
+    await call('PUT', '/models/pool/model', { row: { removed: true } });
+  });
+
   it('checks without storing, and says what is wrong by its field', async () => {
     const number = await latest();
     const document = { settings: { LOG_LEVEL: 'error' } };

@@ -201,6 +201,8 @@ function partsOf(file: string): JsonObject {
   }
   if (isJsonObject(content)) return content;
   if (!Array.isArray(content)) throw new CommandError(`${file} must hold an object or a list`);
-  const areProviders = content.some((row: unknown) => isJsonObject(row) && 'base_url' in row);
+  const areProviders = content.some(
+    (row: unknown) => isJsonObject(row) && ('base_url' in row || 'accounts' in row),
+  );
   return areProviders ? { providers: content } : { models: content };
 }

@@ -1,3 +1,4 @@
+import { PRICE_NAMES } from '../../platform/config/pool-accounts.js';
 import { MODEL_KINDS } from './catalogue.types.js';
 
 const price = { type: 'string', pattern: '^\\d{1,9}(\\.\\d{1,18})?$' };
@@ -9,23 +10,7 @@ const milliseconds = { type: 'integer', minimum: 1 };
 const pricing = {
   type: 'object',
   additionalProperties: false,
-  properties: Object.fromEntries(
-    [
-      'prompt',
-      'completion',
-      'request',
-      'image',
-      'input_cache_read',
-      'input_cache_write',
-      'input_cache_write_1h',
-      'internal_reasoning',
-      'web_search',
-      'audio_character',
-      'audio_byte',
-      'audio_minute',
-      'video_second',
-    ].map((key) => [key, price]),
-  ),
+  properties: Object.fromEntries(PRICE_NAMES.map((key) => [key, price])),
 };
 
 const longPrompts = {

@@ -5,7 +5,7 @@ import {
   type CatalogueRows,
 } from '../catalogue/load-catalogue.js';
 import { fingerprintOf } from '../catalogue/load-catalogue.js';
-import type { AppConfig, ProviderEntry } from '../../platform/config/app-config.js';
+import type { AppConfig, AccountEntry, ProviderEntry } from '../../platform/config/app-config.js';
 import { checkProviders } from '../../platform/config/configured-providers.js';
 import {
   normalSettings,
@@ -31,12 +31,17 @@ export interface ConfigDocument {
   readonly settings: SettingValues;
 }
 
-/** A provider as a version has it; its key lies apart, encrypted. */
-export interface StoredProvider extends ProviderEntry {
+/** A provider as a version has it; its keys lie apart, encrypted. */
+export interface StoredProvider extends Omit<ProviderEntry, 'accounts'> {
+  readonly api_key?: StoredKey;
+  readonly accounts?: readonly StoredAccount[];
+}
+
+export interface StoredAccount extends AccountEntry {
   readonly api_key?: StoredKey;
 }
 
-interface StoredKey {
+export interface StoredKey {
   readonly id: string;
   /** Its ends, for people. */
   readonly preview: string;
@@ -49,8 +54,13 @@ export interface GivenDocument {
   readonly settings: SettingValues;
 }
 
-/** A provider with the key itself; null: without one; not there: with that of before. */
-interface GivenProvider extends ProviderEntry {
+/** A provider with the key itself; null: without one; not there: with that of before. Accounts likewise. */
+interface GivenProvider extends Omit<ProviderEntry, 'accounts'> {
+  readonly api_key?: string | null;
+  readonly accounts?: readonly GivenAccount[];
+}
+
+export interface GivenAccount extends AccountEntry {
   readonly api_key?: string | null;
 }
 
@@ -61,7 +71,11 @@ export function shownDocument({ models, providers, settings }: ConfigDocument) {
   return { models, providers: providers.map(shownProvider), settings };
 }
 
-export function shownProvider({ api_key: key, ...entry }: StoredProvider) {
+export function shownProvider({ accounts, ...provider }: StoredProvider) {
+  return { ...shownKey(provider), ...(accounts && { accounts: accounts.map(shownKey) }) };
+}
+
+function shownKey<Holder extends { api_key?: StoredKey }>({ api_key: key, ...entry }: Holder) {
   return { ...entry, ...(key && { api_key_preview: key.preview }) };
 }
 
@@ -177,19 +191,41 @@ export function readProviders(value: unknown, problems: ConfigProblem[]): GivenP
     const param = `providers.${nameOf(index)}${field && `.${field}`}`;
     problems.push({ param, message: `${param} ${message}` });
   };
-  const keys = value.map((one: unknown, index) =>
-    readKey(one, (fault) => complain(index, 'api_key', fault)),
-  );
+  const keys = value.map((one: unknown, index) => ({
+    own: readKey(one, (fault) => complain(index, 'api_key', fault)),
+    ofAccounts: accountsIn(one).map((account, position) =>
+      readKey(account, (fault) => complain(index, `accounts.${position}.api_key`, fault)),
+    ),
+  }));
   const plain = value.map((one: unknown) => {
-    if (!isJsonObject(one)) return one;
-    // The preview is what was shown of a key; it says nothing of what it is to be.
-    const { api_key: _key, api_key_preview: _preview, ...entry } = one;
-    return entry;
+    const entry = withoutKeys(one);
+    if (!isJsonObject(entry) || !Array.isArray(entry.accounts)) return entry;
+    return { ...entry, accounts: entry.accounts.map(withoutKeys) };
   });
   return checkProviders(plain, VENDORS, complain, { mayBeVendors: true }).map((entry) => {
-    const key = keys[plain.indexOf(entry)];
-    return { ...entry, ...(key !== undefined && { api_key: key }) };
+    const { own, ofAccounts } = keys[plain.indexOf(entry)]!;
+    const { accounts, ...provider } = entry;
+    const given = accounts?.map((account, position): GivenAccount => {
+      const key = ofAccounts[position];
+      return { ...account, ...(key !== undefined && { api_key: key }) };
+    });
+    return {
+      ...provider,
+      ...(own !== undefined && { api_key: own }),
+      ...(given && { accounts: given }),
+    };
   });
+}
+
+function accountsIn(one: unknown): readonly unknown[] {
+  return isJsonObject(one) && Array.isArray(one.accounts) ? one.accounts : [];
+}
+
+/** The preview is what was shown of a key; it says nothing of what it is to be. */
+function withoutKeys(one: unknown): unknown {
+  if (!isJsonObject(one)) return one;
+  const { api_key: _key, api_key_preview: _preview, ...entry } = one;
+  return entry;
 }
 
 function readKey(one: unknown, complain: (fault: string) => void): string | null | undefined {

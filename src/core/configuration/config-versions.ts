@@ -139,7 +139,7 @@ export class ConfigVersions {
     return rows.map(toVersion);
   }
 
-  /** The keys of providers, by the providers' ids; one that cannot be opened is left out. */
+  /** The keys of providers and their accounts, by `keyName`; one that cannot be opened is left out. */
   keysOf(
     providers: readonly StoredProvider[],
     executor?: SqlExecutor,

@@ -18,8 +18,10 @@ import {
   configFingerprint,
   shownDocument,
   type ConfigDocument,
+  type StoredAccount,
   type StoredProvider,
 } from './config-document.js';
+import { keyName } from './provider-keys.js';
 import {
   CONFIG_CHANNEL,
   ConfigVersions,
@@ -184,24 +186,51 @@ export class ConfigurationService implements OnModuleInit {
     keys: ReadonlyMap<string, string>,
     faults: string[],
   ): ProviderConfig[] {
-    const { id, api_key: stored, ...entry } = provider;
+    const { api_key: _, accounts, ...entry } = provider;
+    const { id } = entry;
     const { declared } = this.settings.config;
     if (declared.providers.some((one) => one.id === id)) return [];
-    const key = keyFromVariable(entry.api_key_env, declared.environment);
-    const problem =
-      'fault' in key
-        ? `its api_key_env ${key.fault}`
-        : stored && !keys.has(id)
-          ? 'its key cannot be opened with this GATEWAY_SECRET'
-          : undefined;
-    if (problem !== undefined) {
+    const own = this.keyOf(provider, keyName(id), keys);
+    if ('fault' in own) {
       faults.push(
-        `The provider ${id} of the configuration cannot be called by this instance: ${problem}.`,
+        `The provider ${id} of the configuration cannot be called by this instance: ${own.fault}.`,
       );
       return [];
     }
-    const apiKey = keys.get(id) ?? ('apiKey' in key ? key.apiKey : undefined);
-    return [toProvider({ id, ...entry }, apiKey, VENDORS)];
+    if (!accounts) return [toProvider(entry, own.apiKey, VENDORS)];
+    // One that cannot be called leaves its share to the others.
+    const called = accounts.flatMap((stored) => {
+      const { api_key: _own, ...account } = stored;
+      const key = this.keyOf(stored, keyName(id, account.id), keys);
+      if (!('fault' in key)) return [{ account, key: key.apiKey }];
+      faults.push(
+        `The account ${account.id} of the provider ${id} cannot be called by this instance: ${key.fault}.`,
+      );
+      return [];
+    });
+    if (called.length === 0) return [];
+    const pool = { ...entry, accounts: called.map(({ account }) => account) };
+    return [
+      toProvider(
+        pool,
+        own.apiKey,
+        VENDORS,
+        called.map(({ key }) => key),
+      ),
+    ];
+  }
+
+  private keyOf(
+    { api_key: stored, api_key_env: variable }: Pick<StoredAccount, 'api_key' | 'api_key_env'>,
+    name: string,
+    keys: ReadonlyMap<string, string>,
+  ): { apiKey: string | undefined } | { fault: string } {
+    const key = keyFromVariable(variable, this.settings.config.declared.environment);
+    if ('fault' in key) return { fault: `its api_key_env ${key.fault}` };
+    if (stored && !keys.has(name)) {
+      return { fault: 'its key cannot be opened with this GATEWAY_SECRET' };
+    }
+    return { apiKey: keys.get(name) ?? key.apiKey };
   }
 
   /** The same as the version's where nothing is declared over it and nothing is missing. */

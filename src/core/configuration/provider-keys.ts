@@ -9,9 +9,37 @@ import {
   BadConfigError,
   type ConfigDocument,
   type ConfigProblem,
+  type GivenAccount,
   type GivenDocument,
+  type StoredAccount,
+  type StoredKey,
   type StoredProvider,
 } from './config-document.js';
+
+/** What may have a key: a provider, or one of its accounts. */
+interface KeyHolder {
+  readonly given: Pick<GivenAccount, 'api_key' | 'api_key_env'>;
+  /** What it was in the version whose keys stay. */
+  readonly before: Pick<StoredAccount, 'api_key' | 'api_key_env'> | undefined;
+  readonly isSamePlace: boolean;
+  /** Of its key. */
+  readonly name: string;
+  /** Of its fields. */
+  readonly param: string;
+}
+
+/** How the key of a provider, or of one of its accounts, is called; no provider's id has an `@`. */
+export function keyName(provider: string, account?: string): string {
+  return account === undefined ? provider : `${provider}@${account}`;
+}
+
+function keysIn({ id, api_key: own, accounts = [] }: StoredProvider): [string, StoredKey][] {
+  const keys: [string, StoredKey][] = own ? [[id, own]] : [];
+  for (const { id: account, api_key: key } of accounts) {
+    if (key) keys.push([keyName(id, account), key]);
+  }
+  return keys;
+}
 
 /** What provider keys are encrypted for. */
 export const PROVIDER_KEY_PURPOSE = 'provider-key';
@@ -27,12 +55,13 @@ export class ProviderKeys {
     this.box = new SecretBox(() => gatewaySecrets(config), PROVIDER_KEY_PURPOSE);
   }
 
-  /** By the providers' ids; one that cannot be opened is left out. */
+  /** By `keyName`; one that cannot be opened is left out. */
   async of(
     providers: readonly StoredProvider[],
     executor: SqlExecutor = this.database.lookUps,
   ): Promise<ReadonlyMap<string, string>> {
-    const ids = providers.flatMap(({ api_key: key }) => (key ? [key.id] : []));
+    const named = providers.flatMap(keysIn);
+    const ids = named.map(([, key]) => key.id);
     if (ids.length === 0) return new Map();
     const { rows } = await executor.query<{ id: string; encrypted: Buffer }>(
       'SELECT id, sealed_key AS encrypted FROM provider_keys WHERE id = ANY ($1::uuid[])',
@@ -40,9 +69,9 @@ export class ProviderKeys {
     );
     const opened = new Map(rows.map(({ id, encrypted }) => [id, this.open(encrypted, id)]));
     const keys = new Map<string, string>();
-    for (const { id, api_key: stored } of providers) {
-      const key = stored && opened.get(stored.id);
-      if (key !== undefined) keys.set(id, key);
+    for (const [name, stored] of named) {
+      const key = opened.get(stored.id);
+      if (key !== undefined) keys.set(name, key);
     }
     return keys;
   }
@@ -60,33 +89,55 @@ export class ProviderKeys {
     const problems: ConfigProblem[] = [];
     const newKeys = new Map<string, string>();
     const stored = await this.of(keysOf.providers, client);
-    const providers = given.providers.map(({ api_key: key, ...entry }): StoredProvider => {
-      const before = keysOf.providers.find(({ id }) => id === entry.id);
-      const isSamePlace = before?.base_url === entry.base_url && before.adapter === entry.adapter;
+    const place = (holder: KeyHolder): { api_key?: StoredKey } => {
+      const { given: entry, before, isSamePlace, name } = holder;
+      const { api_key: key, api_key_env: variable } = entry;
       const complain = (field: string, message: string): void => {
-        const param = `providers.${entry.id}.${field}`;
+        const param = `${holder.param}.${field}`;
         problems.push({ param, message: `${param} ${message}` });
       };
-      if (entry.api_key_env !== undefined) {
-        const isKnown = isSamePlace && before.api_key_env === entry.api_key_env;
+      if (variable !== undefined) {
+        const isKnown = isSamePlace && before?.api_key_env === variable;
         if (!mayNameVariables && !isKnown) {
           complain('api_key_env', 'can be set by files and commands alone; send api_key here');
         }
-        return entry;
+        return {};
       }
-      if (key === null) return entry;
+      if (key === null) return {};
       if (key === undefined) {
-        if (!before?.api_key) return entry;
+        if (!before?.api_key) return {};
         if (!isSamePlace) complain('api_key', 'must be given anew, as the address is another');
-        return { ...entry, api_key: before.api_key };
+        return { api_key: before.api_key };
       }
-      if (before?.api_key && stored.get(entry.id) === key) {
-        return { ...entry, api_key: before.api_key };
-      }
+      if (before?.api_key && stored.get(name) === key) return { api_key: before.api_key };
       const id = randomUUID();
       newKeys.set(id, key);
       const read = readPlainKey(key);
-      return { ...entry, api_key: { id, preview: 'preview' in read ? read.preview : '' } };
+      return { api_key: { id, preview: 'preview' in read ? read.preview : '' } };
+    };
+    const providers = given.providers.map((provider): StoredProvider => {
+      const { api_key: _, accounts, ...entry } = provider;
+      const before = keysOf.providers.find(({ id }) => id === entry.id);
+      const param = `providers.${entry.id}`;
+      const isSamePlace =
+        before !== undefined &&
+        before.base_url === entry.base_url &&
+        before.adapter === entry.adapter;
+      const placed = accounts?.map((given, index): StoredAccount => {
+        const { api_key: _own, ...account } = given;
+        const known = before?.accounts?.find(({ id }) => id === account.id);
+        const key = place({
+          given,
+          before: known,
+          // A change of the provider's address moves those without one of their own.
+          isSamePlace: known?.base_url === account.base_url && isSamePlace,
+          name: keyName(entry.id, account.id),
+          param: `${param}.accounts.${index}`,
+        });
+        return { ...account, ...key };
+      });
+      const own = place({ given: provider, before, isSamePlace, name: entry.id, param });
+      return { ...entry, ...own, ...(placed && { accounts: placed }) };
     });
     if (problems.length > 0) throw new BadConfigError(problems);
     const { models, settings } = given;

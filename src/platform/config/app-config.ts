@@ -140,13 +140,31 @@ export interface DeclaredConfig {
 export interface ProviderEntry {
   readonly id: string;
   readonly name: string;
-  readonly base_url: string;
+  /** Undefined: a vendor's own accounts, at its usual address. */
+  readonly base_url?: string;
   readonly api_key_env?: string;
   readonly adapter?: string;
   readonly type?: ProviderType;
   readonly settings?: Readonly<Record<string, string>>;
   readonly own_credentials?: boolean;
   readonly pass_unknown_fields?: boolean;
+  readonly accounts?: readonly AccountEntry[];
+}
+
+/** One of several accounts of a provider, as an entry has it. */
+export interface AccountEntry {
+  readonly id: string;
+  /** Without it, the provider's key. */
+  readonly api_key_env?: string;
+  readonly base_url?: string;
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The one of `settings` that names the region or location, where the adapter has one. */
+  readonly region?: string;
+  readonly weight?: number;
+  readonly requests_per_minute?: number;
+  readonly tokens_per_minute?: number;
+  readonly models?: readonly string[];
+  readonly prices?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;

@@ -1,81 +1,20 @@
 import { plainToInstance } from 'class-transformer';
+import type { AccountEntry, ProviderConfig, ProviderEntry } from './app-config.js';
+import { CheckedEntry } from './checked-entry.js';
 import {
-  PROVIDER_TYPES,
-  type ProviderConfig,
-  type ProviderEntry,
-  type ProviderType,
-} from './app-config.js';
-import { withoutTrailingSlash, isUrl } from './setting-values.js';
+  accountsOfVariables,
+  checkAccounts,
+  toAccount,
+  vendorOfEntry,
+  withAccounts,
+} from './pool-accounts.js';
+import { withoutTrailingSlash } from './setting-values.js';
 import type { VendorSettings } from './vendor-settings.js';
-import {
-  IsBoolean,
-  IsIn,
-  IsOptional,
-  IsString,
-  Length,
-  Matches,
-  ValidateBy,
-} from 'class-validator';
 import { findViolations, readJsonFile } from './config-error.js';
 import { readSecret } from './secret-files.js';
 import { messageOf } from '../errors/thrown.js';
 
 const VARIABLE = 'GATEWAY_PROVIDERS';
-
-/** One entry of the `GATEWAY_PROVIDERS` file: by default a server that speaks the default vendor's dialect. */
-class CheckedEntry {
-  @Matches(/^[a-z0-9-]+$/, { message: 'must be made of a-z, 0-9 and -' })
-  id!: string;
-
-  @Length(1, 255, { message: 'must have 1 to 255 characters' })
-  name!: string;
-
-  @ValidateBy({
-    name: 'isHttpUrl',
-    validator: {
-      validate: (value: unknown) => typeof value === 'string' && isUrl(value, ['http', 'https']),
-      defaultMessage: () => 'must be a URL that starts with http:// or https://',
-    },
-  })
-  base_url!: string;
-
-  @IsOptional()
-  @IsString({ message: 'must be the name of an environment variable' })
-  api_key_env?: string;
-
-  /** The adapter that speaks to it, which is its vendor's id. */
-  @IsOptional()
-  @Matches(/^[a-z0-9-]+$/, { message: 'must be the name of an adapter' })
-  adapter?: string;
-
-  @IsOptional()
-  @IsIn(PROVIDER_TYPES, { message: `must be one of ${PROVIDER_TYPES.join(', ')}` })
-  type?: ProviderType;
-
-  /** What only this adapter needs to know: strings by name. */
-  @IsOptional()
-  @ValidateBy({
-    name: 'isStringRecord',
-    validator: {
-      validate: (value: unknown) =>
-        typeof value === 'object' &&
-        value !== null &&
-        Object.values(value).every((setting) => typeof setting === 'string'),
-      defaultMessage: () => 'must be an object whose values are strings',
-    },
-  })
-  settings?: Record<string, string>;
-
-  /** Whether tenants may store keys of their own for it; by default if it has one. */
-  @IsOptional()
-  @IsBoolean({ message: 'must be true or false' })
-  own_credentials?: boolean;
-
-  /** Whether it gets fields of requests that nobody documents; false unless told. */
-  @IsOptional()
-  @IsBoolean({ message: 'must be true or false' })
-  pass_unknown_fields?: boolean;
-}
 
 /** A vendor with its own variables of the environment. */
 interface VendorEnv {
@@ -120,9 +59,12 @@ export function ownAccountProviders(
   vendors: readonly VendorEnv[],
   furtherProviders: readonly ProviderConfig[],
 ): ProviderConfig[] {
+  const own = new Set(vendors.map(({ vendor }) => vendor.id));
   return [
     ...vendors.filter(({ vendor }) => vendor.accountForm !== undefined).map(vendorsProvider),
-    ...furtherProviders.filter(takesOwnAccounts).map(withoutKey),
+    ...furtherProviders
+      .filter((provider) => takesOwnAccounts(provider) && !own.has(provider.id))
+      .map(withoutKey),
   ];
 }
 
@@ -155,7 +97,8 @@ function operatorsProvider(given: VendorEnv): ProviderConfig[] {
   if (!account) return [];
   const provider = vendorsProvider(given);
   const { apiKey, settings = {}, baseUrl = provider.baseUrl } = account;
-  return [{ ...provider, apiKey, settings, baseUrl: withoutTrailingSlash(baseUrl) }];
+  const whole = { ...provider, apiKey, settings, baseUrl: withoutTrailingSlash(baseUrl) };
+  return [withAccounts(whole, accountsOfVariables(given.vendor, account))];
 }
 
 /** The operator's further providers, and their entries as they were declared. */
@@ -172,10 +115,11 @@ export interface DeclaredProviders {
  */
 export function readProvidersFile(
   path: string,
-  vendors: readonly VendorSettings[],
+  known: readonly VendorEnv[],
   environment: NodeJS.ProcessEnv,
   problems: string[],
 ): DeclaredProviders {
+  const vendors = known.map(({ vendor }) => vendor);
   let content: unknown;
   try {
     content = readJsonFile(path);
@@ -189,12 +133,22 @@ export function readProvidersFile(
   }
   const complain: Complain = (index, field, message) =>
     problems.push(`${VARIABLE}: ${index}${field && `.${field}`} ${message}`);
-  const entries = checkProviders(content, vendors, complain);
-  const providers = entries.flatMap((entry) => {
-    const key = keyFromVariable(entry.api_key_env, environment);
-    if (!('fault' in key)) return [toProvider(entry, key.apiKey, vendors)];
-    complain(content.indexOf(entry), 'api_key_env', key.fault);
-    return [];
+  // One that has no account by its variables may have several here.
+  const poolable = known.filter(({ vendor, env }) => !vendor.account(env));
+  const mayBePools = new Set(poolable.map(({ vendor }) => vendor.id));
+  const entries = checkProviders(content, vendors, complain, { mayBePools });
+  const providers = entries.map((entry) => {
+    const read = (field: string, name: string | undefined): string | undefined => {
+      const key = keyFromVariable(name, environment);
+      if (!('fault' in key)) return key.apiKey;
+      complain(content.indexOf(entry), field, key.fault);
+      return undefined;
+    };
+    const apiKey = read('api_key_env', entry.api_key_env);
+    const keys = entry.accounts?.map((account, index) =>
+      read(`accounts.${index}.api_key_env`, account.api_key_env),
+    );
+    return toProvider(entry, apiKey, vendors, keys);
   });
   return { providers, entries };
 }
@@ -207,12 +161,13 @@ export type Complain = (index: number, field: string, message: string) => void;
  *
  * @param complain is told of each that is not, or has an id that is taken
  * @param mayBeVendors whether one may be a vendor's own, which variables would configure
+ * @param mayBePools vendors of which one may be there with several accounts
  */
 export function checkProviders(
   content: readonly unknown[],
   vendors: readonly VendorSettings[],
   complain: Complain,
-  { mayBeVendors = false } = {},
+  { mayBeVendors = false, mayBePools = new Set<string>() } = {},
 ): ProviderEntry[] {
   const adapters = new Set(vendors.map(({ id }) => id));
   const reserved = vendors.filter(({ isStandIn }) => !mayBeVendors || isStandIn === true);
@@ -226,7 +181,8 @@ export function checkProviders(
     const violations = findViolations(entry, { refuseUnknown: true });
     violations.forEach(({ path, message }) => complain(index, path, message));
     if (violations.length > 0) return false;
-    if (usedIds.has(entry.id)) {
+    const isPool = entry.accounts !== undefined && mayBePools.delete(entry.id);
+    if (usedIds.has(entry.id) && !isPool) {
       complain(index, 'id', `"${entry.id}" is built in or used twice; choose another`);
       return false;
     }
@@ -238,6 +194,14 @@ export function checkProviders(
       complain(index, 'adapter', `of "${entry.id}" must be left out: it is built in`);
       return false;
     }
+    if (entry.base_url === undefined && !(entry.accounts && adapters.has(entry.id))) {
+      complain(index, 'base_url', 'must be a URL that starts with http:// or https://');
+      return false;
+    }
+    const isWell = checkAccounts(plain as ProviderEntry, vendors, (field, message) =>
+      complain(index, field, message),
+    );
+    if (!isWell) return false;
     const speaker =
       vendors.find(({ id }) => id === (entry.adapter ?? entry.id)) ?? standardOf(vendors);
     for (const [name, words] of Object.entries(speaker.settingWords ?? {})) {
@@ -272,23 +236,32 @@ function standardOf(vendors: readonly VendorSettings[]): VendorSettings {
   return standard;
 }
 
-/** The provider of an entry, which has been checked. */
+/**
+ * The provider of an entry, which has been checked.
+ *
+ * @param accountKeys of its accounts, in their order; undefined: those have the provider's
+ */
 export function toProvider(
   entry: ProviderEntry,
   apiKey: string | undefined,
   vendors: readonly VendorSettings[],
+  accountKeys: readonly (string | undefined)[] = [],
 ): ProviderConfig {
   const standard = standardOf(vendors);
   const own = vendors.find(({ id }) => id === entry.id);
-  return {
+  const accounts = entry.accounts?.map((account: AccountEntry, index) =>
+    toAccount(account, accountKeys[index] ?? apiKey, vendorOfEntry(entry, vendors) ?? standard),
+  );
+  const provider: ProviderConfig = {
     id: entry.id,
     name: entry.name,
     adapter: entry.adapter ?? (own ?? standard).id,
     type: entry.type ?? (own ?? standard).type,
-    baseUrl: withoutTrailingSlash(entry.base_url),
+    baseUrl: withoutTrailingSlash(entry.base_url ?? own?.baseUrl({}) ?? ''),
     apiKey,
     settings: { ...entry.settings },
     ...(!own && { knownFieldsOnly: entry.pass_unknown_fields !== true }),
     ...(entry.own_credentials !== undefined && { takesOwnAccounts: entry.own_credentials }),
   };
+  return withAccounts(provider, accounts);
 }

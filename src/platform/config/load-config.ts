@@ -14,6 +14,7 @@ import {
 import { incompletePeople, PeopleEnv, peopleOf } from './people-env.js';
 import { incompleteS3, S3Env, s3Of } from './s3-settings.js';
 import { readTelemetry, TelemetryEnv } from './read-telemetry.js';
+import { problemsOfLists } from './pool-accounts.js';
 import { withSecretFiles } from './secret-files.js';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
@@ -71,14 +72,17 @@ export function loadConfig(
     problems.push('DATABASE_URL must be set when GATEWAY_JOB_WORKERS is false');
   }
   problems.push(
-    ...read.flatMap(({ vendor, env: given }) => vendor.incomplete?.(given) ?? []),
+    ...read.flatMap(({ vendor, env: given }) => [
+      ...(vendor.incomplete?.(given) ?? []),
+      ...problemsOfLists(vendor, given),
+    ]),
     ...incompletePeople(people),
     ...incompleteS3(s3),
     ...incompleteArchive(limits, s3),
   );
   const further =
     env.GATEWAY_PROVIDERS && !badVariables.has('GATEWAY_PROVIDERS')
-      ? readProvidersFile(env.GATEWAY_PROVIDERS, vendors, given, problems)
+      ? readProvidersFile(env.GATEWAY_PROVIDERS, read, given, problems)
       : { providers: [], entries: [] };
   if (problems.length > 0) throw new ConfigError(problems);
 

@@ -31,7 +31,9 @@ export interface VendorSettings<Env extends object = object> {
   /** Of `settings` in an entry of the providers file those that take certain words only, with these. */
   readonly settingWords?: Readonly<Record<string, readonly string[]>>;
   /** Present where tenants may use accounts of their own; what it says is the vendors' business. */
-  readonly accountForm?: object;
+  readonly accountForm?: { readonly settings: object };
+  /** The one of an account's settings that names a region, where it has them; a variable may list several. */
+  readonly regionSetting?: string;
   /** Serves when `GATEWAY_SANDBOX` says so, or when nothing else is configured. */
   readonly isStandIn?: boolean;
   /** Servers of the providers file that name no adapter are spoken to by this one's. */

@@ -11,10 +11,13 @@ import { KEY_ONLY, type Vendor } from '../vendor.js';
 import { AnthropicAdapter } from './anthropic.adapter.js';
 
 class AnthropicEnv {
-  @Describe('The API key; configures the provider `anthropic`', {
-    example: 'sk-ant-…',
-    isSecret: true,
-  })
+  @Describe(
+    'The API key; configures the provider `anthropic`. Several, with commas between them, are a pool of accounts',
+    {
+      example: 'sk-ant-…',
+      isSecret: true,
+    },
+  )
   @IsOptional()
   ANTHROPIC_API_KEY?: string;
 

@@ -4,7 +4,10 @@ import { patternSetting, type Vendor, readPlainKey, type ByokAccountForm } from 
 import { BedrockAdapter } from './bedrock.adapter.js';
 
 class BedrockEnv {
-  @Describe('Region whose models are called', { default: 'us-east-1', example: 'eu-central-1' })
+  @Describe('Region whose models are called. Several, with commas between them, are a pool', {
+    default: 'us-east-1',
+    example: 'eu-central-1',
+  })
   @IsOptional()
   AWS_REGION?: string;
 
@@ -63,10 +66,17 @@ export const bedrock: Vendor<BedrockEnv> = {
   kinds: ['chat', 'embedding'],
   telemetryName: 'aws.bedrock',
   Variables: BedrockEnv,
-  incomplete: (env) =>
-    env.AWS_ACCESS_KEY_ID && !env.AWS_SECRET_ACCESS_KEY
+  regionSetting: 'region',
+  incomplete: (env) => [
+    ...(env.AWS_ACCESS_KEY_ID && !env.AWS_SECRET_ACCESS_KEY
       ? ['AWS_SECRET_ACCESS_KEY must be set when AWS_ACCESS_KEY_ID is']
-      : [],
+      : []),
+    ...(env.AWS_BEDROCK_ENDPOINT && env.AWS_REGION?.includes(',')
+      ? [
+          'AWS_BEDROCK_ENDPOINT must not be set when AWS_REGION lists several, which have addresses of their own',
+        ]
+      : []),
+  ],
   // The adapter makes the region's address where there is none.
   baseUrl: (env) => env.AWS_BEDROCK_ENDPOINT ?? '',
   account: ({

@@ -4,10 +4,13 @@ import { KEY_ONLY, type Vendor } from '../vendor.js';
 import { FishAudioAdapter } from './fish-audio.adapter.js';
 
 class FishAudioEnv {
-  @Describe('The API key; configures the provider `fish-audio`', {
-    example: '0123456789abcdef',
-    isSecret: true,
-  })
+  @Describe(
+    'The API key; configures the provider `fish-audio`. Several, with commas between them, are a pool of accounts',
+    {
+      example: '0123456789abcdef',
+      isSecret: true,
+    },
+  )
   @IsOptional()
   FISH_AUDIO_API_KEY?: string;
 

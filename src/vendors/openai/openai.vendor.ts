@@ -5,10 +5,13 @@ import { PREFILLS } from '../dialects/chat/chat-prefill.js';
 import { OpenAiAdapter } from './openai.adapter.js';
 
 class OpenAiEnv {
-  @Describe('The API key; configures the provider `openai`', {
-    example: 'sk-proj-…',
-    isSecret: true,
-  })
+  @Describe(
+    'The API key; configures the provider `openai`. Several, with commas between them, are a pool of accounts',
+    {
+      example: 'sk-proj-…',
+      isSecret: true,
+    },
+  )
   @IsOptional()
   OPENAI_API_KEY?: string;
 

@@ -16,7 +16,10 @@ class VertexEnv {
   @IsOptional()
   GOOGLE_CLOUD_PROJECT?: string;
 
-  @Describe('Location whose models are called', { default: 'us-central1', example: 'global' })
+  @Describe('Location whose models are called. Several, with commas between them, are a pool', {
+    default: 'us-central1',
+    example: 'global',
+  })
   @IsOptional()
   VERTEX_LOCATION?: string;
 
@@ -68,6 +71,13 @@ export const vertex: Vendor<VertexEnv> = {
   kinds: ['chat', 'embedding', 'image', 'video'],
   telemetryName: 'gcp.vertex_ai',
   Variables: VertexEnv,
+  regionSetting: 'location',
+  incomplete: (env) =>
+    env.VERTEX_BASE_URL && env.VERTEX_LOCATION?.includes(',')
+      ? [
+          'VERTEX_BASE_URL must not be set when VERTEX_LOCATION lists several, which have addresses of their own',
+        ]
+      : [],
   // The adapter makes the location's address where there is none.
   baseUrl: (env) => env.VERTEX_BASE_URL ?? '',
   // Without an access token the application default credentials are used.

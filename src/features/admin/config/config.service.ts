@@ -39,7 +39,7 @@ import {
 } from '../../../platform/http/cursor-page.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { VENDORS } from '../../../vendors/vendors.js';
-import { UpstreamRegistry } from '../../../vendors/upstream.registry.js';
+import { UpstreamRegistry, withAccount } from '../../../vendors/upstream.registry.js';
 import type {
   ChangedConfigDto,
   ConfigChangeOptionsDto,
@@ -192,7 +192,18 @@ export class AdminConfigService {
       ? this.providerOf({ ...entry, id })
       : this.upstreams.providers.find((one) => one.id === id);
     if (!provider) throw new NotFoundError('id', 'There is no provider with this id.');
-    return toAccountCheck(await checkAccount(this.upstreams.create(provider), provider.name));
+    const { accounts, name } = provider;
+    const tried = accounts
+      ? accounts.map((account) => ({
+          name: `${name} (account ${account.id})`,
+          one: withAccount(provider, account),
+        }))
+      : [{ name, one: provider }];
+    const checks = await Promise.all(
+      tried.map(({ one, name }) => checkAccount(this.upstreams.create(one), name)),
+    );
+    // Of several accounts the first that fails is told.
+    return toAccountCheck(checks.find(({ ok }) => !ok) ?? checks[0]!);
   }
 
   private providerOf(entry: JsonObject): ProviderConfig {
@@ -203,8 +214,14 @@ export class AdminConfigService {
       const param = problem?.param ?? 'provider';
       throw new InvalidRequestError(param, `${problem?.message ?? 'provider is no provider'}.`);
     }
-    const { api_key: key, ...rest } = given;
-    return toProvider(rest, key ?? undefined, VENDORS);
+    const { api_key: key, accounts, ...rest } = given;
+    const entries = accounts?.map(({ api_key: _, ...account }) => account);
+    return toProvider(
+      { ...rest, ...(entries && { accounts: entries }) },
+      key ?? undefined,
+      VENDORS,
+      accounts?.map(({ api_key: own }) => own ?? undefined),
+    );
   }
 
   deleteProvider(author: Author, id: string, options: Options): Promise<ChangedConfigDto> {
@@ -287,7 +304,7 @@ export class AdminConfigService {
       ...others.map(({ id, name, base_url, api_key: key }) => ({
         id,
         name,
-        base_url,
+        base_url: base_url ?? '',
         source: 'version' as const,
         api_key_preview: key?.preview ?? null,
         is_callable: false,

@@ -1,0 +1,186 @@
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  Min,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
+import { PROVIDER_TYPES, type ProviderType } from './app-config.js';
+import { MAX_ACCOUNTS, PRICE_NAMES } from './pool-accounts.js';
+import { isUrl } from './setting-values.js';
+
+const MAX_WEIGHT = 1_000_000;
+const MAX_PER_MINUTE = 1_000_000_000;
+const MODELS_RULE = 'must be a list of 1 to 1000 ids of catalogue rows, or be left out';
+const ACCOUNTS_RULE = `must be a list of 1 to ${MAX_ACCOUNTS} accounts, or be left out`;
+
+const IsHttpUrl = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isHttpUrl',
+    validator: {
+      validate: (value: unknown) => typeof value === 'string' && isUrl(value, ['http', 'https']),
+      defaultMessage: () => 'must be a URL that starts with http:// or https://',
+    },
+  });
+
+const IsStringRecord = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isStringRecord',
+    validator: {
+      validate: isStringRecord,
+      defaultMessage: () => 'must be an object whose values are strings',
+    },
+  });
+
+function isStringRecord(value: unknown): value is Record<string, string> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every((setting) => typeof setting === 'string')
+  );
+}
+
+function isPrices(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every(
+    (row: unknown) =>
+      isStringRecord(row) &&
+      Object.keys(row).length > 0 &&
+      Object.entries(row).every(
+        ([name, price]) => PRICE_NAMES.includes(name) && /^\d{1,9}(?:\.\d{1,18})?$/.test(price),
+      ) &&
+      'prompt' in row === 'completion' in row,
+  );
+}
+
+/** One of the `accounts` of a provider's entry. */
+class CheckedAccount {
+  @Matches(/^[a-zA-Z0-9._-]{1,64}$/, {
+    message: 'must be 1 to 64 of a-z, A-Z, 0-9, ".", "_" and "-"',
+  })
+  id!: string;
+
+  /** There in what the interface is sent, of which it is taken off before. */
+  @ValidateBy({
+    name: 'isNoKey',
+    validator: {
+      validate: (value: unknown) => value === undefined,
+      defaultMessage: () => 'must not stand in a file; name its variable by api_key_env',
+    },
+  })
+  api_key?: undefined;
+
+  @IsOptional()
+  @IsString({ message: 'must be the name of an environment variable' })
+  api_key_env?: string;
+
+  @IsOptional()
+  @IsHttpUrl()
+  base_url?: string;
+
+  @IsOptional()
+  @IsStringRecord()
+  settings?: Record<string, string>;
+
+  @IsOptional()
+  @Length(1, 64, { message: 'must be the name of a region' })
+  region?: string;
+
+  @IsOptional()
+  @IsInt({ message: `must be an integer from 1 to ${MAX_WEIGHT}` })
+  @Min(1, { message: `must be an integer from 1 to ${MAX_WEIGHT}` })
+  @Max(MAX_WEIGHT, { message: `must be an integer from 1 to ${MAX_WEIGHT}` })
+  weight?: number;
+
+  @IsOptional()
+  @IsInt({ message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
+  @Min(1, { message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
+  @Max(MAX_PER_MINUTE, { message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
+  requests_per_minute?: number;
+
+  @IsOptional()
+  @IsInt({ message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
+  @Min(1, { message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
+  @Max(MAX_PER_MINUTE, { message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
+  tokens_per_minute?: number;
+
+  @IsOptional()
+  @IsArray({ message: MODELS_RULE })
+  @ArrayMinSize(1, { message: MODELS_RULE })
+  @ArrayMaxSize(1_000, { message: MODELS_RULE })
+  @Length(1, 255, { each: true, message: MODELS_RULE })
+  models?: string[];
+
+  @IsOptional()
+  @ValidateBy({
+    name: 'isPrices',
+    validator: {
+      validate: isPrices,
+      defaultMessage: () =>
+        `must be an object of catalogue rows' ids, each with decimal strings by the names of prices (${PRICE_NAMES.join(', ')}); prompt and completion come together`,
+    },
+  })
+  prices?: Record<string, Record<string, string>>;
+}
+
+/** One entry of the `GATEWAY_PROVIDERS` file: by default a server that speaks the default vendor's dialect. */
+export class CheckedEntry {
+  @Matches(/^[a-z0-9-]+$/, { message: 'must be made of a-z, 0-9 and -' })
+  id!: string;
+
+  @Length(1, 255, { message: 'must have 1 to 255 characters' })
+  name!: string;
+
+  /** A vendor's own accounts have its usual one without it. */
+  @ValidateIf(({ base_url }: CheckedEntry) => base_url !== undefined)
+  @IsHttpUrl()
+  base_url?: string;
+
+  @IsOptional()
+  @IsString({ message: 'must be the name of an environment variable' })
+  api_key_env?: string;
+
+  /** The adapter that speaks to it, which is its vendor's id. */
+  @IsOptional()
+  @Matches(/^[a-z0-9-]+$/, { message: 'must be the name of an adapter' })
+  adapter?: string;
+
+  @IsOptional()
+  @IsIn(PROVIDER_TYPES, { message: `must be one of ${PROVIDER_TYPES.join(', ')}` })
+  type?: ProviderType;
+
+  /** What only this adapter needs to know: strings by name. */
+  @IsOptional()
+  @IsStringRecord()
+  settings?: Record<string, string>;
+
+  /** Whether tenants may store keys of their own for it; by default if it has one. */
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  own_credentials?: boolean;
+
+  /** Whether it gets fields of requests that nobody documents; false unless told. */
+  @IsOptional()
+  @IsBoolean({ message: 'must be true or false' })
+  pass_unknown_fields?: boolean;
+
+  /** Several accounts among which its requests are spread. */
+  @IsOptional()
+  @IsArray({ message: ACCOUNTS_RULE })
+  @ArrayMinSize(1, { message: ACCOUNTS_RULE })
+  @ArrayMaxSize(MAX_ACCOUNTS, { message: ACCOUNTS_RULE })
+  @ValidateNested({ each: true, message: ACCOUNTS_RULE })
+  @Type(() => CheckedAccount)
+  accounts?: CheckedAccount[];
+}
