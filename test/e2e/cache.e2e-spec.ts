@@ -425,6 +425,8 @@ describe('the cache', () => {
       ...vendorsEnvironment,
       REDIS_URL: redis.url,
       GATEWAY_CACHE_MAX_BYTES_PER_TENANT: '100000',
+      AZURE_OPENAI_ENDPOINT: vendors.origin,
+      AZURE_OPENAI_API_KEY: 'azure-vendor-key-0123456789',
     };
     const one = await bootGateway(environment, { database });
     const two = await bootGateway(environment, { database });
@@ -454,6 +456,28 @@ describe('the cache', () => {
         return bytes > 40_000;
       });
       expect(bytes).toBeLessThanOrEqual(100_000);
+      // So is where a conversation has gone, whose prompt its vendor keeps.
+      const turn = async (through: BootedGateway, talk: number): Promise<string | null> => {
+        const content = `${prompt} ${talk} ${'Rules. '.repeat(800)}`;
+        const answer = await through.post(
+          CHAT,
+          bodyOf(CHAT, { messages: [{ role: 'user', content }] }),
+        );
+        await answer.text();
+        return answer.headers.get('x-gateway-provider');
+      };
+      const wellScript = vendors.script;
+      for (let talk = 1; ; talk++) {
+        vendors.script = (call, response) => {
+          if (call.path.startsWith('/openai/')) return wellScript(call, response);
+          response.writeHead(500).end('{}');
+        };
+        expect(await turn(one, talk)).toBe('azure');
+        vendors.script = wellScript;
+        await wait(300 * talk);
+        if ((await turn(two, talk)) === 'azure') break;
+        expect(talk).toBeLessThan(10);
+      }
       await redis.stop();
       for (let times = 0; times < 3; times++) {
         const startedMs = performance.now();

@@ -17,6 +17,7 @@ import { NoticesChannel } from '../../platform/database/notices-channel.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { RedisChannel } from '../../platform/redis/redis-channel.js';
 import { AnswerCache } from './cache/answer-cache.service.js';
+import { SharedPlaces } from './stickiness/shared-places.service.js';
 import { CacheStore } from './cache/cache-store.js';
 import { InProcessCacheStore } from './cache/in-process-cache-store.js';
 import { RedisCacheStore } from './cache/redis-cache-store.js';
@@ -90,6 +91,13 @@ class CacheModule {}
           channel,
           (provider) => upstreams.has(provider) || byok.providersOnOffer().has(provider),
         ),
+    },
+    {
+      provide: SharedPlaces,
+      inject: [RoutingService, InstanceChannel],
+      // There are too many conversations for a database to tell of each.
+      useFactory: ({ conversations }: RoutingService, channel: InstanceChannel) =>
+        new SharedPlaces(conversations, channel instanceof RedisChannel ? channel : undefined),
     },
   ],
   exports: [ProviderHealthService, RouteHistory, RoutePauses, RoutingService],
