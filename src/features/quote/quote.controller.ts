@@ -1,14 +1,25 @@
 import { Controller, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { modelFieldsSchema } from '../../canonical/routing-fields.js';
 import { Authenticated } from '../../core/access/authenticated.decorator.js';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { deliverFree } from '../../core/answers/deliver.js';
 import { ApiCacheHeader, ApiMaxCostHeaders } from '../../core/answers/generation.openapi.js';
 import { QuotesService } from '../../core/answers/quotes.service.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { QuoteDto, QuoteQueryDto, toQuote } from './quote.dto.js';
+
+/** Each endpoint checks its own. */
+const QUOTED_BODY = {
+  title: 'QuoteRequest',
+  type: 'object',
+  description: 'The body of a call to `endpoint`.',
+  additionalProperties: true,
+  properties: { ...modelFieldsSchema },
+} as const;
 
 /** What a call would cost, without the call. */
 @ApiTags('Inference')
@@ -26,14 +37,15 @@ export class QuoteController {
       'Takes the body and the headers of the call itself, and answers with the routes that it would try, in order, each with its least, likely and worst cost, and with those it would not, and why. Nobody is called; nothing is held, charged or logged, nor counted against the rate limit of calls; guardrails are not asked. The worst cost is what would be set aside now.',
   })
   @ApiBody({
-    description: 'The body of a call to `endpoint`.',
-    schema: {
-      type: 'object',
-      additionalProperties: true,
-      example: {
-        model: 'sandbox/echo',
-        messages: [{ role: 'user', content: 'Hello!' }],
-        max_tokens: 100,
+    schema: toOpenApiSchema(QUOTED_BODY),
+    examples: {
+      chat: {
+        summary: 'A chat, as it would be sent to /v1/chat/completions',
+        value: {
+          model: 'sandbox/echo',
+          messages: [{ role: 'user', content: 'Hello!' }],
+          max_tokens: 100,
+        },
       },
     },
   })
