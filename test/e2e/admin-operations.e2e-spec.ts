@@ -81,6 +81,7 @@ describe('GET /v1/admin/instances', () => {
       recent: { requests: 0, errors: 0, latency_p50: null, latency_p95: null },
       routes: [],
       more_routes: 0,
+      hedging: { requests: 0, hedged: 0, won: 0 },
     });
     expect(body.queue).toContainEqual({
       topic: 'jobs',

@@ -32,6 +32,7 @@ export class LiveReport implements OnModuleInit {
       recent: this.metrics.recent.read(),
       ...routesLeftAlone(this.routing.conditions()),
       failing: this.routing.failingRoutes().slice(0, MAX_ROUTES).map(toNames),
+      hedging: this.routing.hedges.latest,
     }));
   }
 }

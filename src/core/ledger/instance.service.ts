@@ -61,6 +61,8 @@ export interface InstanceLive {
   readonly more_routes: number;
   /** Shared routes that fail again and again, between two pauses too; alerts tell of them. */
   readonly failing: readonly Omit<InstanceRoute, 'state'>[];
+  /** Of its latest requests that a second route may be asked for, by what became of that. */
+  readonly hedging: { readonly requests: number; readonly hedged: number; readonly won: number };
 }
 
 export interface InstanceRoute {

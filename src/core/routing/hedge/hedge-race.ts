@@ -110,6 +110,7 @@ export class HedgeRace<Answer extends { readonly attempt: RouteAttempt }> {
     try {
       const answer = await firstAnswerOf(runs);
       if (answer) outcome = answer.attempt.isHedge ? 'won' : 'lost';
+      if (outcome === 'won') this.share.noteWin();
       return answer;
     } catch (error) {
       if (callerGone.aborted) outcome = 'caller_left';

@@ -12,7 +12,7 @@ describe(HedgeShare.name, () => {
       if (tenth.take()) taken.push(count);
     }
     expect(taken).toEqual([10, 20, 30, 40]);
-    expect(tenth.latest).toEqual({ requests: 40, hedged: 4 });
+    expect(tenth.latest).toEqual({ requests: 40, hedged: 4, won: 0 });
   });
 
   it('never gives more than the share of any 1,000 in a row, whenever they are asked for', () => {
@@ -29,6 +29,17 @@ describe(HedgeShare.name, () => {
       expect(sum).toBeLessThanOrEqual(330);
     }
     expect(given.reduce((total, each) => total + each, 0)).toBeGreaterThan(1_500);
+  });
+
+  it('looks no further back than 1,000 requests', () => {
+    const all = share(100);
+    all.noteRequest();
+    all.take();
+    all.noteWin();
+    for (let count = 1; count < 1_000; count++) all.noteRequest();
+    expect(all.latest).toEqual({ requests: 1_000, hedged: 1, won: 1 });
+    all.noteRequest();
+    expect(all.latest).toEqual({ requests: 1_000, hedged: 0, won: 0 });
   });
 
   it('takes a new share at once', () => {

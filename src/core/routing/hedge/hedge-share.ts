@@ -1,6 +1,13 @@
 /** So many of the latest requests that may be hedged are looked back on. */
 const WINDOW = 1_000;
 
+/** Of the latest requests that a second route may be asked for: how many had one, and for how many it was faster. */
+export interface LatestHedges {
+  readonly requests: number;
+  readonly hedged: number;
+  readonly won: number;
+}
+
 /**
  * Keeps the requests that two vendors work on at once below the share that the operator allows, of the
  * latest requests in this process that would take a second route.
@@ -8,8 +15,11 @@ const WINDOW = 1_000;
 export class HedgeShare {
   /** For each of the latest requests, how many second routes were asked from its arrival to the next one's. */
   private readonly slots = new Uint16Array(WINDOW);
+  /** … and how many such answered in that time. */
+  private readonly wins = new Uint16Array(WINDOW);
   private asked = 0;
   private made = 0;
+  private won = 0;
 
   /** @param percent that is allowed by now */
   constructor(private readonly percent: () => number) {}
@@ -22,7 +32,8 @@ export class HedgeShare {
   noteRequest(): void {
     const slot = this.asked++ % WINDOW;
     this.made -= this.slots[slot]!;
-    this.slots[slot] = 0;
+    this.won -= this.wins[slot]!;
+    this.slots[slot] = this.wins[slot] = 0;
   }
 
   get hasRoom(): boolean {
@@ -37,8 +48,13 @@ export class HedgeShare {
     return true;
   }
 
-  /** Of the latest requests, and how many of them are looked back on. */
-  get latest(): { requests: number; hedged: number } {
-    return { requests: Math.min(this.asked, WINDOW), hedged: this.made };
+  /** A second route was faster. */
+  noteWin(): void {
+    this.wins[(this.asked - 1) % WINDOW]!++;
+    this.won++;
+  }
+
+  get latest(): LatestHedges {
+    return { requests: Math.min(this.asked, WINDOW), hedged: this.made, won: this.won };
   }
 }

@@ -55,6 +55,18 @@ class InstanceRouteDto {
   state!: string;
 }
 
+/** How often a second route was asked because the first was silent. */
+class InstanceHedgingDto {
+  @ApiProperty({ type: 'integer', description: 'Requests that it may be asked for.', example: 812 })
+  requests!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Those that had one.', example: 40 })
+  hedged!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Those that it answered.', example: 31 })
+  won!: number;
+}
+
 /** A process that is alive. Of an older version some of it is not known, and null. */
 export class InstanceDto {
   @ApiProperty({ format: 'uuid' })
@@ -148,6 +160,13 @@ export class InstanceDto {
 
   @ApiProperty({ type: 'integer', description: 'How many more of those there are.', example: 0 })
   more_routes!: number;
+
+  @ApiProperty({
+    type: InstanceHedgingDto,
+    nullable: true,
+    description: 'Of its latest 1,000 requests with `hedge_ms` that had a second route.',
+  })
+  hedging!: InstanceHedgingDto | null;
 }
 
 class QueueTopicDto {

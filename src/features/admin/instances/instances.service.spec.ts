@@ -31,7 +31,12 @@ describe(InstancesAdmin.name, () => {
     );
     expect(data.map(({ differs }) => differs)).toEqual([[], ['catalogue'], [], ['version'], []]);
     expect(data.map(({ is_self }) => is_self)).toEqual([false, false, true, false, false]);
-    expect(data[0]).toMatchObject({ version: null, requests_in_flight: null, routes: [] });
+    expect(data[0]).toMatchObject({
+      version: null,
+      requests_in_flight: null,
+      routes: [],
+      hedging: null,
+    });
     expect(data[0]!.uptime_seconds).toBeGreaterThanOrEqual(90);
     expect(queue).toBeNull();
   });

@@ -88,5 +88,6 @@ function toInstance(
     recent: live.recent ?? null,
     routes: [...(live.routes ?? [])],
     more_routes: live.more_routes ?? 0,
+    hedging: live.hedging ?? null,
   };
 }
