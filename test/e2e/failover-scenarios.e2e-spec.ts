@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { WALL_TEXT, startFailoverWall, type FailoverWall } from '../support/failover-wall.js';
-import { continuingAnswer, errorAnswer } from '../support/fake-openai.js';
+import { brokenAnswer, continuingAnswer, errorAnswer, hangAnswer } from '../support/fake-openai.js';
+import { findLedgerFaults, readLedger } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
+import { SeededRandom } from '../support/seeded-random.js';
 import { until } from '../support/until.js';
 import {
   questionIn,
@@ -56,6 +58,9 @@ const atOnceAtMost =
   ({ primary }: Seen): boolean =>
     primary.filter((at) => at - primary[0]! < withinMs).length <= calls;
 
+/** Several, as one that breaks off again and again rests. */
+const TORN = Array.from({ length: 20 }, (_, index) => `torn${index}`);
+
 const ELSEWHERE = ['refused', 'nowhere', 'tls'];
 
 /** The model that fails in one run, and the one behind it. */
@@ -92,14 +97,17 @@ describe('the sixteen scenarios of Failover Bench', () => {
       ]),
     );
     const names = [
-      ...['ok', 'picky'],
+      ...['ok', 'picky', 'dear', 'left', 'hush', 'told', ...TORN],
       ...[...SCENARIOS, ...FURTHER].flatMap((scenario) =>
         MODES.flatMap((mode) => namesOf(scenario, mode)),
       ),
       ...CUTS.flatMap((cut) => DIALECTS.map((dialect) => `${cut}-${dialect}`)),
     ];
     const models = names.map((name) => {
-      const pricing = { prompt: '0.000001', completion: '0.000002' };
+      const pricing =
+        name === 'dear'
+          ? { prompt: '0.00001', completion: '0.00002' }
+          : { prompt: '0.000001', completion: '0.000002' };
       return { id: aliasOf(name), pricing };
     });
     await writeFile(catalogue, JSON.stringify({ models }));
@@ -308,6 +316,81 @@ describe('the sixteen scenarios of Failover Bench', () => {
     const ofCut = (cut: string) =>
       ask([`wall/${cut}-off`, cut === 's14' ? 'wall/picky' : 'wall/ok']);
     expect((await Promise.all(CUTS.map(ofCut))).map(isWhole)).toEqual(CUTS.map(() => true));
+  });
+
+  describe('an answer that is gone on with', () => {
+    it('costs what one answer does, whatever its vendors count, several at once', async () => {
+      const random = new SeededRandom(22_600);
+      const [before] = await readLedger(gateway.database);
+      const count = { promptTokens: 5_000, completionTokens: 5_000 };
+      wall.faults.set('dear', continuingAnswer(WALL_TEXT, count));
+      let charged = 0;
+      for (let round = 0; round < 2; round++) {
+        const answers = await Promise.all(
+          TORN.map((name) => {
+            const cut = 1 + random.below(WALL_TEXT.length - 1);
+            wall.faults.set(name, brokenAnswer(WALL_TEXT.slice(0, cut)));
+            return ask([`wall/${name}`, 'wall/dear'], { ...streamed('any'), max_tokens: 100 });
+          }),
+        );
+        expect(answers.map(isWhole)).toEqual(TORN.map(() => true));
+        for (const answer of answers) {
+          const row = await loggedRequest(gateway.database, (answer as ReadAnswer).requestId);
+          expect(row.cost).toBe(row.prompt_tokens * 1 + row.completion_tokens * 2);
+          // Within what was set aside for the first, which is cheaper.
+          expect(row.completion_tokens).toBeLessThanOrEqual(100);
+          expect(row.prompt_tokens).toBeLessThan(50);
+          expect(row.vendor_cost).toBeGreaterThan(5_000 * 10);
+          charged += row.cost;
+        }
+      }
+      const [after] = await readLedger(gateway.database);
+      expect(after).toMatchObject({ balance: before!.balance - charged, held: 0, holds: 0 });
+      expect(await findLedgerFaults(gateway.database)).toEqual([]);
+    });
+
+    it('is left by its caller in the middle of that, and both are closed', async () => {
+      wall.faults.set('left', brokenAnswer(WALL_TEXT.slice(0, 120)));
+      wall.faults.set('hush', hangAnswer);
+      const caller = new AbortController();
+      const [path, body] = questionIn('chat', {
+        ...{ models: ['wall/left', 'wall/hush'], ...streamed('any') },
+      });
+      const response = await gateway.fetch(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: caller.signal,
+      });
+      await until(() => wall.of('hush').length === 1);
+      caller.abort();
+      await response.body!.cancel().catch(() => undefined);
+      await wall.of('hush')[0]!.call.hungUp;
+      const row = await loggedRequest(gateway.database, response.headers.get('x-request-id'));
+      expect(row).toMatchObject({ outcome: 'cancelled', usage_source: 'estimated' });
+      expect(row.cost).toBe(row.prompt_tokens * 1 + row.completion_tokens * 2);
+      const [after] = await readLedger(gateway.database);
+      expect(after).toMatchObject({ held: 0, holds: 0 });
+      expect(await findLedgerFaults(gateway.database)).toEqual([]);
+    });
+
+    it('is withheld where a guardrail finds a word that lies across the seam', async () => {
+      const made = await gateway.post('/v1/customer/guardrails', {
+        name: 'no nonsense',
+        applies_to: ['output'],
+        rules: [{ type: 'keyword', words: ['nonsense'] }],
+      });
+      const { id } = (await made.json()) as { id: string };
+      const cut = WALL_TEXT.indexOf('nonsense') + 4;
+      wall.faults.set('told', brokenAnswer(WALL_TEXT.slice(0, cut)));
+      const answer = await ask(['wall/told', 'wall/ok'], streamed('any'));
+      await gateway.fetch(`/v1/customer/guardrails/${id}`, { method: 'DELETE' });
+      expect(answer).toMatchObject({ ending: 'error' });
+      const { text } = answer as ReadAnswer;
+      expect(WALL_TEXT.startsWith(text)).toBe(true);
+      expect(text).not.toContain('nonsense');
+      expect(await findLedgerFaults(gateway.database)).toEqual([]);
+    });
   });
 
   describe('a tenant that wants all of its streams gone on with', () => {

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import {
   bad,
   COVERS_ALL,
@@ -196,6 +196,20 @@ describe(RecoveringAnswer.name, () => {
     const only = { ...ASKED, provider: { only: ['openai'] } };
     const { text: shown } = await read({ openai: [breaksAfter(OPENING), GOES_ON] }, only);
     expect(shown).toBe(SAID + REST);
+  });
+
+  it('asks nobody once the time of the request is up', async () => {
+    const late = Date.now() + 700_000;
+    const clock = jest.spyOn(Date, 'now');
+    const breaksOffLate = (): Script => {
+      clock.mockReturnValue(late);
+      return breaksAfter(OPENING);
+    };
+    const world = new World({ openai: [breaksOffLate] });
+    const { failure } = await world.open(ASKED);
+    clock.mockRestore();
+    expect(failure).toMatchObject({ status: 502 });
+    expect(world.called).toEqual(['openai']);
   });
 
   it('goes on more than once', async () => {
