@@ -40,6 +40,8 @@ const settlement = (credits: number): JournalledSettlement => ({
         status: 429,
         started_ms: 1,
         duration_ms: 2,
+        continues_at: 5,
+        hedged: true,
         vendor_cost: 0,
       },
     ],

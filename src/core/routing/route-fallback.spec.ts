@@ -5,6 +5,7 @@ import { embeddingRequest } from '../../../test/support/embedding-requests.js';
 import type { Caller } from '../access/caller.js';
 import type { EndUserLimits } from '../access/end-user-limits.service.js';
 import type { AnswerCache } from './cache/answer-cache.service.js';
+import { waitUnless } from '../../canonical/cancel-signal.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
 import type { WorkEvent } from '../../canonical/canonical-event.js';
 import type { CatalogueService } from '../catalogue/catalogue.service.js';
@@ -31,11 +32,11 @@ class World {
   readonly aborter = new AbortController();
   readonly service: RoutingService;
 
-  constructor(private readonly scripts: Record<string, (UpstreamFailure | 'good')[]>) {
+  constructor(private readonly scripts: Record<string, (UpstreamFailure | 'good' | 'silent')[]>) {
     const models = [vectors, chat];
     const limits = { idleTimeoutMs: 1_000, requestTimeoutMs: 1_000, cooldownMs: 1_000 };
     this.service = new RoutingService(
-      { limits } as AppConfig,
+      { limits, hedgePercent: 100 } as AppConfig,
       { find: (id: string) => models.find((model) => model.id === id) } as CatalogueService,
       {
         has: () => true,
@@ -51,6 +52,7 @@ class World {
       } as unknown as UpstreamRegistry,
       {
         observeAttempt: () => undefined,
+        observeHedge: () => undefined,
         track: () => undefined,
         trackEach: () => undefined,
       } as unknown as GatewayMetrics,
@@ -61,17 +63,18 @@ class World {
     );
   }
 
-  plan(model = 'a/vectors'): Promise<Plan<EmbeddingRequest>> {
+  plan(model = 'a/vectors', hedgeMs?: number): Promise<Plan<EmbeddingRequest>> {
     return this.service.plan({} as Caller, embeddingRequest({ model }), {
       requestId: 'id',
       endpoint: 'embeddings',
       receivedAt: new Date(),
       callerGone: this.aborter.signal,
+      hedgeMs,
     });
   }
 
-  async open(cover = COVERS_ALL) {
-    const plan = await this.plan();
+  async open(cover = COVERS_ALL, hedgeMs?: number) {
+    const plan = await this.plan(undefined, hedgeMs);
     const events: WorkEvent<EmbeddingVectors>[] = [];
     const opened = this.service.openWork(plan, cover, (upstream, call) => upstream.embed?.(call));
     let failure: unknown;
@@ -89,7 +92,8 @@ class World {
   ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
     this.called.push(call);
     const next = this.scripts[provider]?.shift() ?? 'good';
-    if (next !== 'good') throw new UpstreamError({ failure: next, message: next });
+    if (next === 'silent') await waitUnless(call.signal, 1_000_000);
+    else if (next !== 'good') throw new UpstreamError({ failure: next, message: next });
     yield { type: 'output', output: [[1, 0]] };
   }
 }
@@ -134,6 +138,14 @@ describe(RouteFallback.name, () => {
     const { outcomes, events } = await world.open(cover);
     expect(outcomes).toEqual(['timeout', 'uncovered', 'answered']);
     expect(events[0]).toMatchObject({ route: { provider: 'c' } });
+  });
+
+  it('asks a second route as well where the first is silent, and closes that', async () => {
+    const world = new World({ a: ['silent'], b: [], c: [] });
+    const { events, outcomes } = await world.open(COVERS_ALL, 5);
+    expect(events[0]).toMatchObject({ route: { provider: 'b' } });
+    expect(outcomes).toEqual(['outpaced', 'answered']);
+    expect(world.called[0]!.signal.aborted).toBe(true);
   });
 
   it('ends at a request that is bad', async () => {

@@ -9,11 +9,13 @@ import {
   it,
   jest,
 } from '@jest/globals';
+import { chatModel, modelRoute } from '../../../../test/support/catalogue-models.js';
 import {
   bad,
   COVERS_ALL,
   error,
   GOOD,
+  gpt,
   start,
   text,
   usage,
@@ -257,12 +259,16 @@ describe(HedgeRace.name, () => {
       expect((await world.plan({ hedge_ms: 5 })).hedgeMs).toBeUndefined();
     });
 
-    it('where there is no other account', async () => {
-      const world = new World({ openai: [slow(200)] });
-      const asked = ask(world, { provider: { only: ['openai'] } });
+    it('where all other models are served over the same account, as is one route alone', async () => {
+      const mini = chatModel('openai/mini', [modelRoute('openai')]);
+      const world = new World({ openai: [slow(200), slow(200)] }, [gpt, mini]);
+      const only = { provider: { only: ['openai'] } };
+      const chain = ask(world, { ...only, models: ['openai/mini'] });
+      const alone = ask(world, only);
       await pass(200);
-      expect([routeIn(asked), world.called]).toEqual(['openai', ['openai']]);
-      expect(asked.plan!.attempts[0]!.isSpare).toBeUndefined();
+      expect([routeIn(chain), routeIn(alone)]).toEqual(['openai', 'openai']);
+      expect([world.called, world.hedges]).toEqual([['openai', 'openai'], ['no_route']]);
+      expect(chain.plan!.attempts[0]!.isSpare).not.toBe(true);
     });
   });
 
