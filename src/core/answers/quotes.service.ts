@@ -13,6 +13,7 @@ import { UsualOutput } from '../ledger/usual-output.service.js';
 import { readCacheTtl } from '../routing/cache/answer-cache.service.js';
 import type { LeftOutRoute, Plan, PlannedRoute } from '../routing/plan.js';
 import { RoutingService } from '../routing/routing.service.js';
+import { readSessionId } from '../routing/stickiness/conversation-key.js';
 import type { Call } from './call.js';
 
 export const QUOTED_ENDPOINTS = [
@@ -42,6 +43,8 @@ export interface QuotedRoute extends RouteQuote {
   readonly route: PlannedRoute;
   /** It has failed of late, and is tried as all others have, too. */
   readonly isCooling: boolean;
+  /** Whether the vendor may have the beginning of the conversation in its cache. */
+  readonly isWarm: boolean;
   /** Whether the length of the answer is that of the tenant's own answers of late. */
   readonly isFromLog: boolean;
 }
@@ -92,7 +95,8 @@ export class QuotesService {
     const isKept = ttl === undefined ? undefined : await this.routing.isKept(caller, request, ttl);
     const leftOut: LeftOutRoute[] = [];
     const { requestId, receivedAt, callerGone } = call;
-    const context = { requestId, receivedAt, callerGone, costLimit, leftOut };
+    const sessionId = readSessionId(headers);
+    const context = { requestId, receivedAt, callerGone, costLimit, leftOut, sessionId };
     const plan = await this.routing
       .plan(caller, request, { ...context, endpoint })
       .catch((error: unknown) => {
@@ -112,7 +116,7 @@ export class QuotesService {
   }
 
   private async quoteRoutes(
-    { request, routes }: Plan<RoutableRequest>,
+    { request, routes, conversation }: Plan<RoutableRequest>,
     { caller }: Call,
     available: number,
   ): Promise<QuotedRoute[]> {
@@ -122,6 +126,7 @@ export class QuotesService {
       ...quoteRoute(request, route, available, usual.get(route.model)),
       route,
       isCooling: this.routing.isCooling(route),
+      isWarm: conversation?.isAt(route) ?? false,
       isFromLog: route.output !== undefined && usual.has(route.model),
     }));
   }

@@ -234,6 +234,8 @@ export interface RouteSpeeds {
 export interface ConversationRoutes {
   /** It is answered over this route. */
   note(route: PlannedRoute): void;
+  /** Whether it was answered over this route last. */
+  isAt(route: PlannedRoute): boolean;
 }
 
 /** What answers used by route; the tally of routes is one. */

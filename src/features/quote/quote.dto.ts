@@ -94,6 +94,13 @@ class QuotedRouteDto {
   })
   condition!: string;
 
+  @ApiProperty({
+    enum: ['warm', 'unknown'],
+    description:
+      '`warm`: the conversation was answered over this route a short while ago, so its vendor may have the beginning of the prompt in its cache.',
+  })
+  prompt_cache!: string;
+
   @ApiProperty({ type: QuotedCostDto })
   cost!: QuotedCostDto;
 
@@ -213,6 +220,7 @@ export function toQuote(quote: Quote): QuoteDto {
 function toRoute({
   route,
   isCooling,
+  isWarm,
   isFromLog,
   expected,
   most,
@@ -225,6 +233,7 @@ function toRoute({
     account: route.account ?? null,
     traffic_mode: route.trafficMode,
     condition: isCooling ? 'cooling' : 'ready',
+    prompt_cache: isWarm ? 'warm' : 'unknown',
     cost: {
       least,
       likely,

@@ -150,6 +150,22 @@ describe(StickyConversation.name, () => {
   });
 });
 
+describe('the place of a conversation', () => {
+  it('is known of its next plan, and only of its own', async () => {
+    const one = world(pool('a', 'b', 'c'));
+    const at = await turn(one, 'x', 1);
+    const warmOf = async (name: string) => {
+      const fields = { model: 'openai/alone', messages: messagesOf(name, 2) };
+      const { routes, conversation } = await one.plan(fields);
+      return routes
+        .filter((route) => conversation?.isAt(route))
+        .map(({ provider, account }) => `${provider}@${account}`);
+    };
+    expect(await warmOf('x')).toEqual([at]);
+    expect(await warmOf('y')).toEqual([]);
+  });
+});
+
 describe(rendezvous.name, () => {
   const routes = (weights: Record<string, number>): PooledRoute[] =>
     Object.entries(weights).map(([account, weight]) => ({

@@ -69,6 +69,12 @@ export class StickyConversation {
     return [lead, ...rest];
   }
 
+  /** Whether it was answered over this route last, so that the vendor may have its beginning in the cache. */
+  isAt(route: PlannedRoute): boolean {
+    const place = this.places.of(this.key);
+    return place !== undefined && isSame(place, placeOf(route));
+  }
+
   /** The conversation is answered over this route. */
   note(route: PlannedRoute): void {
     this.places.note(this.key, placeOf(route), this.ttlMs);
