@@ -97,6 +97,17 @@ describe('work that outlives its process', () => {
     expect(after).toMatchObject({ held: 0, holds: 0, entries: after.balance });
   });
 
+  it('takes no more than its caller allows, whatever is held for it', async () => {
+    const before = await snapshot(own.database, tenant.tenantId);
+    const requestId = await entrusted();
+    const operation = settleOperation(tenant, requestId, 90, { maxCost: 60 });
+    const settled = await ledger.store.settle({ ...operation, record: endAs(requestId, 'capped') });
+    expect(settled).toMatchObject({ cost: 60, shortfall: 30, applied: true });
+    const after = await snapshot(own.database, tenant.tenantId);
+    expect(after.balance).toBe(before.balance - 60);
+    expect(after).toMatchObject({ held: 0, holds: 0, entries: after.balance });
+  });
+
   it('is not settled when its record cannot be stored, and can be later', async () => {
     const requestId = await entrusted();
     const record = endAs(requestId, 'NUL \u0000');

@@ -47,6 +47,7 @@ const settlement = (credits: number): JournalledSettlement => ({
     ],
     endUser: 'ann',
     tags: { team: 'a' },
+    maxCost: 3,
     createdAt: new Date(),
     billedBy: { pricing: { ...FREE, prompt: 7n, audioMinute: 10n ** 18n }, byokFeePercent: 5 },
   },
