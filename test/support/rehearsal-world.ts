@@ -10,6 +10,7 @@ import type { ReplayResult } from '../../src/app/rehearsal/replay-result.js';
 import type { ReplayWorld } from '../../src/app/rehearsal/replay-world.js';
 import { VirtualClock } from '../../src/app/rehearsal/virtual-clock.js';
 import type { LoggedAttempt } from '../../src/core/ledger/request-log/request-log-row.js';
+import type { AppConfig } from '../../src/platform/config/app-config.js';
 import type { JsonObject } from '../../src/platform/http/json-body.js';
 
 export const TENANT = '11111111-1111-4111-8111-111111111111';
@@ -122,6 +123,8 @@ interface ReplayedWindow {
   span?: Window;
   limitsRates?: boolean;
   copies?: number;
+  /** Ids of accounts with openai, where there are several. */
+  accounts?: readonly string[];
   /** Rows from which vendors are learned besides. */
   learned?: readonly WindowRow[];
 }
@@ -149,7 +152,7 @@ export async function replayRows(
     vendors,
     clock,
     config: new ReplayConfig(
-      loadSettings({ GATEWAY_SECRET: 'x'.repeat(32) }),
+      settingsWith(options.accounts),
       world,
       new Set([...vendors.providers, 'azure']),
     ),
@@ -167,4 +170,16 @@ export async function replayRows(
     Array.from({ length: copies }, (_, copy) => byId.get(`${row.requestId}${copy}`)!),
   );
   return { results: ordered, calls: replay.calls };
+}
+
+function settingsWith(accounts: readonly string[] | undefined): AppConfig {
+  const settings = loadSettings({ GATEWAY_SECRET: 'x'.repeat(32) });
+  if (!accounts) return settings;
+  const [standard] = settings.ownAccountProviders.filter(({ id }) => id === 'openai');
+  return {
+    ...settings,
+    providers: [
+      { ...standard!, accounts: accounts.map((id) => ({ id, weight: 1, apiKey: undefined })) },
+    ],
+  };
 }

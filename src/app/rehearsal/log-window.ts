@@ -11,8 +11,15 @@ import {
 /** Rows on their way at once; they are read as they are asked for, however many the window has. */
 const ROWS_AT_ONCE = 500;
 
-/** A request of the window, as its log has it. */
-export type WindowRow = RequestLogRow & { readonly tenantId: string };
+/**
+ * A request of the window, as its log has it. Of a race of two routes only the one that won is in `attempts`: nobody
+ * knows when the other would have come.
+ */
+export interface WindowRow extends RequestLogRow {
+  readonly tenantId: string;
+  /** Credits that vendors took for calls that are not in `attempts`; undefined: none. */
+  readonly besides?: number;
+}
 
 /** The first instant of the window, and the first behind it. */
 export interface Window {
@@ -49,11 +56,20 @@ export async function* rowsOf(client: Client, { from, to }: Window): AsyncGenera
         `FETCH ${ROWS_AT_ONCE} FROM rehearsal`,
       );
       if (rows.length === 0) return;
-      yield rows.map(withTextRead);
+      yield rows.map((row) => withoutLosers(withTextRead(row)));
     }
   } finally {
     await client.query('CLOSE rehearsal').catch(() => undefined);
   }
+}
+
+/** The row without calls that others were faster than. */
+export function withoutLosers(row: WindowRow): WindowRow {
+  const lost = row.attempts.filter(({ outcome }) => outcome === 'outpaced');
+  if (lost.length === 0) return row;
+  const attempts = row.attempts.filter((attempt) => !lost.includes(attempt));
+  const besides = lost.reduce((sum, { vendor_cost: cost }) => sum + cost, 0);
+  return { ...row, attempts, besides };
 }
 
 /** How many rows of the window lie in the archive, at most, where they are not read. */

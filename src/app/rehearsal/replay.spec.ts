@@ -11,6 +11,7 @@ import {
   windowRow,
 } from '../../../test/support/rehearsal-world.js';
 import { ByokCredential } from '../../core/credentials/credential.repository.js';
+import { withoutLosers } from './log-window.js';
 import { Replay } from './replay.js';
 
 const MINUTE_MS = 60_000;
@@ -132,6 +133,35 @@ describe(Replay.name, () => {
       },
     });
     expect(results).toMatchObject([{ outcome: 'failed', errorType: 'provider_error', cost: 0 }]);
+  });
+
+  it('plays the winner of a race again, and counts what the other took', async () => {
+    const raced = azureRow(0, {
+      ...{ vendorCost: 3_700, firstTokenMs: 800, latencyMs: 1_800 },
+      attempts: [
+        attempt({ outcome: 'outpaced', vendor_cost: 200 }),
+        attempt({ route: `azure/${MODEL}`, started_ms: 505, vendor_cost: 3_500 }),
+      ],
+    });
+    const { results, calls } = await replayRows([withoutLosers(raced)]);
+    expect(results).toMatchObject([{ provider: 'azure', cost: 3_500, vendorCost: 3_700 }]);
+    expect(results).toMatchObject([{ firstMs: 800, totalMs: 1_800 }]);
+    expect(calls).toMatchObject({ log: 1, learned: 0 });
+  });
+
+  it('takes one account of several away, whose share goes to the others', async () => {
+    const accounts = ['us', 'eu'];
+    const rows = [0, 1].map((index) =>
+      windowRow(index * 10_000, { attempts: [attempt({ account: 'eu' })] }),
+    );
+    const { results, calls } = await replayRows(rows, { accounts, without: 'openai@eu' });
+    expect(results).toMatchObject([
+      { provider: 'openai', cost: 2_000, firstMs: 5 + 500 + 200 },
+      { provider: 'openai', cost: 2_000 },
+    ]);
+    expect(calls).toMatchObject({ fault: 4, log: 2 });
+    const other = await replayRows(rows, { accounts, without: 'openai@us' });
+    expect(other.calls).toMatchObject({ fault: 0, log: 2 });
   });
 
   it('guesses how fast a route is that nobody asked, and says so', async () => {

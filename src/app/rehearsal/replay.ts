@@ -11,9 +11,8 @@ import { findModel } from '../../core/routing/find-model.js';
 import { OpenedAnswer } from '../../core/routing/opened-answer.js';
 import { Plan, type PlannedRoute } from '../../core/routing/plan.js';
 import { AccountPools } from '../../core/routing/pool/account-pools.js';
-import type { PooledRoute } from '../../core/routing/pool/pool-member.js';
 import { RouteFallback, type FallbackSinks } from '../../core/routing/route-fallback.js';
-import { RouteHealth } from '../../core/routing/route-health.js';
+import { RouteHealth, type HealthKey } from '../../core/routing/route-health.js';
 import { RouteTally } from '../../core/routing/route-tally.js';
 import { selectRoutes, type RoutingState } from '../../core/routing/select-routes.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
@@ -128,7 +127,7 @@ export class Replay {
       return refused(row, copy, ...refusalOf(error));
     }
     const fates = new VendorFates(row, vendors, faults);
-    const notes = { wasted: 0 };
+    const notes = { wasted: row.besides ?? 0 };
     await clock.wait(plan.callerGone, row.attempts[0]?.started_ms ?? 0);
     const call = (route: PlannedRoute, limits: CallLimits) => ({
       events: this.answer(fates.next(route, limits, clock.now()), limits, notes),
@@ -173,7 +172,7 @@ export class Replay {
     const models = request.models.map((alias) => findModel(config.catalogue, request, alias));
     const byok = row.trafficMode === 'byok' ? config.accountsOf(row, world) : [];
     const { version: configVersion, overridden } = config.catalogue;
-    const preferredAccount = ([pooled]: readonly PooledRoute[]): string | undefined =>
+    const preferredAccount = ([pooled]: readonly HealthKey[]): string | undefined =>
       row.attempts.find(({ route }) => providerIn(route) === pooled?.provider)?.account;
     const of = { byok, subjects, configVersion, overridden, preferredAccount };
     const state = { ...this.state, ...of };
