@@ -608,6 +608,16 @@ describe('/v1/admin/config', () => {
     };
     const both = new Set(keys.map((key) => `Bearer ${key}`));
     expect(await usedBy(40)).toEqual(both);
+    const listed = await one.fetch('/v1/providers');
+    for (const response of [listed, await one.admin('GET', '/v1/admin/providers')]) {
+      const text = await response.text();
+      expect(text).not.toContain('0123456789');
+      const { data } = JSON.parse(text) as { data: { id: string; accounts?: object[] }[] };
+      expect(data.find(({ id }) => id === 'pool')?.accounts).toMatchObject([
+        { id: 'one', state: 'healthy' },
+        { id: 'two', state: 'healthy' },
+      ]);
+    }
     const renamed = { ...provider, name: 'Renamed', accounts: [{ id: 'two' }, { id: 'one' }] };
     const kept = await call('PUT', '/providers/pool', { provider: renamed });
     const shown = kept.body.document.providers.find(({ id }) => id === 'pool');

@@ -1,6 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { RouteCondition } from '../../core/routing/route-health.js';
-import { routesLeftAlone } from './live-report.js';
+import type { InFlightLimiter } from '../../core/access/in-flight-limiter.js';
+import type { InstanceService } from '../../core/ledger/instance.service.js';
+import type { LedgerStore } from '../../core/ledger/ledger-store.js';
+import type { RoutingService } from '../../core/routing/routing.service.js';
+import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
+import { LiveReport, routesLeftAlone } from './live-report.js';
 
 const route = (
   upstreamModel: string | undefined,
@@ -33,5 +38,40 @@ describe(routesLeftAlone.name, () => {
     expect(routes[0]!.model).toHaveLength(200);
     expect(routes[0]!.model!.isWellFormed()).toBe(true);
     expect(routesLeftAlone([route('a\u0000b', 'open')]).routes[0]!.model).toBe('ab');
+  });
+});
+
+describe(LiveReport.name, () => {
+  it('has each instance take its part of the limits of accounts', async () => {
+    jest.useFakeTimers();
+    try {
+      let living: { facts: { role?: string } }[] = [];
+      const routing = { hasPools: true, pools: { share: 1 } };
+      const report = new LiveReport(
+        {
+          reportLive: () => undefined,
+          living: () => (living.length > 0 ? Promise.resolve(living) : Promise.reject(new Error())),
+        } as unknown as InstanceService,
+        {} as InFlightLimiter,
+        {} as LedgerStore,
+        routing as unknown as RoutingService,
+        {} as GatewayMetrics,
+      );
+      report.onModuleInit();
+      living = [{ facts: { role: 'gateway' } }, { facts: { role: 'gateway' } }];
+      living.push({ facts: { role: 'worker' } });
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(routing.pools.share).toBe(1 / 2);
+      // While the database is away, what was known holds.
+      living = [];
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(routing.pools.share).toBe(1 / 2);
+      living = [{ facts: { role: 'gateway' } }];
+      await jest.advanceTimersByTimeAsync(5_000);
+      expect(routing.pools.share).toBe(1);
+      report.onApplicationShutdown();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { InFlightLimiter } from '../../core/access/in-flight-limiter.js';
 import {
   InstanceService,
@@ -13,10 +13,14 @@ import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 /** Callers make up the names in families of models, and a heartbeat has to stay small. */
 const MAX_ROUTES = 50;
 const MAX_MODEL_LENGTH = 200;
+/** How soon it is known that there are more instances, or fewer. */
+const LOOK_EVERY_MS = 5_000;
 
 /** Has each heartbeat tell operators what this process is doing. */
 @Injectable()
-export class LiveReport implements OnModuleInit {
+export class LiveReport implements OnModuleInit, OnApplicationShutdown {
+  private looking: NodeJS.Timeout | undefined;
+
   constructor(
     private readonly instance: InstanceService,
     private readonly inFlight: InFlightLimiter,
@@ -25,7 +29,25 @@ export class LiveReport implements OnModuleInit {
     private readonly metrics: GatewayMetrics,
   ) {}
 
+  onApplicationShutdown(): void {
+    clearInterval(this.looking);
+  }
+
+  /** Each instance takes its part of an account's limits. One that cannot look keeps to what it knew. */
+  private async shareLimits(): Promise<void> {
+    if (!this.routing.hasPools) return;
+    try {
+      const living = await this.instance.living();
+      const gateways = living.filter(({ facts }) => facts.role === 'gateway').length;
+      this.routing.pools.share = 1 / Math.max(1, gateways);
+    } catch {
+      // The outage is told already.
+    }
+  }
+
   onModuleInit(): void {
+    this.looking = setInterval(() => void this.shareLimits(), LOOK_EVERY_MS);
+    this.looking.unref();
     this.instance.reportLive(() => ({
       requests_in_flight: this.inFlight.open,
       pending_settlements: this.ledger.pendingSettlements,

@@ -4,7 +4,12 @@ import { ROUTE_STATES, type RouteState } from './route-health.js';
 interface Living {
   readonly id: string;
   readonly live: {
-    readonly routes?: readonly { provider: string; model: string | null; state: string }[];
+    readonly routes?: readonly {
+      provider: string;
+      account?: string;
+      model: string | null;
+      state: string;
+    }[];
   };
 }
 
@@ -21,7 +26,8 @@ export function statesOf(
   const beginning = upstreamModel?.endsWith('*') === true ? upstreamModel.slice(0, -1) : undefined;
   return living.flatMap(({ id, live }) => {
     const states = (live.routes ?? [])
-      .filter((route) => route.provider === provider)
+      // Where there are several accounts, one of them is not the route.
+      .filter((route) => route.provider === provider && route.account === undefined)
       .filter(({ model }) =>
         beginning === undefined
           ? model === (upstreamModel ?? null)

@@ -8,6 +8,8 @@ import {
   type RouteState,
 } from './route-health.js';
 
+import { ACCOUNT_STATES, type AccountFigures } from './pool/account-figures.js';
+
 /** In place of a model: the provider as a whole. */
 const WHOLE_PROVIDER = '*';
 
@@ -35,6 +37,47 @@ export function trackRoutes(
   );
 }
 
+/** Shows how the operator's accounts do with providers that have several. */
+export function trackAccounts(
+  metrics: GatewayMetrics,
+  read: () => readonly { provider: string; figures: AccountFigures }[],
+): void {
+  const track = (name: string, help: string, value: (figures: AccountFigures) => number): void =>
+    metrics.trackEach(name, help, ['provider', 'account'], () =>
+      read().map(({ provider, figures }) => ({
+        labels: { provider, account: figures.id },
+        value: value(figures),
+      })),
+    );
+  track(
+    'gateway_account_requests_in_flight',
+    'Requests under way over one of several accounts with a provider.',
+    ({ inFlight }) => inFlight,
+  );
+  track(
+    'gateway_account_requests_last_minute',
+    'Requests that such an account got in the last minute.',
+    ({ requestsLastMinute }) => requestsLastMinute,
+  );
+  track(
+    'gateway_account_tokens_last_minute',
+    'Tokens that such an account used in the last minute, or is expected to.',
+    ({ tokensLastMinute }) => tokensLastMinute,
+  );
+  metrics.trackEach(
+    'gateway_account_state',
+    'Processes for which such an account is in this state.',
+    ['provider', 'account', 'state'],
+    () =>
+      read().flatMap(({ provider, figures }) =>
+        ACCOUNT_STATES.map((state) => ({
+          labels: { provider, account: figures.id, state },
+          value: Number(state === figures.state),
+        })),
+      ),
+  );
+}
+
 /**
  * A value for each state of each route, by catalogue row: callers make up the names in families, so
  * a family is as its worst member is. A whole provider that fails takes all of its models with it.
@@ -45,7 +88,9 @@ export function describeRoutes(
 ): LabelledValue[] {
   const providers = new Map<string, RouteState>();
   const routes = new Map<string, RouteState>();
-  for (const { provider, upstreamModel, state } of conditions) {
+  for (const { provider, account, upstreamModel, state } of conditions) {
+    // One of several accounts is not the route.
+    if (account !== undefined) continue;
     if (upstreamModel === undefined) providers.set(provider, state);
     else routes.set(`${provider}/${upstreamModel}`, state);
   }

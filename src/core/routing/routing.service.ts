@@ -29,6 +29,7 @@ import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
 import { RecoveringAnswer } from './recovery/recovering-answer.js';
 import { recoveryOf } from './recovery/recovery-wish.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
+import { figuresOf, type AccountFigures } from './pool/account-figures.js';
 import { AccountPools } from './pool/account-pools.js';
 import { OperatorPools } from './pool/operator-pools.js';
 import { isPooled } from './pool/pool-member.js';
@@ -36,7 +37,7 @@ import type { RouteSpeed } from './health/speed-memory.js';
 import { RouteHealth, type HealthKey, type RouteCondition } from './route-health.js';
 import { RouteTally } from './route-tally.js';
 import { RoutePauses } from './route-pauses.service.js';
-import { trackRoutes } from './route-metrics.js';
+import { trackAccounts, trackRoutes } from './route-metrics.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import {
   fullAccount,
@@ -89,6 +90,24 @@ export class RoutingService {
     this.hedges = new HedgeShare(() => config.hedgePercent);
     this.state = this.makeState();
     trackRoutes(metrics, this.health, () => catalogue.rows);
+    trackAccounts(metrics, () =>
+      upstreams.providers.flatMap(({ id: provider }) =>
+        (this.accountsOf(provider) ?? []).map((figures) => ({ provider, figures })),
+      ),
+    );
+  }
+
+  /** Whether any provider has several accounts. */
+  get hasPools(): boolean {
+    return this.upstreams.providers.some(({ accounts }) => accounts !== undefined);
+  }
+
+  /** How each account of a provider does that has several, as this process knows; undefined: it has one. */
+  accountsOf(provider: string): AccountFigures[] | undefined {
+    const members = this.operatorPools.of(provider);
+    if (!members) return undefined;
+    const conditions = this.health.sharedRoutes();
+    return members.map((member) => figuresOf(provider, member, this.pools, conditions));
   }
 
   /**

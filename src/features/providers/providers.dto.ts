@@ -5,6 +5,7 @@ import {
   type ModelKind,
   type Pricing,
 } from '../../core/catalogue/catalogue.types.js';
+import { ACCOUNT_STATES, type AccountState } from '../../core/routing/pool/account-figures.js';
 import { ROUTE_STATES } from '../../core/routing/route-health.js';
 import { PROVIDER_TYPES, type ProviderType } from '../../platform/config/app-config.js';
 import type { ProviderStatus } from '../../core/routing/provider-status.js';
@@ -56,6 +57,20 @@ export class MeasuredProviderDto {
   cache_hit_rate: number | null;
 }
 
+/** One of several accounts of the operator's; nothing of what opens it is shown. */
+export class ProviderAccountDto {
+  @ApiProperty({ example: 'eu-west' })
+  id: string;
+
+  @ApiProperty({
+    enum: ACCOUNT_STATES,
+    description:
+      'As the instance that answers knows: `limited` has used up its minute, `cooling` was told to wait, `open` fails or was refused.',
+    example: 'healthy',
+  })
+  state: AccountState;
+}
+
 export class ProviderDto {
   @ApiProperty({ example: 'openai' })
   id: string;
@@ -74,6 +89,12 @@ export class ProviderDto {
 
   @ApiProperty({ type: 'integer', description: 'Models whose primary route is at this provider.' })
   models_count: number;
+
+  @ApiPropertyOptional({
+    type: [ProviderAccountDto],
+    description: 'Only where requests are spread among several.',
+  })
+  accounts?: ProviderAccountDto[] | undefined;
 
   @ApiPropertyOptional({
     type: MeasuredProviderDto,

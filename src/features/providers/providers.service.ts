@@ -5,6 +5,7 @@ import {
   ProviderHealthService,
   type ProviderHealth,
 } from '../../core/routing/provider-health.service.js';
+import { RoutingService } from '../../core/routing/routing.service.js';
 import {
   cacheHitRateOf,
   RouteHistory,
@@ -21,6 +22,7 @@ export class ProvidersService {
     private readonly upstreams: UpstreamRegistry,
     private readonly health: ProviderHealthService,
     private readonly past: RouteHistory,
+    private readonly routing: RoutingService,
   ) {}
 
   /** @param type only providers of this type; any other value gives an empty list */
@@ -34,6 +36,7 @@ export class ProvidersService {
         type: provider.type,
         status: 'unknown',
         models_count: this.countModels(provider.id),
+        accounts: this.routing.accountsOf(provider.id)?.map(({ id, state }) => ({ id, state })),
         measured: measuredOf(sums.filter((each) => each.provider === provider.id)),
       }));
   }

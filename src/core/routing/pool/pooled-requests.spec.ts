@@ -220,6 +220,25 @@ describe('requests of a provider with several accounts', () => {
     expect(routes.map(({ provider }) => provider)).toEqual(['openai', 'openai']);
   });
 
+  it('show in the figures of their accounts, which have no key', async () => {
+    const one = world(
+      { full: limits(1), rests: {}, idle: { weight: 2, models: ['openai/other'] } },
+      { 'openai@rests': [limited(60_000)] },
+    );
+    await ask(one, { model: 'openai/alone' });
+    // Where the first one tried both, there is none left to plan with.
+    await ask(one, { model: 'openai/alone' }).catch(() => undefined);
+    expect(one.service.accountsOf('azure')).toBeUndefined();
+    const figures = one.service.accountsOf('openai');
+    expect(figures).toMatchObject([
+      { id: 'full', state: 'limited', inFlight: 0, requestsLastMinute: 1, requestsPerMinute: 1 },
+      { id: 'rests', state: 'cooling', requestsLastMinute: 1, tokensLastMinute: 0 },
+      { id: 'idle', weight: 2, state: 'healthy', requestsLastMinute: 0 },
+    ]);
+    expect(figures?.[0]?.tokensLastMinute).toBe(30);
+    expect(JSON.stringify(figures)).not.toContain('apiKey');
+  });
+
   it('do not leak what is under way, whatever becomes of it', async () => {
     const one = world(
       { a: {}, b: {} },

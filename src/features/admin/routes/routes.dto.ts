@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
 import { MODEL_KINDS, type ModelKind } from '../../../core/catalogue/catalogue.types.js';
+import { ACCOUNT_STATES, type AccountState } from '../../../core/routing/pool/account-figures.js';
 import { ROUTE_STATES, type RouteState } from '../../../core/routing/route-health.js';
 import { PROVIDER_STATUSES, type ProviderStatus } from '../../../core/routing/provider-status.js';
 import { PROVIDER_TYPES, type ProviderType } from '../../../platform/config/app-config.js';
@@ -56,6 +57,52 @@ export class InstanceStateDto {
   state!: string;
 }
 
+/** One of several accounts of a provider, as the instance that answers knows it. */
+export class OperatedAccountDto {
+  @ApiProperty({ example: 'eu-west' })
+  id!: string;
+
+  @ApiProperty({ example: 2 })
+  weight!: number;
+
+  @ApiProperty({
+    enum: ACCOUNT_STATES,
+    description:
+      'The worst of its models: `limited` has used up its minute, `cooling` was told to wait, `open` fails or was refused.',
+    example: 'healthy',
+  })
+  state!: AccountState;
+
+  @ApiProperty({ type: 'integer', example: 3 })
+  requests_in_flight!: number;
+
+  @ApiProperty({ type: 'integer', example: 120 })
+  requests_last_minute!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'With what is expected of requests under way.',
+    example: 84000,
+  })
+  tokens_last_minute!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'The limit, of all instances together; null: none.',
+    example: 500,
+  })
+  requests_per_minute!: number | null;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'The limit, of all instances together; null: none.',
+    example: 200000,
+  })
+  tokens_per_minute!: number | null;
+}
+
 class OperatedHealthDto {
   @ApiProperty({ type: 'integer', description: 'Milliseconds, the median.', example: 120 })
   latency_p50!: number;
@@ -88,6 +135,12 @@ export class OperatedProviderDto {
 
   @ApiProperty({ type: RoutePauseDto, nullable: true, description: 'Of the provider as a whole.' })
   pause!: RoutePauseDto | null;
+
+  @ApiProperty({
+    type: [OperatedAccountDto],
+    description: 'Where requests are spread among several; else empty.',
+  })
+  accounts!: OperatedAccountDto[];
 
   @ApiProperty({
     type: [InstanceStateDto],

@@ -23,7 +23,10 @@ import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gat
 import { readCursor, toCursorPage, type CursorPage } from '../../../platform/http/cursor-page.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamRegistry } from '../../../vendors/upstream.registry.js';
+import type { AccountFigures } from '../../../core/routing/pool/account-figures.js';
+import { RoutingService } from '../../../core/routing/routing.service.js';
 import type {
+  OperatedAccountDto,
   OperatedProviderDto,
   OperatedRouteDto,
   PauseRouteDto,
@@ -45,6 +48,7 @@ export class RoutesAdmin {
     private readonly instances: InstanceService,
     private readonly pauses: RoutePauses,
     private readonly past: RouteHistory,
+    private readonly routing: RoutingService,
     private readonly database: Database,
     private readonly audit: AuditLog,
   ) {}
@@ -69,6 +73,7 @@ export class RoutesAdmin {
             last_checked_at: checkedAt.toISOString(),
           },
           pause: pause ? toPause(pause) : null,
+          accounts: this.routing.accountsOf(id)?.map(toAccount) ?? [],
           instances: statesOf(living, id, undefined),
         };
       }),
@@ -229,6 +234,20 @@ export class RoutesAdmin {
       ),
     };
   }
+}
+
+function toAccount(figures: AccountFigures): OperatedAccountDto {
+  const { id, weight, state, requestsPerMinute, tokensPerMinute } = figures;
+  return {
+    id,
+    weight,
+    state,
+    requests_in_flight: figures.inFlight,
+    requests_last_minute: figures.requestsLastMinute,
+    tokens_last_minute: figures.tokensLastMinute,
+    requests_per_minute: requestsPerMinute ?? null,
+    tokens_per_minute: tokensPerMinute ?? null,
+  };
 }
 
 interface Place {
