@@ -46,6 +46,7 @@ describe(loadSettings.name, () => {
       ownAccountProviders: expect.any(Array),
       byokFeePercent: 5,
       catalogueFile: undefined,
+      unlistedModels: [],
       limits: {
         connectTimeoutMs: 5_000,
         firstByteTimeoutMs: undefined,
@@ -62,6 +63,7 @@ describe(loadSettings.name, () => {
         trustedProxies: [],
       },
       healthCacheMs: 5_000,
+      hedgePercent: 10,
       cache: { maxBytes: 67_108_864, maxBytesPerTenant: 67_108_864 },
       jobs: {
         pollMs: 2_000,
@@ -144,6 +146,7 @@ describe(loadSettings.name, () => {
       VERTEX_ACCESS_TOKEN: 'vendor-key-5',
       GATEWAY_ALLOW_PRIVATE_DESTINATIONS: 'true',
       GATEWAY_CATALOGUE: 'package.json',
+      GATEWAY_UNLISTED_MODELS: 'priced-as:openai/gpt-4o',
       GATEWAY_SANDBOX: 'true',
       GATEWAY_BYOK_FEE_PERCENT: '0',
       GATEWAY_CONNECT_TIMEOUT_MS: '1',
@@ -284,6 +287,7 @@ describe(loadSettings.name, () => {
       ownAccountProviders: expect.any(Array),
       byokFeePercent: 0,
       catalogueFile: 'package.json',
+      unlistedModels: ['openai/gpt-4o'],
       limits: {
         connectTimeoutMs: 1,
         firstByteTimeoutMs: 2,
@@ -303,6 +307,7 @@ describe(loadSettings.name, () => {
         ],
       },
       healthCacheMs: 7,
+      hedgePercent: 10,
       cache: { maxBytes: 1_000, maxBytesPerTenant: 500 },
       jobs: {
         pollMs: 10,

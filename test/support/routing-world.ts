@@ -98,7 +98,10 @@ export class World {
     const providersNow = () => this.providers;
     this.service = new RoutingService(
       this.config as unknown as AppConfig,
-      { find: (id: string) => models.find((model) => model.id === id) } as CatalogueService,
+      {
+        find: (id: string) => models.find((model) => model.id === id),
+        nearest: () => [],
+      } as unknown as CatalogueService,
       {
         has: () => true,
         get providers() {

@@ -24,6 +24,47 @@ describe(CatalogueService.name, () => {
     expect(catalogue.find(alias)).toBeUndefined();
   });
 
+  describe('with rows that price what no row has', () => {
+    const priced = new CatalogueService({
+      catalogueFile: undefined,
+      unlistedModels: ['groq/openai/gpt-oss-20b', 'openai/no-such-row', 'openai/tts-1'],
+    });
+
+    it('finds any other model of their providers, at their price and by its own route', () => {
+      const row = priced.find('groq/openai/gpt-oss-20b')!;
+      const model = priced.find('groq/new/model-1')!;
+      expect(model).toMatchObject({
+        id: 'groq/new/model-1',
+        name: 'new/model-1',
+        catalogueId: row.id,
+        pricing: row.pricing,
+      });
+      // Vendors behind the row's own serve that model, and not this one.
+      expect(row.routes.length).toBeGreaterThan(1);
+      expect(model.routes).toEqual([{ ...row.routes[0], upstreamModel: 'new/model-1' }]);
+    });
+
+    it('changes nothing of models that have a row, and lists no others', () => {
+      expect(priced.find('groq/llama-3.1-8b-instant')).toEqual(
+        catalogue.find('groq/llama-3.1-8b-instant'),
+      );
+      expect(priced.models).toHaveLength(catalogue.models.length);
+    });
+
+    it.each(['groq/', 'groq', 'mistral/new', 'openai/new', `groq/${'x'.repeat(300)}`])(
+      'does not find %s',
+      (alias) => {
+        expect(priced.find(alias)).toBeUndefined();
+      },
+    );
+  });
+
+  it('names the ids that are most like one that is none', () => {
+    const isOpen = ({ id }: { id: string }): boolean => id !== 'openai/gpt-4o';
+    expect(catalogue.nearest('openai/gpt4o-mini', () => true)[0]).toBe('openai/gpt-4o-mini');
+    expect(catalogue.nearest('openai/gpt-4o', isOpen)).not.toContain('openai/gpt-4o');
+  });
+
   it('finds members of a family, the longest family first', () => {
     const member = catalogue.find('openai/ft:gpt-4o-mini-2024-07-18:org::abc');
     expect(member).toMatchObject({

@@ -12,6 +12,10 @@ import {
   type KnownModels,
 } from './load-catalogue.js';
 import type { Model } from './catalogue.types.js';
+import { nearestIds } from './nearest-ids.js';
+
+/** As ids of rows. */
+const MAX_ALIAS_LENGTH = 200;
 
 /** What callers can name from one moment to the next; never changed, only replaced. */
 interface Snapshot {
@@ -40,7 +44,17 @@ export class CatalogueService {
   /** Rows of models that servers have at the moment, by their provider. */
   private readonly served = new Map<string, readonly JsonObject[]>();
 
-  constructor(@Inject(APP_CONFIG) { catalogueFile }: Pick<AppConfig, 'catalogueFile'>) {
+  /** Ids of rows that price what has none, by the provider of both. */
+  private readonly pricedAs: ReadonlyMap<string, string>;
+
+  constructor(
+    @Inject(APP_CONFIG)
+    {
+      catalogueFile,
+      unlistedModels = [],
+    }: Pick<AppConfig, 'catalogueFile'> & Partial<Pick<AppConfig, 'unlistedModels'>>,
+  ) {
+    this.pricedAs = new Map(unlistedModels.map((id) => [providerOf(id), id]));
     this.declaredRows = catalogueFile === undefined ? [] : readOperatorRows(catalogueFile);
     this.snapshot = this.take(builtInRows(), null);
   }
@@ -83,13 +97,38 @@ export class CatalogueService {
     this.snapshot = this.take(this.versionRows, this.version);
   }
 
-  /** The model of an alias: the exact id, else the longest family it belongs to. */
+  /** Ids that are most like an alias that is none, of those that pass. */
+  nearest(alias: string, passes: (model: Model) => boolean): string[] {
+    return nearestIds(
+      alias,
+      this.models.filter(passes).map(({ id }) => id),
+    );
+  }
+
+  /**
+   * The model of an alias: the exact id, else the longest family it belongs to, else what the
+   * operator prices models of its provider by that no row has.
+   */
   find(alias: string): Model | undefined {
     const { exact: models, families } = this.snapshot;
     const exact = models.get(alias);
     if (exact) return exact;
     const family = families.find((model) => alias.startsWith(model.id.slice(0, -1)));
-    return family && memberOf(family, alias);
+    return family ? memberOf(family, alias) : this.unlisted(alias);
+  }
+
+  private unlisted(alias: string): Model | undefined {
+    if (this.pricedAs.size === 0) return undefined;
+    const provider = providerOf(alias);
+    const upstreamModel = alias.slice(provider.length + 1);
+    const row = this.snapshot.exact.get(this.pricedAs.get(provider) ?? '');
+    if (row?.kind !== 'chat' || upstreamModel === '' || alias.length > MAX_ALIAS_LENGTH)
+      return undefined;
+    // Others that serve the row's model need not have this one.
+    const routes = row.routes
+      .filter((route) => route.provider === provider)
+      .map((route) => ({ ...route, upstreamModel }));
+    return { ...row, id: alias, name: upstreamModel, description: '', created: 0, routes };
   }
 
   private take(rows: CatalogueRows, version: number | null): Snapshot {
@@ -133,4 +172,9 @@ function memberOf(family: Model, alias: string): Model {
         : route.upstreamModel,
     })),
   };
+}
+
+/** The first part of an id or an alias; all of one without any slash. */
+function providerOf(id: string): string {
+  return id.split('/', 1)[0]!;
 }

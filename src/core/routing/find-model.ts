@@ -14,20 +14,24 @@ export const PURPOSES: Record<ModelKind, string> = {
 };
 
 /**
- * @throws NotFoundError for a model that is unknown
+ * @param near ids that are most like an alias that is none
+ * @throws NotFoundError for a model that is unknown, with the nearest that there are
  * @throws InvalidRequestError for one of another kind
  */
 export function findModel(
   catalogue: Pick<CatalogueService, 'find'>,
   request: RoutableRequest,
   alias: string,
+  near: (alias: string) => readonly string[] = () => [],
 ): Model {
   const param = request.body.value.model === alias ? 'model' : 'models';
   const model = catalogue.find(alias);
   if (!model) {
+    const nearest = near(alias);
     throw new NotFoundError(
       param,
-      `The model ${JSON.stringify(alias)} does not exist here; GET /v1/models lists those that do.`,
+      `The model ${JSON.stringify(alias)} does not exist here; GET /v1/models lists those that do.` +
+        (nearest.length === 0 ? '' : ` The nearest: ${nearest.join(', ')}.`),
     );
   }
   const kind = isTextRequest(request) ? 'chat' : request.kind;

@@ -110,6 +110,12 @@ export class RoutingService {
     return members.map((member) => figuresOf(provider, member, this.pools, conditions));
   }
 
+  /** Of the models that can be called here. */
+  private readonly nearest = (alias: string): string[] =>
+    this.catalogue.nearest(alias, ({ routes }) =>
+      routes.some(({ provider }) => this.upstreams.has(provider)),
+    );
+
   /**
    * The routes that a request will try. Calls nobody. A request that the cache can answer has one
    * route, which costs nothing and is not called.
@@ -127,7 +133,9 @@ export class RoutingService {
   ): Promise<Plan<Request>> {
     // Of one version, whatever comes into force while this waits.
     const current = this.currentState();
-    const models = request.models.map((alias) => findModel(this.catalogue, request, alias));
+    const models = request.models.map((alias) =>
+      findModel(this.catalogue, request, alias, this.nearest),
+    );
     const found = this.endUserLimits.subjectsOf(caller, request.endUser);
     const limits = found instanceof Promise ? await found : found;
     if (limits) refuseDenied(request, models, limits);

@@ -39,6 +39,8 @@ export interface AppConfig {
   /** Of the requests that ask for a second route when the first is silent, how many may get it, in percent. */
   readonly hedgePercent: number;
   readonly catalogueFile: string | undefined;
+  /** Ids of rows by which chat models of their providers are priced that no row has. */
+  readonly unlistedModels: readonly string[];
   readonly limits: {
     readonly connectTimeoutMs: number;
     /** Undefined: 60 s for a streamed answer, 300 s for a whole one. */

@@ -12,6 +12,7 @@ import {
   WordVariable,
   WorkersVariable,
   Describe,
+  UnlistedModelsVariable,
 } from './variable.decorators.js';
 
 /**
@@ -172,6 +173,13 @@ export class EnvDto {
   )
   @FileVariable()
   GATEWAY_CATALOGUE?: string;
+
+  @Describe(
+    'What chat models cost that no row has, by rows of the same provider: `priced-as:` and their ids, with commas between them; see [catalogue.md](catalogue.md)',
+    { without: 'they are refused', example: 'priced-as:openai/gpt-4o' },
+  )
+  @UnlistedModelsVariable()
+  GATEWAY_UNLISTED_MODELS?: string;
 
   @Describe('Whether the sandbox provider is on', {
     without: 'on while no other provider is configured',

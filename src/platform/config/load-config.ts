@@ -20,6 +20,7 @@ import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
   withoutTrailingSlash,
   readNetworks,
+  readPricedAs,
   readOrigins,
 } from './setting-values.js';
 import { secretVariables } from './variable.decorators.js';
@@ -115,6 +116,7 @@ export function loadConfig(
     ownAccountProviders: ownAccountProviders(read, further.providers),
     people: peopleOf(people),
     catalogueFile: env.GATEWAY_CATALOGUE,
+    unlistedModels: readPricedAs(env.GATEWAY_UNLISTED_MODELS ?? '') ?? [],
     admission: {
       maxInFlightPerKey: limits.GATEWAY_MAX_IN_FLIGHT_PER_KEY ?? 1_000,
       maxInFlightPerTenant: limits.GATEWAY_MAX_IN_FLIGHT_PER_TENANT ?? 2_000,

@@ -67,6 +67,13 @@ export function readOrigins(text: string): readonly string[] | undefined {
     : undefined;
 }
 
+/** Reads `priced-as:<row>,<row>`, ids of the catalogue. Undefined when it is not of that form. */
+export function readPricedAs(text: string): string[] | undefined {
+  const [, list] = /^priced-as:(.+)$/.exec(text) ?? [];
+  const ids = list?.split(',').map((id) => id.trim());
+  return ids?.every((id) => /^[a-z0-9-]+\/[^\s*]+$/.test(id)) ? ids : undefined;
+}
+
 /**
  * Reads `name=value,name=value`, the form in which OpenTelemetry's variables hold lists; values are
  * percent-encoded. Undefined when it is not of that form.

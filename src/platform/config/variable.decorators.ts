@@ -18,6 +18,7 @@ import {
   readNetworks,
   readOrigins,
   readPairs,
+  readPricedAs,
   isOperatorKey,
   OPERATOR_KEY_RULES,
 } from './setting-values.js';
@@ -136,6 +137,15 @@ export function OriginsVariable(): PropertyDecorator {
     'isOrigins',
     'must be a list of origins such as https://app.example, with commas between them, or *',
     (value) => readOrigins(value) !== undefined,
+  );
+}
+
+/** `priced-as:` and ids of rows with commas between them. */
+export function UnlistedModelsVariable(): PropertyDecorator {
+  return checked(
+    'isPricedAs',
+    'must be priced-as: and ids of rows such as openai/gpt-4o, with commas between them',
+    (value) => readPricedAs(value) !== undefined,
   );
 }
 
