@@ -18,6 +18,7 @@ import {
   configVersionsCommand,
 } from './config.commands.js';
 import { keyCreateCommand, keyRevokeCommand } from './key.commands.js';
+import { providersCheckCommand } from './providers.commands.js';
 import { rehearseCommand } from './rehearse.command.js';
 import { receiptsRotateKeyCommand } from './receipts.commands.js';
 import { loginLinkCommand, personInviteCommand } from './people.commands.js';
@@ -88,6 +89,7 @@ const COMMANDS: readonly Command[] = [
   configVersionsCommand,
   configRollbackCommand,
   catalogueCheckCommand,
+  providersCheckCommand,
   openApiCommand,
   settingsPageCommand,
   settleCommand,
