@@ -32,7 +32,7 @@ import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from '.
 import { figuresOf, type AccountFigures } from './pool/account-figures.js';
 import { AccountPools } from './pool/account-pools.js';
 import { OperatorPools } from './pool/operator-pools.js';
-import { isPooled } from './pool/pool-member.js';
+import { isPooled, type PooledRoute } from './pool/pool-member.js';
 import type { RouteSpeed } from './health/speed-memory.js';
 import { RouteHealth, type HealthKey, type RouteCondition } from './route-health.js';
 import { RouteTally } from './route-tally.js';
@@ -284,11 +284,11 @@ export class RoutingService {
         message: 'The operator has paused the route.',
       });
     }
-    const pooled = isPooled(route) ? route : undefined;
+    const pooled = this.pooledOf(route);
     const full = pooled && fullAccount(this.pools.waitMs(pooled));
     if (full) throw full;
     const use = pooled && this.pools.begin(pooled);
-    const tried = new AttemptRecorder(route, this.records, requestId);
+    const tried = new AttemptRecorder(pooled ?? route, this.records, requestId);
     let outcome = 'aborted';
     try {
       const asked = call(this.upstreamOf(route));
@@ -320,6 +320,15 @@ export class RoutingService {
     const limits = await this.endUserLimits.subjectsOf(caller, request.endUser);
     const kept = await this.cache.lookUp(caller.tenantId, request, ttlSeconds);
     return withoutDeniedHit(kept, limits)?.hit !== undefined;
+  }
+
+  /** A route that was stored knows no more of its account than the id. */
+  private pooledOf(route: PlannedRoute): (PlannedRoute & PooledRoute) | undefined {
+    if (isPooled(route)) return route;
+    const { provider, account } = route;
+    if (account === undefined) return undefined;
+    const member = this.operatorPools.of(provider)?.find((one) => one.account === account);
+    return member && { ...route, pooled: { member, tokens: 0 } };
   }
 
   /** How each shared route does that this process has called. */

@@ -239,6 +239,20 @@ describe('requests of a provider with several accounts', () => {
     expect(JSON.stringify(figures)).not.toContain('apiKey');
   });
 
+  it('count for work that was planned earlier, by the account that its stored route names', async () => {
+    const one = world({ a: limits(1), b: {} });
+    const { routes } = await one.plan({ model: 'openai/alone' });
+    const stored = (account: string) => ({ ...routes[0], account, pooled: undefined });
+    const submit = (account: string) =>
+      one.service.attempt(stored(account), 'id', () => Promise.resolve('taken'));
+    expect(await submit('a')).toBe('taken');
+    await expect(submit('a')).rejects.toMatchObject({ failure: 'rate_limited' });
+    expect(await submit('b')).toBe('taken');
+    // One that is gone since is not counted.
+    expect(await submit('gone')).toBe('taken');
+    expect(one.service.pools.loadFor('openai@a')).toMatchObject({ open: 0 });
+  });
+
   it('do not leak what is under way, whatever becomes of it', async () => {
     const one = world(
       { a: {}, b: {} },
