@@ -5,29 +5,21 @@ import { AnswerCache } from './cache/answer-cache.service.js';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { CanonicalEvent, RouteEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import { SYSTEM_CLOCK } from '../../canonical/clock.js';
-import {
-  isTextRequest,
-  type RoutableRequest,
-  type WorkRequest,
-} from '../../canonical/work-request.js';
+import { type RoutableRequest, type WorkRequest } from '../../canonical/work-request.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
-import type { Model } from '../catalogue/catalogue.types.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { LiveSettings } from '../../platform/config/live-settings.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
-import { ByokUpstreams, type ByokAccess } from '../credentials/byok-upstreams.service.js';
+import { ByokUpstreams } from '../credentials/byok-upstreams.service.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { CallLimits, Upstream, UpstreamWork, WorkCall } from '../../vendors/upstream.js';
 import { callerErrorOf } from './caller-error.js';
-import { refuseDenied, withoutDeniedHit } from './denied-names.js';
-import { findModel, PURPOSES } from './find-model.js';
+import { PURPOSES } from './find-model.js';
 import { HedgeShare } from './hedge/hedge-share.js';
-import { mayBeHedged } from './hedge/hedge-wish.js';
-import { OpenedAnswer, freeRoute, replay } from './opened-answer.js';
+import { OpenedAnswer, replay } from './opened-answer.js';
 import { RecoveringAnswer } from './recovery/recovering-answer.js';
-import { recoveryOf } from './recovery/recovery-wish.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { figuresOf, type AccountFigures } from './pool/account-figures.js';
 import { AccountPools } from './pool/account-pools.js';
@@ -35,6 +27,7 @@ import { OperatorPools } from './pool/operator-pools.js';
 import { isPooled, type PooledRoute } from './pool/pool-member.js';
 import type { RouteSpeed } from './health/speed-memory.js';
 import { RouteHealth, type HealthKey, type RouteCondition } from './route-health.js';
+import { RoutePlanner } from './route-planner.js';
 import { RouteTally } from './route-tally.js';
 import { RoutePauses } from './route-pauses.service.js';
 import { trackAccounts, trackRoutes } from './route-metrics.js';
@@ -45,10 +38,7 @@ import {
   type FallbackSinks,
   type MakeRouteCall,
 } from './route-fallback.js';
-import { isCacheable } from './stickiness/conversation-key.js';
 import { ConversationPlaces } from './stickiness/conversation-places.js';
-import { StickyConversation } from './stickiness/sticky-conversation.js';
-import { selectRoutes, type RoutingState } from './select-routes.js';
 import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
 /** A count of tokens is worth no longer wait: an estimate takes its place. */
@@ -68,19 +58,19 @@ export class RoutingService {
   readonly conversations = new ConversationPlaces();
   /** What is remembered of each route. */
   readonly health: RouteHealth;
-  private state: RoutingState;
+  private readonly planner: RoutePlanner;
   private readonly records: FallbackSinks;
 
   constructor(
-    @Inject(APP_CONFIG) private readonly config: AppConfig,
-    private readonly catalogue: CatalogueService,
+    @Inject(APP_CONFIG) config: AppConfig,
+    catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
     private readonly metrics: GatewayMetrics,
     private readonly byokUpstreams: ByokUpstreams,
     private readonly cache: AnswerCache,
     private readonly pauses: RoutePauses,
-    private readonly endUserLimits: EndUserLimits,
-    @Optional() private readonly settings?: LiveSettings,
+    endUserLimits: EndUserLimits,
+    @Optional() settings?: LiveSettings,
   ) {
     this.health = new RouteHealth(config.limits.cooldownMs);
     this.pools = new AccountPools(this.health);
@@ -88,7 +78,11 @@ export class RoutingService {
     const { health, tally, pools, logger } = this;
     this.records = { health, metrics, tally, pools, logger, clock: SYSTEM_CLOCK };
     this.hedges = new HedgeShare(() => config.hedgePercent);
-    this.state = this.makeState();
+    const { operatorPools, hedges, conversations } = this;
+    this.planner = new RoutePlanner({
+      ...{ config, catalogue, upstreams, byokUpstreams, cache, pauses, endUserLimits, settings },
+      ...{ health, pools, operatorPools, hedges, conversations },
+    });
     trackRoutes(metrics, this.health, () => catalogue.rows);
     trackAccounts(metrics, () =>
       upstreams.providers.flatMap(({ id: provider }) =>
@@ -110,12 +104,6 @@ export class RoutingService {
     return members.map((member) => figuresOf(provider, member, this.pools, conditions));
   }
 
-  /** Of the models that can be called here. */
-  private readonly nearest = (alias: string): string[] =>
-    this.catalogue.nearest(alias, ({ routes }) =>
-      routes.some(({ provider }) => this.upstreams.has(provider)),
-    );
-
   /**
    * The routes that a request will try. Calls nobody. A request that the cache can answer has one
    * route, which costs nothing and is not called.
@@ -126,60 +114,12 @@ export class RoutingService {
    * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
    * @throws ProviderUnavailableError when no provider of the models is configured, or all are paused
    */
-  async plan<Request extends RoutableRequest>(
+  plan<Request extends RoutableRequest>(
     caller: Caller,
     request: Request,
     context: RequestContext,
   ): Promise<Plan<Request>> {
-    // Of one version, whatever comes into force while this waits.
-    const current = this.currentState();
-    const models = request.models.map((alias) =>
-      findModel(this.catalogue, request, alias, this.nearest),
-    );
-    const found = this.endUserLimits.subjectsOf(caller, request.endUser);
-    const limits = found instanceof Promise ? await found : found;
-    if (limits) refuseDenied(request, models, limits);
-    const { cacheTtlSeconds: ttl } = context;
-    const kept = ttl === undefined ? undefined : this.cache.lookUp(caller.tenantId, request, ttl);
-    const cache = withoutDeniedHit(kept && (await kept), limits);
-    if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache, limits);
-    const known = this.byokUpstreams.of(caller.tenantId);
-    const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
-    const { costLimit, leftOut } = context;
-    const conversation = this.conversationOf(caller, request, models, context, byok);
-    const isPlain = byok.length === 0 && !limits && !costLimit && !leftOut && !conversation;
-    const state = isPlain
-      ? current
-      : { ...current, byok, subjects: limits, costLimit, leftOut, ...conversation?.preference };
-    const selected = selectRoutes(request, models, state);
-    const routes = conversation ? conversation.lead(selected) : selected;
-    const recovery = recoveryOf(request, context.recovery);
-    const read = cache || recovery ? decoded(request, recovery) : request;
-    const { hedgeMs: wish } = context;
-    const isHedged = wish !== undefined && !this.hedges.isOff && mayBeHedged(request);
-    const hedgeMs = isHedged ? wish : undefined;
-    const plan = new Plan(read, routes, context, cache, limits, recovery, hedgeMs);
-    plan.conversation = conversation;
-    return plan;
-  }
-
-  /** Undefined where there is no choice, or nothing that a vendor would have in its cache. */
-  private conversationOf(
-    caller: Caller,
-    request: RoutableRequest,
-    models: readonly Model[],
-    { sessionId }: RequestContext,
-    byok: readonly ByokAccess[],
-  ): StickyConversation | undefined {
-    if (!isTextRequest(request) || !isCacheable(request)) return undefined;
-    const hasChoice =
-      byok.length > 0 ||
-      models.some(
-        ({ routes }) =>
-          routes.length > 1 || (routes[0] && this.operatorPools.of(routes[0].provider)),
-      );
-    if (!hasChoice) return undefined;
-    return StickyConversation.of(caller.tenantId, request, sessionId, this.conversations);
+    return this.planner.plan(caller, request, context);
   }
 
   /**
@@ -316,19 +256,8 @@ export class RoutingService {
   }
 
   /** Whether the cache has an answer to a request now. */
-  async isKept(caller: Caller, request: RoutableRequest, ttlSeconds: number): Promise<boolean> {
-    const limits = await this.endUserLimits.subjectsOf(caller, request.endUser);
-    const kept = await this.cache.lookUp(caller.tenantId, request, ttlSeconds);
-    return withoutDeniedHit(kept, limits)?.hit !== undefined;
-  }
-
-  /** A route that was stored knows no more of its account than the id. */
-  private pooledOf(route: PlannedRoute): (PlannedRoute & PooledRoute) | undefined {
-    if (isPooled(route)) return route;
-    const { provider, account } = route;
-    if (account === undefined) return undefined;
-    const member = this.operatorPools.of(provider)?.find((one) => one.account === account);
-    return member && { ...route, pooled: { member, tokens: 0 } };
+  isKept(caller: Caller, request: RoutableRequest, ttlSeconds: number): Promise<boolean> {
+    return this.planner.isKept(caller, request, ttlSeconds);
   }
 
   /** How each shared route does that this process has called. */
@@ -395,46 +324,12 @@ export class RoutingService {
     plan.uses = this.tally;
   }
 
-  /** What routes are chosen and priced by now. */
-  private currentState(): RoutingState {
-    const { state, catalogue, config } = this;
-    const isCurrent = state.configVersion === catalogue.version && state.limits === config.limits;
-    return isCurrent ? state : (this.state = this.makeState());
+  /** A route that was stored knows no more of its account than the id. */
+  private pooledOf(route: PlannedRoute): (PlannedRoute & PooledRoute) | undefined {
+    if (isPooled(route)) return route;
+    const { provider, account } = route;
+    if (account === undefined) return undefined;
+    const member = this.operatorPools.of(provider)?.find((one) => one.account === account);
+    return member && { ...route, pooled: { member, tokens: 0 } };
   }
-
-  private makeState(): RoutingState {
-    const { config, catalogue, upstreams, health, pauses, settings, operatorPools } = this;
-    const { limits, byokFeePercent } = config;
-    health.cooldownMs = limits.cooldownMs;
-    return {
-      isConfigured: (provider) => upstreams.has(provider),
-      vendorOf: (provider) => upstreams.get(provider),
-      isCooling: (key) => health.isCooling(key),
-      poolOf: (provider) => operatorPools.of(provider),
-      pools: this.pools,
-      isPaused: (route) => pauses.of(route) !== undefined,
-      wholeLatencyMs: (key) => health.wholeLatencyMs(key),
-      speedOf: (key) => health.speedOf(key),
-      isToBeMeasured: (key) => health.isToBeMeasured(key),
-      limits,
-      byokFeePercent,
-      byok: [],
-      configVersion: catalogue.version,
-      overridden: catalogue.overridden,
-      isFeeOverridden: settings?.overridden.has('GATEWAY_BYOK_FEE_PERCENT') ?? false,
-    };
-  }
-}
-
-/**
- * Bytes of a vendor cannot be kept, since the next caller may want a stream of what the first had
- * whole; so an answer that is to be kept is decoded, as is one that another route may go on with. What
- * is kept of a Responses vendor's need not be: it says in its end all that it has said.
- */
-function decoded<Request extends RoutableRequest>(
-  request: Request,
-  recovery: Plan['recovery'],
-): Request {
-  const isBytes = isTextRequest(request) && (recovery || request.dialect !== 'responses');
-  return isBytes ? { ...request, decodesAnswer: true } : request;
 }

@@ -1,0 +1,176 @@
+import type { AppConfig } from '../../platform/config/app-config.js';
+import type { LiveSettings } from '../../platform/config/live-settings.js';
+import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
+import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
+import type { Caller } from '../access/caller.js';
+import type { EndUserLimits } from '../access/end-user-limits.service.js';
+import type { CatalogueService } from '../catalogue/catalogue.service.js';
+import type { Model } from '../catalogue/catalogue.types.js';
+import type { ByokAccess, ByokUpstreams } from '../credentials/byok-upstreams.service.js';
+import type { AnswerCache } from './cache/answer-cache.service.js';
+import { refuseDenied, withoutDeniedHit } from './denied-names.js';
+import { findModel } from './find-model.js';
+import type { HedgeShare } from './hedge/hedge-share.js';
+import { mayBeHedged } from './hedge/hedge-wish.js';
+import { freeRoute } from './opened-answer.js';
+import { Plan, type RequestContext } from './plan.js';
+import type { AccountPools } from './pool/account-pools.js';
+import type { OperatorPools } from './pool/operator-pools.js';
+import { recoveryOf } from './recovery/recovery-wish.js';
+import type { RouteHealth } from './route-health.js';
+import type { RoutePauses } from './route-pauses.service.js';
+import { selectRoutes, type RoutingState } from './select-routes.js';
+import { isCacheable } from './stickiness/conversation-key.js';
+import type { ConversationPlaces } from './stickiness/conversation-places.js';
+import { StickyConversation } from './stickiness/sticky-conversation.js';
+
+/** What a plan is made of, beside the request. */
+interface PlannerSources {
+  readonly config: AppConfig;
+  readonly catalogue: CatalogueService;
+  readonly upstreams: UpstreamRegistry;
+  readonly byokUpstreams: ByokUpstreams;
+  readonly cache: AnswerCache;
+  readonly pauses: RoutePauses;
+  readonly endUserLimits: EndUserLimits;
+  readonly settings: LiveSettings | undefined;
+  readonly health: RouteHealth;
+  readonly pools: AccountPools;
+  readonly operatorPools: OperatorPools;
+  readonly hedges: HedgeShare;
+  readonly conversations: ConversationPlaces;
+}
+
+/** Decides which routes a request will try, and in which order, by all that is known when it comes. */
+export class RoutePlanner {
+  private state: RoutingState;
+
+  constructor(private readonly sources: PlannerSources) {
+    this.state = this.makeState();
+  }
+
+  /**
+   * The routes that a request will try. Calls nobody. A request that the cache can answer has one
+   * route, which costs nothing and is not called.
+   *
+   * @throws NotFoundError for an unknown model, or when preferences leave no provider
+   * @throws MaxCostError when every route could cost more than the caller allows
+   * @throws PermissionError for a model that a list does not leave, or where one leaves no provider
+   * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
+   * @throws ProviderUnavailableError when no provider of the models is configured, or all are paused
+   */
+  async plan<Request extends RoutableRequest>(
+    caller: Caller,
+    request: Request,
+    context: RequestContext,
+  ): Promise<Plan<Request>> {
+    // Of one version, whatever comes into force while this waits.
+    const current = this.currentState();
+    const models = request.models.map((alias) =>
+      findModel(this.sources.catalogue, request, alias, this.nearest),
+    );
+    const found = this.sources.endUserLimits.subjectsOf(caller, request.endUser);
+    const limits = found instanceof Promise ? await found : found;
+    if (limits) refuseDenied(request, models, limits);
+    const { cacheTtlSeconds: ttl } = context;
+    const kept =
+      ttl === undefined ? undefined : this.sources.cache.lookUp(caller.tenantId, request, ttl);
+    const cache = withoutDeniedHit(kept && (await kept), limits);
+    if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache, limits);
+    const known = this.sources.byokUpstreams.of(caller.tenantId);
+    const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
+    const { costLimit, leftOut } = context;
+    const conversation = this.conversationOf(caller, request, models, context, byok);
+    const isPlain = byok.length === 0 && !limits && !costLimit && !leftOut && !conversation;
+    const state = isPlain
+      ? current
+      : { ...current, byok, subjects: limits, costLimit, leftOut, ...conversation?.preference };
+    const selected = selectRoutes(request, models, state);
+    const routes = conversation ? conversation.lead(selected) : selected;
+    const recovery = recoveryOf(request, context.recovery);
+    const read = cache || recovery ? decoded(request, recovery) : request;
+    const { hedgeMs: wish } = context;
+    const isHedged = wish !== undefined && !this.sources.hedges.isOff && mayBeHedged(request);
+    const hedgeMs = isHedged ? wish : undefined;
+    const plan = new Plan(read, routes, context, cache, limits, recovery, hedgeMs);
+    plan.conversation = conversation;
+    return plan;
+  }
+
+  /** Of the models that can be called here. */
+  private readonly nearest = (alias: string): string[] =>
+    this.sources.catalogue.nearest(alias, ({ routes }) =>
+      routes.some(({ provider }) => this.sources.upstreams.has(provider)),
+    );
+
+  /** Undefined where there is no choice, or nothing that a vendor would have in its cache. */
+  private conversationOf(
+    caller: Caller,
+    request: RoutableRequest,
+    models: readonly Model[],
+    { sessionId }: RequestContext,
+    byok: readonly ByokAccess[],
+  ): StickyConversation | undefined {
+    if (!isTextRequest(request) || !isCacheable(request)) return undefined;
+    const hasChoice =
+      byok.length > 0 ||
+      models.some(
+        ({ routes }) =>
+          routes.length > 1 || (routes[0] && this.sources.operatorPools.of(routes[0].provider)),
+      );
+    if (!hasChoice) return undefined;
+    return StickyConversation.of(caller.tenantId, request, sessionId, this.sources.conversations);
+  }
+
+  /** Whether the cache has an answer to a request now. */
+  async isKept(caller: Caller, request: RoutableRequest, ttlSeconds: number): Promise<boolean> {
+    const limits = await this.sources.endUserLimits.subjectsOf(caller, request.endUser);
+    const kept = await this.sources.cache.lookUp(caller.tenantId, request, ttlSeconds);
+    return withoutDeniedHit(kept, limits)?.hit !== undefined;
+  }
+
+  /** What routes are chosen and priced by now. */
+  private currentState(): RoutingState {
+    const { state } = this;
+    const { catalogue, config } = this.sources;
+    const isCurrent = state.configVersion === catalogue.version && state.limits === config.limits;
+    return isCurrent ? state : (this.state = this.makeState());
+  }
+
+  private makeState(): RoutingState {
+    const { config, catalogue, upstreams, health, pauses, settings, pools, operatorPools } =
+      this.sources;
+    const { limits, byokFeePercent } = config;
+    health.cooldownMs = limits.cooldownMs;
+    return {
+      isConfigured: (provider) => upstreams.has(provider),
+      vendorOf: (provider) => upstreams.get(provider),
+      isCooling: (key) => health.isCooling(key),
+      poolOf: (provider) => operatorPools.of(provider),
+      pools,
+      isPaused: (route) => pauses.of(route) !== undefined,
+      wholeLatencyMs: (key) => health.wholeLatencyMs(key),
+      speedOf: (key) => health.speedOf(key),
+      isToBeMeasured: (key) => health.isToBeMeasured(key),
+      limits,
+      byokFeePercent,
+      byok: [],
+      configVersion: catalogue.version,
+      overridden: catalogue.overridden,
+      isFeeOverridden: settings?.overridden.has('GATEWAY_BYOK_FEE_PERCENT') ?? false,
+    };
+  }
+}
+
+/**
+ * Bytes of a vendor cannot be kept, since the next caller may want a stream of what the first had
+ * whole; so an answer that is to be kept is decoded, as is one that another route may go on with. What
+ * is kept of a Responses vendor's need not be: it says in its end all that it has said.
+ */
+function decoded<Request extends RoutableRequest>(
+  request: Request,
+  recovery: Plan['recovery'],
+): Request {
+  const isBytes = isTextRequest(request) && (recovery || request.dialect !== 'responses');
+  return isBytes ? { ...request, decodesAnswer: true } : request;
+}
