@@ -14,7 +14,7 @@ export const NOT_SIMULATED = [
   "Budgets, tokens per minute, open requests, guardrails, sticky conversations and hedging; keys' requests per minute are only looked at with --scale.",
   'Instances of their own: there is one memory of routes, as if one process had served all.',
   'Callers who would have left, or sent their requests again, because of what was changed.',
-  'Answers gone on with by another route, and kept answers, cost and take what the log says.',
+  'Answers that another route went on with: they are priced at the route that answered last. Kept answers cost and take what the log says.',
 ] as const;
 
 export interface ReportInput {

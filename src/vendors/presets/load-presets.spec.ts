@@ -57,7 +57,7 @@ const quirks = {
 };
 const schema = {
   type: 'object',
-  required: ['id', 'name', 'env', 'base_url', 'key_example', 'kinds', 'reference', 'checked'],
+  required: ['id', 'name', 'env', 'base_url', 'key_example', 'kinds', 'reference', 'as_of'],
   additionalProperties: false,
   properties: {
     id: { type: 'string', pattern: '^[a-z0-9-]+$' },
@@ -69,7 +69,7 @@ const schema = {
     key_example: { type: 'string', minLength: 8 },
     kinds: { type: 'array', minItems: 1, items: { enum: PRESET_KINDS } },
     reference: { ...words, minItems: 1 },
-    checked: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
+    as_of: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
     quirks,
     embeddings_refuse: words,
   },
@@ -126,7 +126,7 @@ describe(vendorOfPreset.name, () => {
     key_example: '12345678',
     kinds: ['chat'],
     reference: [],
-    checked: '2026-11-23',
+    as_of: '2026-11-23',
   });
 
   it('is configured by its key alone', () => {

@@ -30,9 +30,12 @@ export interface Preset {
   readonly regions?: Readonly<Record<string, string>>;
   readonly key_example: string;
   readonly kinds: readonly [PresetKind, ...PresetKind[]];
-  /** The vendor's own pages that this was checked against, and on which day. */
+  /**
+   * The vendor's own pages on its API, and the day whose state this is, as far as it was to be had from them
+   * and from what others publish of it.
+   */
   readonly reference: readonly string[];
-  readonly checked: string;
+  readonly as_of: string;
   readonly quirks?: ChatQuirks;
   /** Fields of an embeddings body that it has not. */
   readonly embeddings_refuse?: readonly string[];
