@@ -24,6 +24,12 @@ import { until } from '../support/until.js';
 import { readAvailable } from '../support/streamed-answer.js';
 
 const FIRST_BYTE_MS = 700;
+const ACCOUNTS = [10, 20, 70].map((limit) => ({
+  id: `a${limit}`,
+  api_key_env: `POOL_KEY_${limit}`,
+  weight: limit,
+  requests_per_minute: limit,
+}));
 
 describe('fallback along models: [a, b]', () => {
   let one: FakeOpenAi;
@@ -42,6 +48,7 @@ describe('fallback along models: [a, b]', () => {
       JSON.stringify([
         { id: 'one', name: 'One', base_url: one.baseUrl },
         { id: 'other', name: 'Other', base_url: other.baseUrl },
+        { id: 'pool', name: 'Pool', base_url: one.baseUrl, accounts: ACCOUNTS },
       ]),
     );
     const price = (prompt: string, completion: string): object => ({
@@ -53,6 +60,7 @@ describe('fallback along models: [a, b]', () => {
         models: [
           { id: 'one/a', ...price('0.000001', '0.000002') },
           { id: 'other/b', ...price('0.000003', '0.000005') },
+          { id: 'pool/c', ...price('0.000001', '0.000002') },
           ...['one/twin', 'one/pair'].map((id) => ({
             id,
             ...price('0.000001', '0.000002'),
@@ -75,6 +83,7 @@ describe('fallback along models: [a, b]', () => {
       GATEWAY_FIRST_BYTE_TIMEOUT_MS: String(FIRST_BYTE_MS),
       GATEWAY_IDLE_TIMEOUT_MS: String(FIRST_BYTE_MS),
       GATEWAY_HEDGE_PERCENT: '100',
+      ...Object.fromEntries(ACCOUNTS.map(({ id, api_key_env: name }) => [name, `key-of-${id}`])),
       // Each case is to find its routes as if it were the first.
       GATEWAY_COOLDOWN_MS: '1',
     });
@@ -122,6 +131,32 @@ describe('fallback along models: [a, b]', () => {
     const found = await gateway.fetch(`/v1/generation?id=${id}`);
     return ((await found.json()) as GenerationDto).data;
   };
+
+  it('asks each account of a pool up to its limit, and tells the caller to wait when all are there', async () => {
+    const busiest = new Map<string, number>();
+    one.answer = async (call, response) => {
+      const key = call.headers.authorization!;
+      busiest.set(key, (busiest.get(key) ?? 0) + 1);
+      await politeAnswer()(call, response);
+    };
+    const send = async (): Promise<number> => {
+      const response = await ask({ models: ['pool/c'] });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const caller = async (): Promise<number[]> => {
+      const statuses: number[] = [];
+      for (let sent = 0; sent < 10; sent++) statuses.push(await send());
+      return statuses;
+    };
+    const statuses = (await Promise.all(Array.from({ length: 10 }, caller))).flat();
+    expect(statuses).toEqual(Array.from({ length: 100 }, () => 200));
+    expect([...busiest.values()].sort((less, more) => less - more)).toEqual([10, 20, 70]);
+    const refused = await ask({ models: ['pool/c'] });
+    expect([refused.status, one.calls.length]).toEqual([429, 100]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  });
 
   const faults: [string, FakeAnswer, number][] = [
     ['500', errorAnswer(500), 2],
