@@ -63,8 +63,8 @@ export function describeTenantsWork(stage: () => Stage, isLong: boolean): void {
         await waitForData(page, 'Keys');
         expect(await streams.inputValue()).toBe('any');
         await streams.selectOption('off');
-        await page.locator('select:not(:disabled)').first().waitFor();
-        await expect(recovery()).resolves.toMatchObject({ recovery: 'off' });
+        await waitForToast(page, 'within a second');
+        expect(await recovery()).toMatchObject({ recovery: 'off' });
         await page.getByLabel('Those of all keys are').waitFor();
         expect(window.faults).toEqual([]);
       }));

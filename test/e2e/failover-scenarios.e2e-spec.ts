@@ -18,7 +18,7 @@ import {
 } from '../support/read-dialect.js';
 
 /** To the first byte, and between two: long enough for a healthy answer on a slow machine. */
-const PATIENCE_MS = 2_500;
+const PATIENCE_MS = 6_000;
 const COOLDOWN_MS = 300;
 /** No answer by then is none. */
 const HANG_MS = 60_000;

@@ -24,6 +24,7 @@ import { until } from '../support/until.js';
 import { readAvailable } from '../support/streamed-answer.js';
 
 const FIRST_BYTE_MS = 700;
+const PATIENT = { first_byte_ms: 60_000, idle_ms: 60_000 };
 const ACCOUNTS = [10, 20, 70].map((limit) => ({
   id: `a${limit}`,
   api_key_env: `POOL_KEY_${limit}`,
@@ -60,7 +61,12 @@ describe('fallback along models: [a, b]', () => {
         models: [
           { id: 'one/a', ...price('0.000001', '0.000002') },
           { id: 'other/b', ...price('0.000003', '0.000005') },
-          { id: 'pool/c', ...price('0.000001', '0.000002') },
+          {
+            id: 'pool/c',
+            ...price('0.000001', '0.000002'),
+            // A call that is given up counts against its account all the same.
+            routes: [{ provider: 'pool', model: 'c', priority: 0, timeouts: PATIENT }],
+          },
           ...['one/twin', 'one/pair'].map((id) => ({
             id,
             ...price('0.000001', '0.000002'),

@@ -6,6 +6,7 @@ import { storedText } from '../../platform/database/stored-text.js';
 /** A customer: owns keys, credits and logs. */
 @Entity('tenants')
 @Check('tenants_monthly_spend_limit_check', `monthly_spend_limit >= 0`)
+@Check('tenants_recovery_check', `recovery IN ('off', 'continue', 'any')`)
 @Unique('tenants_name_key', ['name'])
 @Index('tenants_to_erase_idx', ['deletedAt'], {
   where: 'deleted_at IS NOT NULL AND erased_at IS NULL',

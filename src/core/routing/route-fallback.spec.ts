@@ -37,7 +37,10 @@ class World {
     const limits = { idleTimeoutMs: 1_000, requestTimeoutMs: 1_000, cooldownMs: 1_000 };
     this.service = new RoutingService(
       { limits, hedgePercent: 100 } as AppConfig,
-      { find: (id: string) => models.find((model) => model.id === id) } as CatalogueService,
+      {
+        find: (id: string) => models.find((model) => model.id === id),
+        nearest: (): string[] => [],
+      } as CatalogueService,
       {
         has: () => true,
         providers: [],

@@ -1,3 +1,5 @@
+// Settings are read before anything of Nest is loaded, and `Type` asks for it.
+import 'reflect-metadata';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,

@@ -67,9 +67,9 @@ describe(assertValid.name, () => {
     );
   });
 
-  it('names the object that holds a field too many', () => {
+  it('names a field too many', () => {
     expect(() => assertValid(validate, { name: 'a', other: 1 })).toThrow(
-      expect.objectContaining({ param: 'body' }),
+      expect.objectContaining({ param: 'other' }),
     );
   });
 

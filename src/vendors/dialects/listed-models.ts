@@ -26,7 +26,9 @@ export async function listedModels(
   const text = (await response.readAll(MAX_BYTES)).toString('utf8');
   const answer = parseAnswerJson(text, 'an answer to a probe');
   // Of compatible servers some give the bare list, some another name to it.
-  if (member !== undefined && Array.isArray(answer)) return answer.length;
+  if (member !== undefined && Array.isArray(answer) && answer.some(isJsonObject)) {
+    return answer.length;
+  }
   if (!isJsonObject(answer)) throw unreadable('an answer to a probe that is no JSON object');
   if (member === undefined) return undefined;
   const list = answer[member] ?? answer.models;
