@@ -40,7 +40,7 @@ class World {
       {
         find: (id: string) => models.find((model) => model.id === id),
         nearest: (): string[] => [],
-      } as CatalogueService,
+      } as unknown as CatalogueService,
       {
         has: () => true,
         providers: [],
