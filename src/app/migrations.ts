@@ -43,6 +43,7 @@ import { CreateRouteHistory1764486000000 } from '../../migrations/1764486000000-
 import { SumRequestsByFacet1764487000000 } from '../../migrations/1764487000000-sum-requests-by-facet.js';
 import { IndexRareRequests1764488000000 } from '../../migrations/1764488000000-index-rare-requests.js';
 import { IndexAuditLogFilters1764489000000 } from '../../migrations/1764489000000-index-audit-log-filters.js';
+import { PoolProviderCredentials1764490000000 } from '../../migrations/1764490000000-pool-provider-credentials.js';
 import { CountRouteTokens1764492000000 } from '../../migrations/1764492000000-count-route-tokens.js';
 import { AddTenantRecovery1764495000000 } from '../../migrations/1764495000000-add-tenant-recovery.js';
 
@@ -93,6 +94,7 @@ export const MIGRATIONS = [
   SumRequestsByFacet1764487000000,
   IndexRareRequests1764488000000,
   IndexAuditLogFilters1764489000000,
+  PoolProviderCredentials1764490000000,
   CountRouteTokens1764492000000,
   AddTenantRecovery1764495000000,
 ];

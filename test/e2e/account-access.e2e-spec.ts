@@ -82,6 +82,7 @@ const RULES: Record<string, Rule> = {
     body: THINGS.credential[1],
   },
   'POST /v1/customer/provider-credentials/{id}/test': of('credential'),
+  'PATCH /v1/customer/provider-credentials/{id}': of('credential', { body: { weight: 2 } }),
   'DELETE /v1/customer/provider-credentials/{id}': of('credential'),
   'GET /v1/customer/broadcast/destinations': OWN,
   'POST /v1/customer/broadcast/destinations': makes('destination'),

@@ -101,6 +101,11 @@ const RULES: Record<string, Rule> = {
     body: { provider: 'openai', key: PLANTED },
   },
   'POST /v1/customer/provider-credentials/{id}/test': { action: null, of: 'credential' },
+  'PATCH /v1/customer/provider-credentials/{id}': {
+    action: 'provider_credential.update',
+    of: 'credential',
+    body: { weight: 2 },
+  },
   'DELETE /v1/customer/provider-credentials/{id}': {
     action: 'provider_credential.delete',
     of: 'credential',

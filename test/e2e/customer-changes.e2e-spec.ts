@@ -31,6 +31,7 @@ const CHANGES: Record<string, object> = {
   [KEYS]: { expires_at: '2031-01-01T00:00:00Z' },
   [GUARDRAILS]: { is_enabled: false },
   [DESTINATIONS]: { enabled: false },
+  [CREDENTIALS]: { weight: 2 },
   [ALERTS]: { enabled: false },
 };
 const UNKEYED = refusal(403, 'permission_error', 'authorization');
@@ -67,7 +68,7 @@ async function makeKey(maker: string, fields: object = {}): Promise<MadeKey> {
 
 /** The operations on one thing, as method and path, besides GET. */
 const changesOf = (path: string, id: string): [string, string, object?][] => [
-  ...(path === KEYS || path === ALERTS
+  ...(path === KEYS || path === ALERTS || path === CREDENTIALS
     ? [['PATCH', `${path}/${id}`, CHANGES[path]] as [string, string, object]]
     : []),
   ...(path === GUARDRAILS || path === DESTINATIONS

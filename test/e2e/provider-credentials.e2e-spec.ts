@@ -349,6 +349,18 @@ describe('storing a credential', () => {
       { provider: 'one', key: 'long-enough', allow_shared_fallback: 'yes' },
       'allow_shared_fallback',
     ],
+    ['a weight of 0', { provider: 'one', key: 'long-enough', weight: 0 }, 'weight'],
+    ['a weight of 1,001', { provider: 'one', key: 'long-enough', weight: 1_001 }, 'weight'],
+    [
+      'half a request',
+      { provider: 'one', key: 'long-enough', requests_per_minute: 0.5 },
+      'requests_per_minute',
+    ],
+    [
+      'a word for tokens',
+      { provider: 'one', key: 'long-enough', tokens_per_minute: '5' },
+      'tokens_per_minute',
+    ],
     ['an unknown field', { provider: 'one', key: 'long-enough', tenant_id: 'x' }, 'tenant_id'],
     ['settings that are none', { provider: 'one', key: 'long-enough', settings: [1] }, 'settings'],
     [
@@ -399,6 +411,9 @@ describe('storing a credential', () => {
       key_preview: `vend...${own.slice(-4)}`,
       settings: {},
       allow_shared_fallback: true,
+      weight: null,
+      requests_per_minute: null,
+      tokens_per_minute: null,
       created_at: expect.stringMatching(/Z$/),
       last_used_at: null,
     });
@@ -413,6 +428,68 @@ describe('storing a credential', () => {
     const content = rows.map(({ row }) => row).join('\n');
     expect(content).toContain(made.id);
     for (const form of [own, Buffer.from(own).toString('hex')]) expect(content).not.toContain(form);
+  });
+});
+
+describe('several credentials with one provider', () => {
+  it('share the requests by their limits, and tell how long to wait when they are spent', async () => {
+    const tenant = await newTenant();
+    const change = (id: string, body: object, key = tenant.key): Promise<Response> =>
+      accounts.gateway.fetch(`${CREDENTIALS}/${id}`, {
+        method: 'PATCH',
+        headers: { ...as(key), 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const [first, second] = [vendorKey(), vendorKey()];
+    const limited = { provider: 'one', key: first, requests_per_minute: 1 };
+    expect(await store(tenant.key, limited)).toMatchObject({
+      weight: null,
+      requests_per_minute: 1,
+      tokens_per_minute: null,
+    });
+    const { id } = await store(tenant.key, { provider: 'one', key: second, weight: 3 });
+    const changed = await change(id, { requests_per_minute: 2 });
+    expect([changed.status, await changed.json()]).toEqual([
+      200,
+      expect.objectContaining({ id, weight: 3, requests_per_minute: 2, tokens_per_minute: null }),
+    ]);
+    for (let times = 0; times < 3; times++) expect((await ask(tenant.key)).status).toBe(200);
+    expect(keysSeen().sort()).toEqual(
+      [`Bearer ${first}`, `Bearer ${second}`, `Bearer ${second}`].sort(),
+    );
+    const refused = await ask(tenant.key);
+    expect(refused.status).toBe(429);
+    const seconds = Number(refused.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(61);
+    const told = await refused.text();
+    for (const key of [first, second]) expect(told).not.toContain(key.slice(8));
+    expect(keysSeen()).toHaveLength(3);
+
+    expect((await change(id, { requests_per_minute: null })).status).toBe(200);
+    expect((await ask(tenant.key)).status).toBe(200);
+    expect(keysSeen().at(-1)).toBe(`Bearer ${second}`);
+
+    expect(await refusalOf(await change(id, { weight: 0 }))).toEqual([
+      400,
+      'invalid_request_error',
+      'weight',
+    ]);
+    expect((await change(id, { key: vendorKey() })).status).toBe(400);
+    const other = await newTenant();
+    for (const [of, key] of [
+      [id, other.key],
+      [randomUUID(), tenant.key],
+      ['no-uuid', tenant.key],
+    ] as const) {
+      expect((await change(of, { weight: 2 }, key)).status).toBe(404);
+    }
+    const { id: managed } = await store(tenant.managementKey, {
+      provider: 'one',
+      key: vendorKey(),
+    });
+    expect((await change(managed, { weight: 2 })).status).toBe(403);
+    expect((await change(managed, { weight: 2 }, tenant.managementKey)).status).toBe(200);
   });
 });
 

@@ -81,6 +81,7 @@ const CUSTOMER: Record<string, Access> = {
   'POST /v1/customer/provider-credentials': 'own',
   'POST /v1/customer/provider-credentials/test': 'own',
   'POST /v1/customer/provider-credentials/{id}/test': 'own',
+  'PATCH /v1/customer/provider-credentials/{id}': 'own',
   'DELETE /v1/customer/provider-credentials/{id}': 'own',
   'GET /v1/customer/broadcast/destinations': 'read',
   'POST /v1/customer/broadcast/destinations': 'develop',

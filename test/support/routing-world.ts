@@ -10,7 +10,10 @@ import { NO_USAGE } from '../../src/canonical/usage.js';
 import type { CatalogueService } from '../../src/core/catalogue/catalogue.service.js';
 import type { Model } from '../../src/core/catalogue/catalogue.types.js';
 import type { AppConfig, ProviderConfig } from '../../src/platform/config/app-config.js';
-import type { ByokUpstreams } from '../../src/core/credentials/byok-upstreams.service.js';
+import type {
+  ByokAccess,
+  ByokUpstreams,
+} from '../../src/core/credentials/byok-upstreams.service.js';
 import type { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import {
   UpstreamError,
@@ -87,6 +90,8 @@ export class World {
   isPatient = false;
   /** Providers that go on with a turn of the assistant's. */
   prefilled: readonly string[] = [];
+  /** Accounts of the caller's own; each has a script by its credential's id. */
+  byok: readonly ByokAccess[] = [];
 
   constructor(
     private scripts: Record<string, (Script | ((call: UpstreamCall) => Script))[]>,
@@ -96,6 +101,14 @@ export class World {
     public providers: readonly ProviderConfig[] = [],
   ) {
     const providersNow = () => this.providers;
+    const upstreamOf = (provider: string, source = provider) => ({
+      droppedParams: (_request: unknown, { upstreamModel }: { upstreamModel: string }) => [
+        `dropped by ${provider} for ${upstreamModel}`,
+      ],
+      generate: (call: UpstreamCall) => this.iterate(source, call),
+      continuesPrefill: () => this.prefilled.includes(provider),
+      ...(this.countTokens && { countTokens: this.countTokens }),
+    });
     this.service = new RoutingService(
       this.config as unknown as AppConfig,
       {
@@ -107,15 +120,8 @@ export class World {
         get providers() {
           return providersNow();
         },
-        get: (provider: string, account?: string) => ({
-          droppedParams: (_request: unknown, { upstreamModel }: { upstreamModel: string }) => [
-            `dropped by ${provider} for ${upstreamModel}`,
-          ],
-          generate: (call: UpstreamCall) =>
-            this.iterate(account === undefined ? provider : `${provider}@${account}`, call),
-          continuesPrefill: () => this.prefilled.includes(provider),
-          ...(this.countTokens && { countTokens: this.countTokens }),
-        }),
+        get: (provider: string, account?: string) =>
+          upstreamOf(provider, account === undefined ? provider : `${provider}@${account}`),
       } as unknown as UpstreamRegistry,
       {
         observeAttempt: () => undefined,
@@ -124,7 +130,10 @@ export class World {
         track: () => undefined,
         trackEach: () => undefined,
       } as unknown as GatewayMetrics,
-      { of: () => [] } as unknown as ByokUpstreams,
+      {
+        of: () => this.byok,
+        use: ({ credential: { id, provider } }: ByokAccess) => upstreamOf(provider, id),
+      } as unknown as ByokUpstreams,
       {} as AnswerCache,
       { of: () => undefined } as unknown as RoutePauses,
       { subjectsOf: () => undefined } as unknown as EndUserLimits,

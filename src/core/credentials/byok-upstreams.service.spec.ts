@@ -58,7 +58,7 @@ function setUp() {
     credential: credential(id),
     hasTenantAddress: false,
   });
-  return { upstreams, made, uses, stored, afterForget, credential, accessOf, transport };
+  return { upstreams, made, uses, stored, afterForget, credential, accessOf, transport, cipher };
 }
 
 describe(ByokUpstreams.name, () => {
@@ -89,6 +89,47 @@ describe(ByokUpstreams.name, () => {
     const { upstreams, stored, credential } = setUp();
     stored.push(credential('a', 'gone'), credential('b'));
     expect((await upstreams.of('tenant')).map(({ credential: { id } }) => id)).toEqual(['b']);
+  });
+
+  it('makes a pool of the accounts with a provider where one has a weight or a limit', async () => {
+    const { upstreams, stored, cipher } = setUp();
+    const account = (
+      id: string,
+      fields: Partial<ConstructorParameters<typeof ByokCredential>[0]>,
+    ) =>
+      new ByokCredential({
+        id,
+        provider: 'one',
+        allowSharedFallback: false,
+        settings: {},
+        encryptedKey: cipher.encrypt(`key of ${id}`, id),
+        ...fields,
+      });
+    const share = { weight: null, requestsPerMinute: 60, tokensPerMinute: null };
+    stored.push(
+      account('limited', { share }),
+      account('plain', {}),
+      account('other', { provider: 'azure', settings: { endpoint: 'https://me.example' } }),
+      account('of a routing key', { isOfRoutingKey: true }),
+    );
+    const accesses = await upstreams.of('tenant');
+    expect(accesses.map(({ member }) => member)).toEqual([
+      expect.objectContaining({ key: 'limited', weight: 1, requestsPerMinute: 60 }),
+      expect.objectContaining({ key: 'plain', weight: 1, requestsPerMinute: undefined }),
+      undefined,
+      undefined,
+    ]);
+    expect(JSON.stringify(accesses)).not.toContain('key of');
+    // A weight of what a routing key stored draws no request from the others.
+    const weight = { ...share, requestsPerMinute: null, weight: 1_000 };
+    stored.splice(
+      0,
+      4,
+      account('plain', {}),
+      account('late', { isOfRoutingKey: true, share: weight }),
+    );
+    const apart = await upstreams.of('tenant');
+    expect(apart.map(({ member }) => member?.weight)).toEqual([undefined, 1_000]);
   });
 
   it('keeps a bounded number of adapters, those that were used last', () => {

@@ -8,7 +8,8 @@ import {
 import type { ByokAccountForm } from '../../vendors/vendor.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
-import { ownAccountFormOf } from '../../vendors/vendors.js';
+import type { ReadAllowance } from '../../vendors/account-allowance.js';
+import { allowanceReaderOf, ownAccountFormOf } from '../../vendors/vendors.js';
 import type { Upstream } from '../../vendors/upstream.js';
 import { CredentialDirectory, type ByokCredentials } from './credential-directory.service.js';
 import { CredentialCipher } from './credential-cipher.service.js';
@@ -34,6 +35,18 @@ export interface ByokAccess {
   readonly credential: ByokCredential;
   /** Whether the address follows from what the tenant says, so that a failure there is its own. */
   readonly hasTenantAddress: boolean;
+  /** Its part in the pool of the tenant's accounts with its provider; undefined: they are tried in their order. */
+  readonly member?: ByokMember;
+}
+
+/** What `PoolMember` asks of an account. */
+interface ByokMember {
+  /** The credential's id. */
+  readonly key: string;
+  readonly weight: number;
+  readonly requestsPerMinute: number | undefined;
+  readonly tokensPerMinute: number | undefined;
+  readonly readAllowance: ReadAllowance;
 }
 
 const NONE: readonly ByokAccess[] = [];
@@ -131,11 +144,15 @@ export class ByokUpstreams {
   private accesses(credentials: ByokCredentials): readonly ByokAccess[] {
     if (credentials.length === 0) return NONE;
     const providers = this.providersOnOffer();
+    const sharing = credentials.filter(({ share }) => share !== undefined);
     return credentials.flatMap((credential) => {
       const offer = providers.get(credential.provider);
-      return offer
-        ? [{ credential, hasTenantAddress: offer.form.hasOwnAddress(offer.provider) }]
-        : [];
+      if (!offer) return [];
+      const { provider, form } = offer;
+      const access = { credential, hasTenantAddress: form.hasOwnAddress(provider) };
+      return sharing.some((other) => isSamePool(credential, other))
+        ? [{ ...access, member: memberOf(credential, provider) }]
+        : [access];
     });
   }
 
@@ -153,4 +170,19 @@ export class ByokUpstreams {
       });
     }
   }
+}
+
+/** What routing keys stored is spread among itself, or a weight would lead requests away from the others. */
+function isSamePool(one: ByokCredential, other: ByokCredential): boolean {
+  return one.provider === other.provider && one.isOfRoutingKey === other.isOfRoutingKey;
+}
+
+function memberOf({ id, share }: ByokCredential, provider: ProviderConfig): ByokMember {
+  return {
+    key: id,
+    weight: share?.weight ?? 1,
+    requestsPerMinute: share?.requestsPerMinute ?? undefined,
+    tokensPerMinute: share?.tokensPerMinute ?? undefined,
+    readAllowance: allowanceReaderOf(provider),
+  };
 }

@@ -3,12 +3,24 @@ import type { Maker } from '../access/caller.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 
-/** A stored account of a tenant's own with a provider, as requests need it. Never changes. */
+/** How requests are spread among a tenant's accounts with one provider; null: it says nothing of it. */
+export interface CredentialShare {
+  weight: number | null;
+  requestsPerMinute: number | null;
+  /** Input and output together. */
+  tokensPerMinute: number | null;
+}
+
+/** A stored account of a tenant's own with a provider, as requests need it. Its key never changes. */
 export class ByokCredential {
   readonly id: string;
   readonly provider: string;
   /** Whether shared capacity may serve when this account does not. */
   readonly allowSharedFallback: boolean;
+  /** It comes behind all that others of the tenant have stored. */
+  readonly isOfRoutingKey: boolean;
+  /** Undefined: it says nothing of how requests are spread. */
+  readonly share: CredentialShare | undefined;
   readonly settings: Readonly<Record<string, string>>;
   /** Private to the language, so that nothing that prints or serialises an object has it. */
   readonly #encryptedKey: Buffer;
@@ -19,10 +31,14 @@ export class ByokCredential {
     allowSharedFallback: boolean;
     settings: Record<string, string>;
     encryptedKey: Buffer;
+    isOfRoutingKey?: boolean;
+    share?: CredentialShare;
   }) {
     this.id = fields.id;
     this.provider = fields.provider;
     this.allowSharedFallback = fields.allowSharedFallback;
+    this.isOfRoutingKey = fields.isOfRoutingKey ?? false;
+    this.share = fields.share;
     this.settings = fields.settings;
     this.#encryptedKey = fields.encryptedKey;
   }
@@ -34,7 +50,7 @@ export class ByokCredential {
 }
 
 /** A credential that is about to be stored. */
-interface CredentialDraft {
+interface CredentialDraft extends CredentialShare {
   /** Chosen before the key is encrypted, which binds it to this id. */
   id: string;
   provider: string;
@@ -47,7 +63,7 @@ interface CredentialDraft {
 }
 
 /** A credential as its tenant sees it: everything but the key. */
-export interface CredentialRecord {
+export interface CredentialRecord extends CredentialShare {
   id: string;
   provider: string;
   name: string | null;
@@ -59,19 +75,22 @@ export interface CredentialRecord {
   madeBy: Maker;
 }
 
-interface StoredCredential {
+interface StoredCredential extends CredentialShare {
   id: string;
   tenantId: string;
   provider: string;
   encryptedKey: Buffer;
   settings: Record<string, string>;
   allowSharedFallback: boolean;
+  isOfRoutingKey: boolean;
 }
 
+const SHARE = `
+  weight, requests_per_minute AS "requestsPerMinute", tokens_per_minute AS "tokensPerMinute"`;
 const RECORD = `
   id, provider, name, key_preview AS "keyPreview", settings,
   allow_shared_fallback AS "allowSharedFallback", created_at AS "createdAt",
-  last_used_at AS "lastUsedAt", made_by AS "madeBy"`;
+  last_used_at AS "lastUsedAt", made_by AS "madeBy", ${SHARE}`;
 
 @Injectable()
 export class CredentialRepository {
@@ -101,8 +120,9 @@ export class CredentialRepository {
     const { rows } = await transaction.query<CredentialRecord>(
       `INSERT INTO provider_credentials
            (id, tenant_id, provider, name, sealed_key, key_preview, settings, allow_shared_fallback,
-            made_by)
-         SELECT $2::uuid, $1::uuid, $3, $4, $5::bytea, $6, $7::jsonb, $8::boolean, $10
+            made_by, weight, requests_per_minute, tokens_per_minute)
+         SELECT $2::uuid, $1::uuid, $3, $4, $5::bytea, $6, $7::jsonb, $8::boolean, $10,
+                $11::integer, $12::integer, $13::integer
           WHERE (SELECT count(*) FROM provider_credentials WHERE tenant_id = $1) < $9
          RETURNING ${RECORD}`,
       [
@@ -116,6 +136,9 @@ export class CredentialRepository {
         draft.allowSharedFallback,
         limit,
         draft.madeBy,
+        draft.weight,
+        draft.requestsPerMinute,
+        draft.tokensPerMinute,
       ],
     );
     return rows[0] && toRecord(rows[0]);
@@ -128,6 +151,32 @@ export class CredentialRepository {
       [tenantId, id],
     );
     return rows[0] && toRecord(rows[0]);
+  }
+
+  /** The same, which nobody else changes until the transaction is over. */
+  async lock(
+    transaction: SqlExecutor,
+    tenantId: string,
+    id: string,
+  ): Promise<CredentialRecord | undefined> {
+    const { rows } = await transaction.query<CredentialRecord>(
+      `SELECT ${RECORD} FROM provider_credentials WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
+      [tenantId, id],
+    );
+    return rows[0] && toRecord(rows[0]);
+  }
+
+  /** Of one that is locked. */
+  async setShare(
+    transaction: SqlExecutor,
+    id: string,
+    { weight, requestsPerMinute, tokensPerMinute }: CredentialShare,
+  ): Promise<void> {
+    await transaction.query(
+      `UPDATE provider_credentials
+          SET weight = $2, requests_per_minute = $3, tokens_per_minute = $4 WHERE id = $1`,
+      [id, weight, requestsPerMinute, tokensPerMinute],
+    );
   }
 
   /** @returns what it was; undefined when the tenant has no such credential */
@@ -150,7 +199,8 @@ export class CredentialRepository {
   async findByTenants(tenantIds: readonly string[]): Promise<Map<string, ByokCredential[]>> {
     const { rows } = await this.database.lookUps.query<StoredCredential>(
       `SELECT id, tenant_id AS "tenantId", provider, sealed_key AS "encryptedKey", settings,
-              allow_shared_fallback AS "allowSharedFallback"
+              allow_shared_fallback AS "allowSharedFallback",
+              made_by = 'routing' AS "isOfRoutingKey", ${SHARE}
          FROM provider_credentials
         WHERE tenant_id = ANY($1) ORDER BY made_by = 'routing', created_at DESC, id DESC`,
       [tenantIds],
@@ -158,7 +208,10 @@ export class CredentialRepository {
     const byTenant = new Map<string, ByokCredential[]>();
     for (const { tenantId, ...row } of rows) {
       const ofTenant = byTenant.get(tenantId) ?? [];
-      ofTenant.push(new ByokCredential(row));
+      const { weight, requestsPerMinute, tokensPerMinute } = row;
+      const isShare = (weight ?? requestsPerMinute ?? tokensPerMinute) !== null;
+      const share = { weight, requestsPerMinute, tokensPerMinute };
+      ofTenant.push(new ByokCredential({ ...row, ...(isShare && { share }) }));
       byTenant.set(tenantId, ofTenant);
     }
     return byTenant;

@@ -327,9 +327,9 @@ export class RoutingService {
   /** A route that was stored knows no more of its account than the id. */
   private pooledOf(route: PlannedRoute): (PlannedRoute & PooledRoute) | undefined {
     if (isPooled(route)) return route;
-    const { provider, account } = route;
-    if (account === undefined) return undefined;
-    const member = this.operatorPools.of(provider)?.find((one) => one.account === account);
+    const { provider, account, byok } = route;
+    const ofOperator = account === undefined ? undefined : this.operatorPools.of(provider);
+    const member = byok ? byok.member : ofOperator?.find((one) => one.account === account);
     return member && { ...route, pooled: { member, tokens: 0 } };
   }
 }

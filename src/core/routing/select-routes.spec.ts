@@ -7,6 +7,8 @@ import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
 import type { Model } from '../catalogue/catalogue.types.js';
 import { NotFoundError, ProviderUnavailableError } from '../../platform/errors/gateway-errors.js';
 import { ByokCredential } from '../credentials/credential.repository.js';
+import { estimateTokens } from '../../canonical/prompt-size.js';
+import { readAllowance } from '../../vendors/account-allowance.js';
 import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { CanonicalRequest, VendorHeaders } from '../../canonical/canonical-request.js';
 import { messagesRequest } from '../../../test/support/messages-requests.js';
@@ -353,16 +355,32 @@ describe(selectRoutes.name, () => {
   describe("with the caller's own accounts", () => {
     const own = (
       provider: string,
-      { id = `own ${provider}`, allowSharedFallback = false, hasTenantAddress = false } = {},
+      {
+        id = `own ${provider}`,
+        allowSharedFallback = false,
+        hasTenantAddress = false,
+        isOfRoutingKey = false,
+        weight = 0,
+      } = {},
     ): ByokAccess => ({
       credential: new ByokCredential({
         id,
         provider,
         allowSharedFallback,
+        isOfRoutingKey,
         settings: {},
         encryptedKey: Buffer.from('signed'),
       }),
       hasTenantAddress,
+      ...(weight > 0 && {
+        member: {
+          key: id,
+          weight,
+          requestsPerMinute: undefined,
+          tokensPerMinute: undefined,
+          readAllowance,
+        },
+      }),
     });
     const waysOf = (...rest: Parameters<typeof select>) =>
       select(...rest).map(
@@ -409,6 +427,46 @@ describe(selectRoutes.name, () => {
         own('openai', { id: 'older' }),
       ];
       expect(waysOf({}, { byok: [newer, older] }, [gpt])).toEqual(['byok newer', 'byok older']);
+    });
+
+    it('spreads those of a pool, which the others of the tenant are none of', () => {
+      const pooled = [
+        own('openai', { id: 'a', weight: 2 }),
+        own('openai', { id: 'b', weight: 3 }),
+        own('openai', { id: 'c', isOfRoutingKey: true }),
+      ];
+      const byok = [...pooled, own('azure', { id: 'd' })];
+      const request = chatRequest({});
+      const asked: (string | undefined)[] = [];
+      const routes = selectRoutes(request, [gpt], {
+        ...NOTHING_PARTICULAR,
+        byok,
+        preferredAccount: (ways) => {
+          expect(ways.map(({ pooled: { member } }) => [member.key, member.weight])).toEqual([
+            ['a', 2],
+            ['b', 3],
+          ]);
+          return 'b';
+        },
+        pools: {
+          order: (ways, preferred) => {
+            asked.push(preferred);
+            return [...ways].reverse();
+          },
+          waitMs: () => 0,
+          expectedTokens: () => 100,
+        },
+      });
+      expect(asked).toEqual(['b']);
+      expect(
+        routes.map(({ byok: account, pooled: part }) => [account?.credential.id, part?.tokens]),
+      ).toEqual([
+        ['b', 100 + estimateTokens(request.promptSize.characters)],
+        ['a', 100 + estimateTokens(request.promptSize.characters)],
+        ['c', undefined],
+        ['d', undefined],
+      ]);
+      expect(routes.every(({ trafficMode }) => trafficMode === 'byok')).toBe(true);
     });
 
     it('serves what the operator has not configured', () => {

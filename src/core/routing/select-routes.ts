@@ -37,7 +37,7 @@ export interface RoutingState extends RouteFigures {
   isPaused(route: PlannedRoute): boolean;
   /** The accounts of a provider that has several; undefined: it has one. */
   poolOf?(provider: string): readonly PoolMember[] | undefined;
-  /** What those can take; there where any has several. */
+  /** What those can take, and a tenant's own accounts; there where anything is to be spread. */
   pools?: Pick<AccountPools, 'order' | 'waitMs' | 'expectedTokens'>;
   /** Id of the account that is to be first of a pool as long as it is well, e.g. as it has read the prompt before. */
   preferredAccount?(routes: readonly PooledRoute[]): string | undefined;
@@ -215,11 +215,12 @@ function planRoutes(
     return;
   }
   const accounts = byok.filter(({ credential }) => credential.provider === route.provider);
-  for (const account of accounts) {
+  const own = accounts.map((account): PlannedRoute => {
     const shared = planRoute(request, model, route, state);
     const configVersion = state.isFeeOverridden ? null : (shared.configVersion ?? null);
-    planned.push({ ...shared, trafficMode: 'byok', byokFeePercent, byok: account, configVersion });
-  }
+    return { ...shared, trafficMode: 'byok', byokFeePercent, byok: account, configVersion };
+  });
+  planned.push(...(own.some(({ byok }) => byok?.member) ? spread(request, own, state) : own));
   const isShared =
     isConfigured && accounts.every(({ credential }) => credential.allowSharedFallback);
   if (isShared) planShared(request, model, route, state, planned);
@@ -227,6 +228,28 @@ function planRoutes(
     const reason = isConfigured ? 'own_account' : 'not_configured';
     state.leftOut?.push({ route: namesOf(model, route), reason });
   }
+}
+
+/** A tenant's own accounts with one provider, in the order of their pools; those that routing keys stored come last. */
+function spread(
+  request: RoutableRequest,
+  own: readonly PlannedRoute[],
+  state: RoutingState,
+): PlannedRoute[] {
+  const { pools } = state;
+  return [false, true].flatMap((isOfRoutingKey) => {
+    const routes = own.filter(({ byok }) => byok?.credential.isOfRoutingKey === isOfRoutingKey);
+    const pooled = routes.flatMap((route) => {
+      const { member } = route.byok!;
+      if (!member) return [];
+      return [
+        Object.assign(route, { pooled: { member, tokens: demandOf(request, route, pools) } }),
+      ];
+    });
+    return pooled.length > 0 && pools
+      ? pools.order(pooled, state.preferredAccount?.(pooled))
+      : routes;
+  });
 }
 
 function namesOf(model: Model, { provider }: ModelRoute): LeftOutRoute['route'] {
@@ -266,13 +289,14 @@ function planShared(
 /** Tokens that a request is taken to use on a route, for an account's limits: less than it can use at most. */
 function demandOf(
   request: RoutableRequest,
-  { provider, upstreamModel, ceiling, output }: PlannedRoute,
+  route: PlannedRoute,
   pools: RoutingState['pools'],
 ): number {
   if (!isTextRequest(request)) return request.estimate.inputTokens + request.estimate.outputTokens;
+  const { ceiling, output } = route;
   const most = (output?.most ?? ceiling.outputTokens) * (output?.choices ?? 1);
   const input = estimateTokens(request.promptSize.characters);
-  return input + (pools?.expectedTokens(provider, upstreamModel, most) ?? 0);
+  return input + (pools?.expectedTokens(route, most) ?? 0);
 }
 
 function planRoute(

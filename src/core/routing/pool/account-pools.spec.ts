@@ -141,13 +141,13 @@ describe(AccountPools.name, () => {
 
   it('expects answers to be as long as those before, and no longer than they may be', () => {
     const world = new World({ a: {} });
-    expect(world.pools.expectedTokens('p', 'm', 10_000)).toBe(500);
+    expect(world.pools.expectedTokens({ provider: 'p', upstreamModel: 'm' }, 10_000)).toBe(500);
     world.take()?.use.end({ inputTokens: 1, outputTokens: 2_000 });
-    expect(world.pools.expectedTokens('p', 'm', 10_000)).toBe(2_000);
+    expect(world.pools.expectedTokens({ provider: 'p', upstreamModel: 'm' }, 10_000)).toBe(2_000);
     world.take()?.use.end({ inputTokens: 1, outputTokens: 1_000 });
-    expect(world.pools.expectedTokens('p', 'm', 10_000)).toBe(1_900);
-    expect(world.pools.expectedTokens('p', 'm', 64)).toBe(64);
-    expect(world.pools.expectedTokens('p', 'other', 10_000)).toBe(500);
+    expect(world.pools.expectedTokens({ provider: 'p', upstreamModel: 'm' }, 10_000)).toBe(1_900);
+    expect(world.pools.expectedTokens({ provider: 'p', upstreamModel: 'm' }, 64)).toBe(64);
+    expect(world.pools.expectedTokens({ provider: 'p', upstreamModel: 'other' }, 10_000)).toBe(500);
   });
 
   it('heeds what a vendor says is left, until it is there again', () => {
@@ -234,5 +234,19 @@ describe(AccountPools.name, () => {
     expect(world.spread(5)).toEqual({ a: 3, none: 2 });
     world.pools.share = 1;
     expect(world.spread(10)).toEqual({ a: 7, none: 3 });
+  });
+
+  it('forgets the account that had nothing to do for longest where tenants have too many', () => {
+    const { pools } = new World({});
+    const routeOf = (key: string): PooledRoute => ({
+      provider: 'p',
+      upstreamModel: 'm',
+      pooled: { member: { key, weight: 1, readAllowance }, tokens: 1 },
+    });
+    for (const key of ['busy', 'idle']) pools.begin(routeOf(key)).end();
+    for (let count = 2; count < 10_000; count++) pools.begin(routeOf(`${count}`)).end();
+    pools.begin(routeOf('busy')).end();
+    pools.begin(routeOf('one more')).end();
+    expect([pools.loadFor('busy'), pools.loadFor('idle')]).toEqual([expect.anything(), undefined]);
   });
 });

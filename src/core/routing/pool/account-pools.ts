@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { SYSTEM_CLOCK, type Clock } from '../../../canonical/clock.js';
-import type { RouteHealth } from '../route-health.js';
+import type { HealthKey, RouteHealth } from '../route-health.js';
 import { AccountLoad } from './account-load.js';
 import { idOf, type PooledRoute, type PoolMember } from './pool-member.js';
 
@@ -63,8 +63,8 @@ export class AccountPools {
   }
 
   /** How many output tokens an answer is taken to have. @param most of one that may be no longer */
-  expectedTokens(provider: string, upstreamModel: string, most: number): number {
-    const length = this.lengths.get(`${provider}/${upstreamModel}`) ?? FIRST_GUESS_TOKENS;
+  expectedTokens(key: HealthKey, most: number): number {
+    const length = this.lengths.get(lengthKey(key)) ?? FIRST_GUESS_TOKENS;
     return Math.min(Math.ceil(length), most);
   }
 
@@ -78,8 +78,8 @@ export class AccountPools {
   }
 
   /** An answer had so many output tokens. */
-  learnLength({ provider, upstreamModel }: PooledRoute, tokens: number): void {
-    const key = `${provider}/${upstreamModel}`;
+  learnLength(route: PooledRoute, tokens: number): void {
+    const key = lengthKey(route);
     const before = this.lengths.get(key);
     if (before === undefined && this.lengths.size >= MAX_LENGTHS) this.lengths.clear();
     const change = before === undefined ? 0 : (tokens - before) * LENGTH_WEIGHT;
@@ -120,8 +120,9 @@ export class AccountPools {
     if (!load) {
       if (this.loads.size >= MAX_LOADS) this.forgetIdle();
       load = new AccountLoad();
-      this.loads.set(key, load);
-    }
+    } else this.loads.delete(key);
+    // Behind the others: the first one is the one that was used longest ago.
+    this.loads.set(key, load);
     return load;
   }
 
@@ -132,6 +133,11 @@ export class AccountPools {
       return;
     }
   }
+}
+
+/** Answers over a tenant's account, whatever they are made to be, say nothing of those over others. */
+function lengthKey({ provider, upstreamModel, byok }: HealthKey): string {
+  return `${byok?.credential.id ?? provider}/${upstreamModel}`;
 }
 
 /** One request's part of its account's load, from its call to the end of its answer. */

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
@@ -13,6 +13,7 @@ import {
   ProviderCredentialListDto,
   CreateProviderCredentialDto,
   TestProviderCredentialDto,
+  UpdateProviderCredentialDto,
 } from './provider-credentials.dto.js';
 import { ProviderCredentialsService } from './provider-credentials.service.js';
 import { Members } from '../../../core/people/roles.js';
@@ -52,12 +53,22 @@ export class ProviderCredentialsController {
     summary: 'Store an own account with a provider',
     description:
       "Requests go over it before the provider's shared capacity: at once, on other instances " +
-      'within a second. Of several with one provider the newest is tried first.',
+      'within a second. Of several with one provider the newest is tried first, unless one has a ' +
+      'weight or a limit: then requests are spread among them by weight and load.',
   })
   @ApiCreatedResponse({ type: ProviderCredentialDto })
   @ApiFields(
     CreateProviderCredentialDto,
-    { 'An account of your own': { provider: 'a-provider', name: 'ours', key: 'sk-…' } },
+    {
+      'An account of your own': { provider: 'a-provider', name: 'ours', key: 'sk-…' },
+      'One of several, with its limits': {
+        provider: 'a-provider',
+        key: 'sk-…',
+        weight: 3,
+        requests_per_minute: 500,
+        tokens_per_minute: 200_000,
+      },
+    },
     'settings.region',
   )
   @ApiChange()
@@ -102,6 +113,31 @@ export class ProviderCredentialsController {
   @ApiOwn('credential')
   testStored(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<AccountCheckDto> {
     return this.credentials.testStored(caller, id);
+  }
+
+  @Patch(':id')
+  @Members('own')
+  @ReadsJsonBody()
+  @ApiOperation({
+    operationId: 'updateProviderCredential',
+    summary: 'Change the weight and the limits of an own account with a provider',
+    description:
+      'They hold at once, on other instances within a second. What is absent stays as it is. The key cannot be changed.',
+  })
+  @ApiOkResponse({ type: ProviderCredentialDto })
+  @ApiFields(UpdateProviderCredentialDto, {
+    'A larger share': { weight: 5 },
+    'No limit any more': { requests_per_minute: null },
+  })
+  @ApiChange()
+  @ApiOwn('credential')
+  update(
+    @CurrentCaller() caller: Caller,
+    @CurrentAuthor() author: Author,
+    @Param('id') id: string,
+    @Body() body: UpdateProviderCredentialDto,
+  ): Promise<ProviderCredentialDto> {
+    return this.credentials.update(caller, author, id, body);
   }
 
   @Delete(':id')

@@ -1,6 +1,44 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsObject, IsOptional, IsString, Matches } from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
+import {
+  IsBoolean,
+  IsInt,
+  IsObject,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  Min,
+} from 'class-validator';
 import { MayBeAbsent } from '../../../platform/http/field.decorators.js';
+
+const MAX_WEIGHT = 1_000;
+const MAX_PER_MINUTE = 1_000_000_000;
+
+const WEIGHT =
+  "Its share of the requests is this by the sum of the tenant's accounts with the provider; without it 1. " +
+  'Where none of them has a weight or a limit, the newest is tried first.';
+const REQUESTS = 'What the vendor allows it in a minute; without it as much as comes.';
+const TOKENS = 'The same of tokens, input and output together.';
+
+/** An integer of 1 or more; null as if it were absent. */
+function ShareField(maximum: number, description: string, example: number): PropertyDecorator {
+  const message = `$property must be an integer from 1 to ${maximum}, or null`;
+  return applyDecorators(
+    ApiPropertyOptional({
+      type: 'integer',
+      minimum: 1,
+      maximum,
+      nullable: true,
+      description,
+      example,
+    }),
+    IsOptional(),
+    IsInt({ message }),
+    Min(1, { message }),
+    Max(maximum, { message }),
+  );
+}
 
 /** An account; what is required besides depends on the provider, and is checked by the service. */
 export class TestProviderCredentialDto {
@@ -35,6 +73,27 @@ export class CreateProviderCredentialDto extends TestProviderCredentialDto {
   @MayBeAbsent()
   @IsBoolean({ message: 'allow_shared_fallback must be true or false' })
   allow_shared_fallback?: boolean;
+
+  @ShareField(MAX_WEIGHT, WEIGHT, 3)
+  weight?: number | null;
+
+  @ShareField(MAX_PER_MINUTE, REQUESTS, 500)
+  requests_per_minute?: number | null;
+
+  @ShareField(MAX_PER_MINUTE, TOKENS, 200_000)
+  tokens_per_minute?: number | null;
+}
+
+/** How requests are spread; what is absent stays as it is, and null takes it away. */
+export class UpdateProviderCredentialDto {
+  @ShareField(MAX_WEIGHT, WEIGHT, 3)
+  weight?: number | null;
+
+  @ShareField(MAX_PER_MINUTE, REQUESTS, 500)
+  requests_per_minute?: number | null;
+
+  @ShareField(MAX_PER_MINUTE, TOKENS, 200_000)
+  tokens_per_minute?: number | null;
 }
 
 /** A tenant's own account with a provider, without its key. */
@@ -56,6 +115,15 @@ export class ProviderCredentialDto {
 
   @ApiProperty({ example: false })
   allow_shared_fallback!: boolean;
+
+  @ApiProperty({ type: 'integer', nullable: true, example: 3 })
+  weight!: number | null;
+
+  @ApiProperty({ type: 'integer', nullable: true, example: 500 })
+  requests_per_minute!: number | null;
+
+  @ApiProperty({ type: 'integer', nullable: true, example: 200_000 })
+  tokens_per_minute!: number | null;
 
   @ApiProperty({ type: String, format: 'date-time' })
   created_at!: string;

@@ -22,6 +22,7 @@ import type {
   ProviderCredentialDto,
   CreateProviderCredentialDto,
   TestProviderCredentialDto,
+  UpdateProviderCredentialDto,
 } from './provider-credentials.dto.js';
 import { checkAccount } from '../../../core/credentials/account-check.js';
 import {
@@ -85,6 +86,9 @@ export class ProviderCredentialsService {
       settings,
       allowSharedFallback: body.allow_shared_fallback ?? false,
       madeBy: keyType,
+      weight: body.weight ?? null,
+      requestsPerMinute: body.requests_per_minute ?? null,
+      tokensPerMinute: body.tokens_per_minute ?? null,
     };
     const made = await this.database.transaction(async (client) => {
       const limit = MAX_CREDENTIALS_PER_TENANT;
@@ -123,6 +127,46 @@ export class ProviderCredentialsService {
     if (!access) throw new NotFoundError('id', 'There is no provider credential with this id.');
     const { provider } = this.upstreams.providersOnOffer().get(access.credential.provider)!;
     return toAccountCheck(await checkAccount(this.upstreams.use(access), provider.name));
+  }
+
+  /**
+   * Changes how requests are spread among the accounts with its provider.
+   *
+   * @throws NotFoundError for what is not the tenant's
+   */
+  async update(
+    caller: Caller,
+    author: Author,
+    id: string,
+    {
+      weight,
+      requests_per_minute: requests,
+      tokens_per_minute: tokens,
+    }: UpdateProviderCredentialDto,
+  ): Promise<ProviderCredentialDto> {
+    const { tenantId } = caller;
+    const changed = await this.database.transaction(async (client) => {
+      const before = isUuid(id) ? await this.credentials.lock(client, tenantId, id) : undefined;
+      if (!before) throw new NotFoundError('id', 'There is no provider credential with this id.');
+      refuseChange(caller, before.madeBy, 'provider credential');
+      const after: CredentialRecord = {
+        ...before,
+        weight: weight === undefined ? before.weight : weight,
+        requestsPerMinute: requests === undefined ? before.requestsPerMinute : requests,
+        tokensPerMinute: tokens === undefined ? before.tokensPerMinute : tokens,
+      };
+      await this.credentials.setShare(client, id, after);
+      await this.audit.record(client, author, {
+        tenantId,
+        action: 'provider_credential.update',
+        target: { type: 'provider_credential', id },
+        before: toAudited(before),
+        after: toAudited(after),
+      });
+      return after;
+    });
+    this.directory.forget(tenantId);
+    return toDto(changed);
   }
 
   /** @throws NotFoundError for what is not the tenant's */
@@ -172,6 +216,15 @@ function toAudited(record: CredentialRecord): JsonObject {
     key_preview: record.keyPreview,
     settings: record.settings,
     allow_shared_fallback: record.allowSharedFallback,
+    ...toShare(record),
+  };
+}
+
+function toShare({ weight, requestsPerMinute, tokensPerMinute }: CredentialRecord) {
+  return {
+    weight,
+    requests_per_minute: requestsPerMinute,
+    tokens_per_minute: tokensPerMinute,
   };
 }
 
@@ -183,6 +236,7 @@ function toDto(record: CredentialRecord): ProviderCredentialDto {
     key_preview: record.keyPreview,
     settings: record.settings,
     allow_shared_fallback: record.allowSharedFallback,
+    ...toShare(record),
     created_at: record.createdAt.toISOString(),
     last_used_at: record.lastUsedAt?.toISOString() ?? null,
   };
