@@ -13,6 +13,7 @@ export function Composer({
   onDraft,
   onFiles,
   onSend,
+  onQuote,
   onStop,
 }: {
   draft: string;
@@ -23,6 +24,7 @@ export function Composer({
   onDraft: (text: string) => void;
   onFiles: (files: readonly SentFile[]) => void;
   onSend: () => void;
+  onQuote: () => void;
   onStop: () => void;
 }): ReactNode {
   const [faults, setFaults] = useState<readonly string[]>([]);
@@ -108,9 +110,14 @@ export function Composer({
           {isRunning ? (
             <Button onClick={onStop}>Stop</Button>
           ) : (
-            <Button type="submit" variant="primary" disabled={!canSend}>
-              Send
-            </Button>
+            <div className="row">
+              <Button disabled={!canSend} onClick={onQuote}>
+                What would it cost
+              </Button>
+              <Button type="submit" variant="primary" disabled={!canSend}>
+                Send
+              </Button>
+            </div>
           )}
         </div>
       </form>

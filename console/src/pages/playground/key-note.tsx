@@ -23,10 +23,10 @@ export function KeyNote({ isRunning }: { isRunning: boolean }): ReactNode {
     <Card title="Who pays">
       <p>
         Calls here are real: they cost {tenant?.name} what they cost any client. A session calls no
-        models, so with your first message a routing key is made, named “Playground of{' '}
-        {session.name}”, that only this tab has. It ends after {KEY_HOURS} hours or when you log
-        out, and may spend <Credits value={KEY_BUDGET} /> in all. It stands in the list of{' '}
-        <Link to="/keys">keys</Link>, where it can be revoked as well.
+        models, so with your first message, or question of its cost, a routing key is made, named
+        “Playground of {session.name}”, that only this tab has. It ends after {KEY_HOURS} hours or
+        when you log out, and may spend <Credits value={KEY_BUDGET} /> in all. It stands in the list
+        of <Link to="/keys">keys</Link>, where it can be revoked as well.
       </p>
       {key && (
         <div className="row">

@@ -122,6 +122,28 @@ describe(PlaygroundStore.name, () => {
     store.stopAll();
   });
 
+  it('tells the requests that would be sent, and sends none', async () => {
+    const sent: unknown[] = [];
+    const store = new PlaygroundStore('x', storage(), (request) => {
+      sent.push(request);
+      return Promise.resolve(outcome({ text: 'Hi' }));
+    });
+    store.change({ draft: 'Go', system: 'S' });
+    store.send(SETTINGS);
+    await settle();
+    store.change({ draft: 'On' });
+    const next = store.nextRequests(SETTINGS);
+    expect(sent).toHaveLength(2);
+    expect(store.read().draft).toBe('On');
+    expect(store.lane(0).turns).toHaveLength(2);
+    expect(next[1]?.body['messages']).toMatchObject([
+      ...[{ content: 'S' }, { content: 'Go' }, { content: 'Hi' }, { content: 'On' }],
+    ]);
+    store.send(SETTINGS);
+    expect(sent.slice(2)).toEqual(next);
+    store.stopAll();
+  });
+
   it('says where tools can not be read, and sends nothing', () => {
     const store = new PlaygroundStore('x', storage(), () => Promise.reject(new Error('sent')));
     store.change({ draft: 'Go', tools: '{' });

@@ -66,12 +66,10 @@ export class PlaygroundStore {
 
   /** Says what is in the draft to all models at once. */
   send(settings: PlaygroundSettings): void {
-    const { draft, files } = this.state;
-    const turn: Turn = { role: 'user', text: draft, files: [...files] };
-    const lanes = settings.models.map((_, index) => {
-      const lane = this.lane(index);
-      return { ...lane, turns: [...lane.turns, turn] };
-    });
+    const lanes = settings.models.map((_, index) => ({
+      ...this.lane(index),
+      turns: this.turnsWithDraft(index),
+    }));
     this.change({ draft: '', files: [], lanes });
     settings.models.forEach((_, index) => void this.run(index, settings));
   }
@@ -115,16 +113,32 @@ export class PlaygroundStore {
   }
 
   /** The request that the conversation comes to, as it would be sent now. */
-  requestOf(index: number, { surface, models, settings }: PlaygroundSettings): ModelRequest {
+  requestOf(
+    index: number,
+    { surface, models, settings }: PlaygroundSettings,
+    turns = this.lane(index).turns,
+  ): ModelRequest {
     const read = readTools(this.state.tools);
     if ('fault' in read) throw new ApiError(0, read.fault, 'tools', null, null);
     return buildRequest(surface, {
       model: models[index] ?? '',
       system: this.state.system,
-      turns: sendableTurns(this.lane(index).turns),
+      turns: sendableTurns(turns),
       tools: read.tools,
       settings,
     });
+  }
+
+  /** The requests that `send` would send. */
+  nextRequests(settings: PlaygroundSettings): ModelRequest[] {
+    return settings.models.map((_, index) =>
+      this.requestOf(index, settings, this.turnsWithDraft(index)),
+    );
+  }
+
+  private turnsWithDraft(index: number): Turn[] {
+    const { draft, files } = this.state;
+    return [...this.lane(index).turns, { role: 'user', text: draft, files: [...files] }];
   }
 
   private async run(index: number, settings: PlaygroundSettings): Promise<void> {

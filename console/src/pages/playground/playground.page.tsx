@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
+import type { ModelRequest } from '../../calls/build-request';
 import { callModel } from '../../calls/call-model';
 import { openToolCalls, type UserTurn } from '../../calls/conversation';
 import type { Replay } from '../../calls/replay';
@@ -13,6 +14,7 @@ import { KeyNote } from './key-note';
 import { LaneCard } from './lane-card';
 import { EMPTY_LANE } from './playground-state';
 import { PlaygroundStore } from './playground-store';
+import { QuoteDialog } from './quote-dialog';
 import { ReplayNotice } from './replay-notice';
 import { SettingsCard } from './settings-card';
 import { useSettings } from './use-settings';
@@ -65,6 +67,7 @@ function Playground({ tenantId }: { tenantId: string }): ReactNode {
     fallback,
   );
   const [replayed, setReplayed] = useState(0);
+  const [quoted, setQuoted] = useState<{ askedAt: number; requests: ModelRequest[] }>();
   const lanes = settings.models.map((_, index) => state.lanes[index] ?? EMPTY_LANE);
   const isRunning = lanes.some(({ live }) => live !== null);
   const takeReplay = (told: Replay): void => {
@@ -132,9 +135,11 @@ function Playground({ tenantId }: { tenantId: string }): ReactNode {
         onDraft={(draft) => store.change({ draft })}
         onFiles={(files) => store.change({ files })}
         onSend={() => store.send(settings)}
+        onQuote={() => setQuoted({ askedAt: Date.now(), requests: store.nextRequests(settings) })}
         onStop={() => store.stopAll()}
       />
       <KeyNote isRunning={isRunning} />
+      {quoted && <QuoteDialog {...quoted} onClose={() => setQuoted(undefined)} />}
     </Page>
   );
 }
