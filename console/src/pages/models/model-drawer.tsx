@@ -1,44 +1,18 @@
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
 import { formatDay } from '../../format/times';
 import { useSession } from '../../session/session';
-import { Badge, ButtonLink, CopyButton, DataTable, Drawer, Facts, type Tone } from '../../ui';
-import { pricesOf } from './prices';
+import { ButtonLink, CopyButton, Drawer, Facts } from '../../ui';
+import { Endpoints } from './endpoints';
+import { pricesOf, type Pricing } from './prices';
 
 export type Model = components['schemas']['Model'];
-type Route = components['schemas']['ModelRoute'];
-
-const STATE: Record<Route['state'], readonly [Tone, string]> = {
-  healthy: ['good', 'healthy'],
-  cooling: ['warn', 'asked to wait'],
-  open: ['bad', 'failing'],
-  paused: ['warn', 'paused'],
-};
-
-/** How a model does: as well as the best of those who serve it. */
-export function ModelHealth({ routes }: { routes: readonly Route[] }): ReactNode {
-  const best = (['healthy', 'cooling', 'open', 'paused'] as const).find((state) =>
-    routes.some((route) => route.state === state),
-  );
-  if (best === undefined) return <Badge tone="neutral">unknown</Badge>;
-  const well = routes.filter(({ state }) => state === 'healthy').length;
-  if (best === 'healthy' && well < routes.length) {
-    return (
-      <Badge tone="warn">
-        {well} of {routes.length} healthy
-      </Badge>
-    );
-  }
-  const [tone, text] = STATE[best];
-  return <Badge tone={tone}>{text}</Badge>;
-}
 
 /** Everything about one model. */
 export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => void }): ReactNode {
   const { can } = useSession();
-  const { architecture, top_provider: limits, routes = [] } = model;
-  const prices = pricesOf(model.pricing);
+  const { architecture, top_provider: limits, long_prompts: longPrompts = [] } = model;
   return (
     <Drawer title={model.name} open onOpenChange={(open) => !open && onClose()}>
       <div className="row">
@@ -57,39 +31,15 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => v
       </div>
       {model.description !== '' && <p>{model.description}</p>}
       <h3>Prices</h3>
-      {prices.length === 0 ? (
-        <p className="muted">It is free.</p>
-      ) : (
-        <Facts
-          facts={prices.map(({ label, usd, credits, unit }) => [
-            label,
-            `${usd} or ${credits} credits per ${unit}`,
-          ])}
-        />
-      )}
+      <Prices of={model.pricing} />
+      {longPrompts.map(({ above, pricing }) => (
+        <Fragment key={above}>
+          <p>All of a request whose prompt has more than {formatCount(above)} tokens:</p>
+          <Prices of={pricing} />
+        </Fragment>
+      ))}
       <h3>Served by</h3>
-      <DataTable
-        caption="Who serves it, in the order in which they are tried"
-        columns={[
-          {
-            id: 'provider',
-            header: 'Provider',
-            cell: (route: Route) => route.provider_name,
-          },
-          {
-            id: 'state',
-            header: 'State',
-            cell: ({ state }: Route) => <Badge tone={STATE[state][0]}>{STATE[state][1]}</Badge>,
-          },
-          {
-            id: 'account',
-            header: 'Account',
-            cell: ({ is_own_account }: Route) => (is_own_account ? 'your own' : 'shared'),
-          },
-        ]}
-        rows={routes}
-        rowKey={({ provider }) => provider}
-      />
+      <Endpoints modelId={model.id} />
       <h3>What it can do</h3>
       <Facts
         facts={[
@@ -113,5 +63,18 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => v
         ]}
       />
     </Drawer>
+  );
+}
+
+function Prices({ of: pricing }: { of: Pricing }): ReactNode {
+  const prices = pricesOf(pricing);
+  if (prices.length === 0) return <p className="muted">It is free.</p>;
+  return (
+    <Facts
+      facts={prices.map(({ label, usd, credits, unit }) => [
+        label,
+        `${usd} or ${credits} credits per ${unit}`,
+      ])}
+    />
   );
 }

@@ -17,7 +17,8 @@ import {
   TextInput,
   type Column,
 } from '../../ui';
-import { ModelDrawer, ModelHealth, type Model } from './model-drawer';
+import { ModelDrawer, type Model } from './model-drawer';
+import { ModelHealth } from './model-health';
 import { perMillion, pricesOf } from './prices';
 
 const KINDS = ['chat', 'embedding', 'image', 'video', 'speech', 'transcription'] as const;
