@@ -20,7 +20,7 @@ import {
 } from '../../ui';
 import { FleetLoad } from './fleet-load';
 import { InstanceDrawer } from './instance-drawer';
-import { rateOf, slowestOf, sumOf } from './recent';
+import { hedgedShare, rateOf, slowestOf, sumOf } from './recent';
 
 export type Instance = components['schemas']['Instance'];
 type Topic = components['schemas']['QueueTopic'];
@@ -100,6 +100,13 @@ const COLUMNS: readonly Column<Instance>[] = [
       ) : (
         <Badge tone="warn">{formatCount(routes.length + more_routes)}</Badge>
       ),
+  },
+  {
+    id: 'hedging',
+    header: 'Hedged',
+    align: 'end',
+    wide: true,
+    cell: ({ hedging }) => hedgedShare(hedging),
   },
 ];
 

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Badge, DataTable, Drawer, EmptyState, Time, type Column } from '../../ui';
 import type { Instance } from './fleet.page';
+import { tellHedging } from './recent';
 
 type Route = Instance['routes'][number];
 
@@ -49,6 +50,10 @@ export function InstanceDrawer({
             <td>
               <Time at={instance.heartbeat_at} />
             </td>
+          </tr>
+          <tr>
+            <th scope="row">Requests with a second route</th>
+            <td>{tellHedging(instance.hedging)}</td>
           </tr>
           {FACTS.map((part) => (
             <tr key={part}>

@@ -1,4 +1,4 @@
-import { hourSeries, rateOf, slowestOf, sumOf } from './recent';
+import { hedgedShare, hourSeries, rateOf, slowestOf, sumOf, tellHedging } from './recent';
 
 describe('rateOf', () => {
   it.each([
@@ -8,6 +8,26 @@ describe('rateOf', () => {
     [1, 0, '0 /s'],
   ])('writes %d requests in %d s', (requests, seconds, text) => {
     expect(rateOf({ requests, seconds })).toBe(text);
+  });
+});
+
+describe('hedging', () => {
+  it.each([
+    [
+      { requests: 1812, hedged: 40, won: 31 },
+      '2.21 %',
+      '40 of the latest 1,812 that may have one; it answered 31 of them',
+    ],
+    [
+      { requests: 3, hedged: 0, won: 0 },
+      '0 %',
+      '0 of the latest 3 that may have one; it answered 0 of them',
+    ],
+    [{ requests: 0, hedged: 0, won: 0 }, '–', 'none of late that may have one'],
+    [null, '–', '–'],
+  ])('of %j is told as %s', (hedging, share, told) => {
+    expect(hedgedShare(hedging)).toBe(share);
+    expect(tellHedging(hedging)).toBe(told);
   });
 });
 

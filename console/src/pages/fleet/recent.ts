@@ -1,7 +1,15 @@
+import { formatCount, formatShare } from '../../format/credits';
+
 interface Recent {
   seconds: number;
   requests: number;
   errors: number;
+}
+
+interface Hedging {
+  requests: number;
+  hedged: number;
+  won: number;
 }
 
 interface Living {
@@ -17,6 +25,20 @@ export function rateOf({ requests, seconds }: Pick<Recent, 'requests' | 'seconds
     return `${perSecond.toLocaleString('en-US', { maximumFractionDigits: 1 })} /s`;
   }
   return `${(perSecond * 60).toLocaleString('en-US', { maximumFractionDigits: 1 })} /min`;
+}
+
+/** Of the requests that may have a second route, how many had one. */
+export function hedgedShare(hedging: Pick<Hedging, 'requests' | 'hedged'> | null): string {
+  if (hedging === null || hedging.requests === 0) return '–';
+  return formatShare(hedging.hedged / hedging.requests);
+}
+
+/** The same in words, with how often the second route was faster. */
+export function tellHedging(hedging: Hedging | null): string {
+  if (hedging === null) return '–';
+  if (hedging.requests === 0) return 'none of late that may have one';
+  const [all, hedged, won] = [hedging.requests, hedging.hedged, hedging.won].map(formatCount);
+  return `${hedged} of the latest ${all} that may have one; it answered ${won} of them`;
 }
 
 /** Over all processes; each tells of about the same time. */
