@@ -16,6 +16,7 @@ import {
   type Column,
   type Tone,
 } from '../../ui';
+import { AccountTable } from './account-table';
 import { PauseDialog, ResumeDialog, type PausableName } from './pause-dialog';
 
 type Provider = components['schemas']['OperatedProvider'];
@@ -137,6 +138,7 @@ export function ProviderTable(): ReactNode {
           )}
         </QueryState>
       </Card>
+      {providers.data && <AccountTable providers={providers.data.data} />}
       {paused && <PauseDialog name={paused} onClose={() => setPaused(undefined)} />}
       <ResumeDialog name={resumed} onClose={() => setResumed(undefined)} />
     </>

@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
+import { formatShare } from '../../format/credits';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
 import {
@@ -76,6 +77,13 @@ export function RouteTable(): ReactNode {
       id: 'state',
       header: 'State',
       cell: ({ state }) => <Badge tone={TONE_OF_STATE[state]}>{state}</Badge>,
+    },
+    {
+      id: 'cache',
+      header: 'From cache',
+      align: 'end',
+      wide: true,
+      cell: ({ cache_hit_rate: share }) => (share === null ? '–' : formatShare(share)),
     },
     {
       id: 'instances',
