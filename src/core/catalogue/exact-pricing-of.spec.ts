@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MODEL_KINDS, type ModelKind, type Pricing } from './catalogue.types.js';
-import { exactPricesOf, exactPricingOf, isCompletePricing } from './exact-pricing-of.js';
+import { exactPricesOf, exactPricingOf, isCompletePricing, pricedAt } from './exact-pricing-of.js';
 
 describe(exactPricingOf.name, () => {
   it('reads every price exactly', () => {
@@ -124,5 +124,13 @@ describe(exactPricesOf.name, () => {
 
   it('has none where nobody says any', () => {
     expect(exactPricesOf({ pricing: model.pricing }, {}).longPrompts).toBeUndefined();
+  });
+
+  it('are no lower than the prices that an account has of its own', () => {
+    const own = exactPricingOf({ ...model.pricing, prompt: '0.000009' });
+    const { pricing, longPrompts } = pricedAt(exactPricesOf(model, {}), own);
+    expect(pricing).toBe(own);
+    expect(longPrompts!.map((longer) => longer.pricing.prompt)).toEqual([own.prompt, own.prompt]);
+    expect(pricedAt({ pricing }, own).longPrompts).toBeUndefined();
   });
 });

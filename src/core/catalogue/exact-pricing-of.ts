@@ -69,6 +69,15 @@ export function exactPricesOf(
   return { pricing, longPrompts };
 }
 
+/** A route at an account's own prices, below which a longer prompt does not cost there either. */
+export function pricedAt<Route extends PricedWork>(route: Route, pricing: ExactPricing): Route {
+  const longPrompts = route.longPrompts?.map((longer) => ({
+    above: longer.above,
+    pricing: dearerOf(pricing, longer.pricing),
+  }));
+  return { ...route, pricing, longPrompts };
+}
+
 /** Of each price the higher one. */
 function dearerOf(one: ExactPricing, other: ExactPricing): ExactPricing {
   const higher = (key: keyof ExactPricing): bigint =>

@@ -3,6 +3,7 @@ import { estimateTokens } from '../../canonical/prompt-size.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
+import { pricedAt } from '../catalogue/exact-pricing-of.js';
 import {
   NotFoundError,
   ProviderUnavailableError,
@@ -274,7 +275,7 @@ function planShared(
     .filter((member) => servesModel(member, catalogueId))
     .map((member) => {
       const own = member.prices?.get(catalogueId);
-      const plan = planRoute(request, model, own ? { ...route, pricing: own } : route, state);
+      const plan = planRoute(request, model, own ? pricedAt(route, own) : route, state);
       const pooled = { member, tokens: demandOf(request, plan, state.pools) };
       const { configVersion = null } = plan;
       return Object.assign(plan, {
