@@ -60,6 +60,7 @@ describe(ApiKeyRepository.name, () => {
           endUserLimits: null,
           hasEndUserLimits: false,
           expiresAt,
+          recovery: null,
           revokedAt: null,
         },
         expect.objectContaining({ hash: hashes[1], id: other.id, type: 'management' }),

@@ -131,6 +131,6 @@ describe(exactPricesOf.name, () => {
     const { pricing, longPrompts } = pricedAt(exactPricesOf(model, {}), own);
     expect(pricing).toBe(own);
     expect(longPrompts!.map((longer) => longer.pricing.prompt)).toEqual([own.prompt, own.prompt]);
-    expect(pricedAt({ pricing }, own).longPrompts).toBeUndefined();
+    expect(pricedAt(exactPricesOf({ pricing: model.pricing }, {}), own)).toEqual({ pricing: own });
   });
 });
