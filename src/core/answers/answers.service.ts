@@ -12,7 +12,7 @@ import { LedgerService } from '../ledger/ledger.service.js';
 import type { BilledEvent, SettledAnswer } from '../ledger/settled-answer.js';
 import type { MakeRecord } from '../ledger/ledger-operations.js';
 import { readCacheTtl } from '../routing/cache/answer-cache.service.js';
-import type { Plan } from '../routing/plan.js';
+import type { Plan, RequestContext } from '../routing/plan.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { readHedge } from '../routing/hedge/hedge-wish.js';
 import { readRecovery } from '../routing/recovery/recovery-wish.js';
@@ -171,9 +171,17 @@ export class AnswersService {
     const recovery = request.routing.recovery ?? readRecovery(headers) ?? caller.recovery;
     // A count of tokens costs nothing.
     const costLimit = endpoint === 'count_tokens' ? undefined : maxCostOf(request, headers);
-    const context = {
-      ...{ requestId, endpoint, receivedAt, callerGone, tags, cacheTtlSeconds },
-      ...{ recovery, costLimit, sessionId: readSessionId(headers) },
+    // Field by field: properties that join an object by a spread cost the most of a plan.
+    const context: RequestContext = {
+      requestId,
+      endpoint,
+      receivedAt,
+      callerGone,
+      tags,
+      cacheTtlSeconds,
+      recovery,
+      costLimit,
+      sessionId: readSessionId(headers),
       hedgeMs: request.routing.hedgeMs ?? readHedge(headers),
     };
     return this.routing.plan(caller, request, context);
