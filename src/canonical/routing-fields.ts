@@ -119,9 +119,8 @@ export const routingFieldsSchema = {
   max_cost_mode: {
     type: ['string', 'null'],
     enum: [...MAX_COST_MODES, null],
-    default: 'strict',
     description:
-      'With `fit`, routes that could cost more than `max_cost` are asked for a shorter answer that fits, as ' +
+      'With `fit` instead of `strict`, routes that could cost more than `max_cost` are asked for a shorter answer that fits, as ' +
       '`X-Gateway-Output-Limit` then says, instead of being left out. Without it `X-Gateway-Max-Cost-Mode` decides.',
   },
   hedge_ms: {

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
-import { MAX_COST_MODES, MAX_HEDGE_MS, RECOVERIES } from '../../canonical/canonical-request.js';
+import { MAX_COST_MODES, RECOVERIES } from '../../canonical/canonical-request.js';
 
 /** The headers of an answer by a model, whatever the dialect, for the OpenAPI description. */
 export const GENERATION_HEADERS = {
@@ -56,7 +56,7 @@ export function ApiMaxCostHeaders(): MethodDecorator {
       required: false,
       description:
         'Whether routes that could cost more are left out, or asked for a shorter answer that fits, where the body has no `max_cost_mode`.',
-      schema: { type: 'string', enum: [...MAX_COST_MODES], default: 'strict' },
+      schema: { type: 'string', enum: [...MAX_COST_MODES] },
     }),
   );
 }
@@ -68,7 +68,7 @@ export function ApiHedgeHeader(): MethodDecorator {
     required: false,
     description:
       'After how many milliseconds without content another route is asked as well, where the body has no `hedge_ms`; the first content wins. No more requests get it than the operator allows.',
-    schema: { type: 'integer', minimum: 1, maximum: MAX_HEDGE_MS },
+    schema: { type: 'string', pattern: '^([1-9][0-9]{0,3}|[1-5][0-9]{4}|60000)$', example: '2000' },
   });
 }
 
