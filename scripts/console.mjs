@@ -234,16 +234,16 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     writeConsoleState(PROJECT_ROOT, undefined);
   } catch (error) {
     const problem = reasonOf(error);
-    console.error(
-      isBehind
-        ? `The console could not be built: ${problem}. The service runs without it; npm run build:console tries again.`
-        : error.message,
-    );
     try {
       writeConsoleState(PROJECT_ROOT, { problem });
     } catch {
       // Nobody can be told where nothing can be written.
     }
+    console.error(
+      isBehind
+        ? `The console could not be built: ${problem}. The service runs without it; npm run build:console tries again.`
+        : error.message,
+    );
     process.exitCode = 1;
   }
   process.off('disconnect', endAll);
