@@ -1,3 +1,5 @@
+import type { LogRow } from './ledger-rows.js';
+
 /**
  * The statements of a ledger transaction. Rows travel as one JSON document each: it costs less to
  * write and to read than an array per column. All are named, so that PostgreSQL plans them once
@@ -82,6 +84,74 @@ export interface InspectRow {
   outcome: string;
 }
 
+/** What a log row's document carries, with its types. */
+const LOGGED: Readonly<Record<keyof LogRow, string>> = {
+  request_id: 'uuid',
+  tenant_id: 'uuid',
+  api_key_id: 'uuid',
+  endpoint: 'text',
+  model: 'text',
+  provider: 'text',
+  outcome: 'text',
+  error_type: 'text',
+  finish_reason: 'text',
+  traffic_mode: 'text',
+  prompt_tokens: 'integer',
+  completion_tokens: 'integer',
+  cache_read_tokens: 'integer',
+  cache_write_tokens: 'integer',
+  reasoning_tokens: 'integer',
+  usage_source: 'text',
+  model_charge: 'bigint',
+  byok_platform_fee: 'bigint',
+  managed_tool_fee: 'bigint',
+  shortfall: 'bigint',
+  billing_note: 'text',
+  streamed: 'boolean',
+  flagged: 'boolean',
+  latency_ms: 'integer',
+  generation_time_ms: 'integer',
+  first_token_ms: 'integer',
+  vendor_cost: 'bigint',
+  vendor_started_ms: 'integer',
+  attempts: 'jsonb',
+  end_user: 'text',
+  tags: 'jsonb',
+  created_at: 'timestamptz',
+  price_sheet: 'uuid',
+  other_usage: 'text',
+  config_version: 'integer',
+};
+const LOG_COLUMNS = Object.keys(LOGGED).join(', ');
+const TYPED_LOG_COLUMNS = Object.entries(LOGGED)
+  .map(([column, type]) => `${column} ${type}`)
+  .join(', ');
+/** Of a row that replaces a `crashed` one, what stays: whose request it was, and when it came. */
+const KEPT_COLUMNS: ReadonlySet<string> = new Set([
+  'request_id',
+  'tenant_id',
+  'api_key_id',
+  'created_at',
+]);
+const REPLACED_COLUMNS = [...Object.keys(LOGGED), 'status', 'cost']
+  .filter((column) => !KEPT_COLUMNS.has(column))
+  .map((column) => `${column} = excluded.${column}`)
+  .join(', ');
+
+/** A JSON document of one log row, or of several, as rows. */
+export const logRow = (row: string): string =>
+  `json_to_record(${row}) AS log (${TYPED_LOG_COLUMNS})`;
+const logRows = (rows: string): string =>
+  `json_to_recordset(${rows}) AS log (${TYPED_LOG_COLUMNS})`;
+
+/** The part of a statement that writes the log rows of `rows`. */
+export const insertLogs = (rows: string): string => `
+      INSERT INTO request_logs AS existing (${LOG_COLUMNS}, status, cost)
+      SELECT ${LOG_COLUMNS.replaceAll(/\w+/g, 'log.$&')},
+        CASE WHEN outcome IN ('completed', 'cancelled') THEN 'success' ELSE 'error' END,
+        model_charge + byok_platform_fee + managed_tool_fee
+      FROM ${rows}`;
+
 /**
  * The parts of a statement that write log rows and, for those really written, ledger entries and
  * counters. A row is written once per request id, but that of a request which a sweeper took for
@@ -91,54 +161,10 @@ export interface InspectRow {
  * @param condition when to write any
  */
 export const writeLogs = (rows: string, condition: string): string => `
-    written AS (
-      INSERT INTO request_logs AS existing (
-        request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome, error_type,
-        finish_reason, traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens,
-        cache_write_tokens, reasoning_tokens, usage_source, cost, model_charge, byok_platform_fee,
-        managed_tool_fee, shortfall, billing_note, streamed, flagged, latency_ms, generation_time_ms,
-        first_token_ms, vendor_cost, vendor_started_ms, attempts, end_user, tags, created_at,
-        price_sheet, other_usage, config_version
-      )
-      SELECT request_id, tenant_id, api_key_id, endpoint, model, provider,
-        CASE WHEN outcome IN ('completed', 'cancelled') THEN 'success' ELSE 'error' END,
-        outcome, error_type, finish_reason, traffic_mode, prompt_tokens, completion_tokens,
-        cache_read_tokens, cache_write_tokens, reasoning_tokens, usage_source,
-        model_charge + byok_platform_fee + managed_tool_fee, model_charge, byok_platform_fee,
-        managed_tool_fee, shortfall, billing_note, streamed, flagged, latency_ms,
-        generation_time_ms, first_token_ms, vendor_cost, vendor_started_ms, attempts, end_user, tags,
-        created_at, price_sheet, other_usage, config_version
-      FROM json_to_recordset(${rows}) AS log (
-        request_id uuid, tenant_id uuid, api_key_id uuid, endpoint text, model text, provider text,
-        outcome text, error_type text, finish_reason text, traffic_mode text,
-        prompt_tokens integer, completion_tokens integer, cache_read_tokens integer,
-        cache_write_tokens integer, reasoning_tokens integer, usage_source text,
-        model_charge bigint, byok_platform_fee bigint, managed_tool_fee bigint, shortfall bigint,
-        billing_note text, streamed boolean, flagged boolean, latency_ms integer,
-        generation_time_ms integer, first_token_ms integer, vendor_cost bigint,
-        vendor_started_ms integer, attempts jsonb, end_user text, tags jsonb,
-        created_at timestamptz, price_sheet uuid, other_usage text, config_version integer
-      )
+    written AS (${insertLogs(logRows(rows))}
       WHERE ${condition}
       ON CONFLICT (request_id) DO UPDATE SET
-        endpoint = excluded.endpoint, model = excluded.model, provider = excluded.provider,
-        status = excluded.status, outcome = excluded.outcome, error_type = excluded.error_type,
-        finish_reason = excluded.finish_reason, traffic_mode = excluded.traffic_mode,
-        prompt_tokens = excluded.prompt_tokens, completion_tokens = excluded.completion_tokens,
-        cache_read_tokens = excluded.cache_read_tokens,
-        cache_write_tokens = excluded.cache_write_tokens,
-        reasoning_tokens = excluded.reasoning_tokens, usage_source = excluded.usage_source,
-        cost = excluded.cost, model_charge = excluded.model_charge,
-        byok_platform_fee = excluded.byok_platform_fee,
-        managed_tool_fee = excluded.managed_tool_fee, shortfall = excluded.shortfall,
-        billing_note = excluded.billing_note, streamed = excluded.streamed,
-        flagged = excluded.flagged,
-        latency_ms = excluded.latency_ms, generation_time_ms = excluded.generation_time_ms,
-        price_sheet = excluded.price_sheet, other_usage = excluded.other_usage,
-        config_version = excluded.config_version,
-        first_token_ms = excluded.first_token_ms, vendor_cost = excluded.vendor_cost,
-        vendor_started_ms = excluded.vendor_started_ms, attempts = excluded.attempts,
-        end_user = excluded.end_user, tags = excluded.tags,
+        ${REPLACED_COLUMNS},
         replaces_crash = true
       WHERE existing.outcome = 'crashed' AND existing.tenant_id = excluded.tenant_id
       RETURNING request_id, tenant_id, api_key_id, cost, shortfall, created_at,

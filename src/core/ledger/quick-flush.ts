@@ -7,7 +7,7 @@ import {
   type SettleEntry,
 } from './ledger-entry.js';
 import { BEGIN, COMMIT } from './ledger-statements.js';
-import { toLogRow, toHoldRow, toRangeRow } from './ledger-rows.js';
+import { toLogRow, toHoldRow, toRangeRow, type LogRow } from './ledger-rows.js';
 import { totalOf } from './pricing.js';
 import * as quick from './quick-statements.js';
 import { runInOrder } from './statement-runner.js';
@@ -96,6 +96,10 @@ function toStatement(
   instanceId: string,
   { settlements, holds, hasRanges }: OrdinaryGroup,
 ): QueryConfig {
+  const [settlement, anotherSettlement] = settlements;
+  const [hold, anotherHold] = holds;
+  if (settlement?.hadHold && !anotherSettlement && !hold) return settleOne(settlement);
+  if (hold && !anotherHold && !settlement) return holdOne(instanceId, hold);
   const asked = new Map<string, number>();
   for (const { tenantId } of settlements) asked.set(tenantId, 0);
   for (const { tenantId, operation } of holds) {
@@ -110,13 +114,44 @@ function toStatement(
     return fill(statement, [accounts, ...opening]);
   }
   const ended = settlements.filter(({ hadHold }) => hadHold).map(({ requestId }) => requestId);
-  const rows = settlements.map(({ log, charge }) =>
-    toLogRow(log, { charge, cost: totalOf(charge), shortfall: 0 }),
-  );
-  const settling = [accounts, ended, JSON.stringify(rows)];
+  const settling = [accounts, ended, JSON.stringify(settlements.map(toRow))];
   if (holds.length === 0) return fill(quick.QUICK_SETTLE, settling);
   const both = hasRanges ? quick.QUICK_SETTLE_AND_RANGES : quick.QUICK_SETTLE_AND_HOLD;
   return fill(both, [...settling, ...opening]);
+}
+
+function holdOne(instanceId: string, entry: HoldEntry): QueryConfig {
+  const row = toRangeRow(entry, 0);
+  return fill(quick.QUICK_HOLD_ONE, [
+    row.tenant_id,
+    row.request_id,
+    row.amount,
+    row.most,
+    row.base,
+    instanceId,
+    row.api_key_id,
+    row.endpoint,
+    row.model,
+    row.provider,
+    row.streamed,
+    row.created_at.toISOString(),
+  ]);
+}
+
+function settleOne(entry: SettleEntry): QueryConfig {
+  const row = toRow(entry);
+  return fill(quick.QUICK_SETTLE_ONE, [
+    JSON.stringify(row),
+    row.request_id,
+    row.tenant_id,
+    totalOf(entry.charge),
+    row.api_key_id,
+    row.created_at.toISOString(),
+  ]);
+}
+
+function toRow({ log, charge }: SettleEntry): LogRow {
+  return toLogRow(log, { charge, cost: totalOf(charge), shortfall: 0 });
 }
 
 function fill({ name, text }: QueryConfig, values: unknown[]): QueryConfig {
