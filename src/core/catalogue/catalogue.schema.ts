@@ -13,6 +13,8 @@ const pricing = {
   properties: Object.fromEntries(PRICE_NAMES.map((key) => [key, price])),
 };
 
+const somePrices = { ...pricing, minProperties: 1 };
+
 const longPrompts = {
   type: 'array',
   minItems: 1,
@@ -21,7 +23,54 @@ const longPrompts = {
     type: 'object',
     additionalProperties: false,
     required: ['above', 'pricing'],
-    properties: { above: tokens, pricing: { ...pricing, minProperties: 1 } },
+    properties: { above: tokens, pricing: somePrices },
+  },
+};
+
+/** Prices by name: lower-case letters, digits, `-` and `_`. */
+const variants = {
+  type: 'object',
+  minProperties: 1,
+  maxProperties: 64,
+  propertyNames: { pattern: '^[a-z][a-z0-9_-]{0,31}$' },
+  additionalProperties: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['pricing'],
+    properties: { pricing: somePrices, long_prompts: longPrompts },
+  },
+};
+
+const sizeName = { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,32}$' };
+
+const priceTiers = {
+  long_prompts: longPrompts,
+  service_tiers: variants,
+  regions: variants,
+  sizes: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 64,
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['pricing'],
+      properties: { size: sizeName, quality: sizeName, pricing: somePrices },
+    },
+  },
+};
+
+const day = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' };
+
+const priceChanges = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 32,
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['effective_from'],
+    properties: { effective_from: day, pricing: somePrices, ...priceTiers },
   },
 };
 
@@ -52,7 +101,10 @@ export const catalogueModelSchema = {
     },
     supported_parameters: strings,
     pricing,
-    long_prompts: longPrompts,
+    ...priceTiers,
+    price_changes: priceChanges,
+    source: name,
+    as_of: day,
     media_tokens: {
       type: 'object',
       additionalProperties: false,
@@ -70,7 +122,8 @@ export const catalogueModelSchema = {
           model: name,
           priority: { type: 'integer', minimum: 0 },
           pricing,
-          long_prompts: longPrompts,
+          ...priceTiers,
+          price_changes: priceChanges,
           timeouts: {
             type: 'object',
             additionalProperties: false,

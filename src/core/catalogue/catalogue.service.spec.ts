@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { JsonObject } from '../../platform/http/json-body.js';
 import { CatalogueService } from './catalogue.service.js';
 import { builtInRows, mergeRows } from './load-catalogue.js';
 
@@ -111,6 +112,96 @@ describe(CatalogueService.name, () => {
     changing.use(rows, 3);
     expect(changing.fingerprint).toBe(before);
     expect(changing.find('openai/ft:gpt-4o:one')).toBeDefined();
+  });
+
+  describe('with prices that change on a day', () => {
+    const START = Date.parse('2027-01-01T00:00:00Z');
+    const id = 'local/changing';
+    const micro = 10n ** 12n;
+    const row = {
+      id,
+      pricing: { prompt: '0.000001', completion: '0.000002' },
+      price_changes: [
+        { effective_from: '2027-02-01', pricing: { prompt: '0.000005' } },
+        {
+          effective_from: '2027-01-01',
+          pricing: { completion: '0.000003' },
+          long_prompts: [{ above: 9, pricing: { prompt: '0.000009' } }],
+        },
+      ],
+      routes: [
+        { provider: 'local', model: 'changing', priority: 0 },
+        {
+          provider: 'other',
+          model: 'changing',
+          priority: 1,
+          pricing: { completion: '0.000007' },
+          price_changes: [{ effective_from: '2027-01-15', pricing: { completion: '0.000008' } }],
+        },
+      ],
+    };
+    let nowMs: number;
+
+    beforeEach(() => {
+      nowMs = START - 1;
+      jest.spyOn(Date, 'now').mockImplementation(() => nowMs);
+    });
+
+    afterEach(() => {
+      jest.restoreAllMocks();
+    });
+
+    function catalogueOf(...rows: JsonObject[]) {
+      const made = new CatalogueService({ catalogueFile: undefined });
+      made.use(mergeRows(builtInRows(), rows), 7);
+      const pricesOf = () => made.find(id)!.routes.map(({ pricing }) => pricing);
+      return { made, pricesOf };
+    }
+
+    it('has those of the day from its first millisecond, without being told', () => {
+      const { made, pricesOf } = catalogueOf(row);
+      const before = made.find(id)!;
+      const other = made.find('openai/gpt-4o-mini');
+      const { fingerprint } = made;
+      expect(before.routes[0]).toMatchObject({
+        pricing: { prompt: micro, completion: 2n * micro },
+      });
+      nowMs = START;
+      expect(made.find(id)).toMatchObject({ pricing: { completion: '0.000003' } });
+      expect(pricesOf()).toMatchObject([
+        { prompt: micro, completion: 3n * micro },
+        { prompt: micro, completion: 7n * micro },
+      ]);
+      expect(made.find(id)!.routes[0]!.longPrompts).toMatchObject([
+        { above: 9, pricing: { prompt: 9n * micro } },
+      ]);
+      expect(made.find('openai/gpt-4o-mini')).toBe(other);
+      expect(made).toMatchObject({ fingerprint, version: 7 });
+      // What was planned before goes on with what it has.
+      expect(before.routes[0]!.pricing.completion).toBe(2n * micro);
+    });
+
+    it('has those of one route alone, and of a change that came after another', () => {
+      const { pricesOf } = catalogueOf(row);
+      nowMs = Date.parse('2027-01-15T00:00:00Z');
+      expect(pricesOf()).toMatchObject([{ completion: 3n * micro }, { completion: 8n * micro }]);
+      nowMs = Date.parse('2027-02-01T00:00:00Z');
+      expect(pricesOf()).toMatchObject([
+        { prompt: 5n * micro, completion: 3n * micro },
+        { prompt: 5n * micro, completion: 8n * micro },
+      ]);
+    });
+
+    it('begins with those of a day that is past', () => {
+      nowMs = Date.parse('2027-03-01T00:00:00Z');
+      expect(catalogueOf(row).pricesOf()).toMatchObject([{ prompt: 5n * micro }, {}]);
+    });
+
+    it('keeps no change over an operator’s own price', () => {
+      const { pricesOf } = catalogueOf(row, { id, pricing: { prompt: '0.000004' } });
+      nowMs = Date.parse('2027-02-01T00:00:00Z');
+      expect(pricesOf()).toMatchObject([{ prompt: 4n * micro }, { prompt: 4n * micro }]);
+    });
   });
 
   it('has the same fingerprint whatever the order of rows and fields', () => {

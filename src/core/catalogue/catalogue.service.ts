@@ -23,6 +23,8 @@ interface Snapshot {
   /** Ids that end in `*`, the longest first. */
   readonly families: readonly Model[];
   readonly fingerprint: string;
+  /** Unix ms from which some prices are others; undefined: they stay. */
+  readonly changesAt: number | undefined;
   readonly version: number | null;
   /** Ids of the models that a file of this instance makes other than the version has them. */
   readonly overridden: ReadonlySet<string>;
@@ -38,7 +40,7 @@ export class CatalogueService {
   private readonly known: KnownModels = new Map();
   /** Of the operator's file, which is read once. */
   readonly declaredRows: readonly JsonObject[];
-  private snapshot: Snapshot;
+  private current: Snapshot;
   /** Of the version in force, or those that come with the program. */
   private versionRows: CatalogueRows = builtInRows();
   /** Rows of models that servers have at the moment, by their provider. */
@@ -56,7 +58,16 @@ export class CatalogueService {
   ) {
     this.pricedAs = new Map(unlistedModels.map((id) => [providerOf(id), id]));
     this.declaredRows = catalogueFile === undefined ? [] : readOperatorRows(catalogueFile);
-    this.snapshot = this.take(builtInRows(), null);
+    this.current = this.take(builtInRows(), null);
+  }
+
+  /** As things are, the prices of a day that has begun meanwhile included. */
+  private get snapshot(): Snapshot {
+    const { changesAt, version } = this.current;
+    if (changesAt !== undefined && Date.now() >= changesAt) {
+      this.current = this.take(this.versionRows, version);
+    }
+    return this.current;
   }
 
   /** The same where the same rows are: 12 hexadecimal digits. */
@@ -87,14 +98,14 @@ export class CatalogueService {
   /** From now on these are the rows; requests that are planned go on with what they have. */
   use(rows: CatalogueRows, version: number): void {
     this.versionRows = rows;
-    this.snapshot = this.take(rows, version);
+    this.current = this.take(rows, version);
   }
 
   /** From now on a provider has these models as well; rows of the version or a file stand over them. */
   serve(provider: string, rows: readonly JsonObject[]): void {
     if (rows.length === 0) this.served.delete(provider);
     else this.served.set(provider, rows);
-    this.snapshot = this.take(this.versionRows, this.version);
+    this.current = this.take(this.versionRows, this.current.version);
   }
 
   /** Ids that are most like an alias that is none, of those that pass. */
@@ -150,6 +161,7 @@ export class CatalogueService {
         .filter(({ id }) => id.endsWith('*'))
         .sort((one, other) => other.id.length - one.id.length),
       fingerprint,
+      changesAt: loaded.changesAt,
       version,
       overridden: new Set(
         declared.filter((id) => canonicalJson(rows.get(id)) !== canonicalJson(merged.get(id))),

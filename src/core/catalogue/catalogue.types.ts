@@ -53,8 +53,46 @@ export interface LongPromptPrices {
   pricing: Partial<Pricing>;
 }
 
-/** One way to serve a model: a provider, and what that provider calls the model. */
-export interface Route {
+/** Prices of a service tier or of a region: units that they leave out cost what they do in the row. */
+export interface VariantPrices {
+  pricing: Partial<Pricing>;
+  /** Without them those of the row hold, and never cost less than the tier or region itself. */
+  long_prompts?: LongPromptPrices[];
+}
+
+/** Prices of pictures or video of one size or quality; one that is left out is any. */
+export interface SizePrices {
+  /** e.g. `1024x1536`; of video `1280x720` or `720p`. */
+  size?: string;
+  quality?: string;
+  pricing: Partial<Pricing>;
+}
+
+/** What a row or a route may say of prices beside its `pricing`. */
+export interface PriceTiers {
+  /** Of chat models whose vendors bill long prompts at higher prices; from short to long. */
+  long_prompts?: LongPromptPrices[];
+  /** By the vendor's name of the tier: `flex`, `priority`. Those of `batch` are shown only. */
+  service_tiers?: Record<string, VariantPrices>;
+  /** By a region, or the beginning of regions' names, as the vendor's usage or the account's setting has it. */
+  regions?: Record<string, VariantPrices>;
+  /** Of image and video models. */
+  sizes?: SizePrices[];
+}
+
+/** Prices that hold from a day on, over those of the row and of earlier changes. */
+export interface PriceChange extends PriceTiers {
+  /** `YYYY-MM-DD`; from 00:00 UTC of that day. */
+  effective_from: string;
+  /** Units that cost something else then. */
+  pricing?: Partial<Pricing>;
+}
+
+/**
+ * One way to serve a model: a provider, and what that provider calls the model. Its tiers of each sort stand
+ * in place of the model's as a whole; service tiers and regions of the model are its primary provider's alone.
+ */
+export interface Route extends PriceTiers {
   /** Provider id: `openai`, `anthropic`, `azure`, `bedrock`, `vertex`, `fish-audio`, `sandbox`, or an operator's own. */
   provider: string;
   /** The provider's own model id, as its API takes it. `*` at the end stands for the rest of a family's alias. */
@@ -63,8 +101,8 @@ export interface Route {
   priority: number;
   /** Prices where this provider's differ from the model's; keys given here replace those of the model. */
   pricing?: Partial<Pricing>;
-  /** In place of the model's, as a whole. */
-  long_prompts?: LongPromptPrices[];
+  /** Over the route's prices; those of the row change the row's alone. */
+  price_changes?: PriceChange[];
   /** Time limits that replace the service's settings, for models known to be slow. */
   timeouts?: RouteTimeouts;
 }
@@ -85,7 +123,7 @@ export interface Architecture {
 }
 
 /** One row of the catalogue: a model that callers can name, as it stands in a catalogue file. */
-export interface CatalogueModel {
+export interface CatalogueModel extends PriceTiers {
   /** `<provider>/<model>`; the provider is that of the primary route. Ends in `*` for a family. */
   id: string;
   kind: ModelKind;
@@ -101,8 +139,11 @@ export interface CatalogueModel {
   architecture: Architecture | null;
   supported_parameters: string[];
   pricing: Pricing;
-  /** Of chat models whose vendors bill long prompts at higher prices; from short to long. */
-  long_prompts?: LongPromptPrices[];
+  /** Each holds from its day on. */
+  price_changes?: PriceChange[];
+  /** The list or page that the prices are from, and the day on which it was read (`YYYY-MM-DD`). */
+  source?: string;
+  as_of?: string;
   /** What media in a prompt cost at most; the figures that are left out are the usual ones. */
   media_tokens?: MediaTokens;
   routes: Route[];
@@ -110,7 +151,7 @@ export interface CatalogueModel {
 
 /** The shape of a catalogue file: the built-in ones and the operator's `GATEWAY_CATALOGUE`. */
 export interface CatalogueFile {
-  /** Of a preset's: whose price list it is, and on which day it was read. */
+  /** Of all rows that do not say it themselves. */
   source?: string;
   as_of?: string;
   models: CatalogueModel[];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { presetCatalogues } from '../../vendors/vendors.js';
 import type { CatalogueFile } from './catalogue.types.js';
-import { loadCatalogue } from './load-catalogue.js';
+import { loadCatalogue, mergeRow } from './load-catalogue.js';
 
 describe(loadCatalogue.name, () => {
   describe('with the built-in data', () => {
@@ -41,6 +41,13 @@ describe(loadCatalogue.name, () => {
           expect(upstreamModel.endsWith('*')).toBe(id.endsWith('*'));
         }
       }
+    });
+
+    it('says where the prices of presets are from, and when they were read', () => {
+      expect(models.find(({ id }) => id === 'qwen/qwen3.7-max')).toMatchObject({
+        source: expect.stringContaining('alibabacloud'),
+        as_of: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      });
     });
 
     it('prices every chat and embedding model', () => {
@@ -154,6 +161,18 @@ describe(loadCatalogue.name, () => {
     });
 
     const route = { provider: 'local', model: 'a', priority: 0 };
+    const image = { ...local, kind: 'image', pricing: { image: '1' } };
+    const longStep = { above: 9, pricing: { prompt: '1' } };
+
+    it('keeps nothing that a row says of its prices under prices of the operator’s own', () => {
+      const tiers = { flex: { pricing: { prompt: '0.00000005' } } };
+      const base = { ...local, service_tiers: tiers, source: 'a list', as_of: '2026-11-01' };
+      const priced = mergeRow(base, { id: local.id, pricing: { completion: '1' } });
+      expect(priced).toEqual({ ...local, pricing: { ...local.pricing, completion: '1' } });
+      expect(mergeRow(base, { id: local.id, name: 'Ours' })).toEqual({ ...base, name: 'Ours' });
+      const regions = { us: { pricing: { prompt: '1' } } };
+      expect(mergeRow(base, { id: local.id, pricing: {}, regions })).toEqual({ ...local, regions });
+    });
 
     it.each<[object, RegExp]>([
       [{ id: 'local/x' }, /^local\/x: .*pricing/],
@@ -179,6 +198,85 @@ describe(loadCatalogue.name, () => {
         { ...local, kind: 'embedding', long_prompts: [{ above: 9, pricing: { prompt: '1' } }] },
         /long_prompts is for chat models only/,
       ],
+      [{ ...local, service_tiers: {} }, /service_tiers/],
+      [{ ...local, service_tiers: { Flex: { pricing: { prompt: '1' } } } }, /must not have "Flex"/],
+      [
+        { ...local, service_tiers: { flex: { pricing: { prompt: '1e-6' } } } },
+        /service_tiers\.flex\.pricing\.prompt must be a decimal number/,
+      ],
+      [{ ...local, service_tiers: { flex: { pricing: {} } } }, /service_tiers\.flex\.pricing/],
+      [
+        { ...local, service_tiers: { default: { pricing: { prompt: '1' } } } },
+        /service_tiers must not have "default"/,
+      ],
+      [
+        { ...local, regions: { global: { pricing: { prompt: '1' } } } },
+        /regions must not have "global"/,
+      ],
+      [{ ...local, sizes: [{ size: '1x1', pricing: { image: '1' } }] }, /sizes is for image/],
+      [
+        { ...image, sizes: [{ pricing: { image: '1' } }] },
+        /sizes\.0 must have "size" or "quality"/,
+      ],
+      [{ ...image, sizes: [{ size: '1 x 1', pricing: { image: '1' } }] }, /sizes\.0\.size/],
+      [
+        {
+          ...image,
+          sizes: [
+            { size: '1x1', pricing: { image: '1' } },
+            { size: '1x1', pricing: { image: '2' } },
+          ],
+        },
+        /sizes\.1 is of a size and quality that is there twice/,
+      ],
+      [
+        { ...image, regions: { us: { pricing: { image: '1' }, long_prompts: [longStep] } } },
+        /regions\.us\.long_prompts is for chat models only/,
+      ],
+      [{ ...local, price_changes: [{ pricing: { prompt: '1' } }] }, /effective_from/],
+      [
+        { ...local, price_changes: [{ effective_from: '2026-12-01' }] },
+        /effective_from has no price/,
+      ],
+      ...['2026-13-01', '2026-02-30', '1.12.2026', '2026-12-01T00:00:00Z'].map(
+        (day): [object, RegExp] => [
+          { ...local, price_changes: [{ effective_from: day, pricing: { prompt: '1' } }] },
+          /price_changes\.0\.effective_from must be a day of the calendar/,
+        ],
+      ),
+      [
+        {
+          ...local,
+          price_changes: [
+            { effective_from: '2026-12-01', pricing: { prompt: '1' } },
+            { effective_from: '2026-12-01', pricing: { prompt: '2' } },
+          ],
+        },
+        /price_changes\.1\.effective_from is a day that has another change/,
+      ],
+      [
+        {
+          ...local,
+          routes: [
+            {
+              ...route,
+              price_changes: [{ effective_from: '2026-02-30', pricing: { prompt: '1' } }],
+            },
+          ],
+        },
+        /routes\.0\.price_changes\.0\.effective_from/,
+      ],
+      [
+        {
+          ...local,
+          price_changes: [
+            { effective_from: '2026-12-01', service_tiers: { auto: { pricing: { prompt: '1' } } } },
+          ],
+        },
+        /price_changes\.0\.service_tiers must not have "auto"/,
+      ],
+      [{ ...local, as_of: 'lately' }, /as_of must be a day/],
+      [{ ...local, as_of: '2026-02-30' }, /as_of must be a day/],
       [{ ...local, colour: 'red' }, /the row must not have "colour"/],
       [{ ...local, context_length: 0 }, /context_length/],
       [{ ...local, routes: [] }, /routes/],

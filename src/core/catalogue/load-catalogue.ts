@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv } from 'ajv';
 import { ConfigError, readJsonFile } from '../../platform/config/config-error.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { presetCatalogues } from '../../vendors/vendors.js';
 import { catalogueModelSchema } from './catalogue.schema.js';
 import type { CatalogueModel, Model } from './catalogue.types.js';
-import { exactPricesOf, isCompletePricing } from './exact-pricing-of.js';
+import { exactPricesOf } from './exact-pricing-of.js';
+import { nextChangeOf, rowAt } from './price-changes.js';
+import { describe, findProblem } from './row-problems.js';
 import { shareWeights } from './share-weights.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 
@@ -43,6 +45,8 @@ export interface LoadedCatalogue {
   problems: string[];
   /** The same where the same rows were read: 12 hexadecimal digits. */
   fingerprint: string;
+  /** Unix ms from which some prices are others; undefined: they stay. */
+  changesAt?: number | undefined;
 }
 
 /** Catalogue rows by id, as they stand in files. */
@@ -70,7 +74,7 @@ export function builtInRows(): CatalogueRows {
     .sort()
     .map((name) => new URL(name, BUILT_IN));
   const rows = [...own, ...presetCatalogues()].flatMap((file) =>
-    rowsOf(JSON.parse(readFileSync(file, 'utf8'))),
+    sourcedRowsOf(JSON.parse(readFileSync(file, 'utf8'))),
   );
   return (builtIn = new Map(shareWeights(rows).map((row) => [String(row.id), row])));
 }
@@ -97,20 +101,27 @@ export function toCatalogue(rows: CatalogueRows, known?: KnownModels): LoadedCat
     problems: [],
     fingerprint: catalogueFingerprint(rows),
   };
+  const nowMs = Date.now();
+  let changesAt = Infinity;
+  const add = ({ model, until = Infinity }: MadeModel): void => {
+    catalogue.models.push(model);
+    changesAt = Math.min(changesAt, until);
+  };
   for (const [id, row] of rows) {
     const text = known && JSON.stringify(row);
     const before = known?.get(id);
-    if (before && before.text === text) {
-      catalogue.models.push(before.model);
+    if (before && before.text === text && nowMs < (before.until ?? Infinity)) {
+      add(before);
       continue;
     }
-    const made = makeModel(id, row);
+    const made = makeModel(id, row, nowMs);
     if (typeof made === 'string') catalogue.problems.push(`${id}: ${made}`);
     else {
-      catalogue.models.push(made);
-      if (text !== undefined) known?.set(id, { text, model: made });
+      add(made);
+      if (text !== undefined) known?.set(id, { text, ...made });
     }
   }
+  if (changesAt < Infinity) catalogue.changesAt = changesAt;
   return catalogue;
 }
 
@@ -119,20 +130,31 @@ export function catalogueFingerprint(rows: CatalogueRows): string {
   return fingerprintOf([...rows].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
+interface MadeModel {
+  readonly model: Model;
+  /** Unix ms from which it has other prices; undefined: they stay. */
+  readonly until: number | undefined;
+}
+
 /** Models by id, each with the text of the row that it was made of. */
-export type KnownModels = Map<string, { readonly text: string; readonly model: Model }>;
+export type KnownModels = Map<string, MadeModel & { readonly text: string }>;
 
 /** What is wrong with one row by itself; undefined: nothing. */
 export function problemOfRow(id: string, row: JsonObject): string | undefined {
-  const made = makeModel(id, row);
+  const made = makeModel(id, row, Date.now());
   return typeof made === 'string' ? made : undefined;
 }
 
 /** Or what is wrong with the row, as the end of a sentence that begins with the field. */
-function makeModel(id: string, row: JsonObject): Model | string {
+function makeModel(id: string, row: JsonObject, nowMs: number): MadeModel | string {
   const complete = withDefaults(id, row);
   if (!validate(complete)) return describe(validate.errors?.[0]);
-  return findProblem(complete) ?? toModel(complete);
+  const problem = findProblem(complete);
+  if (problem !== undefined) return problem;
+  return {
+    model: toModel(rowAt(complete, nowMs)),
+    until: nextChangeOf([complete, ...complete.routes], nowMs),
+  };
 }
 
 /** Names a value by 12 hexadecimal digits: the same for the same one, whatever the order of its fields. */
@@ -170,13 +192,30 @@ function rowsOf(content: unknown): JsonObject[] {
   return rows;
 }
 
-/** A row over another one, field by field and price by price. */
+/** Rows of a file that says for all of them where their prices are from; a row's own word stands over that. */
+function sourcedRowsOf(content: unknown): JsonObject[] {
+  const { source, as_of: day }: JsonObject = isJsonObject(content) ? content : {};
+  const rows = rowsOf(content);
+  return source === undefined ? rows : rows.map((row) => ({ source, as_of: day, ...row }));
+}
+
+/** What is said of prices beside themselves, and is not true of other prices. */
+const OF_PRICES = ['service_tiers', 'regions', 'sizes', 'price_changes', 'source', 'as_of'];
+
+/**
+ * A row over another one, field by field and price by price. One that has prices of its own keeps nothing of what the
+ * other says of prices: neither a tier nor a day to come gives a model another price than its operator's.
+ */
 export function mergeRow(base: JsonObject | undefined, row: JsonObject): JsonObject {
   if (!base) return row;
   const before = base.pricing;
   const own = row.pricing ?? before;
   const pricing = isJsonObject(before) && isJsonObject(own) ? { ...before, ...own } : own;
-  return { ...base, ...row, pricing };
+  const merged: JsonObject = { ...base, ...row, pricing };
+  if (row.pricing !== undefined) {
+    for (const field of OF_PRICES) if (row[field] === undefined) delete merged[field];
+  }
+  return merged;
 }
 
 function withDefaults(id: string, row: JsonObject): JsonObject {
@@ -195,37 +234,6 @@ function withDefaults(id: string, row: JsonObject): JsonObject {
 const validate = new Ajv({ allErrors: false, allowUnionTypes: true }).compile<CatalogueModel>(
   catalogueModelSchema,
 );
-
-function findProblem(model: CatalogueModel): string | undefined {
-  const primary = model.routes.find((route) => route.priority === 0);
-  if (!primary) return 'no route has priority 0';
-  if (primary.provider !== model.id.split('/', 1)[0]) {
-    return `the primary route is at ${primary.provider}, which is not the id's first part`;
-  }
-  const priorities = new Set(model.routes.map((route) => route.priority));
-  if (priorities.size < model.routes.length) return 'two routes have the same priority';
-  const unpriced = model.routes.find(
-    (route) => !isCompletePricing(model.kind, { ...model.pricing, ...route.pricing }),
-  );
-  if (unpriced) return `no complete price for a ${model.kind} model at ${unpriced.provider}`;
-  const hasLongPrompts = [model, ...model.routes].some((priced) => priced.long_prompts);
-  if (hasLongPrompts && model.kind !== 'chat') return 'long_prompts is for chat models only';
-  return undefined;
-}
-
-function describe(error: ErrorObject | undefined): string {
-  const field = error?.instancePath.slice(1).replaceAll('/', '.') ?? '';
-  return `${field === '' ? 'the row' : field} ${reasonOf(error, field)}`;
-}
-
-function reasonOf(error: ErrorObject | undefined, field: string): string {
-  if (error?.keyword === 'pattern' && /(^|\.)pricing\./.test(field)) {
-    return 'must be a decimal number of USD as text, such as "0.0000025"';
-  }
-  const { additionalProperty: unknown }: { additionalProperty?: unknown } = error?.params ?? {};
-  if (typeof unknown === 'string') return `must not have "${unknown}"`;
-  return error?.message ?? 'is not valid';
-}
 
 function toModel({ routes, ...model }: CatalogueModel): Model {
   return {

@@ -42,6 +42,13 @@ describe(shareWeights.name, () => {
     expect(alone).toEqual({ id: 'd/four', context_length: 100, pricing: {} });
   });
 
+  it('takes what the others say of their prices along', () => {
+    const tiers = { service_tiers: { flex: { pricing: { prompt: '0.05' } } } };
+    const [first, second] = shareWeights([row('a/one', 9, '1'), row('b/two', 9, '1', tiers)]);
+    expect(first).toHaveProperty('routes.1.service_tiers', tiers.service_tiers);
+    expect(second).not.toHaveProperty('routes.1.service_tiers');
+  });
+
   it('takes no vendor for one that takes longer prompts', () => {
     const [long, short] = shareWeights([row('a/one', 200, '1'), row('b/two', 100, '1')]);
     expect(long).not.toHaveProperty('routes');

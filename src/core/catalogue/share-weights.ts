@@ -21,6 +21,7 @@ export function shareWeights(rows: readonly JsonObject[]): JsonObject[] {
     if (others.length === 0) return row;
     const own = ownRoute(row);
     const behind = others.map((other, index) => ({
+      ...ownTiers(other),
       ...ownRoute(other),
       priority: index + 1,
       pricing: wholePricing(other),
@@ -35,6 +36,12 @@ function ownRoute({ id, routes }: JsonObject): JsonObject {
   if (isJsonObject(first)) return first;
   const [provider = '', ...model] = String(id).split('/');
   return { provider, model: model.join('/'), priority: 0 };
+}
+
+/** What the row says of prices beside them, which its route takes along. */
+function ownTiers({ long_prompts, service_tiers, regions, price_changes }: JsonObject): JsonObject {
+  const tiers = { long_prompts, service_tiers, regions, price_changes };
+  return Object.fromEntries(Object.entries(tiers).filter(([, value]) => value !== undefined));
 }
 
 /** So that no price of another vendor's row holds: what has no price of its own costs as its kind does. */

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ArchitectureDto, MODEL_ROUTE_STATES, PricingDto } from './providers.dto.js';
+import { PricingDto } from './prices.dto.js';
+import { ArchitectureDto, MODEL_ROUTE_STATES } from './providers.dto.js';
 
 class PercentilesDto {
   @ApiProperty({ example: 310 })

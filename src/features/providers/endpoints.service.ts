@@ -18,7 +18,8 @@ import {
   type ModelEndpointsAnswerDto,
 } from './endpoints.dto.js';
 import { ModelsService } from './models.service.js';
-import { EMBEDDING, type PricingDto } from './providers.dto.js';
+import type { PricingDto } from './prices.dto.js';
+import { EMBEDDING } from './providers.dto.js';
 
 type Speed = ReturnType<RoutingService['speedOf']>;
 

@@ -9,6 +9,7 @@ import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import { InstanceService } from '../../core/ledger/instance.service.js';
 import { statesOf, worstOf } from '../../core/routing/live-states.js';
 import { RoutePauses } from '../../core/routing/route-pauses.service.js';
+import { shownPricesOf } from './model-prices.js';
 import type { ModelDto, ModelRouteDto } from './providers.dto.js';
 
 /** One who serves a model. */
@@ -148,13 +149,7 @@ function toModelDto(model: Model): ModelDto {
     name: model.name,
     description: model.description,
     context_length: model.context_length,
-    pricing: { ...model.pricing, ...fourPrices(model) },
-    ...(model.long_prompts && {
-      long_prompts: model.long_prompts.map(({ above, pricing }) => ({
-        above,
-        pricing: { ...model.pricing, ...fourPrices(model), ...pricing },
-      })),
-    }),
+    ...shownPricesOf(model),
     architecture: model.architecture,
     top_provider: {
       context_length: model.context_length,
@@ -163,17 +158,5 @@ function toModelDto(model: Model): ModelDto {
     },
     supported_parameters: model.supported_parameters,
     per_request_limits: null,
-  };
-}
-
-/** The interface's four are always there. */
-function fourPrices({
-  pricing,
-}: Model): Pick<ModelDto['pricing'], 'prompt' | 'completion' | 'request' | 'image'> {
-  return {
-    prompt: pricing.prompt ?? '0',
-    completion: pricing.completion ?? '0',
-    request: pricing.request ?? '0',
-    image: pricing.image ?? '0',
   };
 }

@@ -3,11 +3,11 @@ import {
   MODEL_KINDS,
   type Architecture,
   type ModelKind,
-  type Pricing,
 } from '../../core/catalogue/catalogue.types.js';
 import { ACCOUNT_STATES, type AccountState } from '../../core/routing/pool/account-figures.js';
 import { ROUTE_STATES } from '../../core/routing/route-health.js';
 import { PROVIDER_TYPES, type ProviderType } from '../../platform/config/app-config.js';
+import { PriceChangeDto, PricingDto, PriceTiersDto } from './prices.dto.js';
 import type { ProviderStatus } from '../../core/routing/provider-status.js';
 
 export class ProviderHealthDto {
@@ -111,61 +111,6 @@ export class ProviderListDto {
   data: ProviderDto[];
 }
 
-const USD = 'USD as a decimal string';
-
-export class PricingDto implements Pricing {
-  @ApiProperty({ description: `Per input token, ${USD}.`, example: '0.00000015' })
-  prompt: string;
-
-  @ApiProperty({ description: `Per output token, ${USD}.`, example: '0.0000006' })
-  completion: string;
-
-  @ApiProperty({ description: `Per request, ${USD}.`, example: '0' })
-  request: string;
-
-  @ApiProperty({ description: `Per image, ${USD}.`, example: '0' })
-  image: string;
-
-  @ApiPropertyOptional({ description: 'Per input token read from the prompt cache.' })
-  input_cache_read?: string;
-
-  @ApiPropertyOptional({ description: 'Per input token written to the prompt cache.' })
-  input_cache_write?: string;
-
-  @ApiPropertyOptional({ description: '… to be kept for an hour, where that costs more.' })
-  input_cache_write_1h?: string;
-
-  @ApiPropertyOptional({ description: 'Per reasoning token.' })
-  internal_reasoning?: string;
-
-  @ApiPropertyOptional({ description: 'Per web search that the vendor runs.' })
-  web_search?: string;
-
-  @ApiPropertyOptional({ description: 'Per character of speech input.' })
-  audio_character?: string;
-
-  @ApiPropertyOptional({ description: 'Per UTF-8 byte of speech input.' })
-  audio_byte?: string;
-
-  @ApiPropertyOptional({ description: 'Per minute of audio.' })
-  audio_minute?: string;
-
-  @ApiPropertyOptional({ description: 'Per second of video.' })
-  video_second?: string;
-}
-
-export class LongPromptPricesDto {
-  @ApiProperty({
-    type: 'integer',
-    description: 'Tokens, those of the cache included.',
-    example: 272000,
-  })
-  above: number;
-
-  @ApiProperty({ type: PricingDto, description: 'What the whole request costs then.' })
-  pricing: PricingDto;
-}
-
 export class ArchitectureDto implements Architecture {
   @ApiProperty({ example: 'text+image->text' })
   modality: string;
@@ -214,7 +159,7 @@ export class ModelRouteDto {
   is_own_account: boolean;
 }
 
-export class ModelDto {
+export class ModelDto extends PriceTiersDto {
   @ApiProperty({ description: 'Alias `<provider>/<model>`.', example: 'sandbox/echo' })
   id: string;
 
@@ -240,11 +185,19 @@ export class ModelDto {
   pricing: PricingDto;
 
   @ApiPropertyOptional({
-    type: [LongPromptPricesDto],
-    description:
-      'Other prices of requests with longer prompts, from short to long; absent: there are none.',
+    type: [PriceChangeDto],
+    description: 'Prices that are known to hold from a day to come.',
   })
-  long_prompts?: LongPromptPricesDto[];
+  price_changes?: PriceChangeDto[];
+
+  @ApiPropertyOptional({ description: 'Where the prices are from.' })
+  source?: string;
+
+  @ApiPropertyOptional({
+    description: 'The day on which they were read there.',
+    example: '2026-11-23',
+  })
+  as_of?: string;
 
   @ApiProperty({ type: ArchitectureDto, nullable: true, description: 'Null for embedding models.' })
   architecture: ArchitectureDto | null;
