@@ -1,3 +1,4 @@
+import type { Asked } from './asked.js';
 import type { CallerGoneSignal } from './cancel-signal.js';
 import type { TrafficMode, BillableRoute } from './billable-route.js';
 import type { LimitedSubject } from './limits.js';
@@ -31,6 +32,8 @@ export interface BillableRequest extends VendorHandle {
   /** The caller's name for its own end user, where it gave one. */
   readonly endUser?: string | undefined;
   readonly tags?: RequestTags | undefined;
+  /** What the caller asked for beyond a model, for the log; undefined: nothing. */
+  readonly asked?: Asked | undefined;
   /** What became of the routes that were tried, in order; the last one may still be at work. */
   readonly attempts?: readonly BillableAttempt[];
   /** Is told of the request's end, if anybody follows it. */

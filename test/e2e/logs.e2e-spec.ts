@@ -129,6 +129,7 @@ describe(`GET ${PATH}`, () => {
           recovered: false,
           end_user: null,
           tags: {},
+          asked: null,
           config_version: 1,
         },
       ]);
@@ -138,6 +139,30 @@ describe(`GET ${PATH}`, () => {
       expect(Number.isInteger(logs[0]!.latency_ms)).toBe(true);
     },
   );
+
+  it('shows what was asked for beyond a model, by body and header', async () => {
+    const key = await access.makeKey({ tenantId: gateway.tenantId });
+    const authorization = `Bearer ${key.plaintext}`;
+    const answer = await gateway.post(
+      '/v1/chat/completions',
+      {
+        ...{ model: 'sandbox/echo', models: ['sandbox/words'], max_tokens: 50 },
+        messages: [{ role: 'user', content: 'Hi' }],
+        provider: { only: ['sandbox'] },
+      },
+      { authorization, 'x-gateway-max-cost': '5000' },
+    );
+    expect(answer.status).toBe(200);
+    const { logs } = await list({ api_key_id: key.id }, key);
+    expect(logs).toMatchObject([
+      {
+        asked: {
+          ...{ models: ['sandbox/echo', 'sandbox/words'], only: ['sandbox'] },
+          ...{ max_cost: 5_000, max_cost_mode: 'strict', max_tokens: 50 },
+        },
+      },
+    ]);
+  });
 
   it('lists a failed request as an error that cost nothing', async () => {
     const key = await access.makeKey({ tenantId: gateway.tenantId });

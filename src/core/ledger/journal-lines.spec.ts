@@ -47,6 +47,7 @@ const settlement = (credits: number): JournalledSettlement => ({
     ],
     endUser: 'ann',
     tags: { team: 'a' },
+    asked: { models: ['a/b', 'c/d'], max_tokens: 5 },
     maxCost: 3,
     createdAt: new Date(),
     billedBy: { pricing: { ...FREE, prompt: 7n, audioMinute: 10n ** 18n }, byokFeePercent: 5 },
@@ -64,8 +65,8 @@ describe(readJournalText.name, () => {
 
   it('reads the lines of a version that knew of no attempts, tags and vendor costs', () => {
     const { log, ...rest } = settlement(1);
-    const { firstTokenMs, vendorCost, attempts, endUser, tags, ...older } = log;
-    const known = { firstTokenMs, vendorCost, attempts, endUser, tags };
+    const { firstTokenMs, vendorCost, attempts, endUser, tags, asked, ...older } = log;
+    const known = { firstTokenMs, vendorCost, attempts, endUser, tags, asked };
     const text = toJournalLine({ log: older, ...rest }) + toJournalEnd(1);
     expect(text).not.toMatch(new RegExp(Object.keys(known).join('|')));
     const [read] = readJournalText(text).settlements;

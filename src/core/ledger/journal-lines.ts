@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readAsked } from '../../canonical/asked.js';
 import { readTags } from '../../canonical/request-tags.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { isUuid } from '../../platform/database/stored-text.js';
@@ -72,6 +73,7 @@ export function toJournalLine({ log, charge, hadHold }: JournalledSettlement): s
       attempts: log.attempts,
       endUser: log.endUser,
       tags: log.tags,
+      asked: log.asked,
       configVersion: log.configVersion ?? undefined,
       maxCost: log.maxCost,
       createdAt: log.createdAt.toISOString(),
@@ -163,6 +165,7 @@ function readSettlement(value: JsonObject): JournalledSettlement | undefined {
         attempts: readAttempts(value.attempts),
         endUser: typeof value.endUser === 'string' ? value.endUser : undefined,
         tags: readTags({}, value.tags),
+        asked: readAsked(value.asked),
         configVersion: numberOrUndefined(value.configVersion),
         createdAt: new Date(readNumber(Date.parse(readText(value.createdAt)))),
         billedBy: readPrices(value.priceSheet),

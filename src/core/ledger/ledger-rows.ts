@@ -98,7 +98,7 @@ export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
     tags: log.tags,
     created_at: log.createdAt,
     price_sheet: log.billedBy ? priceSheetOf(log.billedBy).id : null,
-    other_usage: otherUsageText(log.usage),
+    other_usage: otherUsageText(log.usage, log.asked),
     config_version: log.configVersion ?? undefined,
   };
 }
@@ -124,6 +124,7 @@ export function blankLog(log: RequestLogDraft): RequestLogDraft {
     attempts: undefined,
     endUser: undefined,
     tags: undefined,
+    asked: undefined,
     streamed: Boolean(log.streamed),
     createdAt: isPlausible(log.createdAt) ? log.createdAt : new Date(),
   };

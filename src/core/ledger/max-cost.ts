@@ -28,7 +28,7 @@ export class MaxCost {
   /** @param leastOutput tokens of one answer, below which no route's output is shortened */
   constructor(
     readonly credits: number,
-    private readonly mode: MaxCostMode,
+    readonly mode: MaxCostMode,
     private readonly leastOutput: number,
   ) {}
 

@@ -46,6 +46,7 @@ export function draftLogRow(
     attempts: undefined,
     endUser: request.endUser,
     tags: request.tags,
+    asked: request.asked,
     createdAt: request.startedAt,
     configVersion: route.configVersion,
   };

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Asked } from '../../canonical/asked.js';
 import type { CacheLookup } from './cache/answer-cache.service.js';
 import {
   latestOf,
@@ -11,7 +12,7 @@ import {
   type CallerGoneSignal,
   type CancelSignal,
 } from '../../canonical/cancel-signal.js';
-import type { CanonicalRequest, Recovery } from '../../canonical/canonical-request.js';
+import type { CanonicalRequest, MaxCostMode, Recovery } from '../../canonical/canonical-request.js';
 import type { LimitedSubject } from '../../canonical/limits.js';
 import { estimateTokens } from '../../canonical/prompt-size.js';
 import type { RequestTags } from '../../canonical/request-tags.js';
@@ -99,6 +100,9 @@ export interface LeftOutRoute {
 
 /** Decides by its possible cost whether a route may be taken; the ledger's `MaxCost` is one. */
 export interface CostLimit {
+  /** What it may cost at most. */
+  readonly credits: number;
+  readonly mode: MaxCostMode;
   /** An admitted route may have been given a shorter output. */
   admits(route: BillableRoute): boolean;
   /** What the caller is told when none was admitted. */
@@ -124,6 +128,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   speeds: RouteSpeeds | undefined;
   /** Where it is remembered which route has the conversation in its cache; undefined: it is of none. */
   conversation: ConversationRoutes | undefined;
+  /** What the caller asked for beyond a model; undefined: nothing. */
+  asked: Asked | undefined;
   /** Where it is counted what answers used; set with `speeds`. */
   uses: RouteUses | undefined;
   private readonly vendorCanceller = new VendorCanceller(this.attempts);

@@ -1,5 +1,6 @@
 import type { AppConfig } from '../../platform/config/app-config.js';
 import type { LiveSettings } from '../../platform/config/live-settings.js';
+import { askedOf } from '../../canonical/asked.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { Caller } from '../access/caller.js';
@@ -94,6 +95,7 @@ export class RoutePlanner {
     const hedgeMs = isHedged ? wish : undefined;
     const plan = new Plan(read, routes, context, cache, limits, recovery, hedgeMs);
     plan.conversation = conversation;
+    plan.asked = askedOf(request, context, conversation?.key);
     return plan;
   }
 

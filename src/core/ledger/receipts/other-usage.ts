@@ -1,3 +1,4 @@
+import { readAsked, type Asked } from '../../../canonical/asked.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
 
@@ -16,15 +17,29 @@ export type OtherUsage = Pick<Usage, keyof typeof OTHER_COUNTS>;
 
 const COUNTS = Object.entries(OTHER_COUNTS) as [keyof OtherUsage, string][];
 
-/** The counts that are not 0, as JSON; null where there are none, as of most answers. */
-export function otherUsageText(usage: OtherUsage): string | null {
+/**
+ * What has no column of its own, as JSON: the counts that are not 0, and as `asked` what the caller asked for
+ * beyond a model. Null where there is neither, as of most answers.
+ */
+export function otherUsageText(usage: OtherUsage, asked?: Asked): string | null {
   const { cacheWriteLongTokens, webSearches, inputBytes, audioMs, imageCount, videoSeconds } =
     usage;
   if (!(cacheWriteLongTokens || webSearches || usage.inputCharacters || inputBytes)) {
-    if (!(audioMs || imageCount || videoSeconds)) return null;
+    if (!(audioMs || imageCount || videoSeconds)) {
+      return asked === undefined ? null : JSON.stringify({ asked });
+    }
   }
   const used = COUNTS.filter(([key]) => usage[key] > 0);
-  return JSON.stringify(Object.fromEntries(used.map(([key, name]) => [name, usage[key]])));
+  const counts = Object.fromEntries(used.map(([key, name]) => [name, usage[key]]));
+  return JSON.stringify(asked === undefined ? counts : { ...counts, asked });
+}
+
+/** What the caller asked for beyond a model; undefined: nothing, or the row is older than that was kept. */
+export function askedIn(text: string | null): Asked | undefined {
+  // Most have counts alone, or nothing.
+  if (text === null || !text.includes('"asked"')) return undefined;
+  const read: unknown = JSON.parse(text);
+  return isJsonObject(read) ? readAsked(read.asked) : undefined;
 }
 
 export function readOtherUsage(text: string | null): OtherUsage {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FREE } from '../../../canonical/exact-pricing.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
-import { otherUsageText, readOtherUsage } from './other-usage.js';
+import { askedIn, otherUsageText, readOtherUsage } from './other-usage.js';
 import { priceSheetOf, readPriceSheet, StoredSheets, storeSheets } from './price-sheet.js';
 
 const PRICING = { ...FREE, prompt: 150_000_000_000n, cacheRead: 1n, completion: 10n ** 18n };
@@ -63,5 +63,15 @@ describe('other usage', () => {
   ] as const)('keeps %s', (count) => {
     const text = otherUsageText({ ...NO_USAGE, [count]: 7 });
     expect(readOtherUsage(text)).toMatchObject({ ...readOtherUsage(null), [count]: 7 });
+    expect(askedIn(text)).toBeUndefined();
+  });
+
+  it.each([NO_USAGE, { ...NO_USAGE, audioMs: 7 }])('has what was asked beside %j', (usage) => {
+    const asked = { max_tokens: 5, order: ['a\u0000"'] };
+    const text = otherUsageText(usage, asked);
+    // PostgreSQL takes no NUL, and a version of before reads its counts of it.
+    expect(text).not.toContain('\u0000');
+    expect(askedIn(text)).toEqual(asked);
+    expect(readOtherUsage(text)).toEqual(readOtherUsage(otherUsageText(usage)));
   });
 });

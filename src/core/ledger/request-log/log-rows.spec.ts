@@ -31,6 +31,7 @@ describe(toLogRow.name, () => {
       ],
       endUser: 'ann',
       tags: { team: 'a' },
+      otherUsage: '{"web_searches":1,"asked":{"max_tokens":99}}',
       createdAt: new Date('2026-01-15T12:00:00.125Z'),
     });
     expect(Object.entries(toLogRow(row))).toEqual(
@@ -66,6 +67,7 @@ describe(toLogRow.name, () => {
         recovered: false,
         end_user: 'ann',
         tags: { team: 'a' },
+        asked: { max_tokens: 99 },
         config_version: null,
       }),
     );
@@ -85,7 +87,7 @@ describe(toLogRow.name, () => {
 
   it('has no pace of an answer in one piece, and no tags where there are none', () => {
     const row = requestLogRow({ streamed: false, tags: null });
-    expect(toLogRow(row)).toMatchObject({ tokens_per_second: null, tags: {} });
+    expect(toLogRow(row)).toMatchObject({ tokens_per_second: null, tags: {}, asked: null });
     const empty = requestLogRow({ streamed: true, completionTokens: 0 });
     expect(toLogRow(empty).tokens_per_second).toBeNull();
   });

@@ -1,4 +1,5 @@
 import { toCsv, type CsvValue } from '../../../platform/http/csv.js';
+import { askedIn } from '../receipts/other-usage.js';
 import type { RequestLogRow } from './request-log-row.js';
 import type { LogRowDto, RequestDetailsDto } from './log-row.dto.js';
 
@@ -40,6 +41,7 @@ const COLUMNS: [string, (row: LogRowDto) => CsvValue][] = [
         .map((tag) => tag.join('='))
         .join(';'),
   ],
+  ['asked', (row) => row.asked && JSON.stringify(row.asked)],
 ];
 
 export const LOG_CSV_HEADER = toCsv([COLUMNS.map(([name]) => name)]);
@@ -95,6 +97,7 @@ export function toDetails(row: RequestLogRow): RequestDetailsDto {
     ),
     end_user: row.endUser,
     tags: { ...row.tags },
+    asked: askedIn(row.otherUsage) ?? null,
     config_version: row.configVersion,
   };
 }

@@ -1,3 +1,4 @@
+import type { Asked } from '../../../canonical/asked.js';
 import type { RequestTags } from '../../../canonical/request-tags.js';
 import type { UsageSource, Usage } from '../../../canonical/usage.js';
 import type { BillableRoute, TrafficMode } from '../../../canonical/billable-route.js';
@@ -50,7 +51,7 @@ export interface RequestLogRow {
   shortfall: number;
   /** Id of the prices it was charged at; null: nothing was charged, or it was before prices were kept. */
   priceSheet: string | null;
-  /** What else it used, as JSON of counts that are not 0 (`OtherUsage`); null: nothing. */
+  /** What else it used, as JSON of counts that are not 0 (`OtherUsage`), with what was `asked`; null: nothing. */
   otherUsage: string | null;
 }
 
@@ -114,6 +115,8 @@ export interface RequestLogDraft {
   attempts?: readonly LoggedAttempt[] | undefined;
   endUser?: string | undefined;
   tags?: RequestTags | undefined;
+  /** What its caller asked for beyond a model; undefined: nothing. */
+  asked?: Asked | undefined;
   createdAt: Date;
   /** The version of the configuration whose prices its route had; null: a file of one instance had them. */
   configVersion?: number | null | undefined;

@@ -20,7 +20,7 @@ export class StickyConversation {
   };
 
   private constructor(
-    private readonly key: string,
+    readonly key: string,
     private readonly ttlMs: number,
     private readonly places: ConversationPlaces,
   ) {}
