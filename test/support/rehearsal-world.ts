@@ -5,6 +5,8 @@ import { Faults, readTarget, type FaultKind } from '../../src/app/rehearsal/faul
 import { LearnedVendors } from '../../src/app/rehearsal/learned-vendors.js';
 import type { Window, WindowRow } from '../../src/app/rehearsal/log-window.js';
 import { ReplayConfig } from '../../src/app/rehearsal/replay-config.js';
+import { ReplayLimits } from '../../src/app/rehearsal/replay-limits.js';
+import { ReplayTime } from '../../src/app/rehearsal/replay-time.js';
 import { Replay } from '../../src/app/rehearsal/replay.js';
 import type { ReplayResult } from '../../src/app/rehearsal/replay-result.js';
 import type { ReplayWorld } from '../../src/app/rehearsal/replay-world.js';
@@ -121,7 +123,9 @@ interface ReplayedWindow {
   without?: string;
   kind?: FaultKind;
   span?: Window;
-  limitsRates?: boolean;
+  /** Looks at limits of open requests, and with `minutes` at those per minute as well. */
+  limits?: 'open' | 'minutes';
+  speed?: number;
   copies?: number;
   /** Ids of accounts with openai, where there are several. */
   accounts?: readonly string[];
@@ -138,6 +142,8 @@ export async function replayRows(
     kind = '503',
     span = WINDOW,
     copies = 1,
+    speed = 1,
+    limits,
     ...options
   }: ReplayedWindow = {},
 ) {
@@ -150,14 +156,14 @@ export async function replayRows(
   const replay = new Replay({
     world,
     vendors,
-    clock,
+    time: new ReplayTime(clock, WINDOW.from.getTime(), speed),
     config: new ReplayConfig(
       settingsWith(options.accounts),
       world,
       new Set([...vendors.providers, 'azure']),
     ),
     ...(target && { faults: new Faults([target], kind, span) }),
-    limitsRates: options.limitsRates ?? false,
+    ...(limits && { limits: new ReplayLimits(clock, limits === 'minutes') }),
     onEnd: (result) => results.push(result),
   });
   for (const row of rows) {

@@ -8,7 +8,7 @@ import { CommandError, readInteger, UsageError, type Command } from './command.j
 type Options = Readonly<Record<string, string | undefined>>;
 
 const MAX_SCALE = 100;
-const MAX_SPEED = 100_000;
+const MAX_SPEED = 1_000;
 
 export const rehearseCommand: Command = {
   name: 'rehearse',
@@ -80,7 +80,7 @@ function readRehearsal(options: Options, without: readonly string[]): Rehearsal 
   if (withoutSpan.from >= withoutSpan.to || withoutSpan.from >= to || withoutSpan.to <= from) {
     throw new UsageError('--without-from and --without-to must leave a span within the window');
   }
-  const { scale = '1', speed } = options;
+  const { scale = '1', speed = '1' } = options;
   return {
     window: { from, to },
     without: without.map((text) => {
@@ -93,7 +93,7 @@ function readRehearsal(options: Options, without: readonly string[]): Rehearsal 
     withoutSpan,
     faultKind: readFault(options.fault ?? '503'),
     scale: readNumber('--scale', scale, 1, MAX_SCALE),
-    speed: speed === undefined ? undefined : readNumber('--speed', speed, 0.1, MAX_SPEED),
+    speed: readNumber('--speed', speed, 0.1, MAX_SPEED),
     bounds: {
       ...bound('maxFailures', options['max-failures'], (text) => readShare('--max-failures', text)),
       ...bound('maxAddedP95', options['max-added-p95'], (text) =>

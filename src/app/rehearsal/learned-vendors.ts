@@ -2,7 +2,7 @@ import type { LoggedAttempt } from '../../core/ledger/request-log/request-log-ro
 import type { Usage } from '../../canonical/usage.js';
 import type { UpstreamFailure } from '../../vendors/upstream-error.js';
 import { draw } from './seeded-draw.js';
-import { isUsed, usageOf, type WindowRow } from './log-window.js';
+import { isUsed, latestCall, usageOf, type WindowRow } from './log-window.js';
 
 /** A vendor's bad quarter of an hour is to show: what it did is counted by the length of time. */
 const BUCKET_MS = 300_000;
@@ -51,7 +51,7 @@ interface RouteMemory {
 /** What became of a call in the log's words; undefined: the vendor has no part in it. */
 export function failureOf({ outcome, status }: LoggedAttempt): LearnedFailure | undefined {
   if (outcome === 'answered' || outcome === 'uncovered' || outcome === 'unjoined') return undefined;
-  if (outcome === 'aborted' || outcome === 'pending') return undefined;
+  if (outcome === 'aborted' || outcome === 'pending' || outcome === 'outpaced') return undefined;
   const failure = isFailure(outcome) ? outcome : status === 429 ? 'rate_limited' : 'server';
   return { failure, status: status ?? undefined };
 }
@@ -84,14 +84,18 @@ export class LearnedVendors {
   readonly apiKeys = new Set<string>();
   readonly configVersions = new Set<number>();
   rows = 0;
+  /** Of them, those that say what was asked for beyond a model. */
+  askedRows = 0;
 
   learn(row: WindowRow): void {
     this.rows++;
+    if (row.asked) this.askedRows++;
     this.apiKeys.add(row.apiKeyId);
     if (row.configVersion !== null) this.configVersions.add(row.configVersion);
     this.learnUsage(row);
     const bucket = bucketOf(row.createdAt.getTime());
-    for (const [index, attempt] of row.attempts.entries()) {
+    const latest = latestCall(row);
+    for (const attempt of row.attempts) {
       const failure = failureOf(attempt);
       if (!failure && attempt.outcome !== 'answered') continue;
       if (row.trafficMode === 'shared') this.providers.add(providerIn(attempt.route));
@@ -102,7 +106,7 @@ export class LearnedVendors {
       }
       const place = this.placeIn(memory, row);
       if (failure) keep(memory.failures, { ...failure, durationMs: attempt.duration_ms }, place);
-      else if (index === row.attempts.length - 1 && row.outcome === 'completed') {
+      else if (attempt === latest && row.outcome === 'completed') {
         keep(row.streamed ? memory.streamed : memory.whole, paceOf(row, attempt), place);
       }
     }

@@ -1,7 +1,11 @@
 import type { Client } from 'pg';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
-import { readOtherUsage } from '../../core/ledger/receipts/other-usage.js';
-import type { RequestLogRow } from '../../core/ledger/request-log/request-log-row.js';
+import type { Asked } from '../../canonical/asked.js';
+import { askedIn, readOtherUsage } from '../../core/ledger/receipts/other-usage.js';
+import type {
+  LoggedAttempt,
+  RequestLogRow,
+} from '../../core/ledger/request-log/request-log-row.js';
 import {
   ROW_COLUMNS,
   withTextRead,
@@ -12,11 +16,13 @@ import {
 const ROWS_AT_ONCE = 500;
 
 /**
- * A request of the window, as its log has it. Of a race of two routes only the one that won is in `attempts`: nobody
- * knows when the other would have come.
+ * A request of the window, as its log has it. Of a race of two routes only the one that won is in `attempts`, unless the
+ * log says when the second was to be asked.
  */
 export interface WindowRow extends RequestLogRow {
   readonly tenantId: string;
+  /** What its caller asked for beyond a model; undefined: nothing, or it is not known. */
+  readonly asked?: Asked | undefined;
   /** Credits that vendors took for calls that are not in `attempts`; undefined: none. */
   readonly besides?: number;
 }
@@ -56,20 +62,34 @@ export async function* rowsOf(client: Client, { from, to }: Window): AsyncGenera
         `FETCH ${ROWS_AT_ONCE} FROM rehearsal`,
       );
       if (rows.length === 0) return;
-      yield rows.map((row) => withoutLosers(withTextRead(row)));
+      yield rows.map(toWindowRow);
     }
   } finally {
     await client.query('CLOSE rehearsal').catch(() => undefined);
   }
 }
 
-/** The row without calls that others were faster than. */
+function toWindowRow(stored: StoredRow & { tenantId: string }): WindowRow {
+  return withoutLosers(withTextRead({ ...stored, asked: askedIn(stored.otherUsage) }));
+}
+
+/** The row without calls that others were faster than, where the race cannot be held again. */
 export function withoutLosers(row: WindowRow): WindowRow {
-  const lost = row.attempts.filter(({ outcome }) => outcome === 'outpaced');
+  if (row.asked?.hedge_ms !== undefined) return row;
+  const lost = row.attempts.filter(isOutpaced);
   if (lost.length === 0) return row;
   const attempts = row.attempts.filter((attempt) => !lost.includes(attempt));
   const besides = lost.reduce((sum, { vendor_cost: cost }) => sum + cost, 0);
   return { ...row, attempts, besides };
+}
+
+/** The call that answered or came last, but for one that another was faster than. */
+export function latestCall({ attempts }: Pick<WindowRow, 'attempts'>): LoggedAttempt | undefined {
+  return attempts.findLast((attempt) => !isOutpaced(attempt));
+}
+
+function isOutpaced({ outcome }: LoggedAttempt): boolean {
+  return outcome === 'outpaced';
 }
 
 /** How many rows of the window lie in the archive, at most, where they are not read. */

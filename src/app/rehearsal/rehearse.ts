@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg, { type Client } from 'pg';
 import type { AppConfig } from '../../platform/config/app-config.js';
 import { attachEmbeddedPostgres } from '../../platform/database/embedded-postgres.js';
@@ -17,6 +16,8 @@ import {
 } from './log-window.js';
 import { ReplayConfig } from './replay-config.js';
 import { readWorld, type ReplayWorld } from './replay-world.js';
+import { ReplayLimits } from './replay-limits.js';
+import { ReplayTime } from './replay-time.js';
 import { Replay } from './replay.js';
 import type { ReplayResult } from './replay-result.js';
 import { makeReport, type Report } from './report.js';
@@ -35,8 +36,8 @@ export interface Rehearsal {
   readonly faultKind: FaultKind;
   /** Times the traffic. */
   readonly scale: number;
-  /** Times as fast as it was; undefined: as fast as it goes. */
-  readonly speed: number | undefined;
+  /** Times as fast as they did requests come. */
+  readonly speed: number;
   readonly bounds: Bounds;
 }
 
@@ -126,6 +127,7 @@ async function compare(
     ...{ window, comparison, logged, notPlayed, warnings },
     changes: describeChanges(rehearsal),
     calls: after.calls,
+    asked: vendors.askedRows,
     tenantNames: world.tenantNames,
     passed: passedBounds(rehearsal.bounds, comparison),
     seconds: (performance.now() - startMs) / 1_000,
@@ -149,15 +151,17 @@ async function play(setting: Setting, comparison: Comparison) {
   let notPlayed = 0;
   const open = (which: 'before' | 'after') => {
     const isAfter = which === 'after';
-    const clock = new VirtualClock(fromMs, isAfter ? paceOf(fromMs, speed) : undefined);
+    const clock = new VirtualClock(fromMs);
+    const time = new ReplayTime(clock, fromMs, isAfter ? speed : 1);
     const onEnd = (result: ReplayResult): void => {
       if (isAfter && !result.isPlayed) notPlayed++;
       comparison.note(which, result);
     };
     const replayConfig = new ReplayConfig(config, world, vendors.providers);
-    const options = { world, vendors, clock, onEnd, config: replayConfig };
-    const replay = new Replay(isAfter ? { ...options, faults, limitsRates: scale > 1 } : options);
-    return { clock, replay };
+    const options = { world, vendors, time, onEnd, config: replayConfig };
+    const limits = new ReplayLimits(clock, scale > 1 || speed > 1);
+    const replay = new Replay(isAfter ? { ...options, faults, limits } : options);
+    return { clock, time, replay };
   };
   const before = open('before');
   const after = open('after');
@@ -167,8 +171,7 @@ async function play(setting: Setting, comparison: Comparison) {
       for (const [copy, atMs] of arrivalsOf(row, scale)) after.replay.schedule(row, atMs, copy);
     }
     const readMs = rows.at(-1)!.createdAt.getTime();
-    await before.clock.advanceTo(readMs);
-    await after.clock.advanceTo(readMs);
+    for (const { clock, time } of [before, after]) await clock.advanceTo(time.of(readMs));
   }
   await before.clock.finish();
   await after.clock.finish();
@@ -185,19 +188,11 @@ function* arrivalsOf(row: WindowRow, scale: number): Generator<[copy: number, at
   }
 }
 
-function paceOf(fromMs: number, speed: number | undefined) {
-  if (speed === undefined) return undefined;
-  const beganMs = performance.now();
-  return async (nextMs: number): Promise<void> => {
-    const waitMs = beganMs + (nextMs - fromMs) / speed - performance.now();
-    if (waitMs > 1) await sleep(waitMs);
-  };
-}
-
-function describeChanges({ without, faultKind, withoutSpan, scale }: Rehearsal): string[] {
+function describeChanges({ without, faultKind, withoutSpan, scale, speed }: Rehearsal): string[] {
   const span = `from ${withoutSpan.from.toISOString()} to ${withoutSpan.to.toISOString()}`;
   const changes = without.map(({ text }) => `without ${text} (${faultKind}) ${span}`);
   if (scale !== 1) changes.push(`${scale} times the traffic`);
+  if (speed !== 1) changes.push(`requests ${speed} times as fast`);
   return changes.length > 0 ? changes : ['without any change'];
 }
 

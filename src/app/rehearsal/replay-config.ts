@@ -42,6 +42,10 @@ export class ReplayConfig {
     return this.settings.config.limits;
   }
 
+  get hedgePercent(): number {
+    return this.settings.config.hedgePercent;
+  }
+
   get byokFeePercent(): number {
     return this.settings.config.byokFeePercent;
   }

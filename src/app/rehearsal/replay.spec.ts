@@ -233,7 +233,7 @@ describe(Replay.name, () => {
     };
     const world = { callers: new Map([[KEY, { caller, subjects: undefined }]]) };
     const rows = [windowRow(0), windowRow(1_000), windowRow(MINUTE_MS)];
-    const { results } = await replayRows(rows, { world, copies: 2, limitsRates: true });
+    const { results } = await replayRows(rows, { world, copies: 2, limits: 'minutes' });
     expect(results.filter(({ outcome }) => outcome === 'too_many')).toHaveLength(1);
   });
 

@@ -1,8 +1,15 @@
-import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { Asked } from '../../canonical/asked.js';
+import type {
+  AccountBoundParam,
+  CanonicalRequest,
+  RoutingPreferences,
+} from '../../canonical/canonical-request.js';
+import { parsePrice } from '../../canonical/exact-pricing.js';
+import { notOnSharedCapacity } from '../../canonical/routing-fields.js';
 import type { Usage } from '../../canonical/usage.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import type { ModelKind } from '../../core/catalogue/catalogue.types.js';
-import type { WindowRow } from './log-window.js';
+import { latestCall, type WindowRow } from './log-window.js';
 import { modelIn, providerIn } from './learned-vendors.js';
 
 const CHARACTERS_PER_TOKEN = 4;
@@ -14,42 +21,38 @@ const DIALECTS: ReadonlySet<string> = new Set<CanonicalRequest['dialect']>([
 ]);
 
 /**
- * The request of a log row, as far as the row shows it: its chain is that of the models whose routes were
- * asked, and the providers that were asked stand first, in the order in which they were. One that no route
+ * The request of a log row. What its caller asked for beyond a model is as the row has it. Where the row has
+ * nothing of it, the chain is that of the models whose routes were asked. Where the caller left the order to the
+ * gateway, the providers that were asked stand first, in the order in which they were, and a request that no route
  * answered had no others that it might take, or they would have been asked.
  *
  * @param usage what it turns out to use
  * @param kind of its model
  */
 export function requestOf(row: WindowRow, usage: Usage, kind: ModelKind): RoutableRequest {
-  const asked = row.attempts.map(({ route }) => route);
-  const providers = [...new Set(asked.map(providerIn))];
-  const last = row.attempts.at(-1);
-  const isExhausted = row.outcome === 'failed' && row.firstTokenMs === null && last !== undefined;
-  const [first = row.model, ...others] = new Set([...asked.map(modelIn), row.model]);
+  const { asked: wishes = {} } = row;
+  const models = chainOf(row);
   const common = {
-    models: [first, ...others] as const,
-    routing: {
-      order: providers,
-      only: isExhausted ? providers : undefined,
-      ignore: [],
-      allowFallbacks: true,
-      strategy: 'fallback',
-    },
+    models,
+    routing: preferencesOf(row, wishes),
     stream: row.streamed,
     endUser: row.endUser ?? undefined,
-    accountBoundParam: undefined,
+    accountBoundParam:
+      wishes.own_account_for === undefined ? undefined : boundTo(wishes.own_account_for),
   } as const;
-  const value = { model: first };
+  const { service_tier } = wishes;
+  const value = { model: models[0], ...(service_tier !== undefined && { service_tier }) };
   if (kind !== 'chat') {
     return { ...common, kind, body: { value }, ceiling: { ...usage }, estimate: usage };
   }
+  const { n: choices = 1, max_tokens: maxOutputTokens, web_searches: most } = wishes;
   return {
     ...common,
     dialect: isDialect(row.endpoint) ? row.endpoint : 'chat',
     body: { bytes: NO_TEXT, value, members: [] },
-    choices: 1,
-    maxOutputTokens: undefined,
+    choices,
+    maxOutputTokens,
+    ...(most !== undefined && { webSearch: { most, bound: boundTo('tools') } }),
     promptSize: {
       tokens: usage.inputTokens,
       characters: usage.inputTokens * CHARACTERS_PER_TOKEN,
@@ -61,6 +64,47 @@ export function requestOf(row: WindowRow, usage: Usage, kind: ModelKind): Routab
       throw new Error('a log row has no texts');
     },
   };
+}
+
+function chainOf({ asked, attempts, model }: WindowRow): readonly [string, ...string[]] {
+  if (asked && !asked.is_cut) {
+    const [first = model, ...others] = asked.models ?? [];
+    return [first, ...others];
+  }
+  const called = attempts.map(({ route }) => modelIn(route));
+  const [first = model, ...others] = new Set([...called, model]);
+  return [first, ...others];
+}
+
+function preferencesOf(row: WindowRow, asked: Asked): RoutingPreferences {
+  const { sort, max_price: maxPrice, ignore = [], allow_fallbacks: allowFallbacks = true } = asked;
+  const called = [...new Set(row.attempts.map(({ route }) => providerIn(route)))];
+  const last = latestCall(row);
+  const isExhausted = row.outcome === 'failed' && row.firstTokenMs === null && last !== undefined;
+  const isSorted = sort !== undefined || asked.route === 'sort';
+  return {
+    order: asked.order ?? (isSorted ? [] : called),
+    only: asked.only ?? (isExhausted ? called : undefined),
+    ...{ ignore, allowFallbacks, sort },
+    strategy: asked.route ?? 'fallback',
+    maxPrice: maxPrice && {
+      prompt: priceIn(maxPrice.prompt),
+      completion: priceIn(maxPrice.completion),
+      request: priceIn(maxPrice.request),
+      image: priceIn(maxPrice.image),
+    },
+    maxCost: asked.max_cost,
+    maxCostMode: asked.max_cost_mode,
+    hedgeMs: asked.hedge_ms,
+  };
+}
+
+function priceIn(decimal: string | undefined): bigint | undefined {
+  return decimal === undefined ? undefined : parsePrice(decimal);
+}
+
+function boundTo(param: string): AccountBoundParam {
+  return notOnSharedCapacity(param, 'the log says so');
 }
 
 function isDialect(endpoint: string): endpoint is CanonicalRequest['dialect'] {

@@ -71,7 +71,8 @@ ${table(
 )}
 <h2>What this does not tell</h2>
 <ul>${report.not_simulated.map((line) => `<li>${text(line)}</li>`).join('')}</ul>
-<p class="soft">${report.not_played} requests could not be played again and count as the log has them. Calls to vendors:
+<p class="soft">Of ${report.asked_in_log} requests the log has what was asked for beyond a model; of the others the chain is inferred from their attempts.
+${report.not_played} requests could not be played again and count as the log has them. Calls to vendors:
 ${report.vendor_calls.log} as in the log, ${report.vendor_calls.fault} met what was taken away, ${report.vendor_calls.learned} as learned
 from the window, ${report.vendor_calls.guessed} guessed.</p>
 </main></body></html>

@@ -32,6 +32,7 @@ export function reportLines(report: Report): string[] {
     `Vendors would have taken ${all.after.vendor_cost} credits rather than ${all.before.vendor_cost}.`,
     `First content p50/p95/p99: ${times(all.before.first_ms)} before, ${times(all.after.first_ms)} after, in ms.`,
     `Calls to vendors: ${calls.log} as in the log, ${calls.fault} met what was taken away, ${calls.learned} as learned from the window, ${calls.guessed} guessed.`,
+    `Of ${report.asked_in_log} requests the log has what was asked for beyond a model; of the others the chain is inferred from their attempts.`,
     `${report.not_played} requests could not be played again and count as the log has them.`,
     ...report.warnings.map((warning) => `Warning: ${warning}`),
     'Not simulated:',

@@ -47,7 +47,7 @@ function report(model?: string, tenant = 'acme') {
   const { compared, logged } = comparison(model);
   return makeReport({
     ...{ window: WINDOW, changes: ['without openai'], comparison: compared, logged },
-    ...{ notPlayed: 0, calls: { log: 8, fault: 2, learned: 1, guessed: 0 } },
+    ...{ notPlayed: 0, asked: 4, calls: { log: 8, fault: 2, learned: 1, guessed: 0 } },
     ...{ tenantNames: new Map([[TENANT, tenant]]), warnings: [], passed: ['x'], seconds: 1.26 },
   });
 }
@@ -87,7 +87,15 @@ describe(makeReport.name, () => {
   it('is calibrated where the replay of what was costs what it did', () => {
     const { compared, logged } = comparison();
     const input = {
-      ...{ window: WINDOW, changes: [], comparison: compared, logged, notPlayed: 0, warnings: [] },
+      ...{
+        window: WINDOW,
+        changes: [],
+        comparison: compared,
+        logged,
+        notPlayed: 0,
+        asked: 0,
+        warnings: [],
+      },
       ...{ calls: { log: 0, fault: 0, learned: 0, guessed: 0 }, passed: [], seconds: 0 },
       tenantNames: new Map<string, string>(),
     };

@@ -9,12 +9,12 @@ export const LARGEST_DEVIATION = 0.05;
 
 /** What a rehearsal cannot tell. */
 export const NOT_SIMULATED = [
-  "Preferences and limits on output that callers sent are not in the log: a request's chain is what its log row shows to have been asked, and its hold is that of a request without a limit.",
+  "What callers asked for beyond a model where the log does not have it (older rows, jobs): a request's chain is then what its log row shows to have been asked, and its hold is that of a request without a limit.",
   'How slow or limited vendors become under traffic that moves to them; they answer as they did in the window.',
-  "Budgets, tokens per minute, open requests, guardrails, sticky conversations and hedging; keys' requests per minute are only looked at with --scale.",
+  'Budgets, limits of end users, guardrails and answers from the cache; requests and tokens per minute are only looked at with --scale and --speed.',
   'Instances of their own: there is one memory of routes, as if one process had served all.',
   'Callers who would have left, or sent their requests again, because of what was changed.',
-  'Answers that another route went on with: they are priced at the route that answered last. Kept answers cost and take what the log says.',
+  'Streams that break off are not gone on with where they were not in the log. Those that were are priced at the route that answered last. Kept answers cost and take what the log says.',
 ] as const;
 
 export interface ReportInput {
@@ -23,6 +23,8 @@ export interface ReportInput {
   readonly comparison: Comparison;
   readonly logged: Logged;
   readonly notPlayed: number;
+  /** Requests of which the log has what was asked for beyond a model. */
+  readonly asked: number;
   readonly calls: Readonly<Record<FateSource, number>>;
   readonly tenantNames: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
@@ -71,6 +73,7 @@ export function makeReport(input: ReportInput) {
       ...pairOf(pair),
     })),
     vendor_calls: input.calls,
+    asked_in_log: input.asked,
     not_played: input.notPlayed,
     not_simulated: NOT_SIMULATED,
     warnings: input.warnings,

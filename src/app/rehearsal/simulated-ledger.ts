@@ -131,13 +131,17 @@ export class SimulatedLedger {
     return { hold, keyIds };
   }
 
-  /** Gives a hold back and takes a charge. */
-  settle({ hold, keyIds }: SimulatedHold, charge: Charge): PayableCharge {
+  /**
+   * Gives a hold back and takes a charge.
+   *
+   * @param maxCost credits, the most that the request's caller allows
+   */
+  settle({ hold, keyIds }: SimulatedHold, charge: Charge, maxCost?: number): PayableCharge {
     const { caller, request, credits } = hold;
     this.open.delete(request.requestId);
     this.accounts.end(caller.tenantId, credits);
     this.noteHeld(keyIds, -credits);
-    const payable = takeCharge(this.accounts, caller.tenantId, charge);
+    const payable = takeCharge(this.accounts, caller.tenantId, charge, maxCost);
     this.noteSpent(caller.tenantId, keyIds, payable.cost);
     return payable;
   }

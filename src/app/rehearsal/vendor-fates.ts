@@ -3,7 +3,7 @@ import type { LoggedAttempt } from '../../core/ledger/request-log/request-log-ro
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import type { Faults } from './faults.js';
-import type { WindowRow } from './log-window.js';
+import { latestCall, type WindowRow } from './log-window.js';
 import { failureOf, paceOf, type LearnedFailure, type LearnedVendors } from './learned-vendors.js';
 
 /** Who said what a call came to: what was taken away, the log, or what was learned from it, or nobody. */
@@ -40,10 +40,14 @@ export class VendorFates {
       if (others) others.push(attempt);
       else this.logged.set(attempt.route, [attempt]);
     }
-    this.last = row.attempts.at(-1);
+    this.last = latestCall(row);
   }
 
-  /** Of the next call. */
+  /**
+   * Of the next call.
+   *
+   * @param nowMs the time of the log
+   */
   next(route: PlannedRoute, limits: CallLimits, nowMs: number): Fate {
     this.asked++;
     const fault = this.faults?.of(route, nowMs);
@@ -53,12 +57,13 @@ export class VendorFates {
       return failing(afterMs, { failure: fault.failure, status: fault.status }, 'fault');
     }
     const logged = this.logged.get(routeName(route));
-    if (logged) return this.ofLog(logged);
+    if (logged) return this.ofLog(logged, route, nowMs);
     return this.refused(route) ?? this.learned(route, nowMs);
   }
 
-  private ofLog(logged: LoggedAttempt[]): Fate {
+  private ofLog(logged: LoggedAttempt[], route: PlannedRoute, nowMs: number): Fate {
     const [attempt] = logged;
+    if (attempt!.outcome === 'outpaced') return this.outpaced(attempt!, route, nowMs);
     const failure = failureOf(attempt!);
     // One that failed goes on to fail, at once, where the log has no second call.
     if (logged.length > 1) logged.shift();
@@ -71,6 +76,12 @@ export class VendorFates {
     const wasted = failure ? attempt!.vendor_cost : 0;
     const breaksOff = failure !== undefined;
     return { firstMs, restMs, failure, breaksOff, wasted, source: 'log' };
+  }
+
+  /** All that is known of it is that it was silent until it was closed. */
+  private outpaced({ duration_ms: silentMs }: LoggedAttempt, route: PlannedRoute, nowMs: number) {
+    const fate = this.learned(route, nowMs);
+    return { ...fate, firstMs: Math.max(fate.firstMs, silentMs + 1) };
   }
 
   /** What one vendor called a bad request, or found too long, is so for the others. */

@@ -48,17 +48,6 @@ describe(VirtualClock.name, () => {
     expect(await clock.wait(signal, 1)).toBe(false);
   });
 
-  it('asks to be kept to a pace before the time goes on', async () => {
-    const paced: number[] = [];
-    const clock = new VirtualClock(0, (nextMs) => {
-      paced.push(nextMs);
-      return Promise.resolve();
-    });
-    for (const ms of [5, 5, 9]) clock.at(ms, () => undefined);
-    await clock.finish();
-    expect(paced).toEqual([5, 9]);
-  });
-
   it('is what the memory of routes goes by', async () => {
     const clock = new VirtualClock(1e12);
     const health = new RouteHealth(10_000, clock);

@@ -17,14 +17,8 @@ export class VirtualClock implements Clock {
   private readonly timers: Timer[] = [];
   private places = 0;
 
-  /**
-   * @param nowMs Unix milliseconds
-   * @param keepPace is waited for before the time becomes what it is given; undefined: as fast as it goes
-   */
-  constructor(
-    private nowMs: number,
-    private readonly keepPace?: (nextMs: number) => Promise<void>,
-  ) {}
+  /** @param nowMs Unix milliseconds */
+  constructor(private nowMs: number) {}
 
   now(): number {
     return this.nowMs;
@@ -32,6 +26,11 @@ export class VirtualClock implements Clock {
 
   monotonicMs(): number {
     return this.nowMs;
+  }
+
+  /** Waits, whatever happens. */
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.at(this.nowMs + ms, resolve));
   }
 
   wait(signal: CancelSignal, ms: number): Promise<boolean> {
@@ -67,10 +66,7 @@ export class VirtualClock implements Clock {
       const next = this.timers[0];
       if (!next || next.dueMs > endMs) break;
       this.pop();
-      if (next.dueMs > this.nowMs) {
-        await this.keepPace?.(next.dueMs);
-        this.nowMs = next.dueMs;
-      }
+      this.nowMs = Math.max(this.nowMs, next.dueMs);
       next.fire();
       // All that follows from it at once has been done when the loop of events comes round.
       await new Promise((resolve) => setImmediate(resolve));

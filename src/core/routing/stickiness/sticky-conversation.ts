@@ -42,6 +42,11 @@ export class StickyConversation {
     return new StickyConversation(key, ttlOf(request), places);
   }
 
+  /** By its name, as `key` has it. */
+  static named(key: string, places: ConversationPlaces): StickyConversation {
+    return new StickyConversation(key, CACHE_TTL_MS, places);
+  }
+
   /** Which account of a pool is first as long as it is well: where the conversation is, else one that all instances agree on. */
   preferredAccount(routes: readonly PooledRoute[]): string | undefined {
     const place = this.places.of(this.key);
