@@ -9,10 +9,16 @@ export class Bench {
   rowId = '';
   #profileFolder;
 
-  /** @param targets the yardstick and then the gateway */
-  constructor({ targets, settings, profileFolder }) {
+  /**
+   * @param targets the yardstick and then the gateway
+   * @param startFresh starts both anew, and resolves to `targets` and `stop`
+   * @param measureStarts starts gateways: see `measureStarts` of the gateway's target
+   */
+  constructor({ targets, settings, profileFolder, startFresh, measureStarts }) {
     this.targets = targets;
     this.settings = settings;
+    this.startFresh = startFresh;
+    this.measureStarts = measureStarts;
     this.#profileFolder = profileFolder;
     if (profileFolder !== undefined) mkdirSync(profileFolder, { recursive: true });
   }

@@ -1,25 +1,32 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Driver } from './driver.mjs';
+import { addedLine, cpuLine, figuresOfCpu, figuresOfLatency } from './lines.mjs';
 import { readTreeCpu } from './process-tree.mjs';
-import { median } from './statistics.mjs';
+import { percentile } from './statistics.mjs';
 
 /** What a target still has to do when the last answer has left. */
 const SETTLE_MS = 100;
 
 /**
- * CPU per request with so many requests under way all the time. Yardstick and gateway take turns,
- * so that whatever else the machine does meets both; the ratio is that of neighbours.
+ * CPU per request, and latency if there are bounds for it, with so many requests under way all the
+ * time. Yardstick and gateway take turns, so that whatever else the machine does meets both; the
+ * ratio is that of neighbours.
+ *
+ * @param row.bounds `ratio` of Node to the yardstick, `postgresMicros` per request, and `addedMs`
+ *   with p50 and p99; what is left out has no budget, and without `addedMs` no latency is shown
+ * @param row.isBrief whether an earlier row is likely to have warmed it up
  */
-export async function runCpuRow({ workload, concurrency, title, maxRatio }, bench) {
+export async function runCpuRow({ workload, concurrency, title, bounds, isBrief }, bench) {
   const { settings, targets } = bench;
   const drivers = targets.map(
     (target) => new Driver(target, workload, { connections: concurrency }),
   );
+  const warmUpMs = isBrief ? settings.briefWarmUpMs : settings.warmUpMs;
   for (const driver of drivers) {
     await driver.target.beginRow();
     await driver.closedLoop({
       concurrency,
-      durationMs: settings.warmUpMs,
+      durationMs: warmUpMs,
       maxRequests: settings.warmUpRequests,
     });
   }
@@ -27,7 +34,10 @@ export async function runCpuRow({ workload, concurrency, title, maxRatio }, benc
   for (let round = 0; round < settings.rounds; round++) {
     const measured = {};
     for (const driver of drivers) {
-      measured[driver.target.name] = await measure(driver, concurrency, settings.roundMs);
+      measured[driver.target.name] = await measureLoad(driver, {
+        concurrency,
+        durationMs: settings.roundMs,
+      });
     }
     rounds.push(measured);
   }
@@ -35,50 +45,36 @@ export async function runCpuRow({ workload, concurrency, title, maxRatio }, benc
     driver.closedLoop({ concurrency, durationMs: settings.profileMs }),
   );
   await bench.finishRow(workload, drivers);
-
-  const ratios = rounds.map(({ yardstick, gateway }) => gateway.node / yardstick.node);
-  const treeRatios = rounds.map(
-    ({ yardstick, gateway }) => (gateway.node + gateway.postgres) / yardstick.node,
-  );
-  const of = (read) => median(rounds.map(read));
-  const ratio = median(ratios);
-  return {
-    rounds,
-    lines: [
-      {
-        work: title,
-        yardstick: micros(of(({ yardstick }) => yardstick.node)),
-        node: micros(of(({ gateway }) => gateway.node)),
-        tree: micros(of(({ gateway }) => gateway.node + gateway.postgres)),
-        result: `${times(ratio)} (${times(Math.min(...ratios))}–${times(Math.max(...ratios))})`,
-        treeResult: times(median(treeRatios)),
-        budget: `≤ ${times(maxRatio)}`,
-        isMet: ratio <= maxRatio,
-      },
-    ],
-  };
+  return describeLoad(title, rounds, bounds);
 }
 
-async function measure(driver, concurrency, durationMs) {
+/** The rounds of one kind of load in lines and figures: see `runCpuRow` for the bounds. */
+export function describeLoad(title, rounds, { addedMs, ...bounds }) {
+  const lines = [cpuLine(title, rounds, bounds)];
+  const figures = figuresOfCpu(rounds);
+  if (addedMs) {
+    lines.push(addedLine(`${title}: p50`, rounds, 'p50Ms', addedMs.p50));
+    lines.push(addedLine(`${title}: p99`, rounds, 'p99Ms', addedMs.p99));
+    figures.push(...figuresOfLatency(rounds));
+  }
+  return { rounds, lines, figures };
+}
+
+/** One round of one driver. CPU is in microseconds per request. */
+export async function measureLoad(driver, { concurrency, durationMs }) {
   const { pid } = driver.target.server;
   const before = readTreeCpu(pid);
   const startedMs = Date.now();
-  const { requests } = await driver.closedLoop({ concurrency, durationMs });
+  const { requests, latenciesMs } = await driver.closedLoop({ concurrency, durationMs });
   const seconds = (Date.now() - startedMs) / 1000;
   await wait(SETTLE_MS);
   const after = readTreeCpu(pid);
   return {
     requests,
     perSecond: requests / seconds,
+    p50Ms: percentile(latenciesMs, 0.5),
+    p99Ms: percentile(latenciesMs, 0.99),
     node: (after.node - before.node) / requests,
     postgres: (after.postgres - before.postgres) / requests,
   };
-}
-
-function micros(value) {
-  return `${Math.round(value)} µs`;
-}
-
-function times(value) {
-  return `${value.toFixed(2)} ×`;
 }

@@ -31,19 +31,24 @@ export class Driver {
 
   /**
    * Keeps so many requests under way, for a time or until there were `maxRequests`. Resolves when
-   * the last one is answered.
+   * the last one is answered, to how many there were and how long each took.
    */
   async closedLoop({ concurrency, durationMs, maxRequests = Infinity }) {
-    const endMs = performance.now() + durationMs;
+    let nowMs = performance.now();
+    const endMs = nowMs + durationMs;
     let requests = 0;
+    const latenciesMs = [];
     const work = async () => {
-      while (performance.now() < endMs && requests < maxRequests) {
+      while (nowMs < endMs && requests < maxRequests) {
         requests++;
+        const startMs = performance.now();
         await this.send();
+        nowMs = performance.now();
+        latenciesMs.push(nowMs - startMs);
       }
     };
     await Promise.all(Array.from({ length: concurrency }, work));
-    return { requests };
+    return { requests, latenciesMs };
   }
 
   /**

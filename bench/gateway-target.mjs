@@ -1,5 +1,8 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
+import { request } from 'undici';
 import { BUILT_SERVICE } from '../scripts/ensure-built.mjs';
 import { PROJECT_ROOT } from '../scripts/project-root.mjs';
 import { PRICING } from './answers.mjs';
@@ -9,16 +12,91 @@ import { InvoiceCheck } from './invoice-check.mjs';
 import { startServer } from './server-process.mjs';
 import { PROVIDERS } from './workloads.mjs';
 
+const SERVICE = join(PROJECT_ROOT, BUILT_SERVICE);
+
 /**
  * The built service as an operator runs it, everything on: embedded PostgreSQL, ledger, request
  * log, one guardrail, rate limit, access log. It lives in a folder of its own inside `folder`.
+ *
+ * @param nodeOptions words of Node's before the program
+ * @param launcher the program and its words that run Node, if it is not to be run by itself
  */
-export async function startGatewayTarget({ servers, folder, upstreamUrl, models, inspect }) {
+export async function startGatewayTarget(options) {
+  const { servers, folder, nodeOptions = [], launcher } = options;
+  const home = makeHome(folder);
+  const { apiKey, environment } = benchEnvironment(home, options);
+  const server = await startServer([...nodeOptions, SERVICE], {
+    servers,
+    logFile: join(home, 'gateway.log'),
+    environment,
+    launcher,
+  });
+  await addGuardrail(server.url, apiKey);
+  const check = new InvoiceCheck(server.url, apiKey);
+  return {
+    name: 'gateway',
+    origin: server.url,
+    apiKey,
+    server,
+    /** Answers carry their cost. */
+    bills: true,
+    modelInAnswer: ({ alias }) => alias,
+    recordAnswer: (alias, reader) => check.expect(alias, reader),
+    beginRow: () => check.begin(),
+    findBillingFaults: (alias) => check.findFaults(alias),
+  };
+}
+
+/**
+ * Starts the built service three times, one after the other, and ends it each time.
+ *
+ * @returns milliseconds until `/readyz` said yes: `firstMs` with an empty data folder, `embeddedMs`
+ *   with one that has been used, `atHandMs` with that folder's database as one of somebody else's
+ */
+export async function measureStarts({ servers, folder, ...options }) {
+  const home = makeHome(folder);
+  const { environment, dataDirectory } = benchEnvironment(home, { servers, folder, ...options });
+  const start = async (further) => {
+    const startedMs = performance.now();
+    const server = await startServer([SERVICE], {
+      servers,
+      logFile: join(home, `start-${servers.length}.log`),
+      environment: { ...environment, ...further },
+    });
+    await untilReady(server.url);
+    const takenMs = performance.now() - startedMs;
+    await server.stop();
+    return takenMs;
+  };
+  const firstMs = await start({});
+  const embeddedMs = await start({});
+  const { startEmbeddedPostgres } =
+    await import('../dist/src/platform/database/embedded-postgres.js');
+  const postgres = await startEmbeddedPostgres({ dataDirectory });
+  try {
+    return {
+      firstMs,
+      embeddedMs,
+      atHandMs: await start({
+        DATABASE_URL: postgres.url,
+        GATEWAY_SECRET_FILE: join(dataDirectory, 'secret'),
+      }),
+    };
+  } finally {
+    await postgres.stop();
+  }
+}
+
+function makeHome(folder) {
   const home = join(folder, 'gateway');
   mkdirSync(home);
   // As root the service runs PostgreSQL as another user, who has to pass through.
   chmodSync(folder, 0o711);
-  const { apiKey, environment } = gatewayEnvironment({
+  return home;
+}
+
+function benchEnvironment(home, { upstreamUrl, models, environment }) {
+  return gatewayEnvironment({
     folder: home,
     keyPrefix: 'sk-bench-',
     providers: [
@@ -37,26 +115,15 @@ export async function startGatewayTarget({ servers, folder, upstreamUrl, models,
       },
     ],
     models: models.map((id) => ({ id, pricing: PRICING })),
+    further: environment,
   });
+}
 
-  const options = inspect ? ['--inspect=127.0.0.1:0'] : [];
-  const server = await startServer([...options, join(PROJECT_ROOT, BUILT_SERVICE)], {
-    servers,
-    logFile: join(home, 'gateway.log'),
-    environment,
-  });
-  await addGuardrail(server.url, apiKey);
-  const check = new InvoiceCheck(server.url, apiKey);
-  return {
-    name: 'gateway',
-    origin: server.url,
-    apiKey,
-    server,
-    /** Answers carry their cost. */
-    bills: true,
-    modelInAnswer: ({ alias }) => alias,
-    recordAnswer: (alias, reader) => check.expect(alias, reader),
-    beginRow: () => check.begin(),
-    findBillingFaults: (alias) => check.findFaults(alias),
-  };
+async function untilReady(url) {
+  for (;;) {
+    const { statusCode, body } = await request(`${url}/readyz`);
+    await body.dump();
+    if (statusCode === 200) return;
+    await wait(10);
+  }
 }

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Driver } from './driver.mjs';
+import { addedLine, cpuLine, figuresOfCpu, figuresOfLatency } from './lines.mjs';
 import { readTreeCpu } from './process-tree.mjs';
-import { median, percentile } from './statistics.mjs';
+import { percentile } from './statistics.mjs';
 
 /** More than are ever under way, so that nothing queues in the driver. */
 const CONNECTIONS = 250;
@@ -21,7 +22,10 @@ export async function runLatencyRow({ workload, perSecond, title, maxAddedMs }, 
   for (let round = 0; round < settings.rounds; round++) {
     const measured = {};
     for (const driver of drivers) {
-      measured[driver.target.name] = await measure(driver, perSecond, settings.latencyRoundMs);
+      measured[driver.target.name] = await measureRate(driver, {
+        perSecond,
+        durationMs: settings.latencyRoundMs,
+      });
     }
     rounds.push(measured);
   }
@@ -29,44 +33,19 @@ export async function runLatencyRow({ workload, perSecond, title, maxAddedMs }, 
     driver.openLoop({ perSecond, durationMs: settings.profileMs }),
   );
   await bench.finishRow(workload, drivers);
-
-  const line = (name, part, maxMs) => {
-    const of = (target) => median(rounds.map((round) => round[target][part]));
-    const added = rounds.map(({ yardstick, gateway }) => gateway[part] - yardstick[part]);
-    const addedMs = median(added);
-    return {
-      work: `${title}: ${name}`,
-      yardstick: `${of('yardstick').toFixed(2)} ms`,
-      node: `${of('gateway').toFixed(2)} ms`,
-      tree: '',
-      result: `${plus(addedMs)} ms (${plus(Math.min(...added))} to ${plus(Math.max(...added))})`,
-      treeResult: '',
-      budget: `≤ +${maxMs} ms`,
-      isMet: addedMs <= maxMs,
-    };
-  };
-  const cpu = (target, read) => median(rounds.map((round) => read(round[target])));
-  const yardstickCpu = cpu('yardstick', ({ node }) => node);
-  const nodeCpu = cpu('gateway', ({ node }) => node);
-  const treeCpu = cpu('gateway', ({ node, postgres }) => node + postgres);
   return {
     rounds,
     lines: [
-      line('p50', 'p50Ms', maxAddedMs.p50),
-      line('p99', 'p99Ms', maxAddedMs.p99),
-      {
-        work: `${title}: CPU per request`,
-        yardstick: `${Math.round(yardstickCpu)} µs`,
-        node: `${Math.round(nodeCpu)} µs`,
-        tree: `${Math.round(treeCpu)} µs`,
-        result: `${(nodeCpu / yardstickCpu).toFixed(2)} ×`,
-        treeResult: `${(treeCpu / yardstickCpu).toFixed(2)} ×`,
-      },
+      addedLine(`${title}: p50`, rounds, 'p50Ms', maxAddedMs.p50),
+      addedLine(`${title}: p99`, rounds, 'p99Ms', maxAddedMs.p99),
+      cpuLine(`${title}: CPU per request`, rounds),
     ],
+    figures: [...figuresOfLatency(rounds), ...figuresOfCpu(rounds)],
   };
 }
 
-async function measure(driver, perSecond, durationMs) {
+/** One round of one driver. CPU is in microseconds per request. */
+export async function measureRate(driver, { perSecond, durationMs }) {
   const { pid } = driver.target.server;
   const before = readTreeCpu(pid);
   const { requests, latenciesMs } = await driver.openLoop({ perSecond, durationMs });
@@ -79,8 +58,4 @@ async function measure(driver, perSecond, durationMs) {
     node: (after.node - before.node) / requests,
     postgres: (after.postgres - before.postgres) / requests,
   };
-}
-
-function plus(value) {
-  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;
 }

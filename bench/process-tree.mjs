@@ -29,6 +29,13 @@ export function readTreeMemory(rootPid) {
   return memory;
 }
 
+/** How many processes a process and its descendants are now. */
+export function countProcesses(rootPid) {
+  const count = { node: 0, postgres: 0 };
+  for (const { isPostgres } of readTree(rootPid)) count[isPostgres ? 'postgres' : 'node']++;
+  return count;
+}
+
 /** CPU time that all processes of the machine have used, in microseconds. */
 export function readMachineCpu() {
   const [, user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'latin1')

@@ -3,7 +3,14 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Bench } from './bench.mjs';
-import { startGatewayTarget } from './gateway-target.mjs';
+import { measureStarts, startGatewayTarget } from './gateway-target.mjs';
+import {
+  changesToMarkdown,
+  compareRecords,
+  readRecord,
+  toRecord,
+  writeRecord,
+} from './history.mjs';
 import { readOptions, USAGE } from './options.mjs';
 import { readMachineCpu, readTreeCpu } from './process-tree.mjs';
 import { startServer } from './server-process.mjs';
@@ -21,6 +28,8 @@ export async function runBench(words, say) {
   let options;
   try {
     options = readOptions(words);
+    // Before minutes are spent on what cannot be compared.
+    if (options.isCompared) options.before = readRecord(options.against, options.mode);
   } catch (error) {
     say(`${error.message}\n\n${USAGE}`);
     return 1;
@@ -39,21 +48,45 @@ export async function runBench(words, say) {
   process.once('SIGINT', () => leave('Interrupted'));
   process.once('SIGTERM', () => leave('Terminated'));
   try {
-    const targets = await startTargets(options, folder, servers);
-    return await runRows(options, targets, servers, say);
+    return await runRows(options, await startTargets(options, folder, servers), servers, say);
   } finally {
     clearTimeout(watchdog);
     await stopAll();
   }
 }
 
+/** The upstream and both targets, and how to start others that call the same upstream. */
 async function startTargets({ rows, profileFolder }, folder, servers) {
   const logFile = join(folder, 'upstream.log');
   const upstream = await startServer([MOCK_UPSTREAM], { servers, logFile });
   const models = rows.flatMap((row) => row.models);
-  const inspect = profileFolder !== undefined;
-  const options = { servers, folder, models, inspect, upstreamUrl: upstream.url };
-  return [await startYardstickTarget(options), await startGatewayTarget(options)];
+  const nodeOptions = profileFolder === undefined ? [] : ['--inspect=127.0.0.1:0'];
+  const options = { servers, models, nodeOptions, upstreamUrl: upstream.url };
+  const startIn = async (place) => [
+    await startYardstickTarget({ ...options, folder: place }),
+    await startGatewayTarget({ ...options, folder: place }),
+  ];
+  return {
+    targets: await startIn(folder),
+    async startFresh() {
+      const targets = await startIn(makeFolder(folder));
+      return {
+        targets,
+        stop: () => Promise.all(targets.map(({ server }) => stopServer(server))),
+      };
+    },
+    measureStarts: () => measureStarts({ ...options, folder: makeFolder(folder) }),
+  };
+}
+
+function makeFolder(parent) {
+  return mkdtempSync(join(parent, 'fresh-'));
+}
+
+/** What it used counts on as this run's. */
+async function stopServer(server) {
+  server.usedCpu = readTreeCpu(server.pid);
+  await server.stop();
 }
 
 /** The last one first: the upstream outlives those that call it. */
@@ -62,8 +95,9 @@ async function stopServers(servers, folder) {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function runRows({ mode, settings, rows, jsonFile, profileFolder }, targets, servers, say) {
-  const bench = new Bench({ targets, settings, profileFolder });
+async function runRows(options, started, servers, say) {
+  const { mode, settings, rows, jsonFile, profileFolder, before } = options;
+  const bench = new Bench({ ...started, settings, profileFolder });
   const startedMs = Date.now();
   const loadBefore = loadavg()[0];
   const readOthers = () => readMachineCpu() - ownCpu(servers);
@@ -95,15 +129,28 @@ async function runRows({ mode, settings, rows, jsonFile, profileFolder }, target
       JSON.stringify({ conditions, otherCores, results, faults: bench.faults }, undefined, 2),
     );
   }
-  return bench.faults.length === 0 ? 0 : 1;
+  const record = toRecord({
+    mode,
+    results,
+    otherCores,
+    conditions: { node: process.versions.node, cores },
+  });
+  let isWorse = false;
+  if (before !== undefined) {
+    const changes = compareRecords(before, record);
+    isWorse = changes.some(({ verdict }) => verdict === 'worse');
+    console.log(`\nSince ${before.date} (${before.commit}):\n\n${changesToMarkdown(changes)}`);
+  }
+  if (options.isRecorded) say(`Kept as bench/history/${writeRecord(record)}`);
+  return bench.faults.length === 0 && !isWorse ? 0 : 1;
 }
 
 /** CPU that this process and its servers have used so far, in microseconds. */
 function ownCpu(servers) {
   const { user, system } = process.cpuUsage();
   let used = user + system;
-  for (const { pid } of servers) {
-    const { node, postgres } = readTreeCpu(pid);
+  for (const { pid, usedCpu } of servers) {
+    const { node, postgres } = usedCpu ?? readTreeCpu(pid);
     used += node + postgres;
   }
   return used;

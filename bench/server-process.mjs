@@ -12,15 +12,25 @@ const POLL_MS = 20;
  * manager does it: a pipe would make it wait for the driver, which is busy.
  *
  * @param options.servers gets the new one as soon as there is a process that has to be stopped
+ * @param options.launcher words that run Node, of which the first is a program
+ * @param options.startLimitMs so long it may take to listen
  * @param options.stopLimitMs so long a process that is told to end may take
  * @returns its `pid`, its `url`, what it printed so far, how to end it, and how it ended
  */
 export async function startServer(
   parameters,
-  { servers, logFile, environment = process.env, stopLimitMs = STOP_LIMIT_MS },
+  {
+    servers,
+    logFile,
+    environment = process.env,
+    launcher = [],
+    startLimitMs = START_LIMIT_MS,
+    stopLimitMs = STOP_LIMIT_MS,
+  },
 ) {
   const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, parameters, {
+  const [program, ...words] = [...launcher, process.execPath, ...parameters];
+  const child = spawn(program, words, {
     env: environment,
     // The end of stdin tells a helper process that this one has ended.
     stdio: ['pipe', log, log],
@@ -45,7 +55,7 @@ export async function startServer(
   };
   servers.push(server);
 
-  const limitMs = Date.now() + START_LIMIT_MS;
+  const limitMs = Date.now() + startLimitMs;
   for (;;) {
     const url = /listens on (\S+)/.exec(server.printed())?.[1];
     if (url !== undefined) return Object.assign(server, { url });

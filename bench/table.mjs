@@ -1,20 +1,26 @@
+const MET = { true: 'met', false: '**missed**' };
 const COLUMNS = [
   ['work', ({ work }) => work],
   ['yardstick', ({ yardstick }) => yardstick],
   ['gateway: Node', ({ node }) => node],
-  ['Node + PostgreSQL', ({ tree }) => tree],
+  ['PostgreSQL', ({ postgres }) => postgres],
+  ['both', ({ tree }) => tree],
   ['Node to yardstick (lowest–highest round)', ({ result }) => result],
-  ['with PostgreSQL', ({ treeResult }) => treeResult],
-  ['budget (Node)', ({ budget }) => budget],
-  ['', ({ isMet }) => (isMet === undefined ? '' : isMet ? 'met' : '**missed**')],
+  ['both to yardstick', ({ treeResult }) => treeResult],
+  ['budget', ({ budgets = [] }) => budgets.map(({ text }) => text).join('; ')],
+  ['', ({ budgets = [] }) => budgets.map(({ isMet }) => MET[isMet]).join('; ')],
 ];
 
-/** The rows' lines as one markdown table. */
-export function toMarkdown(lines) {
-  const head = `| ${COLUMNS.map(([name]) => name).join(' | ')} |`;
-  const rule = `| ${COLUMNS.map((_, index) => (index === 0 ? '---' : '--:')).join(' | ')} |`;
+/**
+ * Lines as one markdown table.
+ *
+ * @param columns each with its name and what reads its cell from a line; as the rows' lines have them
+ */
+export function toMarkdown(lines, columns = COLUMNS) {
+  const head = `| ${columns.map(([name]) => name).join(' | ')} |`;
+  const rule = `| ${columns.map((_, index) => (index === 0 ? '---' : '--:')).join(' | ')} |`;
   const rows = lines.map(
-    (line) => `| ${COLUMNS.map(([, read]) => read(line) || '–').join(' | ')} |`,
+    (line) => `| ${columns.map(([, read]) => read(line) || '–').join(' | ')} |`,
   );
   return [head, rule, ...rows].join('\n');
 }

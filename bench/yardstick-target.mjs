@@ -8,12 +8,13 @@ import { startServer } from './server-process.mjs';
 const PROGRAM = fileURLToPath(new URL('./bare-proxy.mjs', import.meta.url));
 
 /** The bare proxy as a target. It bills nobody, but has to have read every usage right. */
-export async function startYardstickTarget({ servers, folder, upstreamUrl, inspect }) {
+export async function startYardstickTarget(options) {
+  const { servers, folder, upstreamUrl, nodeOptions = [], launcher } = options;
   const apiKey = `sk-bench-${randomBytes(16).toString('hex')}`;
-  const options = inspect ? ['--inspect=127.0.0.1:0'] : [];
-  const server = await startServer([...options, PROGRAM, upstreamUrl, apiKey], {
+  const server = await startServer([...nodeOptions, PROGRAM, upstreamUrl, apiKey], {
     servers,
     logFile: join(folder, 'yardstick.log'),
+    launcher,
   });
   const expected = { requests: 0, promptTokens: 0, completionTokens: 0 };
   return {

@@ -1,6 +1,6 @@
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as wait } from 'node:timers/promises';
-import { megabytes } from '../memory-row.mjs';
+import { megabytes } from '../lines.mjs';
 import { readTreeMemory } from '../process-tree.mjs';
 import { told } from './table.mjs';
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { PRICING } from '../answers.mjs';
 import { Driver } from '../driver.mjs';
-import { megabytes } from '../memory-row.mjs';
+import { megabytes } from '../lines.mjs';
 import { percentile } from '../statistics.mjs';
 import { smallChat } from '../workloads.mjs';
 import { readConnections } from './connections.mjs';

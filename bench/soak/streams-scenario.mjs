@@ -1,5 +1,5 @@
 import { Driver } from '../driver.mjs';
-import { megabytes } from '../memory-row.mjs';
+import { megabytes } from '../lines.mjs';
 import { MillisecondHistogram } from '../statistics.mjs';
 import { streamedChat } from '../workloads.mjs';
 import { modelRow } from './gateway-process.mjs';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
-import { megabytes } from '../memory-row.mjs';
+import { megabytes } from '../lines.mjs';
 import { PROVIDERS } from '../workloads.mjs';
 import { collectGarbage } from './inspector.mjs';
 import { inUseLine, readMemory, watchMemory } from './memory.mjs';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import http from 'node:http';
 import { Agent, request } from 'undici';
-import { megabytes } from '../../memory-row.mjs';
+import { megabytes } from '../../lines.mjs';
 import { readMemory } from '../memory.mjs';
 import { atMost, none } from '../table.mjs';
 import { makeBody, PATHS } from './prompts.mjs';

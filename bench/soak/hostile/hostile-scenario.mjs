@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { megabytes } from '../../memory-row.mjs';
+import { megabytes } from '../../lines.mjs';
 import { readMemory, watchMemory } from '../memory.mjs';
 import { atMost, milliseconds, none, seconds, told } from '../table.mjs';
 import { ask } from './callers.mjs';
