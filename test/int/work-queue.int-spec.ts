@@ -43,6 +43,34 @@ describe('the queue in the database', () => {
     });
   });
 
+  it('needs two sessions while nothing has happened, and delivers what then comes, by another too', async () => {
+    const own = await createTestDatabase({ migrate: false });
+    const place = { redisUrl: undefined, databaseUrl: own.url };
+    const instance = await openQueue(place);
+    const other = await openQueue(place);
+    try {
+      const jobs = await collectKeys(instance.queue, 'jobs');
+      const webhooks = await collectKeys(instance.queue, 'webhooks');
+      // Long enough for the look after the start.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const { rows } = await own.database.query<{ sessions: number }>(
+        `SELECT count(*)::int AS sessions FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name LIKE 'model-gateway queue%'`,
+      );
+      // One of them, in the pool, may be the other instance's.
+      expect(rows[0]?.sessions).toBeLessThanOrEqual(3);
+      await instance.queue.wake('jobs', 'own');
+      await other.queue.wake('webhooks', 'from elsewhere');
+      await other.queue.wake('webhooks', 'later', { delayMs: 50 });
+      await until(() => jobs.includes('own') && webhooks.includes('later'));
+      expect(webhooks.toSorted()).toEqual(['from elsewhere', 'later']);
+    } finally {
+      await instance.close();
+      await other.close();
+      await own.drop();
+    }
+  });
+
   it('is made by several instances that start at once', async () => {
     const own = await createTestDatabase({ migrate: false });
     const place = { redisUrl: undefined, databaseUrl: own.url };

@@ -24,6 +24,25 @@ const LOST_AFTER_SECONDS = 5;
 const FETCH_GRACE_SECONDS = 5;
 const MAX_ROWS = 200;
 
+/** Which rows each part is about, for it and for the look before it. */
+const LATE = `status IN ('queued', 'in_progress') AND deadline_at <= now()`;
+const LOST = `status IN ('queued', 'in_progress')
+  AND run_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS})
+  AND (lease_until IS NULL OR lease_until < now())`;
+const UNFETCHED = `status = 'succeeded' AND fetched_at IS NULL
+  AND expires_at <= now() - make_interval(secs => ${FETCH_GRACE_SECONDS})`;
+const UNFINISHED = `(webhook_due OR cancel_due)
+  AND run_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS})`;
+
+/** One statement in place of those of all parts, which find nothing nearly always. */
+const WHAT_THERE_IS = `
+  SELECT EXISTS (SELECT FROM jobs WHERE ${LATE}) AS late,
+    EXISTS (SELECT FROM jobs WHERE ${LOST}) AS lost,
+    EXISTS (SELECT FROM jobs WHERE ${UNFETCHED}) AS unfetched,
+    EXISTS (SELECT FROM jobs WHERE ${UNFINISHED}) AS unfinished`;
+
+type WhatThereIs = Record<'late' | 'lost' | 'unfetched' | 'unfinished', boolean>;
+
 /**
  * Looks through the rows from time to time for what no wake-up brings about: jobs whose wake-up got
  * lost or whose worker died, deadlines, what nobody fetched, files to remove, and what was left
@@ -57,10 +76,14 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
 
   /** Everything once; what fails is tried again the next time. */
   async sweepNow(): Promise<void> {
-    await this.attempt('deadlines', () => this.expireLate());
-    await this.attempt('lost wake-ups', () => this.wakeLost());
-    await this.attempt('unfetched results', () => this.refundUnfetched());
-    await this.attempt('ends', () => this.followUpEnds());
+    await this.attempt('all rows', async () => {
+      const { rows } = await this.database.query<WhatThereIs>(WHAT_THERE_IS);
+      const found = rows[0];
+      if (found?.late) await this.attempt('deadlines', () => this.expireLate());
+      if (found?.lost) await this.attempt('lost wake-ups', () => this.wakeLost());
+      if (found?.unfetched) await this.attempt('unfetched results', () => this.refundUnfetched());
+      if (found?.unfinished) await this.attempt('ends', () => this.followUpEnds());
+    });
     await this.attempt('traces', () => this.traces.sweep());
     await this.attempt('files', async () => {
       while ((await this.artifacts.sweep()) > 0 && !this.timer.isStopped);
@@ -69,8 +92,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
 
   private async expireLate(): Promise<void> {
     const { rows } = await this.database.query<EndableJob>(
-      `SELECT ${ENDABLE} FROM jobs
-       WHERE status IN ('queued', 'in_progress') AND deadline_at <= now()
+      `SELECT ${ENDABLE} FROM jobs WHERE ${LATE}
        ORDER BY deadline_at LIMIT $1`,
       [MAX_ROWS],
     );
@@ -82,13 +104,10 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     const { waiting } = (await this.queue.depths()).jobs;
     const { rows } = await this.database.query<{ id: string }>(
       `UPDATE jobs SET run_at = now() WHERE id IN (
-         SELECT id FROM jobs
-         WHERE status IN ('queued', 'in_progress')
-           AND run_at < now() - make_interval(secs => $1)
-           AND (lease_until IS NULL OR lease_until < now())
-         ORDER BY run_at LIMIT $2 FOR UPDATE SKIP LOCKED
+         SELECT id FROM jobs WHERE ${LOST}
+         ORDER BY run_at LIMIT $1 FOR UPDATE SKIP LOCKED
        ) RETURNING id`,
-      [LOST_AFTER_SECONDS, Math.max(0, MAX_ROWS - waiting)],
+      [Math.max(0, MAX_ROWS - waiting)],
     );
     await this.forEach(rows, ({ id }) => this.queue.wake('jobs', id));
   }
@@ -96,20 +115,17 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
   private async refundUnfetched(): Promise<void> {
     const { rows } = await this.database.query<RefundableJob>(
       `SELECT id, tenant_id AS "tenantId", request_id AS "requestId", modality, provider FROM jobs
-       WHERE status = 'succeeded' AND fetched_at IS NULL
-         AND expires_at <= now() - make_interval(secs => $1)
-       ORDER BY expires_at LIMIT $2`,
-      [FETCH_GRACE_SECONDS, MAX_ROWS],
+       WHERE ${UNFETCHED}
+       ORDER BY expires_at LIMIT $1`,
+      [MAX_ROWS],
     );
     await this.forEach(rows, (job) => this.endings.refund(job, { onlyUnfetched: true }));
   }
 
   private async followUpEnds(): Promise<void> {
     const { rows } = await this.database.query<{ id: string }>(
-      `SELECT id FROM jobs
-       WHERE (webhook_due OR cancel_due) AND run_at < now() - make_interval(secs => $1)
-       ORDER BY run_at LIMIT $2`,
-      [LOST_AFTER_SECONDS, MAX_ROWS],
+      `SELECT id FROM jobs WHERE ${UNFINISHED} ORDER BY run_at LIMIT $1`,
+      [MAX_ROWS],
     );
     await this.forEach(rows, ({ id }) => this.followUp.run(id));
   }

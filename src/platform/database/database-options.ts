@@ -53,6 +53,8 @@ export function databaseOptions(url: string) {
     applicationName: 'model-gateway',
     extra: {
       options: TIME_LIMITS,
+      // Longer than the pauses between sweeps, which would else open sessions anew each time.
+      idleTimeoutMillis: 30_000,
     },
     poolSize: 10,
     connectTimeoutMS: CONNECT_LIMIT_MS,

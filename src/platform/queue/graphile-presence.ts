@@ -14,9 +14,13 @@ export const PRESENCE_LOCK_CLASS = `hashtext('model-gateway queue')`;
 const KEEP_ALIVE =
   '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4';
 
+/** What the queue's tables announce with every new row. */
+const NEW_ROWS = 'jobs:insert';
+
 /**
  * One connection whose advisory locks say what this process is at work on. PostgreSQL drops them the
- * moment the process dies. After an outage of the database they are taken again.
+ * moment the process dies. After an outage of the database they are taken again. It also hears of new rows, so that a queue in which nothing has
+ * happened yet needs no worker.
  */
 export class GraphilePresence {
   private readonly logger = new Logger('WorkQueue');
@@ -28,7 +32,11 @@ export class GraphilePresence {
   private reconnecting: NodeJS.Timeout | undefined;
   private isStopped = false;
 
-  constructor(private readonly url: string) {}
+  /** @param onNewRows is told that there may be new rows in the queue */
+  constructor(
+    private readonly url: string,
+    private readonly onNewRows: () => void,
+  ) {}
 
   async start(): Promise<void> {
     const options = {
@@ -44,8 +52,10 @@ export class GraphilePresence {
     this.latest = client;
     client.on('error', () => this.reconnect(client));
     client.on('end', () => this.reconnect(client));
+    client.on('notification', () => this.onNewRows());
     try {
       await client.connect();
+      await client.query(`LISTEN "${NEW_ROWS}"`);
       for (const name of this.names) await lock(client, name);
       if (this.latest === client) this.client = client;
       this.isFailing = false;

@@ -34,6 +34,14 @@ export async function addWakeUp(
   );
 }
 
+/** Whether there is no wake-up of any topic, be it due, delayed or being worked on. */
+export async function isEmpty(pool: Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ found: boolean }>(
+    'SELECT EXISTS (SELECT FROM graphile_worker._private_jobs) AS found',
+  );
+  return rows[0]?.found !== true;
+}
+
 /** Of what is due no more is counted. */
 const MAX_COUNTED = 200;
 

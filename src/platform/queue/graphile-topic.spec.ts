@@ -30,7 +30,7 @@ describe('workers of a topic that never say that they have ended', () => {
   const topic = new GraphileTopic({ topic: 'jobs', presence } as unknown as Options);
 
   it('are not waited for once none of them works', async () => {
-    topic.start();
+    topic.nudge(1);
     const startedMs = performance.now();
     await topic.stop();
     expect(pools[0]!._workers).toEqual([]);
@@ -39,7 +39,7 @@ describe('workers of a topic that never say that they have ended', () => {
 
   it('are forgotten when others have taken their place', async () => {
     const other = new GraphileTopic({ topic: 'jobs', presence } as unknown as Options);
-    other.start();
+    other.nudge(1);
     const first = pools.at(-1)!;
     Object.assign(first, { _shuttingDown: true, _workers: [] });
     const limitMs = performance.now() + 10_000;

@@ -6,8 +6,8 @@ import type { WakeUp } from './graphile-statements.js';
 import type { Topic } from './work-queue.js';
 
 const RESTART_AFTER_MS = 1_000;
-/** How often idle workers look without being told: GraphileWorkQueue knows better when. */
-const POLL_INTERVAL_MS = 30_000;
+/** How often each idle worker looks without being told: hardly ever, as GraphileWorkQueue knows when. */
+const POLL_INTERVAL_MS = 3_600_000;
 /**
  * Workers that could not note what they had done say never that they have ended, though none of them
  * works any more: so long they have for their last notes.
@@ -24,7 +24,11 @@ export interface GraphileTopicOptions {
   readonly deliver: (wakeUp: WakeUp) => Promise<void>;
 }
 
-/** The workers of one topic. When they give up, as in an outage of the database, others follow. */
+/**
+ * The workers of one topic, made when there is work for the first time: hundreds of them would each ask the
+ * database at the start, and hold a session to listen on. When they give up, as in an outage of the database,
+ * others follow.
+ */
 export class GraphileTopic {
   private readonly running = new Set<WorkerPool>();
   /** Since when none of them works; on the clock of `performance.now()`. */
@@ -40,7 +44,7 @@ export class GraphileTopic {
     return [...this.running].map(({ id }) => id);
   }
 
-  start(): void {
+  private start(): void {
     const { topic, concurrency, pool, logger, deliver } = this.options;
     const workers = runTaskList(
       {
@@ -62,8 +66,10 @@ export class GraphileTopic {
   /** Has so many idle workers look for what is due; each asks the database, and goes on until nothing is. */
   nudge(due: number): void {
     const workers = this.current;
-    if (this.isStopping || !workers || workers._shuttingDown) return;
-    workers.nudge(due);
+    if (this.isStopping) return;
+    // New ones look by themselves.
+    if (!workers) this.start();
+    else if (!workers._shuttingDown) workers.nudge(due);
   }
 
   /** Has workers who gave up followed by new ones. */

@@ -7,6 +7,7 @@ import { endsWithin, within } from '../time/within.js';
 import { GraphilePresence } from './graphile-presence.js';
 import {
   addWakeUp,
+  isEmpty,
   readDepths,
   readNextDue,
   releaseDeadWorkers,
@@ -29,7 +30,11 @@ import {
 const LIMIT_MS = 2_000;
 /** The longest pause between two looks at what is due; new wake-ups announce themselves. */
 const LOOK_EVERY_MS = 1_000;
+/** The same while nobody has anything in the queue: for an announcement that was missed. */
+const QUIET_LOOK_EVERY_MS = 5_000;
 const SHORTEST_PAUSE_MS = 20;
+/** So often at most for announcements, of which there may be hundreds a second. */
+const PAUSE_AFTER_LOOK_MS = 200;
 const SWEEP_EVERY_MS = 2_000;
 /** A key that is being worked on is asked for again after so long. */
 const TURN_TAKEN_DELAY_MS = 300;
@@ -53,13 +58,14 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
   private starting: Promise<void> | undefined;
   private looking: NodeJS.Timeout | undefined;
   private nextLookAtMs = 0;
+  private lookedAtMs = -Infinity;
   private nextSweepAtMs = 0;
   private isStopping = false;
 
   constructor(private readonly url: string) {
     super();
     this.pool = openPool(url);
-    this.presence = new GraphilePresence(url);
+    this.presence = new GraphilePresence(url, () => this.hear());
   }
 
   async onModuleInit(): Promise<void> {
@@ -80,7 +86,6 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
     const deliver = (wakeUp: WakeUp): Promise<void> => this.deliver(topic, wakeUp, consumer);
     const workers = new GraphileTopic({ topic, concurrency, pool, presence, logger, deliver });
     this.topics.set(topic, workers);
-    workers.start();
     this.lookIn(SHORTEST_PAUSE_MS);
   }
 
@@ -151,6 +156,11 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
     if (options.delayMs !== undefined) this.lookIn(options.delayMs);
   }
 
+  /** Of new rows. Workers that there are hear of them by themselves; a topic without any is looked at for them. */
+  private hear(): void {
+    this.lookIn(this.lookedAtMs + PAUSE_AFTER_LOOK_MS - performance.now());
+  }
+
   /** Looks at what is due after so long, unless it is going to look earlier. */
   private lookIn(delayMs: number): void {
     if (this.isStopping || this.topics.size === 0) return;
@@ -163,18 +173,27 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
 
   private async look(): Promise<void> {
     this.looking = undefined;
+    this.lookedAtMs = performance.now();
     let pauseMs = LOOK_EVERY_MS;
     try {
-      await this.sweep();
-      for (const { topic, dueInMs, due } of await readNextDue(this.pool, [...this.topics.keys()])) {
-        if (dueInMs <= 0) this.topics.get(topic)?.nudge(due);
-        else pauseMs = Math.min(pauseMs, Math.ceil(dueInMs));
-      }
+      if (await isEmpty(this.pool)) pauseMs = QUIET_LOOK_EVERY_MS;
+      else pauseMs = await this.lookAtRows();
     } catch {
       // The database is away, which its other users report.
     }
     for (const topic of this.topics.values()) topic.ensureRunning();
     this.lookIn(pauseMs);
+  }
+
+  /** @returns milliseconds until the next wake-up is due, and no more than there are between two looks */
+  private async lookAtRows(): Promise<number> {
+    await this.sweep();
+    let pauseMs = LOOK_EVERY_MS;
+    for (const { topic, dueInMs, due } of await readNextDue(this.pool, [...this.topics.keys()])) {
+      if (dueInMs <= 0) this.topics.get(topic)?.nudge(due);
+      else pauseMs = Math.min(pauseMs, Math.ceil(dueInMs));
+    }
+    return pauseMs;
   }
 
   private async sweep(): Promise<void> {
