@@ -52,6 +52,8 @@ export interface Vendor<Env extends object = object> extends VendorSettings<Env>
   readonly readAllowance?: ReadAllowance;
   /** What the semantic conventions of OpenTelemetry call it, where that is not its id. */
   readonly telemetryName?: string;
+  /** What public price lists call it, where that is not its id alone; the first that has a model counts. */
+  readonly listedAs?: readonly string[];
   createAdapter(provider: ProviderConfig, tools: AdapterTools): Upstream;
 }
 

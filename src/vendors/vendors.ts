@@ -48,3 +48,8 @@ export function allowanceReaderOf({ adapter }: Pick<ProviderConfig, 'adapter'>):
 export function telemetryProvider(providerId: string): string {
   return vendorOf(providerId)?.telemetryName ?? providerId;
 }
+
+/** What public price lists call a provider; the first name under which one has a model counts. */
+export function listedAs(providerId: string): readonly string[] {
+  return vendorOf(providerId)?.listedAs ?? [providerId];
+}

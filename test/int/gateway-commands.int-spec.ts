@@ -1,6 +1,9 @@
 import 'reflect-metadata';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
 import { runCommand } from '../../src/app/commands/run-command.js';
 import { loadSettings } from '../../src/app/load-settings.js';
@@ -239,6 +242,31 @@ describe("the operator's commands", () => {
     const { code, errors } = await runWith('postgres://127.0.0.1:1/gateway', 'tenant', 'list');
     expect(code).toBe(1);
     expect(errors).toMatch(/^.*ECONNREFUSED.*\n$/);
+  });
+
+  it('make a version of the configuration with the prices of a list, and no second one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'prices-'));
+    const list = join(folder, 'list.json');
+    const price = { litellm_provider: 'xai', input_cost_per_token: 1e-6, output_cost_per_token: 0 };
+    writeFileSync(list, JSON.stringify({ 'grok-4.3': price }));
+    const apply = (...words: string[]) => run('catalogue', 'update', list, '--apply', ...words);
+    const shown = async (): Promise<unknown> => JSON.parse((await run('config', 'show')).output);
+
+    expect(await run('catalogue', 'update', list, '--in-force')).toMatchObject({ code: 2 });
+    const first = await apply();
+    expect(first.errors).toContain('1 are held back');
+    expect(first.output).toContain('Version 1 of the configuration has them');
+    const id = 'xai/grok-4.3';
+    expect(await shown()).toMatchObject({ models: [{ id, pricing: { prompt: '0.000001' } }] });
+    expect((await apply('--accept', 'grok-4.3')).errors).toContain('no price of that name');
+    const second = await apply('--accept', `${id}:completion`);
+    expect({ code: second.code, errors: second.errors }).toEqual({ code: 0, errors: '' });
+    const pricing = { prompt: '0.000001', completion: '0' };
+    expect(await shown()).toMatchObject({
+      models: [{ id, pricing, source: expect.stringContaining('LiteLLM') }],
+    });
+    expect((await apply()).output).toContain('Version 2 of the configuration stays');
+    rmSync(folder, { recursive: true });
   });
 
   it('find the catalogue complete', async () => {

@@ -17,6 +17,8 @@ describe(runCommand.name, () => {
         'key create <tenant> [--type routing|management] [--name NAME] [--rate-limit N] [--monthly-spend-limit CREDITS] [--expires ISO-TIME]',
         'key revoke <key-id>',
         'catalogue check',
+        'catalogue update <file|url> [--write FILE] [--accept MODEL[:UNIT]|all]… [--add PATTERN]… [--apply] [--in-force]',
+        'catalogue stale [--days N] [--in-force]',
         'backup <file> [--without-artifacts]',
         'restore <file> [--replace] [--other-secret]',
         'move <to> [--binaries FOLDER] [--replace]',

@@ -11,6 +11,11 @@ import {
 import { adminCreateCommand, adminListCommand, adminRevokeCommand } from './admin.commands.js';
 import { backupCommand, moveCommand, restoreCommand } from './backup.commands.js';
 import {
+  catalogueCheckCommand,
+  catalogueStaleCommand,
+  catalogueUpdateCommand,
+} from './catalogue.commands.js';
+import {
   configApplyCommand,
   configDiffCommand,
   configRollbackCommand,
@@ -35,23 +40,7 @@ import {
   tenantResumeCommand,
   tenantSuspendCommand,
 } from './tenant.commands.js';
-import { loadCatalogue } from '../../core/catalogue/load-catalogue.js';
 import { messageOf } from '../../platform/errors/thrown.js';
-
-const catalogueCheckCommand: Command = {
-  name: 'catalogue check',
-  summary: 'Check the model catalogue, with GATEWAY_CATALOGUE merged over the built-in one.',
-  parameters: [],
-  options: {},
-  async run(_, context) {
-    const { models, problems } = loadCatalogue(context.config().catalogueFile);
-    problems.forEach(context.print);
-    if (problems.length > 0) {
-      throw new CommandError(`${problems.length} of the catalogue's rows cannot be used`);
-    }
-    context.print(`The catalogue is complete: ${models.length} models.`);
-  },
-};
 
 const openApiCommand: Command = {
   name: 'openapi',
@@ -89,6 +78,8 @@ const COMMANDS: readonly Command[] = [
   configVersionsCommand,
   configRollbackCommand,
   catalogueCheckCommand,
+  catalogueUpdateCommand,
+  catalogueStaleCommand,
   providersCheckCommand,
   openApiCommand,
   settingsPageCommand,

@@ -145,12 +145,16 @@ export function problemOfRow(id: string, row: JsonObject): string | undefined {
   return typeof made === 'string' ? made : undefined;
 }
 
-/** Or what is wrong with the row, as the end of a sentence that begins with the field. */
-function makeModel(id: string, row: JsonObject, nowMs: number): MadeModel | string {
+/** The row with what it leaves out, or what is wrong with it, as the end of a sentence that begins with the field. */
+export function readRow(id: string, row: JsonObject): CatalogueModel | string {
   const complete = withDefaults(id, row);
   if (!validate(complete)) return describe(validate.errors?.[0]);
-  const problem = findProblem(complete);
-  if (problem !== undefined) return problem;
+  return findProblem(complete) ?? complete;
+}
+
+function makeModel(id: string, row: JsonObject, nowMs: number): MadeModel | string {
+  const complete = readRow(id, row);
+  if (typeof complete === 'string') return complete;
   return {
     model: toModel(rowAt(complete, nowMs)),
     until: nextChangeOf([complete, ...complete.routes], nowMs),

@@ -63,6 +63,7 @@ export const bedrock: Vendor<BedrockEnv> = {
   id: 'bedrock',
   name: 'AWS Bedrock',
   type: 'aws',
+  listedAs: ['bedrock_converse', 'bedrock', 'amazon-bedrock', 'aws'],
   kinds: ['chat', 'embedding'],
   telemetryName: 'aws.bedrock',
   Variables: BedrockEnv,

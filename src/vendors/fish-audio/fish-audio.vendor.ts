@@ -27,6 +27,7 @@ export const fishAudio: Vendor<FishAudioEnv> = {
   name: 'Fish Audio',
   // A vendor of no kind that the interface has; it is listed by the kind whose API callers use.
   type: 'openai',
+  listedAs: ['fish_audio'],
   kinds: ['speech', 'transcription'],
   Variables: FishAudioEnv,
   baseUrl: (env) => env.FISH_AUDIO_BASE_URL ?? 'https://api.fish.audio',

@@ -23,6 +23,7 @@ export const google: Vendor<GoogleEnv> = {
   id: 'google',
   name: 'Google AI Studio',
   type: 'gcp',
+  listedAs: ['gemini', 'google'],
   kinds: ['chat', 'embedding'],
   telemetryName: 'gcp.gemini',
   Variables: GoogleEnv,

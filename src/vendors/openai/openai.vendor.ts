@@ -27,6 +27,7 @@ export const openAi: Vendor<OpenAiEnv> = {
   id: 'openai',
   name: 'OpenAI',
   type: 'openai',
+  listedAs: ['openai', 'text-completion-openai'],
   kinds: ['chat', 'embedding', 'speech', 'transcription', 'image', 'video'],
   isDefault: true,
   settingWords: { prefill: PREFILLS },

@@ -68,6 +68,7 @@ const schema = {
     local: { enum: LOCAL_SERVERS },
     key_example: { type: 'string', minLength: 8 },
     kinds: { type: 'array', minItems: 1, items: { enum: PRESET_KINDS } },
+    listed_as: { ...words, minItems: 1 },
     reference: { ...words, minItems: 1 },
     as_of: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d$' },
     quirks,

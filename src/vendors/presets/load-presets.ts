@@ -40,6 +40,7 @@ export function vendorOfPreset(preset: Preset): Vendor<Env> {
     // It is listed by the kind whose API callers use.
     type: 'openai',
     kinds,
+    ...(preset.listed_as && { listedAs: preset.listed_as }),
     Variables: variablesOf(preset),
     baseUrl: (env) =>
       env[`${prefix}_BASE_URL`] ?? regions?.[env[`${prefix}_REGION`] ?? ''] ?? preset.base_url,

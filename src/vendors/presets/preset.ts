@@ -30,6 +30,8 @@ export interface Preset {
   readonly regions?: Readonly<Record<string, string>>;
   readonly key_example: string;
   readonly kinds: readonly [PresetKind, ...PresetKind[]];
+  /** What public price lists call it, where that is not its id alone. */
+  readonly listed_as?: readonly string[];
   /**
    * The vendor's own pages on its API, and the day whose state this is, as far as it was to be had from them
    * and from what others publish of it.

@@ -68,6 +68,7 @@ export const vertex: Vendor<VertexEnv> = {
   id: 'vertex',
   name: 'Google Vertex AI',
   type: 'gcp',
+  listedAs: ['vertex_ai-language-models', 'vertex_ai-anthropic_models', 'vertex_ai-embedding-models', 'vertex_ai', 'google-vertex', 'google-vertex-anthropic', 'google'],
   kinds: ['chat', 'embedding', 'image', 'video'],
   telemetryName: 'gcp.vertex_ai',
   Variables: VertexEnv,

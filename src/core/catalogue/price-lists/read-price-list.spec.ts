@@ -1,0 +1,270 @@
+import { describe, expect, it } from '@jest/globals';
+import { PriceListError } from './price-list.js';
+import { readPriceList } from './read-price-list.js';
+
+const TODAY = '2026-11-23';
+
+function read(content: unknown) {
+  return readPriceList(Buffer.from(JSON.stringify(content)), TODAY);
+}
+
+describe('LiteLLM’s list', () => {
+  const row = (fields: object) => ({ litellm_provider: 'acme', mode: 'chat', ...fields });
+  const only = (fields: object) => read({ model: row(fields) }).find('acme', 'model');
+
+  it('gives prices per token with their steps, tiers and steps of tiers', () => {
+    const list = read({
+      sample_spec: { litellm_provider: 'one of …', input_cost_per_token: 0 },
+      'acme/big': row({
+        max_input_tokens: 1_050_000,
+        max_output_tokens: '128000',
+        input_cost_per_token: 2.5e-6,
+        output_cost_per_token: 1.5e-5,
+        cache_read_input_token_cost: 2.5e-7,
+        cache_creation_input_token_cost: 3.125e-6,
+        cache_creation_input_token_cost_above_1hr: 5e-6,
+        output_cost_per_reasoning_token: null,
+        input_cost_per_token_above_272k_tokens: 5e-6,
+        input_cost_per_token_above_128k_tokens: 3e-6,
+        input_cost_per_token_flex: 1.25e-6,
+        input_cost_per_token_batches: 1.25e-6,
+        output_cost_per_token_above_272k_tokens_priority: 4.5e-5,
+        input_cost_per_token_priority_above_272k_tokens: 1e-5,
+        input_cost_per_audio_token: 1,
+      }),
+    });
+    expect(list.name).toBe('LiteLLM');
+    expect(list.models).toEqual([
+      {
+        provider: 'acme',
+        model: 'big',
+        kind: 'chat',
+        contextLength: 1_050_000,
+        maxCompletionTokens: 128_000,
+        prices: {
+          pricing: {
+            prompt: '0.0000025',
+            completion: '0.000015',
+            input_cache_read: '0.00000025',
+            input_cache_write: '0.000003125',
+            input_cache_write_1h: '0.000005',
+          },
+          long_prompts: [
+            { above: 128_000, pricing: { prompt: '0.000003' } },
+            { above: 272_000, pricing: { prompt: '0.000005' } },
+          ],
+          service_tiers: {
+            flex: { pricing: { prompt: '0.00000125' } },
+            batch: { pricing: { prompt: '0.00000125' } },
+            priority: {
+              pricing: {},
+              long_prompts: [
+                { above: 272_000, pricing: { completion: '0.000045', prompt: '0.00001' } },
+              ],
+            },
+          },
+        },
+      },
+    ]);
+  });
+
+  it('gives minutes of what is listed by the second', () => {
+    const hearing = only({ mode: 'audio_transcription', input_cost_per_second: 0.0001 });
+    expect(hearing).toMatchObject({
+      kind: 'transcription',
+      prices: { pricing: { audio_minute: '0.006' } },
+    });
+    const film = only({ mode: 'video_generation', output_cost_per_second: '0.50' });
+    expect(film?.prices.pricing).toEqual({ video_second: '0.5' });
+  });
+
+  it.each([
+    [(0.1 + 0.2) * 1e-6, '0.0000003'],
+    ['2.5E-6', '0.0000025'],
+    ['0.0000010', '0.000001'],
+    [12, '12'],
+    [0, '0'],
+    [1e-18, '0.000000000000000001'],
+    ['1e3', '1000'],
+    [0.1 + 0.2, '0.3'],
+  ])('reads %j as %s', (listed, price) => {
+    expect(only({ input_cost_per_token: listed })).toMatchObject({
+      prices: { pricing: { prompt: price } },
+    });
+  });
+
+  it.each([
+    [-1e-6, 'input_cost_per_token is negative (-0.000001)'],
+    ['-1', 'input_cost_per_token is negative ("-1")'],
+    ['cheap', 'input_cost_per_token is "cheap" and no price'],
+    [true, 'input_cost_per_token is true and no price'],
+    [{}, 'input_cost_per_token is {} and no price'],
+    ['', 'input_cost_per_token is "" and no price'],
+    [1e-19, expect.stringContaining('more than 18 decimal places')],
+    [1e12, expect.stringContaining('9 digits before them')],
+  ])('says why %j is none, and has no price of that model', (listed, problem) => {
+    const model = only({ input_cost_per_token: listed, output_cost_per_token: 1e-6 });
+    expect(model).toMatchObject({ problem, prices: { pricing: {} } });
+  });
+
+  it('has no price of a model that stands there twice with others, or under one key', () => {
+    const cheap = row({ input_cost_per_token: 1e-6 });
+    const list = read({
+      same: cheap,
+      'acme/same': cheap,
+      other: cheap,
+      'acme/other': row({ input_cost_per_token: 2e-6 }),
+    });
+    expect(list.find('acme', 'same')?.problem).toBeUndefined();
+    expect(list.find('acme', 'other')?.problem).toBe('is listed twice, with different prices');
+    const repeated = `{"m": ${JSON.stringify(cheap)}, "m": ${JSON.stringify(cheap)}}`;
+    const model = readPriceList(Buffer.from(repeated), TODAY).find('acme', 'm');
+    expect(model?.problem).toBe('is listed twice');
+  });
+});
+
+describe('the list of models.dev', () => {
+  const listOf = (cost: unknown) =>
+    read({ acme: { id: 'acme', models: { m: { cost, limit: { context: 400_000, output: 8 } } } } });
+
+  it('gives prices per million, of long prompts too', () => {
+    const cost = {
+      input: 1.25,
+      output: 10,
+      cache_read: 0.125,
+      cache_write: 0,
+      reasoning: 10,
+      input_audio: 3,
+      context_over_200k: { input: 2.5, output: 15 },
+    };
+    expect(listOf(cost).models).toEqual([
+      {
+        provider: 'acme',
+        model: 'm',
+        contextLength: 400_000,
+        maxCompletionTokens: 8,
+        prices: {
+          pricing: {
+            prompt: '0.00000125',
+            completion: '0.00001',
+            input_cache_read: '0.000000125',
+            input_cache_write: '0',
+            internal_reasoning: '0.00001',
+          },
+          long_prompts: [
+            { above: 200_000, pricing: { prompt: '0.0000025', completion: '0.000015' } },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it('prefers the steps under their newer name', () => {
+    const step = (size: number, input: number) => ({ tier: { type: 'context', size }, input });
+    const tiers = [step(512_000, 4), step(256_000, 2)];
+    const cost = { input: 1, output: 1, context_over_200k: { input: 9 }, tiers };
+    expect(listOf(cost).find('acme', 'm')?.prices.long_prompts).toEqual([
+      { above: 256_000, pricing: { prompt: '0.000002' } },
+      { above: 512_000, pricing: { prompt: '0.000004' } },
+    ]);
+    expect(listOf({ input: 1, tiers: [{ input: 2 }] }).find('acme', 'm')?.problem).toContain(
+      'cost.tiers has an entry',
+    );
+    expect(listOf({ input: -1 }).find('acme', 'm')?.problem).toBe('cost.input is negative (-1)');
+  });
+});
+
+describe('the list of genai-prices', () => {
+  const listOf = (prices: unknown, match: unknown = { equals: 'm' }) =>
+    read([{ id: 'acme', models: [{ id: 'm', match, context_window: 9, prices }] }]);
+  const pricesOf = (prices: unknown) => listOf(prices).find('acme', 'm')?.prices;
+
+  it('gives prices per million and per thousand searches, and steps of all units', () => {
+    const prices = {
+      input_mtok: { base: 2, tiers: [{ start: 200_000, price: 4 }] },
+      output_mtok: { base: 6, tiers: [{ start: 500_000, price: 9 }] },
+      cache_read_mtok: 0.2,
+      web_searches_kcount: 14,
+      requests_kcount: 5,
+    };
+    expect(pricesOf(prices)).toEqual({
+      pricing: {
+        prompt: '0.000002',
+        completion: '0.000006',
+        input_cache_read: '0.0000002',
+        web_search: '0.014',
+      },
+      long_prompts: [
+        { above: 200_000, pricing: { prompt: '0.000004' } },
+        { above: 500_000, pricing: { prompt: '0.000004', completion: '0.000009' } },
+      ],
+    });
+  });
+
+  it('takes what has begun, and what begins later for a change', () => {
+    const from = (start_date: string, price: number) => ({
+      constraint: { type: 'start_date', start_date },
+      prices: { input_mtok: price },
+    });
+    const dated = [
+      { prices: { input_mtok: 4 } },
+      from('2026-12-01', 1),
+      from('2026-11-23', 2),
+      from('2026-10-01', 3),
+    ];
+    expect(pricesOf(dated)).toEqual({
+      pricing: { prompt: '0.000002' },
+      price_changes: [{ effective_from: '2026-12-01', pricing: { prompt: '0.000001' } }],
+    });
+    expect(listOf([from('soon', 1)]).find('acme', 'm')?.problem).toBe(
+      'constraint.start_date is "soon" and no day',
+    );
+    expect(listOf([from('2026-12-01', 1)]).find('acme', 'm')?.problem).toBe(
+      'prices has none that holds today',
+    );
+  });
+
+  it('takes the dearest of prices that hold at some hours only', () => {
+    const hours = [
+      { constraint: { start_time: '16:30:00Z' }, prices: { input_mtok: 1, output_mtok: 5 } },
+      { prices: { input_mtok: 2, output_mtok: 4 } },
+    ];
+    expect(pricesOf(hours)).toEqual({ pricing: { prompt: '0.000002', completion: '0.000005' } });
+  });
+
+  it('finds models by what the list says of names, but for regular expressions', () => {
+    const match = {
+      or: [
+        { and: [{ starts_with: 'a-' }, { ends_with: '-z' }] },
+        { contains: 'mid' },
+        { regex: '^x.*$' },
+      ],
+    };
+    const list = listOf({ input_mtok: 1 }, match);
+    const found = ['m', 'a-b-z', 'amidst', 'a-b', 'xyz'].map((name) => !!list.find('acme', name));
+    expect(found).toEqual([true, true, true, false, false]);
+    expect(list.find('other', 'm')).toBeUndefined();
+  });
+
+  it('is read in the shape that has units beside the vendors', () => {
+    const providers = [{ id: 'acme', models: [{ id: 'm', prices: { input_mtok: 1 } }] }];
+    expect(read({ providers, units: {} }).name).toBe('genai-prices');
+  });
+});
+
+describe('what is no price list', () => {
+  it.each([
+    ['<html>', 'it is not JSON'],
+    ['', 'it is not JSON'],
+    ['{"a": {"price": 1}}', 'no price list of a known shape'],
+    ['[]', 'no price list of a known shape'],
+    ['[1]', 'no price list of a known shape'],
+    ['null', 'no price list of a known shape'],
+    ['{}', 'no price list of a known shape'],
+    ['{"acme": {"models": {}}}', 'not one model with a price'],
+  ])('%s', (text, message) => {
+    const reading = () => readPriceList(Buffer.from(text), TODAY);
+    expect(reading).toThrow(PriceListError);
+    expect(reading).toThrow(message);
+  });
+});
