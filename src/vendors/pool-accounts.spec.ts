@@ -48,6 +48,8 @@ describe('accounts by variables', () => {
     ['OPENAI_API_KEY', 'openai'],
     ['ANTHROPIC_API_KEY', 'anthropic'],
     ['FISH_AUDIO_API_KEY', 'fish-audio'],
+    ['ELEVENLABS_API_KEY', 'elevenlabs'],
+    ['DEEPGRAM_API_KEY', 'deepgram'],
   ])('are the keys in %s', (variable, id) => {
     const [provider] = providers({ [variable]: 'key-one, key-two,key-three' });
     expect(provider).toMatchObject({ id, apiKey: 'key-one' });

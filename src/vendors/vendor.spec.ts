@@ -24,19 +24,24 @@ const SERVICE_ACCOUNT = {
 };
 
 describe('the form of an account', () => {
-  it.each(['openai', 'anthropic', 'fish-audio', 'something-else', 'constructor'])(
-    'with %s has a key, at the address of the operator',
-    (adapter) => {
-      const form = ownAccountFormOf({ adapter });
-      const template = provider(adapter, 'https://a.example/v1');
-      expect(form.settings).toEqual({});
-      expect(form.hasOwnAddress(template)).toBe(false);
-      expect(form.configure(template, { key: 'k', settings: {} })).toEqual({
-        ...template,
-        apiKey: 'k',
-      });
-    },
-  );
+  it.each([
+    'openai',
+    'anthropic',
+    'fish-audio',
+    'elevenlabs',
+    'deepgram',
+    'something-else',
+    'constructor',
+  ])('with %s has a key, at the address of the operator', (adapter) => {
+    const form = ownAccountFormOf({ adapter });
+    const template = provider(adapter, 'https://a.example/v1');
+    expect(form.settings).toEqual({});
+    expect(form.hasOwnAddress(template)).toBe(false);
+    expect(form.configure(template, { key: 'k', settings: {} })).toEqual({
+      ...template,
+      apiKey: 'k',
+    });
+  });
 
   it('with a resource of its own has its address', () => {
     const form = ownAccountFormOf({ adapter: 'azure' });

@@ -3,6 +3,8 @@ import { readAllowance, type ReadAllowance } from './account-allowance.js';
 import { anthropic } from './anthropic/anthropic.vendor.js';
 import { azure } from './azure/azure.vendor.js';
 import { bedrock } from './bedrock/bedrock.vendor.js';
+import { deepgram } from './deepgram/deepgram.vendor.js';
+import { elevenLabs } from './elevenlabs/elevenlabs.vendor.js';
 import { fishAudio } from './fish-audio/fish-audio.vendor.js';
 import { openAi } from './openai/openai.vendor.js';
 import { google } from './google/google.vendor.js';
@@ -25,6 +27,8 @@ export const VENDORS: Vendor[] = [
   vertex,
   google,
   fishAudio,
+  elevenLabs,
+  deepgram,
   ...loadPresets(),
   sandbox,
 ];

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseBuffer } from 'music-metadata';
+import { ElevenLabsAdapter } from '../../src/vendors/elevenlabs/elevenlabs.adapter.js';
 import { FishAudioAdapter } from '../../src/vendors/fish-audio/fish-audio.adapter.js';
 import { OpenAiAdapter } from '../../src/vendors/openai/openai.adapter.js';
 import type { MediaDone } from '../../src/vendors/media-work.js';
@@ -59,6 +60,23 @@ const VENDORS: [string, string, (origin: string, transport: HttpTransport) => Up
         transport,
       ),
   ],
+  [
+    'ElevenLabs',
+    'eleven_v3',
+    (origin, transport) =>
+      new ElevenLabsAdapter(
+        {
+          id: 'elevenlabs',
+          name: 'ElevenLabs',
+          adapter: 'elevenlabs',
+          type: 'openai',
+          baseUrl: origin,
+          apiKey: KEY,
+          settings: {},
+        },
+        transport,
+      ),
+  ],
 ];
 
 describe.each(VENDORS)('speech of any length by %s', (_name, model, create) => {
@@ -102,7 +120,7 @@ describe.each(VENDORS)('speech of any length by %s', (_name, model, create) => {
   };
 
   it.each(FORMATS)('is one file, as %s', async (format, contentType) => {
-    const takesFormat = model !== 's1' || !['aac', 'flac'].includes(format);
+    const takesFormat = model === 'tts-1' || !['aac', 'flac'].includes(format);
     await sayPieces(format);
     if (!takesFormat) {
       await expect(speak({ response_format: format })).rejects.toMatchObject({

@@ -7,6 +7,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { loggedRequest } from '../support/logged-request.js';
 import { silentMp3, silentWave } from '../support/spoken-audio.js';
 import { until } from '../support/until.js';
+import { fakeDeepgram, fakeElevenLabs } from '../support/fake-speech-vendors.js';
 import { filesOfUploads, form, wave } from '../support/uploads.js';
 
 const json = (status: number, body: unknown) =>
@@ -16,17 +17,25 @@ const mp3 = reply(200, { 'content-type': 'audio/mpeg' }, silentMp3(40));
 describe('audio', () => {
   let openAi: ScriptedServer;
   let fish: ScriptedServer;
+  let eleven: ScriptedServer;
+  let deepgram: ScriptedServer;
   let gateway: BootedGateway;
   let client: OpenAI;
 
   beforeAll(async () => {
     openAi = await startScriptedServer(mp3);
     fish = await startScriptedServer(mp3);
+    eleven = await startScriptedServer(fakeElevenLabs('eleven-vendor-key-1').script);
+    deepgram = await startScriptedServer(fakeDeepgram('deepgram-vendor-key-1').script);
     gateway = await bootGateway({
       OPENAI_API_KEY: 'sk-vendor-key-1',
       OPENAI_BASE_URL: `${openAi.origin}/v1`,
       FISH_AUDIO_API_KEY: 'fish-vendor-key-1',
       FISH_AUDIO_BASE_URL: fish.origin,
+      ELEVENLABS_API_KEY: 'eleven-vendor-key-1',
+      ELEVENLABS_BASE_URL: eleven.origin,
+      DEEPGRAM_API_KEY: 'deepgram-vendor-key-1',
+      DEEPGRAM_BASE_URL: deepgram.origin,
       GATEWAY_COOLDOWN_MS: '1',
       GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
     });
@@ -42,6 +51,8 @@ describe('audio', () => {
     await gateway.close();
     await openAi.close();
     await fish.close();
+    await eleven.close();
+    await deepgram.close();
   });
 
   const rowOf = (requestId: string | null) => loggedRequest(gateway.database, requestId);
@@ -84,6 +95,10 @@ describe('audio', () => {
       ['fish-audio/s1', 'abc', 22],
       ['fish-audio/s1', '你好', 43],
       ['fish-audio/speech-1.6', '👋', 29],
+      ['elevenlabs/eleven_v3', 'abc', 300],
+      ['elevenlabs/eleven_flash_v2_5', '你好 👋', 200],
+      ['deepgram/aura-2', 'abc', 90],
+      ['deepgram/aura', '👋', 15],
       ['sandbox/speech', '你好 👋', 4],
     ])('charges %s for %j exactly %d credits', async (model, input, cost) => {
       const response = await gateway.post('/api/v1/audio/speech', {
@@ -414,6 +429,52 @@ describe('audio', () => {
         expect(await refused.json()).toMatchObject({ error: { param: 'response_format' } });
       }
       expect(fish.calls).toEqual([]);
+    });
+
+    it.each([
+      ['elevenlabs/scribe_v2', 'elevenlabs', 278],
+      ['deepgram/nova-3', 'deepgram', 321],
+      ['deepgram/nova-3-multilingual', 'deepgram', 384],
+    ])('charges %s for the length that the vendor heard', async (model, provider, cost) => {
+      const file = await toFile(silentWave(2_500), 'a.wav');
+      const { data, response } = await client.audio.transcriptions
+        .create({
+          model,
+          file,
+          response_format: 'verbose_json',
+          timestamp_granularities: ['word', 'segment'],
+        })
+        .withResponse();
+      expect(data).toMatchObject({ text: 'Hello there. Good day!', duration: 2.5 });
+      expect(data.words).toHaveLength(4);
+      expect(data.segments).toHaveLength(2);
+      const row = await rowOf(response.headers.get('x-request-id'));
+      expect(row).toMatchObject({ provider, cost, outcome: 'completed' });
+    });
+
+    it('says what a vendor of speech has not, and charges nothing', async () => {
+      const before = await money();
+      const refused = await gateway.post('/v1/audio/speech', {
+        model: 'elevenlabs/eleven_v3',
+        input: 'Hello',
+        voice: 'alloy',
+        response_format: 'flac',
+      });
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({
+        error: {
+          param: 'response_format',
+          message: expect.stringContaining('it makes mp3, opus, wav, pcm'),
+        },
+      });
+      const voice = await gateway.post('/v1/audio/speech', {
+        model: 'elevenlabs/eleven_v3',
+        input: 'Hello',
+        voice: 'Nobody',
+      });
+      expect(voice.status).toBe(400);
+      expect(await voice.json()).toMatchObject({ error: { param: 'voice' } });
+      expect(await money()).toBe(before);
     });
 
     it('translates where the vendor does, and nowhere else', async () => {

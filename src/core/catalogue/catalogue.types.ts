@@ -93,7 +93,7 @@ export interface PriceChange extends PriceTiers {
  * in place of the model's as a whole; service tiers and regions of the model are its primary provider's alone.
  */
 export interface Route extends PriceTiers {
-  /** Provider id: `openai`, `anthropic`, `azure`, `bedrock`, `vertex`, `fish-audio`, `sandbox`, or an operator's own. */
+  /** Provider id: `openai`, `anthropic`, `azure`, `bedrock`, `vertex`, `fish-audio`, `elevenlabs`, `deepgram`, `sandbox`, or an operator's own. */
   provider: string;
   /** The provider's own model id, as its API takes it. `*` at the end stands for the rest of a family's alias. */
   model: string;

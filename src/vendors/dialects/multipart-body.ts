@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { UploadedFile } from '../../canonical/work-request.js';
 
-/** A form as it goes to a vendor: its length is known, its files are read as it is sent. */
+/** A form, or a file, as it goes to a vendor: its length is known, files are read as it is sent. */
 export interface MultipartBody {
   headers: { 'content-type': string; 'content-length': string };
   stream: Readable;
@@ -43,6 +43,14 @@ export function multipartBody(
       'content-length': String(length),
     },
     stream: Readable.from(pieces(parts), { objectMode: false }),
+  };
+}
+
+/** A file that is a body by itself. */
+export function fileBody(file: UploadedFile): MultipartBody {
+  return {
+    headers: { 'content-type': file.contentType, 'content-length': String(file.sizeBytes) },
+    stream: Readable.from(pieces([file]), { objectMode: false }),
   };
 }
 

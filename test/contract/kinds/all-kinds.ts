@@ -127,6 +127,8 @@ export const ALL_KINDS: readonly KindContract[] = [
   },
   { vendor: 'openai', kind: 'speech', model: 'tts-1', answers: [sound], expected: SPOKEN },
   { vendor: 'fish-audio', kind: 'speech', model: 's1', answers: [sound], expected: SPOKEN },
+  { vendor: 'elevenlabs', kind: 'speech', model: 'eleven_v3', answers: [sound], expected: SPOKEN },
+  { vendor: 'deepgram', kind: 'speech', model: 'aura-2', answers: [sound], expected: SPOKEN },
   {
     vendor: 'openai',
     kind: 'transcription',
@@ -148,6 +150,33 @@ export const ALL_KINDS: readonly KindContract[] = [
         text: 'Hello there.',
         duration: 1.5,
         segments: [{ text: 'Hello there.', start: 0, end: 1.5 }],
+      }),
+    ],
+    expected: HEARD,
+  },
+  {
+    vendor: 'elevenlabs',
+    kind: 'transcription',
+    model: 'scribe_v2',
+    answers: [
+      json({
+        language_code: 'eng',
+        language_probability: 0.9,
+        text: 'Hello there.',
+        words: [{ text: 'Hello there.', type: 'word', start: 0, end: 1.5, logprob: -0.1 }],
+        audio_duration_secs: 1.5,
+      }),
+    ],
+    expected: HEARD,
+  },
+  {
+    vendor: 'deepgram',
+    kind: 'transcription',
+    model: 'nova-3',
+    answers: [
+      json({
+        metadata: { request_id: 'r1', duration: 1.5, channels: 1 },
+        results: { channels: [{ alternatives: [{ transcript: 'Hello there.', words: [] }] }] },
       }),
     ],
     expected: HEARD,

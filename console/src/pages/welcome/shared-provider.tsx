@@ -9,6 +9,8 @@ const VENDORS = [
   { id: 'openai', name: 'OpenAI', url: 'https://api.openai.com/v1' },
   { id: 'anthropic', name: 'Anthropic', url: 'https://api.anthropic.com' },
   { id: 'fish-audio', name: 'Fish Audio', url: 'https://api.fish.audio' },
+  { id: 'elevenlabs', name: 'ElevenLabs', url: 'https://api.elevenlabs.io' },
+  { id: 'deepgram', name: 'Deepgram', url: 'https://api.deepgram.com' },
 ];
 const OTHER = 'other';
 

@@ -3,6 +3,7 @@ import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { unreadable, unsupported } from '../../upstream-error.js';
 import { parseAnswerObject, readTokenCount, objectOf, listOf } from '../answer-json.js';
+import type { TimedWord, TranscriptSegment } from './timed-words.js';
 
 /** A week; no recording that fits into an upload is longer. */
 const MAX_MS = 7 * 86_400_000;
@@ -104,13 +105,6 @@ export function readTranscriptUsage({ usage, duration }: JsonObject): Usage | un
   return length === undefined ? undefined : { ...NO_USAGE, audioMs: secondsToMs(length) };
 }
 
-/** A stretch of a transcript; times in seconds. */
-interface TranscriptSegment {
-  start: number;
-  end: number;
-  text: string;
-}
-
 /** A transcript before it is spelled in the format that the caller asked for. */
 export interface TranscriptParts {
   /** `transcribe` unless told. */
@@ -120,26 +114,29 @@ export interface TranscriptParts {
   language: string;
   durationSeconds: number;
   segments: readonly TranscriptSegment[];
+  /** Where the caller asked for times of words, and the vendor has them. */
+  words?: readonly TimedWord[] | undefined;
+  /** Whether the segments say who speaks. */
+  tellsSpeakers?: boolean;
 }
 
 /**
- * Spells a transcript as `json`, `text`, `srt`, `verbose_json` or `vtt`.
+ * Spells a transcript as `json`, `text`, `srt`, `verbose_json`, `diarized_json` or `vtt`.
  *
- * @throws UpstreamError `unsupported` for `diarized_json`: who speaks is known to nobody here
+ * @throws UpstreamError `unsupported` for `diarized_json` where nobody knows who speaks
  */
 export function renderTranscript(parts: TranscriptParts, format: string): Transcript {
-  if (format === 'diarized_json') {
+  if (format === 'diarized_json' && !parts.tellsSpeakers) {
     throw unsupported('response_format', 'This model does not tell speakers apart.');
   }
-  const isJson = format === 'json' || format === 'verbose_json';
   return {
-    contentType: isJson ? JSON_TEXT : PLAIN_TEXT,
+    contentType: JSON_FORMATS.has(format) ? JSON_TEXT : PLAIN_TEXT,
     bytes: Buffer.from(spell(parts, format)),
   };
 }
 
 function spell(parts: TranscriptParts, format: string): string {
-  const { text, language, durationSeconds } = parts;
+  const { text, language, durationSeconds, words } = parts;
   switch (format) {
     case 'text':
       return `${text}\n`;
@@ -157,7 +154,22 @@ function spell(parts: TranscriptParts, format: string): string {
         language,
         duration: durationSeconds,
         text,
+        ...(words && {
+          words: words.map(({ text: word, start, end }) => ({ word: word.trim(), start, end })),
+        }),
         segments: cuesOf(parts).map((segment, id) => ({ id, ...segment })),
+        usage: usageOf(durationSeconds),
+      });
+    case 'diarized_json':
+      return JSON.stringify({
+        task: parts.task ?? 'transcribe',
+        duration: durationSeconds,
+        text,
+        segments: parts.segments.map((segment, index) => ({
+          type: 'transcript.text.segment',
+          id: `seg_${index}`,
+          ...segment,
+        })),
         usage: usageOf(durationSeconds),
       });
     default:

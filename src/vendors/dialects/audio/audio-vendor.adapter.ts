@@ -1,0 +1,271 @@
+import type { CanonicalEvent, WorkEvent } from '../../../canonical/canonical-event.js';
+import type {
+  AudioPiece,
+  MediaRequest,
+  SpeechRequest,
+  Transcript,
+  TranscriptionRequest,
+} from '../../../canonical/work-request.js';
+import { NO_USAGE } from '../../../canonical/usage.js';
+import type { ProviderConfig } from '../../../platform/config/app-config.js';
+import type { JsonObject } from '../../../platform/http/json-body.js';
+import type { MediaProgress } from '../../media-work.js';
+import type { HttpCall, HttpTransport } from '../../transport/http-transport.js';
+import { UpstreamError, unsupported } from '../../upstream-error.js';
+import type { ProbeCall, Upstream, UpstreamWork, WorkCall } from '../../upstream.js';
+import { parseAnswerObject } from '../answer-json.js';
+import { readFailedAnswer, redactKey, type ClassifyError } from '../failed-answer.js';
+import { GATEWAY_FIELDS } from '../known-fields.js';
+import { listedModels } from '../listed-models.js';
+import { vendorFields } from '../media/media-fields.js';
+import { readAudioAnswer } from './audio-answer.js';
+import { speakAtLength } from './speak-at-length.js';
+import type { TimedWord } from './timed-words.js';
+import { renderTranscript, secondsToMs, type TranscriptParts } from './transcript.js';
+
+const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024;
+
+const SPEECH_FIELDS = new Set([
+  ...['model', ...GATEWAY_FIELDS],
+  ...['input', 'voice', 'response_format', 'speed', 'stream_format'],
+]);
+const TRANSCRIPTION_FIELDS = new Set([
+  ...['model', ...GATEWAY_FIELDS],
+  ...['stream', 'language', 'response_format', 'timestamp_granularities'],
+]);
+
+/** What a vendor of speech can do, whichever its model. */
+export interface AudioVendorTraits {
+  /** Of speech, in the words of `response_format`. */
+  readonly formats: readonly string[];
+  readonly speeds: readonly [min: number, max: number];
+  /** Code points of text that are sent in one call of a longer work. */
+  readonly charactersOfCall: number;
+  /** Code points that a model takes at most; absent: as many as the gateway. */
+  readonly maxCharacters?: (upstreamModel: string) => number;
+  /** Whether transcripts have times of words. */
+  readonly givesWords: boolean;
+  readonly tellsSpeakers: boolean;
+  /** Fields of a transcription that it has a place for, beside those that all have. */
+  readonly transcriptionFields?: readonly string[];
+  /** Where a cheap question that needs the key is asked; of the answer, the member that lists models. */
+  readonly probe: { readonly path: string; readonly models?: string };
+  readonly classifyError: ClassifyError;
+}
+
+/** A call as one vendor spells it. */
+export type SpelledCall = Pick<HttpCall, 'url' | 'headers' | 'body' | 'bodyStream'>;
+
+/** What a vendor's transcript says. */
+export interface ReadTranscript extends Pick<TranscriptParts, 'text' | 'language' | 'segments'> {
+  /** The vendor's own figure; undefined where it gives none, so that the measured one counts. */
+  durationSeconds: number | undefined;
+  words?: readonly TimedWord[];
+}
+
+/**
+ * A vendor that speaks and listens in an API of its own, and generates no text. What is asked of it
+ * is checked here before anything is sent, as it bills what it has heard or said.
+ */
+export abstract class AudioVendorAdapter implements Upstream {
+  protected abstract readonly traits: AudioVendorTraits;
+  private readonly headers: Record<string, string>;
+
+  constructor(
+    protected readonly provider: ProviderConfig,
+    private readonly transport: HttpTransport,
+    authorization: Record<string, string>,
+  ) {
+    this.headers = { 'user-agent': 'model-gateway', ...authorization };
+  }
+
+  /** @throws UpstreamError `unsupported` for what the model has not */
+  protected abstract speechCall(request: SpeechRequest, upstreamModel: string): SpelledCall;
+
+  /** @throws UpstreamError `unsupported` for what the model has not */
+  protected abstract transcriptCall(
+    request: TranscriptionRequest,
+    upstreamModel: string,
+  ): SpelledCall;
+
+  /** @throws UpstreamError `unreadable` for what is no transcript */
+  protected abstract readTranscript(
+    answer: JsonObject,
+    request: TranscriptionRequest,
+  ): ReadTranscript;
+
+  /** Whether the voice that is asked for gives way to another. */
+  protected replacesVoice(_voice: string): boolean {
+    return false;
+  }
+
+  droppedParams(): readonly string[] {
+    return [];
+  }
+
+  // eslint-disable-next-line require-yield
+  async *generate(): AsyncGenerator<CanonicalEvent> {
+    throw unsupported('model', 'This provider generates no text.');
+  }
+
+  speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {
+    const { request } = call;
+    return {
+      droppedParams: this.droppedOfSpeech(request.body.value, request),
+      events: this.hidingKeys(this.speech(call)),
+    };
+  }
+
+  transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {
+    const known = new Set([...TRANSCRIPTION_FIELDS, ...(this.traits.transcriptionFields ?? [])]);
+    return {
+      droppedParams: leftOver(call.request.body.value, known),
+      events: this.hidingKeys(this.transcript(call)),
+    };
+  }
+
+  droppedMediaParams({ body, ...request }: MediaRequest): readonly string[] {
+    if (request.kind !== 'speech') return [];
+    return this.droppedOfSpeech(Object.fromEntries(vendorFields(body.value)), request);
+  }
+
+  async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
+    const { request } = call;
+    if (request.kind !== 'speech') throw unsupported('model', 'This provider only speaks.');
+    return speakAtLength({ ...call, request }, this.traits.charactersOfCall, (piece) =>
+      this.speak(piece),
+    );
+  }
+
+  async probe(call: ProbeCall): Promise<number | undefined> {
+    const { probe, classifyError } = this.traits;
+    const { limits, signal } = call;
+    const response = await this.transport.call({
+      method: 'GET',
+      url: this.urlOf(probe.path),
+      headers: this.headers,
+      limits,
+      signal,
+    });
+    if (response.status !== 200) {
+      const error = await readFailedAnswer(response, classifyError);
+      throw redactKey(error, this.provider.apiKey);
+    }
+    return listedModels(response, call, probe.models);
+  }
+
+  protected urlOf(path: string, query: Readonly<Record<string, string>> = {}): URL {
+    const url = new URL(`${this.provider.baseUrl}${path}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    return url;
+  }
+
+  private async *speech({
+    request,
+    upstreamModel,
+    limits,
+    signal,
+  }: WorkCall<SpeechRequest>): AsyncGenerator<WorkEvent<AudioPiece>> {
+    this.assertSpeaks(request, upstreamModel);
+    const { headers, ...call } = this.speechCall(request, upstreamModel);
+    const response = await this.transport.call({
+      method: 'POST',
+      ...call,
+      headers: { ...this.headers, ...headers },
+      limits,
+      signal,
+    });
+    yield* readAudioAnswer(response, request, false, this.traits.classifyError);
+  }
+
+  private assertSpeaks({ format, speed, estimate }: SpeechRequest, upstreamModel: string): void {
+    const { formats, speeds, maxCharacters } = this.traits;
+    if (!formats.includes(format)) {
+      throw unsupported(
+        'response_format',
+        `This provider makes no ${format}; it makes ${formats.join(', ')}.`,
+      );
+    }
+    const [min, max] = speeds;
+    if (speed !== undefined && (speed < min || speed > max)) {
+      throw unsupported('speed', `This provider speaks at ${min} to ${max}.`);
+    }
+    const limit = maxCharacters?.(upstreamModel) ?? Infinity;
+    if (estimate.inputCharacters > limit) {
+      throw new UpstreamError({
+        failure: 'context_length',
+        message: `\`input\` has ${estimate.inputCharacters} characters; this model takes ${limit} at most.`,
+        param: 'input',
+      });
+    }
+  }
+
+  private async *transcript({
+    request,
+    upstreamModel,
+    limits,
+    signal,
+  }: WorkCall<TranscriptionRequest>): AsyncGenerator<WorkEvent<Transcript>> {
+    this.assertListens(request);
+    const { headers, ...call } = this.transcriptCall(request, upstreamModel);
+    const { tellsSpeakers, classifyError } = this.traits;
+    const response = await this.transport.call({
+      method: 'POST',
+      ...call,
+      headers: { ...this.headers, ...headers },
+      limits,
+      signal,
+    });
+    if (response.status !== 200) throw await readFailedAnswer(response, classifyError);
+    const bytes = await response.readAll(MAX_TRANSCRIPT_BYTES);
+    const answer = parseAnswerObject(bytes.toString('utf8'), 'a transcript');
+    const { durationSeconds, words, ...parts } = this.readTranscript(answer, request);
+    const measured = (request.audio.durationMs ?? 0) / 1000;
+    const wantsWords = request.timestampGranularities.includes('word');
+    const transcript = {
+      ...parts,
+      words: wantsWords ? words : undefined,
+      durationSeconds: durationSeconds ?? measured,
+      tellsSpeakers,
+    };
+    yield { type: 'output', output: renderTranscript(transcript, request.format) };
+    if (durationSeconds !== undefined) {
+      yield { type: 'usage', usage: { ...NO_USAGE, audioMs: secondsToMs(durationSeconds) } };
+    }
+  }
+
+  private assertListens({ task, format, timestampGranularities }: TranscriptionRequest): void {
+    const { tellsSpeakers, givesWords } = this.traits;
+    if (task === 'translate') throw unsupported('model', 'This provider translates nothing.');
+    if (format === 'diarized_json' && !tellsSpeakers) {
+      throw unsupported('response_format', 'This provider does not tell speakers apart.');
+    }
+    if (timestampGranularities.includes('word') && !givesWords) {
+      throw unsupported('timestamp_granularities', 'This provider gives no times of words.');
+    }
+  }
+
+  private droppedOfSpeech(
+    value: Readonly<Record<string, unknown>>,
+    { voice, instructions }: Pick<SpeechRequest, 'voice' | 'instructions'>,
+  ): string[] {
+    const dropped = leftOver(value, SPEECH_FIELDS);
+    if (voice !== undefined && this.replacesVoice(voice)) dropped.push('voice');
+    if (instructions !== undefined && !dropped.includes('instructions')) {
+      dropped.push('instructions');
+    }
+    return dropped;
+  }
+
+  private async *hidingKeys<Event>(events: AsyncIterable<Event>): AsyncGenerator<Event> {
+    try {
+      yield* events;
+    } catch (error) {
+      throw redactKey(error, this.provider.apiKey);
+    }
+  }
+}
+
+function leftOver(value: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] {
+  return Object.keys(value).filter((name) => value[name] != null && !known.has(name));
+}
