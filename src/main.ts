@@ -34,6 +34,9 @@ try {
     if (cluster.isPrimary) process.stdout.write(describeStart(gateway));
     else process.send?.({ type: 'gateway:listening', ...describable(gateway) });
     onStop(gateway);
+    // Each worker checks for what it is asked by operators; the first speaks for all again.
+    const isSpeaker = cluster.isPrimary || cluster.worker?.id === 1;
+    gateway.checkKeys((lines) => void (isSpeaker && process.stdout.write(lines)));
   }
 } catch (error) {
   const reason = messageOf(error);

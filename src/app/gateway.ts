@@ -4,8 +4,10 @@ import type { INestApplication, LoggerService } from '@nestjs/common';
 import { AppModule } from './app.module.js';
 import { setUpApplication } from './app.setup.js';
 import { BootstrapService, type BootstrapOutcome } from './bootstrap/bootstrap.service.js';
+import { describeStartChecks } from './bootstrap/describe-checks.js';
 import { CatalogueService } from '../core/catalogue/catalogue.service.js';
 import { ConfigurationService } from '../core/configuration/configuration.service.js';
+import { ProviderChecks } from '../core/configuration/provider-checks.service.js';
 import type { AppConfig } from '../platform/config/app-config.js';
 import { ConfigError } from '../platform/config/config-error.js';
 import { LiveSettings } from '../platform/config/live-settings.js';
@@ -58,6 +60,13 @@ export interface Gateway {
   exampleModel: string | undefined;
   /** Whether there are pages at `/console`. */
   hasConsole: boolean;
+  /**
+   * Tries the keys of the configured providers in the background, now and when others are configured, unless
+   * that is turned off.
+   *
+   * @param print given the lines that say what came of it
+   */
+  checkKeys(print: (lines: string) => void): void;
   /**
    * Serves on for the time of a lame duck, lets running answers end (up to the drain limit), settles what
    * is open, and stops everything. What cannot be settled is journalled.
@@ -126,6 +135,12 @@ export async function startGateway(
       providers: settings.config.providers.map((provider) => provider.id),
       exampleModel: exampleModelOf(application),
       hasConsole: config.http.hasConsole,
+      checkKeys(print) {
+        const checks = application.get(ProviderChecks, { strict: false });
+        checks
+          .begin((done) => print(describeStartChecks(done)))
+          .catch((error: unknown) => void logger.error(error, 'the check of keys'));
+      },
       async close() {
         // Nobody sends requests to a worker.
         if (role === 'worker') stop.hurry();

@@ -46,6 +46,7 @@ describe(loadSettings.name, () => {
       ownAccountProviders: expect.any(Array),
       byokFeePercent: 5,
       catalogueFile: undefined,
+      checksKeys: true,
       unlistedModels: [],
       limits: {
         connectTimeoutMs: 5_000,
@@ -184,6 +185,7 @@ describe(loadSettings.name, () => {
       GATEWAY_CONTENT_LOG: 'allowed',
       GATEWAY_CONTENT_RETENTION_DAYS: '5',
       GATEWAY_CONTENT_LOG_MB: '6',
+      GATEWAY_CHECK_KEYS: 'off',
     });
     expect(config).toEqual({
       http: {
@@ -287,6 +289,7 @@ describe(loadSettings.name, () => {
       ownAccountProviders: expect.any(Array),
       byokFeePercent: 0,
       catalogueFile: 'package.json',
+      checksKeys: false,
       unlistedModels: ['openai/gpt-4o'],
       limits: {
         connectTimeoutMs: 1,

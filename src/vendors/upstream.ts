@@ -147,10 +147,15 @@ export interface Upstream {
   /**
    * One cheap authenticated call that shows whether the vendor answers; its duration is the latency.
    *
-   * @returns how many models the vendor lists, where that is asked for and it lists them
    * @throws UpstreamError when it does not answer, or not as it should where its answer is read
    */
-  probe(call: ProbeCall): Promise<number | undefined>;
+  probe(call: ProbeCall): Promise<Probed>;
+
+  /**
+   * What a good answer to the probe says of the key, where that is not that it is taken: nothing, because the
+   * vendor has no free call that checks it, or because there is no key at all.
+   */
+  readonly keyIs?: 'unproven' | 'unneeded';
 
   /**
    * The models that a server has at the moment, which are in no catalogue. Absent at vendors, whose
@@ -169,6 +174,12 @@ export interface ServedModel {
   /** In tokens; absent where the server does not say. */
   readonly contextLength?: number;
 }
+
+/**
+ * The ids of the models that a vendor lists, as routes name them, or only how many there are where those are
+ * other names; undefined unless that was asked for and it lists them.
+ */
+export type Probed = readonly string[] | number | undefined;
 
 export interface ProbeCall {
   readonly limits: CallLimits;

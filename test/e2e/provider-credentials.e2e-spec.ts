@@ -12,6 +12,7 @@ import {
   type Credential,
 } from '../support/own-accounts.js';
 import { CREDENTIALS } from '../support/paths.js';
+import { until } from '../support/until.js';
 
 /** 100 and 50 tokens at 1 and 2 credits. */
 const SHARED_COST = 200;
@@ -416,11 +417,13 @@ describe('storing a credential', () => {
       tokens_per_minute: null,
       created_at: expect.stringMatching(/Z$/),
       last_used_at: null,
+      check: null,
     });
     await (await ask(tenant.key)).text();
     const listed = await accounts.gateway.fetch(CREDENTIALS, { headers: as(tenant.key) });
     const { data } = (await listed.json()) as { data: Credential[] };
-    expect(data).toEqual([{ ...made, last_used_at: expect.stringMatching(/Z$/) }]);
+    const { check: _, ...record } = { check: null, ...made };
+    expect(data).toEqual([{ ...record, last_used_at: expect.stringMatching(/Z$/) }]);
 
     const { rows } = await accounts.access.database.query<{ row: string }>(
       'SELECT row_to_json(t)::text AS row FROM provider_credentials t',
@@ -428,6 +431,105 @@ describe('storing a credential', () => {
     const content = rows.map(({ row }) => row).join('\n');
     expect(content).toContain(made.id);
     for (const form of [own, Buffer.from(own).toString('hex')]) expect(content).not.toContain(form);
+  });
+});
+
+describe('a key that is tried when it is stored', () => {
+  const listed: FakeAnswer = (_call, response) =>
+    sendJson(response, 200, { data: [{ id: 'a' }, { id: 'embedding' }] });
+
+  it('is stored with what the vendor said of it, unless the vendor refuses it', async () => {
+    const tenant = await newTenant();
+    const [good, bad, away] = [vendorKey(), vendorKey(), vendorKey()];
+    byKey.set(good, listed);
+    byKey.set(bad, errorAnswer(401));
+    byKey.set(away, errorAnswer(500));
+    const send = (key: string, fields: object, query = ''): Promise<Response> =>
+      accounts.gateway.post(
+        CREDENTIALS + query,
+        { provider: 'one', key, ...fields },
+        as(tenant.key),
+      );
+    expect(await refusalOf(await send(bad, { check: true }))).toEqual([
+      400,
+      'invalid_provider_key',
+      'key',
+    ]);
+    expect((await send(bad, {}, '?check=true')).status).toBe(400);
+    expect(await refusalOf(await send(good, { check: 'yes' }))).toEqual([
+      400,
+      'invalid_request_error',
+      'check',
+    ]);
+    expect(await refusalOf(await send(good, {}, '?check=yes'))).toEqual([
+      400,
+      'invalid_request_error',
+      'check',
+    ]);
+    const list = await accounts.gateway.fetch(CREDENTIALS, { headers: as(tenant.key) });
+    expect(await list.json()).toEqual({ data: [] });
+    expect(keysSeen()).toEqual([`Bearer ${bad}`, `Bearer ${bad}`]);
+
+    expect(await (await send(good, { check: true })).json()).toMatchObject({
+      check: { status: 'ok', detail: expect.stringContaining('takes the key'), models: 2 },
+    });
+    expect(await (await send(away, {}, '?check=true')).json()).toMatchObject({
+      check: { status: 'unreachable', detail: expect.stringContaining('(500)'), models: null },
+    });
+    const count = accounts.fake.calls.length;
+    // What the body says counts for more.
+    for (const answer of [await send(bad, { check: false }, '?check=true'), await send(bad, {})]) {
+      expect([answer.status, await answer.json()]).toEqual([
+        201,
+        expect.objectContaining({ check: null }),
+      ]);
+    }
+    expect(accounts.fake.calls).toHaveLength(count);
+  });
+
+  it('is tried unless the caller says otherwise, where keys of the operator are tried too', async () => {
+    const path = '/v1/admin/providers';
+    byKey.set(OPERATOR_KEY, listed);
+    const checking = await boot({
+      GATEWAY_CHECK_KEYS: 'on',
+      GATEWAY_ADMIN_KEY: 'sk-admin-of-this-one',
+    });
+    try {
+      const before = (await (await checking.admin('GET', path)).json()) as { data: object[] };
+      expect(before.data).toContainEqual(expect.objectContaining({ id: 'one', key_checks: [] }));
+      const printed: string[] = [];
+      checking.gateway.checkKeys((lines) => printed.push(lines));
+      await until(() => Promise.resolve(printed.length > 0));
+      expect(printed.join()).toMatch(
+        /\n {2}one +works +sees 2 of 3 models of the catalogue, not one\/b\n/,
+      );
+      const { data } = (await (await checking.admin('GET', path)).json()) as { data: object[] };
+      expect(data).toContainEqual(
+        expect.objectContaining({
+          id: 'one',
+          key_checks: [
+            {
+              status: 'ok',
+              detail: expect.stringContaining('It lists 2 models.'),
+              models: 2,
+              account: null,
+              catalogue: { total: 3, seen: 2, missing: ['one/b'] },
+              checked_at: expect.stringMatching(/Z$/),
+            },
+          ],
+        }),
+      );
+      const tenant = await newTenant();
+      const bad = vendorKey();
+      byKey.set(bad, errorAnswer(403));
+      const body = { provider: 'one', key: bad };
+      const refused = await checking.post(CREDENTIALS, body, as(tenant.key));
+      expect(await refusalOf(refused)).toEqual([400, 'invalid_provider_key', 'key']);
+      const kept = await checking.post(CREDENTIALS, { ...body, check: false }, as(tenant.key));
+      expect(kept.status).toBe(201);
+    } finally {
+      await checking.close();
+    }
   });
 });
 

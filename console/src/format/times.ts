@@ -76,3 +76,8 @@ export function toLocalInput(at: string | null): string {
   const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 16);
 }
+
+/** How many a second, with one digit behind the point where they are few. */
+export function formatRate(rate: number): string {
+  return rate.toLocaleString('en-US', { maximumFractionDigits: rate < 10 ? 1 : 0 });
+}

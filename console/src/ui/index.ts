@@ -7,7 +7,7 @@ export { DataTable, MoreButton, type Column } from './data-table';
 export { SearchInput } from './search-input';
 export { Checkbox, Field, NumberInput, Select, TextArea, TextInput } from './field';
 export { Bar, Card, EmptyState, Notice, Page, Stat, Stats } from './layout';
-export { Badge, Credits, Duration, Time, type Tone } from './values';
+export { Badge, Credits, Duration, Spread, Time, type Tone } from './values';
 export { QueryState, Skeleton } from './query-state';
 export { Tabs, type Tab } from './tabs';
 export { toast, Toasts } from './toast';

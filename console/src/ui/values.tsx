@@ -51,3 +51,21 @@ export function Credits({
     </span>
   );
 }
+
+/** The median of what was measured, and the 90th percentile below it. */
+export function Spread({
+  of: spread,
+  format,
+}: {
+  of: { p50: number; p90: number } | null;
+  format: (value: number) => string;
+}): ReactNode {
+  if (spread === null) return '–';
+  return (
+    <>
+      {format(spread.p50)}
+      <br />
+      <small className="muted">p90 {format(spread.p90)}</small>
+    </>
+  );
+}

@@ -21,15 +21,19 @@ describe(checkAccount.name, () => {
     const account = { apiKey: 'sk-of-somebody', settings: {}, baseUrl };
     const provider = { id: 'openai', name: 'OpenAI', adapter: 'openai', type: 'openai' as const };
     const tools = { transport, mediaFetcher: {} as MediaFetcher };
-    return checkAccount(openAi.createAdapter({ ...provider, ...account }, tools), 'OpenAI');
+    return checkAccount(openAi.createAdapter({ ...provider, ...account }, tools), {
+      name: 'OpenAI',
+      hasKey: true,
+    });
   };
 
   it('says how many models the vendor lists for a good key', async () => {
     vendor.answer = (_, response) => sendJson(response, 200, { data: [{ id: 'a' }, { id: 'b' }] });
     expect(await check()).toMatchObject({
-      ok: true,
+      outcome: 'ok',
       status: null,
       modelsSeen: 2,
+      modelIds: ['a', 'b'],
       message: 'OpenAI takes the key. It lists 2 models.',
     });
     expect(vendor.calls.at(-1)).toMatchObject({ method: 'GET', path: '/v1/models' });
@@ -37,6 +41,7 @@ describe(checkAccount.name, () => {
 
   it.each([
     [401, 'refuses the key (401)'],
+    [402, 'nothing is left to spend (402)'],
     [403, 'refuses the key (403)'],
     [404, 'nothing at the address'],
     [429, 'fewer calls (429)'],
@@ -44,8 +49,8 @@ describe(checkAccount.name, () => {
   ])('tells of status %d in its own words', async (status, words) => {
     vendor.answer = (_, response) =>
       sendJson(response, status, { error: { message: 'no sk-of-somebody here' } });
-    const { ok, message, ...rest } = await check();
-    expect(ok).toBe(false);
+    const { outcome, message, ...rest } = await check();
+    expect(outcome).toBe(status < 404 ? 'refused' : 'unreachable');
     expect(message).toContain(words);
     expect(message).not.toContain('sk-of-somebody');
     expect(rest).toMatchObject({ status, modelsSeen: null });
@@ -54,14 +59,14 @@ describe(checkAccount.name, () => {
   it.each(['<html>', '{"hello": true}', '[]', ''])('tells nonsense: %j', async (body) => {
     vendor.answer = (_, response) => void response.writeHead(200).end(body);
     expect(await check()).toMatchObject({
-      ok: false,
+      outcome: 'unreachable',
       message: expect.stringContaining('does not speak its API'),
     });
   });
 
   it('tells that nobody is there', async () => {
     expect(await check('http://127.0.0.1:9/v1')).toMatchObject({
-      ok: false,
+      outcome: 'unreachable',
       status: null,
       message: expect.stringContaining('No connection to OpenAI'),
     });

@@ -3,57 +3,101 @@ import type { Upstream } from '../../vendors/upstream.js';
 
 const LIMIT_MS = 10_000;
 
+/**
+ * What became of a check: the vendor takes the key, refuses it, or said nothing of it. `unchecked`: it
+ * has no free call that would tell.
+ */
+export const CHECK_OUTCOMES = ['ok', 'refused', 'unreachable', 'unchecked'] as const;
+export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
+
 /** What one real call that costs nothing said of an account with a vendor. */
 export interface AccountCheck {
-  readonly ok: boolean;
+  readonly outcome: CheckOutcome;
   /** With which the vendor answered; null: it did not, or all is well. */
   readonly status: number | null;
   /** For whoever gave the key: what is wrong, and what to do. */
   readonly message: string;
   /** Null where the vendor lists none, or the check failed. */
   readonly modelsSeen: number | null;
+  /** Their ids, as routes name them; null where they are not known. */
+  readonly modelIds: readonly string[] | null;
   readonly latencyMs: number;
+}
+
+/** Whose account is tried. */
+interface CheckedAccount {
+  /** Of the provider, for people. */
+  readonly name: string;
+  /** Whether there is a key that its vendor could refuse. */
+  readonly hasKey: boolean;
 }
 
 /**
  * Tries an account by one call, which lists models or asks for a balance. Takes 10 s at most.
  *
- * @param name of the provider, for people
+ * @param stop ends it before its time, as if the vendor had not answered
  */
-export async function checkAccount(upstream: Upstream, name: string): Promise<AccountCheck> {
+export async function checkAccount(
+  upstream: Upstream,
+  { name, hasKey }: CheckedAccount,
+  stop?: AbortSignal,
+): Promise<AccountCheck> {
   const limits = { firstByteMs: LIMIT_MS, idleMs: LIMIT_MS, requestMs: LIMIT_MS };
-  const signal = AbortSignal.timeout(LIMIT_MS);
+  const time = AbortSignal.timeout(LIMIT_MS);
+  const signal = stop ? AbortSignal.any([time, stop]) : time;
   const startedMs = performance.now();
   const took = (): number => Math.round(performance.now() - startedMs);
   try {
-    const models = (await upstream.probe({ limits, signal, readsAnswer: true })) ?? null;
-    const seen = models === null ? '' : ` It lists ${models} model${models === 1 ? '' : 's'}.`;
+    const probed = await upstream.probe({ limits, signal, readsAnswer: true });
+    const seen = typeof probed === 'object' ? probed.length : (probed ?? null);
+    const listed = seen === null ? '' : ` It lists ${seen} model${seen === 1 ? '' : 's'}.`;
+    const isUnchecked = hasKey && upstream.keyIs === 'unproven';
     return {
-      ok: true,
+      outcome: isUnchecked ? 'unchecked' : 'ok',
       status: null,
-      message: `${name} takes the key.${seen}`,
-      modelsSeen: models,
+      message: isUnchecked
+        ? `${name} answers, but has no free call that checks a key.${listed}`
+        : `${name} ${hasKey ? 'takes the key' : 'answers'}.${listed}`,
+      modelsSeen: seen,
+      modelIds: typeof probed === 'object' ? probed : null,
       latencyMs: took(),
     };
   } catch (error) {
     if (!(error instanceof UpstreamError) && !signal.aborted) throw error;
     const failure = signal.aborted || !(error instanceof UpstreamError) ? 'timeout' : error.failure;
     const status = error instanceof UpstreamError ? (error.status ?? null) : null;
+    const isRefused = isRefusal(failure, status);
     return {
-      ok: false,
+      outcome: isRefused ? 'refused' : 'unreachable',
       status,
-      message: messageOf(name, failure, status),
+      message: isRefused ? refusalOf(name, status) : messageOf(name, failure, status),
       modelsSeen: null,
+      modelIds: null,
       latencyMs: took(),
     };
   }
 }
 
+/** Whether nothing speaks against the account. */
+export function isWell({ outcome }: AccountCheck): boolean {
+  return outcome === 'ok' || outcome === 'unchecked';
+}
+
+/** A bad key is a bad request to some vendors, and one that gives no access token is refused without any status. */
+function isRefusal(failure: UpstreamError['failure'], status: number | null): boolean {
+  if (status === 401 || status === 402 || status === 403) return true;
+  return failure === 'operator' && (status === null || status === 400 || status === 429);
+}
+
 /** In our own words: what vendors say may repeat the key. */
+function refusalOf(name: string, status: number | null): string {
+  const code = status === null ? '' : ` (${status})`;
+  return status === 402 || status === 429
+    ? `${name} says that nothing is left to spend${code}. Look at the account's credit and limits.`
+    : `${name} refuses the key${code}. Check that it is complete, active, and of this account.`;
+}
+
 function messageOf(name: string, failure: UpstreamError['failure'], status: number | null): string {
-  if (status === 401 || status === 403) {
-    return `${name} refuses the key (${status}). Check that it is complete, active, and of this account.`;
-  }
   switch (failure) {
     case 'connect':
       return `No connection to ${name} came about. Check the address, and whether this machine reaches it.`;

@@ -23,6 +23,7 @@ type MessagesErrorType = (typeof MESSAGES_ERROR_TYPES)[number];
 /** The dialect's own words for kinds of failure; its clients know no others. */
 const TYPES: Readonly<Record<GatewayErrorType, MessagesErrorType>> = {
   invalid_request_error: 'invalid_request_error',
+  invalid_provider_key: 'invalid_request_error',
   authentication_error: 'authentication_error',
   insufficient_credits: 'billing_error',
   budget_exceeded: 'billing_error',

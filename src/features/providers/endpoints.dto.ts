@@ -1,20 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { PercentilesDto } from '../../core/routing/percentiles.dto.js';
 import { PricingDto } from './prices.dto.js';
 import { ArchitectureDto, MODEL_ROUTE_STATES } from './providers.dto.js';
-
-class PercentilesDto {
-  @ApiProperty({ example: 310 })
-  p50: number;
-
-  @ApiProperty({ example: 420 })
-  p75: number;
-
-  @ApiProperty({ example: 600 })
-  p90: number;
-
-  @ApiProperty({ example: 1_250 })
-  p99: number;
-}
 
 class ToolChoiceSupportDto {
   @ApiProperty()

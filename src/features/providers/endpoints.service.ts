@@ -10,6 +10,7 @@ import {
   uptimeOf,
   type RouteSums,
 } from '../../core/routing/route-history.service.js';
+import { sharedSpeed } from '../../core/routing/shared-speed.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import {
@@ -72,9 +73,10 @@ export class EndpointsService {
     sums: readonly RouteSums[],
     state: EndpointDto['state'],
   ): Figures {
+    const { accounts } = this.upstreams.providers.find(({ id }) => id === route.provider) ?? {};
     return {
       ...stateOf(state),
-      ...speedOf(this.sharedSpeed(route)),
+      ...speedOf(sharedSpeed(this.routing, route, accounts)),
       uptime_last_30m: uptimeOf(sums),
       cache_hit_rate: cacheHitRateOf(sums),
     };
@@ -90,21 +92,6 @@ export class EndpointsService {
       uptime_last_30m: null,
       cache_hit_rate: null,
     };
-  }
-
-  /** Of several accounts with the provider that which answered most often of late. */
-  private sharedSpeed({ provider, upstreamModel }: ModelRoute): Speed {
-    const { accounts = [] } = this.upstreams.providers.find(({ id }) => id === provider) ?? {};
-    const keys = [
-      { provider, upstreamModel },
-      ...accounts.map(({ id }) => ({ provider, upstreamModel, account: id })),
-    ];
-    let most: Speed;
-    for (const key of keys) {
-      const speed = this.routing.speedOf(key);
-      if ((speed?.samples ?? 0) > (most?.samples ?? -1)) most = speed;
-    }
-    return most;
   }
 }
 

@@ -34,6 +34,8 @@ export interface AppConfig {
   readonly providers: readonly ProviderConfig[];
   /** Providers with which tenants may use accounts of their own, configured or not; without keys. */
   readonly ownAccountProviders: readonly ProviderConfig[];
+  /** Whether keys are tried when the service starts, and those of tenants when they are stored. */
+  readonly checksKeys: boolean;
   /** What a request over a tenant's own account costs, in percent of what it costs otherwise. */
   readonly byokFeePercent: number;
   /** Of the requests that ask for a second route when the first is silent, how many may get it, in percent. */

@@ -181,6 +181,13 @@ export class EnvDto {
   @UnlistedModelsVariable()
   GATEWAY_UNLISTED_MODELS?: string;
 
+  @Describe(
+    '`off` checks no keys: neither those of the configured providers when the service starts, nor, unless asked to, those that tenants store',
+    { default: 'on', example: 'off' },
+  )
+  @ChoiceVariable('on', 'off')
+  GATEWAY_CHECK_KEYS?: 'on' | 'off';
+
   @Describe('Whether the sandbox provider is on', {
     without: 'on while no other provider is configured',
     example: 'true',

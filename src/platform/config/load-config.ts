@@ -114,6 +114,7 @@ export function loadConfig(
     customerWrites: env.GATEWAY_CUSTOMER_WRITES ?? 'any',
     providers: configuredProviders(read, further.providers, env.GATEWAY_SANDBOX),
     ownAccountProviders: ownAccountProviders(read, further.providers),
+    checksKeys: env.GATEWAY_CHECK_KEYS !== 'off',
     people: peopleOf(people),
     catalogueFile: env.GATEWAY_CATALOGUE,
     unlistedModels: readPricedAs(env.GATEWAY_UNLISTED_MODELS ?? '') ?? [],

@@ -1,6 +1,7 @@
 /** The `type` values of the error body; one per kind of failure a caller can tell apart. */
 export const GATEWAY_ERROR_TYPES = [
   'invalid_request_error',
+  'invalid_provider_key',
   'authentication_error',
   'insufficient_credits',
   'budget_exceeded',
@@ -69,6 +70,13 @@ export class InvalidRequestError extends GatewayError {
     status: 400 | 405 | 408 | 413 | 415 | 417 | 431 = 400,
   ) {
     super({ status, type: 'invalid_request_error', param, message });
+  }
+}
+
+/** The vendor refuses the key of a tenant's own account. */
+export class InvalidProviderKeyError extends GatewayError {
+  constructor(message: string) {
+    super({ status: 400, type: 'invalid_provider_key', param: 'key', message });
   }
 }
 

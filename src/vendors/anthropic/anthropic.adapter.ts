@@ -1,4 +1,4 @@
-import { listedModels } from '../dialects/listed-models.js';
+import { listedModelIds } from '../dialects/listed-models.js';
 import type { CanonicalRequest, Dialect } from '../../canonical/canonical-request.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
@@ -15,7 +15,7 @@ import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import { unreadable } from '../upstream-error.js';
-import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../upstream.js';
+import type { DroppingRoute, ProbeCall, Probed, Upstream, UpstreamCall } from '../upstream.js';
 import { CLAUDE_SIGNATURE_ISSUER, claudeModelTraits } from './claude-model-traits.js';
 import { parseAnswerJson, objectOf, isCount } from '../dialects/answer-json.js';
 
@@ -39,7 +39,7 @@ export class AnthropicAdapter implements Upstream {
   ) {
     this.messagesUrl = new URL(`${provider.baseUrl}/v1/messages`);
     this.countUrl = new URL(`${provider.baseUrl}/v1/messages/count_tokens`);
-    this.modelsUrl = new URL(`${provider.baseUrl}/v1/models?limit=1`);
+    this.modelsUrl = new URL(`${provider.baseUrl}/v1/models?limit=`);
     this.headers = {
       'content-type': 'application/json',
       'user-agent': 'model-gateway',
@@ -85,11 +85,12 @@ export class AnthropicAdapter implements Upstream {
     }
   }
 
-  async probe(call: ProbeCall): Promise<number | undefined> {
+  async probe(call: ProbeCall): Promise<Probed> {
     const { limits, signal } = call;
     const response = await this.transport.call({
       method: 'GET',
-      url: this.modelsUrl,
+      // One is enough to see that it answers.
+      url: new URL(this.modelsUrl.href + (call.readsAnswer === true ? 1_000 : 1)),
       headers: this.headers,
       limits,
       signal,
@@ -98,7 +99,7 @@ export class AnthropicAdapter implements Upstream {
       const error = await readFailedAnswer(response, classifyMessagesError);
       throw redactKey(error, this.provider.apiKey);
     }
-    return listedModels(response, call, 'data');
+    return listedModelIds(response, call, 'data');
   }
 
   /** What was thrown, in the caller's words and without our key. */

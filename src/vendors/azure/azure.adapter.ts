@@ -17,6 +17,7 @@ import type { MediaFetcher } from '../transport/media-fetcher.js';
 import type {
   DroppingRoute,
   ProbeCall,
+  Probed,
   Upstream,
   UpstreamCall,
   UpstreamWork,
@@ -42,6 +43,8 @@ export class AzureAdapter implements Upstream {
     this.chat = new ChatClient(
       {
         ...addresses,
+        // They name deployments, and the list is that of the models which could have some.
+        namesAreOwn: true,
         authorization,
         apiKey,
         outputLimitField: 'max_completion_tokens',
@@ -81,7 +84,7 @@ export class AzureAdapter implements Upstream {
     throw unsupported('model', `This provider makes no ${request.kind} here.`);
   }
 
-  probe(call: ProbeCall): Promise<number | undefined> {
+  probe(call: ProbeCall): Promise<Probed> {
     return this.chat.probe(call);
   }
 }

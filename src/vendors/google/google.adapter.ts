@@ -12,7 +12,7 @@ import { readFloats } from '../dialects/embeddings/read-embeddings-answer.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { withTexts } from '../dialects/embeddings/token-texts.js';
 import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
-import { listedModels } from '../dialects/listed-models.js';
+import { listedModelIds } from '../dialects/listed-models.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { HttpTransport } from '../transport/http-transport.js';
@@ -20,6 +20,7 @@ import { unreadable } from '../upstream-error.js';
 import type {
   DroppingRoute,
   ProbeCall,
+  Probed,
   Upstream,
   UpstreamCall,
   UpstreamWork,
@@ -77,7 +78,7 @@ export class GoogleAdapter implements Upstream {
     };
   }
 
-  async probe(call: ProbeCall): Promise<number | undefined> {
+  async probe(call: ProbeCall): Promise<Probed> {
     const response = await this.transport.call({
       method: 'GET',
       url: new URL(`${this.baseUrl}/models?pageSize=1000`),
@@ -89,7 +90,9 @@ export class GoogleAdapter implements Upstream {
       const error = await readFailedAnswer(response, GOOGLE_PUBLISHER.classifyError);
       throw redactKey(error, this.apiKey);
     }
-    return listedModels(response, call, 'models');
+    return listedModelIds(response, call, 'models', ({ name }) =>
+      String(name).replace(/^models\//, ''),
+    );
   }
 
   /** The vendor counts no tokens of these: the request's estimate holds. */

@@ -32,6 +32,7 @@ import type {
   DroppingRoute,
   OperationCall,
   ProbeCall,
+  Probed,
   Upstream,
   UpstreamCall,
   UpstreamWork,
@@ -187,7 +188,7 @@ export class OpenAiAdapter implements Upstream {
     return this.videos.cancel(call);
   }
 
-  probe(call: ProbeCall): Promise<number | undefined> {
+  probe(call: ProbeCall): Promise<Probed> {
     return this.chat.probe(call);
   }
 

@@ -53,6 +53,7 @@ const quirks = {
     resetHeaders: words,
     modelsPath: { type: 'string', pattern: '^/' },
     listsModels: no,
+    provesKey: no,
   },
 };
 const schema = {

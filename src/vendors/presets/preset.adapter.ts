@@ -10,7 +10,14 @@ import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { readFailedAnswer } from '../dialects/failed-answer.js';
 import { EMBEDDINGS_FIELDS } from '../dialects/known-fields.js';
 import type { HttpTransport } from '../transport/http-transport.js';
-import type { DroppingRoute, ProbeCall, ServedModel, Upstream, UpstreamCall } from '../upstream.js';
+import type {
+  DroppingRoute,
+  ProbeCall,
+  Probed,
+  ServedModel,
+  Upstream,
+  UpstreamCall,
+} from '../upstream.js';
 import type { Preset } from './preset.js';
 import { readServedModels } from './served-models.js';
 
@@ -24,6 +31,7 @@ export class PresetAdapter implements Upstream {
   readonly embed?: NonNullable<Upstream['embed']>;
   readonly transcribe?: NonNullable<Upstream['transcribe']>;
   readonly servedModels?: NonNullable<Upstream['servedModels']>;
+  readonly keyIs?: 'unproven';
   private readonly chat: ChatClient;
   private readonly quirks: QuirkTable;
 
@@ -38,6 +46,7 @@ export class PresetAdapter implements Upstream {
     const server = { authorization, apiKey, knownFieldsOnly: true };
     const chatUrl = at('/chat/completions');
     this.quirks = new QuirkTable(quirks);
+    if (quirks.provesKey === false) this.keyIs = 'unproven';
     this.chat = new ChatClient(
       {
         ...server,
@@ -116,7 +125,7 @@ export class PresetAdapter implements Upstream {
     return this.chat.generate(call);
   }
 
-  probe(call: ProbeCall): Promise<number | undefined> {
+  probe(call: ProbeCall): Promise<Probed> {
     return this.chat.probe(call);
   }
 }

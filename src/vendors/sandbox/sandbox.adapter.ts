@@ -81,6 +81,8 @@ const VECTORS_PER_TURN = 100;
  * ledger and logs as any vendor.
  */
 export class SandboxAdapter implements Upstream {
+  readonly keyIs = 'unneeded';
+
   continuesPrefill(): boolean {
     return true;
   }

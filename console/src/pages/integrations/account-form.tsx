@@ -50,9 +50,10 @@ export function AccountForm({
   const save = useChange(
     async (): Promise<string | undefined> => {
       const rest = { name: name || null, allow_shared_fallback: isShared };
-      await unwrap(
+      const { check } = await unwrap(
         api.POST('/v1/customer/provider-credentials', { body: { ...account, ...rest } }),
       );
+      if (check?.status === 'unreachable') toast(`Stored, but ${check.detail}`, 'warn');
       if (!replaces) return undefined;
       const params = { path: { id: replaces.id } };
       // The new key is stored by now: sending the form again would store it twice.

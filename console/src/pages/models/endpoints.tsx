@@ -3,13 +3,12 @@ import type { ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import type { components } from '../../api/schema';
 import { formatShare } from '../../format/credits';
-import { formatDuration } from '../../format/times';
-import { Badge, DataTable, QueryState, type Column } from '../../ui';
+import { formatDuration, formatRate } from '../../format/times';
+import { Badge, DataTable, QueryState, Spread, type Column } from '../../ui';
 import { perMillion, pricesOf } from './prices';
 import { STATE } from './model-health';
 
 type Endpoint = components['schemas']['Endpoint'];
-type Percentiles = NonNullable<Endpoint['latency_last_30m']>;
 
 const COLUMNS: readonly Column<Endpoint>[] = [
   {
@@ -96,25 +95,4 @@ function priceOf(pricing: Endpoint['pricing']): string {
   if (input && output) return `${input.usd} / ${output.usd}`;
   const [first] = pricesOf(pricing);
   return first ? `${first.usd} a ${first.unit}` : 'free';
-}
-
-function Spread({
-  of: spread,
-  format,
-}: {
-  of: Percentiles | null;
-  format: (value: number) => string;
-}): ReactNode {
-  if (spread === null) return '–';
-  return (
-    <>
-      {format(spread.p50)}
-      <br />
-      <small className="muted">p90 {format(spread.p90)}</small>
-    </>
-  );
-}
-
-function formatRate(tokens: number): string {
-  return tokens.toLocaleString('en-US', { maximumFractionDigits: tokens < 10 ? 1 : 0 });
 }

@@ -20,6 +20,7 @@ import { AccountTable } from './account-table';
 import { PauseDialog, ResumeDialog, type PausableName } from './pause-dialog';
 
 type Provider = components['schemas']['OperatedProvider'];
+type KeyCheck = components['schemas']['OperatedKeyCheck'];
 
 const TONE_OF_STATUS: Record<string, Tone> = {
   healthy: 'good',
@@ -51,6 +52,7 @@ export function ProviderTable(): ReactNode {
       header: 'Probes',
       cell: ({ status }) => <Badge tone={TONE_OF_STATUS[status] ?? 'neutral'}>{status}</Badge>,
     },
+    { id: 'key', header: 'Key', cell: (provider) => <Keys of={provider.key_checks} /> },
     {
       id: 'latency',
       header: 'p50',
@@ -143,4 +145,35 @@ export function ProviderTable(): ReactNode {
       <ResumeDialog name={resumed} onClose={() => setResumed(undefined)} />
     </>
   );
+}
+
+const KEY: Record<KeyCheck['status'], readonly [tone: Tone, word: string]> = {
+  ok: ['good', 'works'],
+  refused: ['bad', 'refused'],
+  unreachable: ['warn', 'no answer'],
+  unchecked: ['neutral', 'unchecked'],
+};
+
+/** What vendors said of keys when those were set; in words where not all is well. */
+function Keys({ of: checks }: { of: readonly KeyCheck[] }): ReactNode {
+  if (checks.length === 0) return '–';
+  return checks.map((check) => {
+    const { account, status, detail, catalogue } = check;
+    const [tone, word] = KEY[status];
+    const missing = catalogue?.missing ?? [];
+    return (
+      <div key={account} title={detail}>
+        <Badge tone={tone}>{word}</Badge> {account}{' '}
+        <small className="muted">
+          {status === 'ok' ? catalogue && `${catalogue.seen} of ${catalogue.total} models` : detail}
+        </small>
+        {missing.length > 0 && (
+          <details>
+            <summary>not seen</summary>
+            {missing.join(', ')}
+          </details>
+        )}
+      </div>
+    );
+  });
 }

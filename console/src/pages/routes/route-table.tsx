@@ -4,6 +4,7 @@ import { api, unwrap } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
 import { formatShare } from '../../format/credits';
+import { formatDuration, formatRate } from '../../format/times';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
 import {
@@ -17,6 +18,7 @@ import {
   QueryState,
   SearchInput,
   Select,
+  Spread,
   Time,
   type Column,
   type Tone,
@@ -77,6 +79,20 @@ export function RouteTable(): ReactNode {
       id: 'state',
       header: 'State',
       cell: ({ state }) => <Badge tone={TONE_OF_STATE[state]}>{state}</Badge>,
+    },
+    {
+      id: 'latency',
+      header: 'First content',
+      align: 'end',
+      wide: true,
+      cell: ({ latency }) => <Spread of={latency} format={formatDuration} />,
+    },
+    {
+      id: 'throughput',
+      header: 'Tokens / s',
+      align: 'end',
+      wide: true,
+      cell: ({ throughput }) => <Spread of={throughput} format={formatRate} />,
     },
     {
       id: 'cache',

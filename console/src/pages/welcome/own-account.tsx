@@ -24,8 +24,10 @@ export function OwnAccount(): ReactNode {
     () => unwrap(api.POST('/v1/customer/provider-credentials/test', { body })),
     [],
   );
+  // It was tried before, and whoever stores what was refused means it.
   const save = useChange(
-    () => unwrap(api.POST('/v1/customer/provider-credentials', { body })),
+    () =>
+      unwrap(api.POST('/v1/customer/provider-credentials', { body: { ...body, check: false } })),
     ['accounts', 'models'],
     () => setKey(''),
   );

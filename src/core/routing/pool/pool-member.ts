@@ -46,7 +46,7 @@ export function idOf({ account, key }: PoolMember): string {
 }
 
 /** Whether an account is for a row of the catalogue. */
-export function servesModel({ models }: PoolMember, catalogueId: string): boolean {
+export function servesModel({ models }: Pick<PoolMember, 'models'>, catalogueId: string): boolean {
   if (!models) return true;
   return models.some((name) =>
     name.endsWith('*') ? catalogueId.startsWith(name.slice(0, -1)) : catalogueId === name,

@@ -12,7 +12,7 @@ import {
   toAccountCheck,
   type AccountCheckDto,
 } from '../../../core/credentials/account-check.dto.js';
-import { checkAccount } from '../../../core/credentials/account-check.js';
+import { checkAccount, isWell } from '../../../core/credentials/account-check.js';
 import type { ProviderConfig } from '../../../platform/config/app-config.js';
 import { toProvider } from '../../../platform/config/configured-providers.js';
 import {
@@ -200,10 +200,12 @@ export class AdminConfigService {
         }))
       : [{ name, one: provider }];
     const checks = await Promise.all(
-      tried.map(({ one, name }) => checkAccount(this.upstreams.create(one), name)),
+      tried.map(({ one, name }) =>
+        checkAccount(this.upstreams.create(one), { name, hasKey: one.apiKey !== undefined }),
+      ),
     );
     // Of several accounts the first that fails is told.
-    return toAccountCheck(checks.find(({ ok }) => !ok) ?? checks[0]!);
+    return toAccountCheck(checks.find((check) => !isWell(check)) ?? checks[0]!);
   }
 
   private providerOf(entry: JsonObject): ProviderConfig {

@@ -5,8 +5,8 @@ import { ApiFields, ApiFilters } from '../../../core/access/customer.decorator.j
 import { Operator } from '../../../core/access/operator.decorator.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
+import { OperatedProviderListDto } from './operated-providers.dto.js';
 import {
-  OperatedProviderListDto,
   OperatedRouteListDto,
   RouteHistoryDto,
   RouteHistoryQueryDto,

@@ -1,10 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
 import { MODEL_KINDS, type ModelKind } from '../../../core/catalogue/catalogue.types.js';
-import { ACCOUNT_STATES, type AccountState } from '../../../core/routing/pool/account-figures.js';
 import { ROUTE_STATES, type RouteState } from '../../../core/routing/route-health.js';
-import { PROVIDER_STATUSES, type ProviderStatus } from '../../../core/routing/provider-status.js';
-import { PROVIDER_TYPES, type ProviderType } from '../../../platform/config/app-config.js';
+import { PercentilesDto } from '../../../core/routing/percentiles.dto.js';
 import { CursorPageDto, CursorPageQueryDto } from '../../../platform/http/cursor-page.js';
 import { IsIsoDateTime, QueryInteger } from '../../../platform/http/field.decorators.js';
 
@@ -55,103 +53,6 @@ export class InstanceStateDto {
     example: 'open',
   })
   state!: string;
-}
-
-/** One of several accounts of a provider, as the instance that answers knows it. */
-export class OperatedAccountDto {
-  @ApiProperty({ example: 'eu-west' })
-  id!: string;
-
-  @ApiProperty({ example: 2 })
-  weight!: number;
-
-  @ApiProperty({
-    enum: ACCOUNT_STATES,
-    description:
-      'The worst of its models: `limited` has used up its minute, `cooling` was told to wait, `open` fails or was refused.',
-    example: 'healthy',
-  })
-  state!: AccountState;
-
-  @ApiProperty({ type: 'integer', example: 3 })
-  requests_in_flight!: number;
-
-  @ApiProperty({ type: 'integer', example: 120 })
-  requests_last_minute!: number;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'With what is expected of requests under way.',
-    example: 84000,
-  })
-  tokens_last_minute!: number;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'The limit, of all instances together; null: none.',
-    example: 500,
-  })
-  requests_per_minute!: number | null;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'The limit, of all instances together; null: none.',
-    example: 200000,
-  })
-  tokens_per_minute!: number | null;
-}
-
-class OperatedHealthDto {
-  @ApiProperty({ type: 'integer', description: 'Milliseconds, the median.', example: 120 })
-  latency_p50!: number;
-
-  @ApiProperty({ type: 'integer', description: 'Milliseconds.', example: 180 })
-  latency_p99!: number;
-
-  @ApiProperty({ description: 'Failed probes of all within 10 s, 0 to 1.', example: 0 })
-  error_rate!: number;
-
-  @ApiProperty({ type: String, format: 'date-time' })
-  last_checked_at!: string;
-}
-
-export class OperatedProviderDto {
-  @ApiProperty({ example: 'sandbox' })
-  id!: string;
-
-  @ApiProperty({ example: 'Sandbox' })
-  name!: string;
-
-  @ApiProperty({ enum: PROVIDER_TYPES })
-  type!: ProviderType;
-
-  @ApiProperty({ enum: PROVIDER_STATUSES, description: 'What probes of it say now.' })
-  status!: ProviderStatus;
-
-  @ApiProperty({ type: OperatedHealthDto })
-  health!: OperatedHealthDto;
-
-  @ApiProperty({ type: RoutePauseDto, nullable: true, description: 'Of the provider as a whole.' })
-  pause!: RoutePauseDto | null;
-
-  @ApiProperty({
-    type: [OperatedAccountDto],
-    description: 'Where requests are spread among several; else empty.',
-  })
-  accounts!: OperatedAccountDto[];
-
-  @ApiProperty({
-    type: [InstanceStateDto],
-    description: 'Processes that leave it alone as a whole.',
-  })
-  instances!: InstanceStateDto[];
-}
-
-export class OperatedProviderListDto extends CursorPageDto {
-  @ApiProperty({ type: [OperatedProviderDto] })
-  data!: OperatedProviderDto[];
 }
 
 export class RouteQueryDto extends CursorPageQueryDto {
@@ -217,6 +118,22 @@ export class OperatedRouteDto {
     example: 0.62,
   })
   cache_hit_rate!: number | null;
+
+  @ApiProperty({
+    type: PercentilesDto,
+    nullable: true,
+    description:
+      'Milliseconds to the first content over shared capacity, as the instance that answers knows it of all ' +
+      'instances, of the last 5 to 10 minutes; null without any.',
+  })
+  latency!: PercentilesDto | null;
+
+  @ApiProperty({
+    type: PercentilesDto,
+    nullable: true,
+    description: 'The same of output tokens a second.',
+  })
+  throughput!: PercentilesDto | null;
 }
 
 export class OperatedRouteListDto extends CursorPageDto {

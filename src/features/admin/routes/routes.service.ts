@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { readExpiry } from '../../../core/access/api-key.js';
 import type { Author } from '../../../core/access/author.js';
 import { AuditLog } from '../../../core/audit/audit-log.js';
+import { ProviderChecks } from '../../../core/configuration/provider-checks.service.js';
 import { CatalogueService } from '../../../core/catalogue/catalogue.service.js';
 import type { Model, ModelRoute } from '../../../core/catalogue/catalogue.types.js';
 import { InstanceService, type LivingInstance } from '../../../core/ledger/instance.service.js';
@@ -12,6 +13,7 @@ import {
   type RouteStep,
   type RouteSums,
 } from '../../../core/routing/route-history.service.js';
+import { sharedSpeed } from '../../../core/routing/shared-speed.js';
 import { statesOf, worstOf } from '../../../core/routing/live-states.js';
 import {
   RoutePauses,
@@ -23,11 +25,10 @@ import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gat
 import { readCursor, toCursorPage, type CursorPage } from '../../../platform/http/cursor-page.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamRegistry } from '../../../vendors/upstream.registry.js';
-import type { AccountFigures } from '../../../core/routing/pool/account-figures.js';
 import { RoutingService } from '../../../core/routing/routing.service.js';
+import type { OperatedProviderDto } from './operated-providers.dto.js';
+import { toAccount, toOperatedCheck, toPause } from './operated-providers.js';
 import type {
-  OperatedAccountDto,
-  OperatedProviderDto,
   OperatedRouteDto,
   PauseRouteDto,
   RouteHistoryDto,
@@ -49,6 +50,7 @@ export class RoutesAdmin {
     private readonly pauses: RoutePauses,
     private readonly past: RouteHistory,
     private readonly routing: RoutingService,
+    private readonly checks: ProviderChecks,
     private readonly database: Database,
     private readonly audit: AuditLog,
   ) {}
@@ -73,6 +75,7 @@ export class RoutesAdmin {
             last_checked_at: checkedAt.toISOString(),
           },
           pause: pause ? toPause(pause) : null,
+          key_checks: this.checks.of(id).map(toOperatedCheck),
           accounts: this.routing.accountsOf(id)?.map(toAccount) ?? [],
           instances: statesOf(living, id, undefined),
         };
@@ -214,6 +217,8 @@ export class RoutesAdmin {
   ): OperatedRouteDto {
     const { catalogueId } = row;
     const { provider, upstreamModel } = route;
+    const { accounts } = this.upstreams.providers.find(({ id }) => id === provider) ?? {};
+    const speed = sharedSpeed(this.routing, route, accounts);
     const pause = this.pauses.of({ provider, model: catalogueId, catalogueId });
     const instances = [
       ...statesOf(living, provider, undefined),
@@ -232,22 +237,10 @@ export class RoutesAdmin {
       cache_hit_rate: cacheHitRateOf(
         sums.filter((each) => each.provider === provider && each.model === catalogueId),
       ),
+      latency: speed?.latencyMs ?? null,
+      throughput: speed?.tokensPerSecond ?? null,
     };
   }
-}
-
-function toAccount(figures: AccountFigures): OperatedAccountDto {
-  const { id, weight, state, requestsPerMinute, tokensPerMinute } = figures;
-  return {
-    id,
-    weight,
-    state,
-    requests_in_flight: figures.inFlight,
-    requests_last_minute: figures.requestsLastMinute,
-    tokens_last_minute: figures.tokensLastMinute,
-    requests_per_minute: requestsPerMinute ?? null,
-    tokens_per_minute: tokensPerMinute ?? null,
-  };
 }
 
 interface Place {
@@ -287,15 +280,4 @@ function nameOf({ provider, model }: PausedThing): string {
 
 function factsOf({ reason, until }: Pick<RoutePause, 'reason' | 'until'>): JsonObject {
   return { reason, until: until?.toISOString() ?? null };
-}
-
-function toPause(pause: RoutePause): RoutePauseDto {
-  return {
-    provider: pause.provider,
-    model: pause.model,
-    reason: pause.reason,
-    paused_by: pause.pausedBy,
-    paused_at: pause.pausedAt.toISOString(),
-    until: pause.until?.toISOString() ?? null,
-  };
 }

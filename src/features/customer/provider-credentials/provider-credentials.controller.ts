@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
@@ -8,6 +8,8 @@ import { AccountCheckDto } from '../../../core/credentials/account-check.dto.js'
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import {
   AccountProviderListDto,
+  CheckKeyQueryDto,
+  CreatedProviderCredentialDto,
   DeletedProviderCredentialDto,
   ProviderCredentialDto,
   ProviderCredentialListDto,
@@ -54,9 +56,11 @@ export class ProviderCredentialsController {
     description:
       "Requests go over it before the provider's shared capacity: at once, on other instances " +
       'within a second. Of several with one provider the newest is tried first, unless one has a ' +
-      'weight or a limit: then requests are spread among them by weight and load.',
+      'weight or a limit: then requests are spread among them by weight and load. The key is tried first, by one ' +
+      'real call that costs nothing: what the vendor refuses is a 400 `invalid_provider_key` and is not stored, ' +
+      'unless `check` is false; where the vendor does not answer it is stored, and `check` of the answer says so.',
   })
-  @ApiCreatedResponse({ type: ProviderCredentialDto })
+  @ApiCreatedResponse({ type: CreatedProviderCredentialDto })
   @ApiFields(
     CreateProviderCredentialDto,
     {
@@ -75,9 +79,11 @@ export class ProviderCredentialsController {
   create(
     @CurrentCaller() caller: Caller,
     @CurrentAuthor() author: Author,
+    @Query() { check }: CheckKeyQueryDto,
     @Body() body: CreateProviderCredentialDto,
-  ): Promise<ProviderCredentialDto> {
-    return this.credentials.create(caller, author, body);
+  ): Promise<CreatedProviderCredentialDto> {
+    const wish = check === undefined ? {} : { check: check === 'true' };
+    return this.credentials.create(caller, author, { ...wish, ...body });
   }
 
   @Post('test')

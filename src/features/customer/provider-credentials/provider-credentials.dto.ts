@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { applyDecorators } from '@nestjs/common';
 import {
   IsBoolean,
+  IsIn,
   IsInt,
   IsObject,
   IsOptional,
@@ -10,6 +11,7 @@ import {
   Max,
   Min,
 } from 'class-validator';
+import { KeyCheckDto } from '../../../core/credentials/account-check.dto.js';
 import { MayBeAbsent } from '../../../platform/http/field.decorators.js';
 
 const MAX_WEIGHT = 1_000;
@@ -74,6 +76,16 @@ export class CreateProviderCredentialDto extends TestProviderCredentialDto {
   @IsBoolean({ message: 'allow_shared_fallback must be true or false' })
   allow_shared_fallback?: boolean;
 
+  @ApiPropertyOptional({
+    description:
+      'Whether the key is tried first by a free call to the vendor, within 10 s: one that the vendor refuses is not ' +
+      'stored then. As `GATEWAY_CHECK_KEYS` has it where it is absent, usually true.',
+    example: true,
+  })
+  @MayBeAbsent()
+  @IsBoolean({ message: 'check must be true or false' })
+  check?: boolean;
+
   @ShareField(MAX_WEIGHT, WEIGHT, 3)
   weight?: number | null;
 
@@ -82,6 +94,14 @@ export class CreateProviderCredentialDto extends TestProviderCredentialDto {
 
   @ShareField(MAX_PER_MINUTE, TOKENS, 200_000)
   tokens_per_minute?: number | null;
+}
+
+/** The same choice in the URL. */
+export class CheckKeyQueryDto {
+  @ApiPropertyOptional({ enum: ['true', 'false'], description: 'As `check` of the body.' })
+  @MayBeAbsent()
+  @IsIn(['true', 'false'], { message: 'check must be true or false' })
+  check?: 'true' | 'false';
 }
 
 /** How requests are spread; what is absent stays as it is, and null takes it away. */
@@ -135,6 +155,15 @@ export class ProviderCredentialDto {
     description: 'Null before the first time; some seconds behind.',
   })
   last_used_at!: string | null;
+}
+
+export class CreatedProviderCredentialDto extends ProviderCredentialDto {
+  @ApiProperty({
+    type: KeyCheckDto,
+    nullable: true,
+    description: 'What the vendor said of the key; null: it was not asked.',
+  })
+  check!: KeyCheckDto | null;
 }
 
 export class ProviderCredentialListDto {

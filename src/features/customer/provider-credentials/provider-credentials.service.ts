@@ -7,7 +7,11 @@ import { Database } from '../../../platform/database/database.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
-import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import {
+  InvalidProviderKeyError,
+  InvalidRequestError,
+  NotFoundError,
+} from '../../../platform/errors/gateway-errors.js';
 import { CredentialDirectory } from '../../../core/credentials/credential-directory.service.js';
 import { CredentialCipher } from '../../../core/credentials/credential-cipher.service.js';
 import { CredentialUseLog } from '../../../core/credentials/credential-use.log.js';
@@ -18,15 +22,17 @@ import {
 import { ByokUpstreams } from '../../../core/credentials/byok-upstreams.service.js';
 import type {
   AccountProviderDto,
+  CreatedProviderCredentialDto,
   DeletedProviderCredentialDto,
   ProviderCredentialDto,
   CreateProviderCredentialDto,
   TestProviderCredentialDto,
   UpdateProviderCredentialDto,
 } from './provider-credentials.dto.js';
-import { checkAccount } from '../../../core/credentials/account-check.js';
+import { checkAccount, type AccountCheck } from '../../../core/credentials/account-check.js';
 import {
   toAccountCheck,
+  toKeyCheck,
   type AccountCheckDto,
 } from '../../../core/credentials/account-check.dto.js';
 import type { AccountRules, ByokAccountForm } from '../../../vendors/vendor.js';
@@ -69,13 +75,24 @@ export class ProviderCredentialsService {
       .sort((one, other) => one.name.localeCompare(other.name));
   }
 
-  /** @throws InvalidRequestError naming the field at fault, such as `settings.region` */
+  /**
+   * Tries the key by a free call, unless that is not wanted, and stores it where the vendor does not refuse it.
+   *
+   * @throws InvalidRequestError naming the field at fault, such as `settings.region`
+   * @throws InvalidProviderKeyError when the vendor refuses the key
+   */
   async create(
     { tenantId, keyType }: Caller,
     author: Author,
     body: CreateProviderCredentialDto,
-  ): Promise<ProviderCredentialDto> {
-    const { read, settings } = this.readAccount(body);
+  ): Promise<CreatedProviderCredentialDto> {
+    const { offer, read, settings } = this.readAccount(body);
+    let check: AccountCheck | undefined;
+    if (body.check ?? this.config.checksKeys) {
+      const upstream = this.upstreams.forCheck(body.provider, { key: read.key, settings });
+      check = await checkAccount(upstream, { name: offer.provider.name, hasKey: true });
+      if (check.outcome === 'refused') throw new InvalidProviderKeyError(check.message);
+    }
     const id = randomUUID();
     const draft = {
       id,
@@ -110,7 +127,7 @@ export class ProviderCredentialsService {
       );
     }
     this.directory.forget(tenantId);
-    return toDto(made);
+    return { ...toDto(made), check: check ? toKeyCheck(check) : null };
   }
 
   /** Tries an account by a real call, before it is stored. */
@@ -118,7 +135,9 @@ export class ProviderCredentialsService {
     const { offer, read, settings } = this.readAccount(body);
     const { key } = read;
     const upstream = this.upstreams.forCheck(body.provider, { key, settings });
-    return toAccountCheck(await checkAccount(upstream, offer.provider.name));
+    return toAccountCheck(
+      await checkAccount(upstream, { name: offer.provider.name, hasKey: true }),
+    );
   }
 
   /** The same of one that is stored. @throws NotFoundError for what is not the tenant's */
@@ -126,7 +145,8 @@ export class ProviderCredentialsService {
     const access = isUuid(id) ? await this.upstreams.find(tenantId, id) : undefined;
     if (!access) throw new NotFoundError('id', 'There is no provider credential with this id.');
     const { provider } = this.upstreams.providersOnOffer().get(access.credential.provider)!;
-    return toAccountCheck(await checkAccount(this.upstreams.use(access), provider.name));
+    const { name } = provider;
+    return toAccountCheck(await checkAccount(this.upstreams.use(access), { name, hasKey: true }));
   }
 
   /**

@@ -1,11 +1,11 @@
-import { listedModels } from '../listed-models.js';
+import { listedModelIds, listedModels } from '../listed-models.js';
 import { isContent, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isRelayed, type CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
 import { fieldName } from '../../../canonical/prompt-fields.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import type { HttpTransport } from '../../transport/http-transport.js';
-import type { DroppingRoute, ProbeCall, Upstream, UpstreamCall } from '../../upstream.js';
+import type { DroppingRoute, ProbeCall, Probed, Upstream, UpstreamCall } from '../../upstream.js';
 import { CHAT_FIELDS, nameUnknown } from '../known-fields.js';
 import { nameCallerParam } from '../name-caller-param.js';
 import {
@@ -48,6 +48,8 @@ export interface ChatServer extends ChatServerTraits {
   chatUrl(upstreamModel: string): URL;
   /** Answers GET cheaply, with the key checked. */
   modelsUrl: URL;
+  /** Whether routes name models otherwise than that list does. */
+  namesAreOwn?: true;
   /** What shows who calls. */
   authorization: Record<string, string>;
   /** Never shown, even where the server repeats it. */
@@ -114,7 +116,7 @@ export class ChatClient implements Upstream {
     return dialect === 'chat' && webSearch ? withSearches(answer, webSearch.most) : answer;
   }
 
-  async probe(call: ProbeCall): Promise<number | undefined> {
+  async probe(call: ProbeCall): Promise<Probed> {
     const { limits, signal } = call;
     const response = await this.transport.call({
       method: 'GET',
@@ -129,7 +131,10 @@ export class ChatClient implements Upstream {
       if (!listsModels && NOTHING_THERE.has(response.status)) return undefined;
       throw redactKey(error, this.server.apiKey);
     }
-    return listedModels(response, call, listsModels ? 'data' : undefined);
+    if (!listsModels) return listedModels(response, call, undefined);
+    return this.server.namesAreOwn === true
+      ? listedModels(response, call, 'data')
+      : listedModelIds(response, call, 'data');
   }
 
   private async ask(

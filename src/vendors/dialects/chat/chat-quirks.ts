@@ -48,6 +48,8 @@ export interface ChatQuirks {
   readonly modelsPath?: string;
   /** False: it lists none; what answers there shows that it is up, be it that there is nothing. */
   readonly listsModels?: false;
+  /** False: that answers to anybody, and nothing else that is free checks the key. */
+  readonly provesKey?: false;
 }
 
 interface EffortQuirk {

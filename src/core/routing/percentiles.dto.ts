@@ -1,0 +1,16 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+/** How something that was measured is spread; what it is, and its unit, stand where this is used. */
+export class PercentilesDto {
+  @ApiProperty({ example: 310 })
+  p50: number;
+
+  @ApiProperty({ example: 420 })
+  p75: number;
+
+  @ApiProperty({ example: 600 })
+  p90: number;
+
+  @ApiProperty({ example: 1_250 })
+  p99: number;
+}
