@@ -4,6 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { attempt, CATALOGUE_ROW, MODEL } from '../support/rehearsal-world.js';
+import { ArchiveBucket } from '../../src/core/ledger/request-log/archive/archive-bucket.js';
+import { RequestLogArchiveService } from '../../src/core/ledger/request-log/archive/request-log-archive.service.js';
+import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
+import { mintRequestId } from '../../src/platform/http/request-id.js';
+import { startTestS3, type TestS3 } from '../support/s3-server.js';
 import { runOperatorCommand } from '../support/operator-command.js';
 import { insertRequestLogRow } from '../support/request-log-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -14,6 +19,11 @@ const REQUESTS = 120;
 const TABLES = ['request_logs', 'ledger_entries', 'accounts', 'holds', 'audit_log', 'instances'];
 /** Credits of the poor tenant beyond what it spent: enough for one more hold, and for no dearer day. */
 const POOR_LEFT = 14_000;
+
+/** So that a few rows are many files, of many groups each. */
+class SmallFiles extends RequestLogArchiveService {
+  protected override readonly sizes = { file: 60, group: 20 };
+}
 
 /** What a request costs at openai and at azure; each comes when the one before has ended. */
 const costsOf = (index: number) => ({
@@ -29,9 +39,13 @@ describe('rehearse', () => {
   let cost = 0;
   let spentByEach = 0;
 
+  let environment: Record<string, string>;
+
   beforeAll(async () => {
     writeFileSync(catalogue, JSON.stringify({ models: [CATALOGUE_ROW] }));
     testDatabase = await createTestDatabase();
+    environment = { DATABASE_URL: testDatabase.url, GATEWAY_CATALOGUE: catalogue };
+    await testDatabase.database.query(`SELECT make_month_partitions('2026-01-01', '2026-02-01')`);
     for (const [name, left] of [
       ['rich', 1_000_000_000],
       ['</script>poor', POOR_LEFT],
@@ -48,7 +62,6 @@ describe('rehearse', () => {
   });
 
   function run(...words: string[]) {
-    const environment = { DATABASE_URL: testDatabase.url, GATEWAY_CATALOGUE: catalogue };
     return runOperatorCommand(environment, ...words);
   }
 
@@ -66,12 +79,15 @@ describe('rehearse', () => {
       const provider = index % 10 === 9 ? 'azure' : 'openai';
       const charged = costsOf(index)[provider];
       spent += charged;
+      const createdAt = new Date(Date.UTC(2026, 0, 13, 1) + index * 300_000);
       await insertRequestLogRow(database, tenant, {
+        ...{ requestId: mintRequestId(createdAt.getTime()), createdAt },
         ...{ apiKeyId, provider, model: MODEL, cost: charged, modelCharge: charged },
         ...{ promptTokens: 500 + index, completionTokens: 40 + index, vendorCost: charged },
         ...{ firstTokenMs: 300, latencyMs: 1_300, generationTimeMs: 1_000, streamed: true },
         attempts: [attempt({ route: `${provider}/${MODEL}`, vendor_cost: charged })],
-        createdAt: new Date(Date.UTC(2026, 0, 13, 1) + index * 300_000),
+        // Of every other one it is known that it asked for nothing that bears on this.
+        otherUsage: index % 2 === 0 ? '{"asked":{"n":1}}' : null,
       });
     }
     cost += spent;
@@ -230,5 +246,107 @@ describe('rehearse', () => {
       errors: expect.stringContaining('by more than 5 %'),
     });
     expect((await rehearse('--uncalibrated')).code).toBe(0);
+    await testDatabase.database.query(
+      `UPDATE request_logs SET cost = cost / 2, model_charge = model_charge / 2`,
+    );
+  });
+
+  it('meets limits per minute when requests come faster, and says whose', async () => {
+    await testDatabase.database.query(
+      `UPDATE api_keys SET rate_limit_per_minute = 10 FROM tenants
+       WHERE tenants.id = tenant_id AND tenants.name = 'rich'`,
+    );
+    const words = ['--speed', '60', '--uncalibrated', '--max-429'];
+    const { code, report, output } = await rehearse(...words, '0');
+    expect(code).toBe(1);
+    // One each 5 seconds, so two of each minute's twelve.
+    const groups = report().groups.map(({ tenant, model, before, after }) => ({
+      ...{ tenant, model, was: before.too_many, would: after.too_many },
+    }));
+    expect(groups).toEqual(
+      expect.arrayContaining([
+        { tenant: 'rich', model: MODEL, was: 0, would: 20 },
+        { tenant: '</script>poor', model: MODEL, was: 0, would: 0 },
+      ]),
+    );
+    expect(output).toContain('Beyond its bound: --max-429: 20 is more than 0');
+    expect((await rehearse(...words, '20')).code).toBe(0);
+  });
+
+  describe('of a month in the archive', () => {
+    let s3: TestS3;
+    let before: Report;
+
+    beforeAll(async () => {
+      const { database } = testDatabase;
+      // A limit of which a part was spent before the window began.
+      await database.query('UPDATE api_keys SET monthly_spend_limit = 100000000');
+      await database.query(
+        `INSERT INTO key_months (api_key_id, month, spent)
+         SELECT api_key_id, '2026-01-01', sum(cost) FROM request_logs GROUP BY api_key_id`,
+      );
+      before = (await rehearse('--without', 'openai', '--fault', 'gone')).report();
+      s3 = await startTestS3(join(folder, 's3'));
+      await new RequestLogRollUpService(database).rollUpNow();
+      const archiver = new SmallFiles(database, new ArchiveBucket({ s3: s3.config }), {
+        ...{ s3: s3.config, logArchiveAfterDays: 31 },
+      });
+      expect(await archiver.sweepNow(new Date('2026-04-01'))).toBe(2 * REQUESTS);
+    });
+
+    afterAll(() => s3.stop());
+
+    const withBucket = () =>
+      Object.assign(environment, {
+        ...{ S3_BUCKET: s3.config.bucket, S3_ENDPOINT: s3.config.endpoint },
+        ...{ S3_ACCESS_KEY_ID: 'S3RVER', S3_SECRET_ACCESS_KEY: 'S3RVER' },
+        S3_REGION: s3.config.region,
+      });
+
+    it('says that it is not read without its bucket', async () => {
+      const { code, errors } = await rehearse();
+      expect({ code, errors }).toEqual({
+        code: 2,
+        errors: expect.stringMatching(/files of the archive.*S3_BUCKET is not set/),
+      });
+    });
+
+    it('comes to the same as it did in the database', async () => {
+      withBucket();
+      const { code, report } = await rehearse('--without', 'openai', '--fault', 'gone');
+      expect(code).toBe(0);
+      expect({ ...report(), seconds: 0 }).toEqual({ ...before, seconds: 0 });
+      expect(before.all.before).toMatchObject({ requests: 2 * REQUESTS, cost });
+    });
+
+    it('is played with what the database has, in the order of both', async () => {
+      const { database } = testDatabase;
+      const { rows } = await database.query<{ tenant: string; key: string }>(
+        `SELECT tenants.id AS tenant, api_keys.id AS key
+         FROM tenants JOIN api_keys ON tenant_id = tenants.id WHERE tenants.name = 'rich'`,
+      );
+      const { tenant, key: apiKeyId } = rows[0]!;
+      const createdAt = new Date('2026-01-13T05:02:00Z');
+      await insertRequestLogRow(database, tenant, {
+        ...{ apiKeyId, createdAt, provider: 'openai', model: MODEL, cost: 20, modelCharge: 20 },
+        ...{ firstTokenMs: 300, latencyMs: 1_300, generationTimeMs: 1_000, streamed: true },
+        ...{ vendorCost: 20, attempts: [attempt({ vendor_cost: 20 })] },
+      });
+      const { report } = await rehearse();
+      expect(report().calibration).toMatchObject({
+        logged: { requests: 2 * REQUESTS + 1, cost: cost + 20 },
+        replayed: { cost: cost + 20 },
+      });
+    });
+
+    it('says that the bucket cannot be reached', async () => {
+      Object.assign(withBucket(), { S3_ENDPOINT: 'http://127.0.0.1:9' });
+      const { code, errors } = await rehearse();
+      withBucket();
+      expect({ code, errors }).toEqual({
+        code: 2,
+        errors: expect.stringContaining('cannot be reached now'),
+      });
+    });
   });
 });

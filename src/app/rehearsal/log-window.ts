@@ -6,11 +6,8 @@ import type {
   LoggedAttempt,
   RequestLogRow,
 } from '../../core/ledger/request-log/request-log-row.js';
-import {
-  ROW_COLUMNS,
-  withTextRead,
-  type StoredRow,
-} from '../../core/ledger/request-log/stored-row.js';
+import { ROW_COLUMNS, withTextRead } from '../../core/ledger/request-log/stored-row.js';
+import type { ArchivedWindow, StoredWindowRow } from './archived-window.js';
 
 /** Rows on their way at once; they are read as they are asked for, however many the window has. */
 const ROWS_AT_ONCE = 500;
@@ -45,8 +42,21 @@ export async function beginReading(client: Client): Promise<void> {
     SET LOCAL jit = off`);
 }
 
-/** The window's rows in the order in which they came in, in batches; by tenant there is an index. */
-export async function* rowsOf(client: Client, { from, to }: Window): AsyncGenerator<WindowRow[]> {
+/** The window's rows in the order in which they came in, in batches; of those in the archive too where it is given. */
+export function rowsOf(
+  client: Client,
+  window: Window,
+  archived: ArchivedWindow | undefined,
+): AsyncGenerator<WindowRow[]> {
+  const rows = windowRows(storedRows(client, window));
+  return archived ? merged(rows, windowRows(archived.rowsOf(client))) : rows;
+}
+
+/** By tenant there is an index. */
+async function* storedRows(
+  client: Client,
+  { from, to }: Window,
+): AsyncGenerator<StoredWindowRow[]> {
   // A cursor takes no parameters; these are dates, and can be nothing else.
   await client.query(`
     DECLARE rehearsal NO SCROLL CURSOR FOR
@@ -58,18 +68,54 @@ export async function* rowsOf(client: Client, { from, to }: Window): AsyncGenera
     ORDER BY created_at, request_logs.id`);
   try {
     for (;;) {
-      const { rows } = await client.query<StoredRow & { tenantId: string }>(
-        `FETCH ${ROWS_AT_ONCE} FROM rehearsal`,
-      );
+      const { rows } = await client.query<StoredWindowRow>(`FETCH ${ROWS_AT_ONCE} FROM rehearsal`);
       if (rows.length === 0) return;
-      yield rows.map(toWindowRow);
+      yield rows;
     }
   } finally {
     await client.query('CLOSE rehearsal').catch(() => undefined);
   }
 }
 
-function toWindowRow(stored: StoredRow & { tenantId: string }): WindowRow {
+async function* windowRows(batches: AsyncIterable<StoredWindowRow[]>): AsyncGenerator<WindowRow[]> {
+  for await (const rows of batches) yield rows.map(toWindowRow);
+}
+
+function noRows(): WindowRow[] {
+  return [];
+}
+
+/** Two sources as one, in the order of both. */
+async function* merged(
+  ...sources: readonly AsyncGenerator<WindowRow[]>[]
+): AsyncGenerator<WindowRow[]> {
+  const open = sources.map((source) => ({ source, rows: noRows(), isOver: false }));
+  try {
+    for (;;) {
+      for (const each of open) {
+        while (each.rows.length === 0 && !each.isOver) {
+          const next = await each.source.next();
+          if (next.done) each.isOver = true;
+          else each.rows = next.value;
+        }
+      }
+      const left = open.filter(({ rows }) => rows.length > 0);
+      if (left.length === 0) return;
+      // What comes next of either is no earlier than this.
+      const endMs = Math.min(...left.map(({ rows }) => rows.at(-1)!.createdAt.getTime()));
+      const ready: WindowRow[] = [];
+      for (const each of left) {
+        const behind = each.rows.findIndex(({ createdAt }) => createdAt.getTime() > endMs);
+        ready.push(...each.rows.splice(0, behind < 0 ? each.rows.length : behind));
+      }
+      yield ready.sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
+    }
+  } finally {
+    for (const source of sources) await source.return(undefined);
+  }
+}
+
+function toWindowRow(stored: StoredWindowRow): WindowRow {
   return withoutLosers(withTextRead({ ...stored, asked: askedIn(stored.otherUsage) }));
 }
 
@@ -90,16 +136,6 @@ export function latestCall({ attempts }: Pick<WindowRow, 'attempts'>): LoggedAtt
 
 function isOutpaced({ outcome }: LoggedAttempt): boolean {
   return outcome === 'outpaced';
-}
-
-/** How many rows of the window lie in the archive, at most, where they are not read. */
-export async function archivedFilesIn(client: Client, { from, to }: Window): Promise<number> {
-  const { rows } = await client.query<{ files: number }>(
-    `SELECT count(*)::integer AS files FROM archived_request_logs
-     WHERE last_created_at >= $1 AND first_created_at < $2`,
-    [from, to],
-  );
-  return rows[0]?.files ?? 0;
 }
 
 /** What the request used, by its row. */

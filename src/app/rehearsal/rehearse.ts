@@ -1,4 +1,9 @@
 import pg, { type Client } from 'pg';
+import {
+  ArchiveBucket,
+  ArchiveUnavailableError,
+} from '../../core/ledger/request-log/archive/archive-bucket.js';
+import { RequestLogArchive } from '../../core/ledger/request-log/archive/request-log-archive.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
 import { attachEmbeddedPostgres } from '../../platform/database/embedded-postgres.js';
 import '../../platform/database/database-options.js';
@@ -7,13 +12,8 @@ import { passedBounds, type Bounds } from './bounds.js';
 import { Comparison, Logged } from './comparison.js';
 import { Faults, type FaultKind, type Target } from './faults.js';
 import { LearnedVendors } from './learned-vendors.js';
-import {
-  archivedFilesIn,
-  beginReading,
-  rowsOf,
-  type Window,
-  type WindowRow,
-} from './log-window.js';
+import { ArchivedWindow, type Spent } from './archived-window.js';
+import { beginReading, rowsOf, type Window, type WindowRow } from './log-window.js';
 import { ReplayConfig } from './replay-config.js';
 import { readWorld, type ReplayWorld } from './replay-world.js';
 import { ReplayLimits } from './replay-limits.js';
@@ -26,6 +26,8 @@ import { VirtualClock } from './virtual-clock.js';
 
 /** Requests that come with more traffic come within so long of the one that they are like. */
 const SCATTER_MS = 60_000;
+
+const NO_BUCKET = 'S3_BUCKET is not set here';
 
 /** What is rehearsed. */
 export interface Rehearsal {
@@ -63,11 +65,16 @@ export async function rehearse(
       : undefined;
   try {
     const client = await connect(config.databaseUrl ?? embedded!.url);
+    const bucket = new ArchiveBucket(config);
     try {
       await beginReading(client);
-      return await compare(rehearsal, config, client, note);
+      const archive = new RequestLogArchive(bucket);
+      return await compare({ rehearsal, config, client, archive }, note);
+    } catch (error) {
+      throw error instanceof ArchiveUnavailableError ? new RehearsalError(error.message) : error;
     } finally {
       await client.end();
+      await bucket.onApplicationShutdown();
     }
   } finally {
     await embedded?.stop();
@@ -88,30 +95,38 @@ async function connect(url: string): Promise<Client> {
   return client;
 }
 
-async function compare(
-  rehearsal: Rehearsal,
-  config: AppConfig,
-  client: Client,
-  note: (line: string) => void,
-): Promise<Report> {
+interface Sources {
+  readonly rehearsal: Rehearsal;
+  readonly config: AppConfig;
+  readonly client: Client;
+  readonly archive: RequestLogArchive;
+}
+
+async function compare(sources: Sources, note: (line: string) => void): Promise<Report> {
   const startMs = performance.now();
+  const { rehearsal, config, client, archive } = sources;
   const { window, without } = rehearsal;
+  const files = await archive.filesIn(client, { start: window.from, end: window.to });
+  const isRead = files.length > 0 && config.s3 !== undefined;
+  const archived = isRead ? await ArchivedWindow.find(client, archive, window) : undefined;
+  const unread = isRead ? 0 : files.length;
   const vendors = new LearnedVendors();
   const logged = new Logged();
-  for await (const rows of rowsOf(client, window)) {
+  for await (const rows of rowsOf(client, window, archived)) {
     for (const row of rows) {
       vendors.learn(row);
       logged.note(row);
     }
   }
-  const archived = await archivedFilesIn(client, window);
-  if (vendors.rows === 0) throw new RehearsalError(emptyWindow(window, archived));
+  if (vendors.rows === 0) throw new RehearsalError(emptyWindow(window, unread));
   note(`${vendors.rows} requests were read; they are played again now.`);
-  const world = await readWorld(client, window, vendors);
+  const spentSince = async (span: Window): Promise<Spent> =>
+    isRead ? (await ArchivedWindow.find(client, archive, span)).spent() : new Map();
+  const world = await readWorld(client, window, vendors, spentSince);
   const faults = new Faults(without, rehearsal.faultKind, rehearsal.withoutSpan);
   const comparison = new Comparison(window);
   const { before, after, notPlayed } = await play(
-    { rehearsal, config, client, world, vendors, faults },
+    { ...sources, archived, world, vendors, faults },
     comparison,
   );
   const fault = before.fault ?? after.fault;
@@ -119,8 +134,10 @@ async function compare(
   const notMet = without.filter(({ text }) => !faults.met.has(text));
   const warnings = [
     ...notMet.map(({ text }) => `nothing went to ${text}, so nothing was taken away.`),
-    ...(archived > 0
-      ? [`parts of the window may lie in the archive (${archived} files), which is not played.`]
+    ...(unread > 0
+      ? [
+          `parts of the window may lie in the archive (${unread} files), which is not read: ${NO_BUCKET}.`,
+        ]
       : []),
   ];
   return makeReport({
@@ -134,10 +151,8 @@ async function compare(
   });
 }
 
-interface Setting {
-  readonly rehearsal: Rehearsal;
-  readonly config: AppConfig;
-  readonly client: Client;
+interface Setting extends Sources {
+  readonly archived: ArchivedWindow | undefined;
   readonly world: ReplayWorld;
   readonly vendors: LearnedVendors;
   readonly faults: Faults;
@@ -145,7 +160,7 @@ interface Setting {
 
 /** Both replays side by side, so that no more is kept of a request than until the second has ended it. */
 async function play(setting: Setting, comparison: Comparison) {
-  const { rehearsal, config, client, world, vendors, faults } = setting;
+  const { rehearsal, config, client, archived, world, vendors, faults } = setting;
   const { window, scale, speed } = rehearsal;
   const fromMs = window.from.getTime();
   let notPlayed = 0;
@@ -165,7 +180,7 @@ async function play(setting: Setting, comparison: Comparison) {
   };
   const before = open('before');
   const after = open('after');
-  for await (const rows of rowsOf(client, window)) {
+  for await (const rows of rowsOf(client, window, archived)) {
     for (const row of rows) {
       before.replay.schedule(row, row.createdAt.getTime());
       for (const [copy, atMs] of arrivalsOf(row, scale)) after.replay.schedule(row, atMs, copy);
@@ -181,8 +196,9 @@ async function play(setting: Setting, comparison: Comparison) {
 /** When a request comes in, and those that are like it; with less traffic it may not come at all. */
 function* arrivalsOf(row: WindowRow, scale: number): Generator<[copy: number, atMs: number]> {
   const atMs = row.createdAt.getTime();
-  const luck = draw('scale', row.requestId);
-  const times = Math.floor(scale) + (luck < scale % 1 ? 1 : 0);
+  const part = scale % 1;
+  const isLucky = part > 0 && draw('scale', row.requestId) < part;
+  const times = Math.floor(scale) + (isLucky ? 1 : 0);
   for (let copy = 0; copy < times; copy++) {
     yield [copy, copy === 0 ? atMs : atMs + draw('copy', row.requestId, copy) * SCATTER_MS];
   }
@@ -196,8 +212,10 @@ function describeChanges({ without, faultKind, withoutSpan, scale, speed }: Rehe
   return changes.length > 0 ? changes : ['without any change'];
 }
 
-function emptyWindow({ from, to }: Window, archived: number): string {
+function emptyWindow({ from, to }: Window, unread: number): string {
   const where =
-    archived > 0 ? `; ${archived} files of the archive may have some, and are not played` : '';
+    unread > 0
+      ? `; ${unread} files of the archive may have some, which is not read: ${NO_BUCKET}`
+      : '';
   return `the log has no requests from ${from.toISOString()} to ${to.toISOString()}${where}`;
 }

@@ -8,6 +8,7 @@ import { fromStoredText } from '../../platform/database/stored-text.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { utcMonthOf } from '../../platform/time/dates.js';
 import type { LearnedVendors } from './learned-vendors.js';
+import type { Spent } from './archived-window.js';
 import type { Window } from './log-window.js';
 import type { MonthlyLimit, Purses } from './simulated-ledger.js';
 
@@ -62,11 +63,16 @@ interface TenantRow {
   limits: (Limits | null)[];
 }
 
-/** Reads what stood beside the requests when the window began, as far as it is kept. */
+/**
+ * Reads what stood beside the requests when the window began, as far as it is kept.
+ *
+ * @param archivedSpend what requests of a span cost that are in the archive; asked where anybody has a monthly limit
+ */
 export async function readWorld(
   client: Client,
   window: Window,
   { apiKeys, configVersions }: LearnedVendors,
+  archivedSpend: (span: Window) => Promise<Spent>,
 ): Promise<ReplayWorld> {
   const { rows: tenants } = await client.query<TenantRow>(
     `SELECT id, name, monthly_spend_limit AS "spendLimit",
@@ -83,8 +89,8 @@ export async function readWorld(
     tenantNames: new Map(tenants.map(({ id, name }) => [id, fromStoredText(name)])),
     purses: {
       balances: await readBalances(client, window),
-      tenantLimits: await limitsOf(client, window, 'tenant', tenants),
-      keyLimits: await limitsOf(client, window, 'key', [...keys.values()]),
+      tenantLimits: await limitsOf(client, window, 'tenant', tenants, archivedSpend),
+      keyLimits: await limitsOf(client, window, 'key', [...keys.values()], archivedSpend),
     },
     movements: await readMovements(client, window),
     credentials: await readCredentials(client),
@@ -159,6 +165,7 @@ async function limitsOf(
   { from }: Window,
   kind: 'tenant' | 'key',
   all: readonly { id: string; spendLimit: number | null }[],
+  archivedSpend: (span: Window) => Promise<Spent>,
 ): Promise<Map<string, MonthlyLimit>> {
   const limits = new Map(
     all.flatMap(({ id, spendLimit }) => (spendLimit === null ? [] : [[id, spendLimit] as const])),
@@ -167,14 +174,19 @@ async function limitsOf(
   const { start, end } = utcMonthOf(from);
   const isTenant = kind === 'tenant';
   const [table, column] = isTenant ? ['account_months', 'tenant_id'] : ['key_months', 'api_key_id'];
+  // Whose requests count on it, by the ids that rows have.
+  const counted = isTenant
+    ? 'ARRAY[limited.id::text]'
+    : `ARRAY(SELECT id::text FROM api_keys WHERE id = limited.id OR limited.id = ANY (ancestor_ids))`;
   const isCounted = isTenant
     ? 'log.tenant_id = limited.id'
     : `log.api_key_id IN (
          SELECT api_keys.id FROM api_keys
          WHERE api_keys.id = limited.id OR limited.id = ANY (api_keys.ancestor_ids)
        ) AND log.tenant_id = (SELECT tenant_id FROM api_keys WHERE api_keys.id = limited.id)`;
-  const { rows } = await client.query<{ id: string; spent: number }>(
-    `SELECT limited.id::text AS id, coalesce((
+  const archived = await archivedSpend({ from, to: end });
+  const { rows } = await client.query<{ id: string; spent: number; counted: string[] }>(
+    `SELECT limited.id::text AS id, ${counted} AS counted, coalesce((
          SELECT spent FROM ${table} WHERE ${column} = limited.id AND month = $2::date
        ), 0) - coalesce((
          SELECT sum(cost) FROM request_logs AS log
@@ -184,7 +196,10 @@ async function limitsOf(
     [[...limits.keys()], start.toISOString().slice(0, 10), from, end],
   );
   return new Map(
-    rows.map(({ id, spent }) => [id, { limit: limits.get(id)!, spent: Math.max(0, spent) }]),
+    rows.map(({ id, spent, counted: ids }) => {
+      const since = ids.reduce((sum, each) => sum + (archived.get(each) ?? 0), 0);
+      return [id, { limit: limits.get(id)!, spent: Math.max(0, spent - since) }];
+    }),
   );
 }
 

@@ -84,6 +84,28 @@ export class RequestLogArchive {
     return rows;
   }
 
+  /** The files that may have rows in a span, of whatever tenant. Asks the database only. */
+  async filesIn(database: Querier, { start, end }: Span): Promise<ArchivedFile[]> {
+    const { rows } = await database.query<ArchivedFile>(
+      `SELECT key, bytes, first_created_at AS "firstAt", last_created_at AS "lastAt"
+       FROM archived_request_logs WHERE last_created_at >= $1 AND first_created_at < $2
+       ORDER BY key`,
+      [start, end],
+    );
+    return rows;
+  }
+
+  /** The groups of a file that may have rows in a span. */
+  async groupsIn(file: ArchivedFile, span: Bounds): Promise<RowGroup[]> {
+    const { groups } = await this.fileOf(file);
+    return groups.filter(({ instants }) => overlap(span, instants));
+  }
+
+  /** @param columns undefined: all */
+  async readGroup(file: ArchivedFile, group: RowGroup, columns?: string[]): Promise<ArchivedRow[]> {
+    return (await this.fileOf(file)).read(group, columns);
+  }
+
   /** The first rows of a list, newest first. Reads no more groups than it takes to find them. */
   async newest(files: readonly ArchivedFile[], query: ArchiveQuery): Promise<ArchivedPlace[]> {
     const candidates: Candidate[] = files.map((file) => ({ lastAt: endOf(file), file }));
