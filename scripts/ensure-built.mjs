@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleService } from './bundle.mjs';
 import { PROJECT_ROOT } from './project-root.mjs';
 import { runProgram, secondsSince } from './run-program.mjs';
 import { withSetupLock } from './setup-lock.mjs';
@@ -12,7 +13,7 @@ export const BUILT_WORKER = 'dist/src/worker.js';
 export const BUILT_COMMANDS = 'dist/src/cli.js';
 
 const SOURCE_FOLDERS = ['src', 'migrations'];
-const SETTINGS = ['package.json', 'tsconfig.json', 'nest-cli.json', '.swcrc'];
+const SETTINGS = ['package.json', 'tsconfig.json', 'nest-cli.json', '.swcrc', 'scripts/bundle.mjs'];
 
 /** In `dist` as well, and built by `scripts/console.mjs`. */
 const OF_CONSOLE = /^(?:console$|\.console-)/;
@@ -39,6 +40,7 @@ async function build(root, say) {
   if (!succeeded) {
     throw new Error(`nest build failed:\n${output.trim()}`);
   }
+  await bundleService(root);
   writeFileSync(stampFile(root), digest);
   say(`Built (${secondsSince(startedAtMs)})`);
 }

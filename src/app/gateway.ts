@@ -60,6 +60,8 @@ export interface Gateway {
   exampleModel: string | undefined;
   /** Whether there are pages at `/console`. */
   hasConsole: boolean;
+  /** Does, in idle time, what is worth it in a process that goes on for long. To be called once. */
+  settleIn(): void;
   /**
    * Tries the keys of the configured providers in the background, now and when others are configured, unless
    * that is turned off.
@@ -141,6 +143,7 @@ export async function startGateway(
           .begin((done) => print(describeStartChecks(done)))
           .catch((error: unknown) => void logger.error(error, 'the check of keys'));
       },
+      settleIn: () => application.get(ServiceDrain).settleIn(),
       async close() {
         // Nobody sends requests to a worker.
         if (role === 'worker') stop.hurry();

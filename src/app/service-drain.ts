@@ -31,6 +31,11 @@ export class ServiceDrain implements OnModuleInit, OnModuleDestroy {
     this.memory = new IdleMemory(server);
   }
 
+  /** Gives back, in a quiet moment, what only the start needed. */
+  settleIn(): void {
+    this.memory?.collectAfterStart();
+  }
+
   /** Serves on for the time of a lame duck, in which balancers learn to send nothing more. */
   async announce(): Promise<void> {
     this.server?.announce();

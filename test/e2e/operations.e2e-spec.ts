@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import type { describeWithoutService as DescribeWithoutService } from '../../src/app/openapi.js';
+import { importBuilt } from '../support/built.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { until } from '../support/until.js';
@@ -147,6 +149,22 @@ describe('the service as a process', () => {
     await gateway.stop('SIGKILL');
     await database.drop();
     await rm(dataDirectory, { recursive: true, force: true });
+  });
+
+  it('is run from a bundle, which describes itself as its modules do and finds the files beside them', async () => {
+    const { describeWithoutService } = await importBuilt<{
+      describeWithoutService: typeof DescribeWithoutService;
+    }>('app/openapi.js');
+    const description = await (await fetch(`${gateway.url}/docs-json`)).text();
+    expect(JSON.parse(description)).toEqual(
+      JSON.parse(JSON.stringify(await describeWithoutService())),
+    );
+    const style = await fetch(`${gateway.url}/docs/swagger-ui.css`);
+    expect(style.status).toBe(200);
+    expect((await style.text()).length).toBeGreaterThan(10_000);
+    expect(readFileSync('dist/src/main.js', 'utf8')).toMatch(
+      /^import '[.]{2}\/service\/main[.]js';\n$/,
+    );
   });
 
   it('logs one JSON line per request, with its id and without keys or prompts', async () => {

@@ -16,6 +16,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 mkdirSync('dist/src', { recursive: true });
 writeFileSync('dist/src/cli.js', 'console.log(' + JSON.stringify(readFileSync('src/api.json', 'utf8')) + ')');
 writeFileSync('dist/src/main.js', 'console.log("listens"); setInterval(() => undefined, 1000);');
+writeFileSync('dist/src/worker.js', '');
 `;
 
 /** In place of Vite: \`trouble\` in its folder says how it fails. */
@@ -62,8 +63,10 @@ beforeEach(async () => {
     'console/node_modules/vite/package.json': '{ "type": "module" }',
   };
   for (const [path, text] of Object.entries(files)) await write(path, text);
-  const generator = 'node_modules/openapi-typescript';
-  await symlink(join(process.cwd(), generator), join(root, generator));
+  for (const name of ['openapi-typescript', 'esbuild']) {
+    const path = join('node_modules', name);
+    await symlink(join(process.cwd(), path), join(root, path));
+  }
 });
 
 afterEach(async () => {

@@ -46,6 +46,24 @@ describe(IdleMemory.name, () => {
     expect(collect).toHaveBeenCalledTimes(2);
   });
 
+  it('collects once what the start left, as soon as nobody is being answered', () => {
+    memory.collectAfterStart();
+    const [open] = serve(1, { stay: true });
+    pass(4);
+    expect(collect).not.toHaveBeenCalled();
+    open!.emit('close');
+    pass(2);
+    expect(collect).toHaveBeenCalledTimes(1);
+    pass(60);
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+
+  it('collects what the start left after a second in which nothing came', () => {
+    memory.collectAfterStart();
+    pass(1);
+    expect(collect).toHaveBeenCalledTimes(1);
+  });
+
   it('takes a probe now and then for quiet', () => {
     serve(1_000);
     pass(5);

@@ -6,6 +6,8 @@ const CHECK_EVERY_MS = 5_000;
 const QUIET_REQUESTS = 10;
 /** Before so many requests there is nothing worth collecting. */
 const MIN_REQUESTS = 500;
+/** What the start leaves is collected when it has been over for so long. */
+const AFTER_START_MS = 1_000;
 
 /**
  * Gives memory back once a load is over. V8 collects old garbage when allocation makes it, so that
@@ -18,6 +20,7 @@ export class IdleMemory {
   private open = 0;
   private seenRequests = 0;
   private collectedAtRequests = 0;
+  private afterStart: NodeJS.Timeout | undefined;
 
   /** @param collect what collects; V8's own full collection unless a test looks on */
   constructor(
@@ -35,6 +38,17 @@ export class IdleMemory {
 
   stop(): void {
     clearInterval(this.timer);
+    clearTimeout(this.afterStart);
+  }
+
+  /** Of what the start left behind, in the first quiet moment: a third of the heap. */
+  collectAfterStart(): void {
+    this.collectedAtRequests = -Infinity;
+    this.afterStart = setTimeout(() => {
+      this.seenRequests = 0;
+      this.check();
+    }, AFTER_START_MS);
+    this.afterStart.unref();
   }
 
   private check(): void {

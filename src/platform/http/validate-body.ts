@@ -19,25 +19,43 @@ export type BodyOf<Schema extends JSONSchema> = FromSchema<
   { keepDefaultedPropertiesOptional: true }
 >;
 
+/** Checks a value. Says in `errors` what was wrong with the last one, as `ajv` does. */
+export interface SchemaCheck<Value> {
+  (value: unknown): value is Value;
+  errors?: ErrorObject[] | null | undefined;
+  readonly schema: AnySchema;
+}
+
 /**
- * Compiles a JSON Schema once; the result checks a body in a few µs. It is a type guard: a schema
- * that is a literal (`as const`) gives the type of what it lets pass.
+ * Compiles a JSON Schema when it is first used; the result checks a body in a few µs. It is a type guard: a
+ * schema that is a literal (`as const`) gives the type of what it lets pass.
  */
 export function compileSchema<const Schema extends JSONSchema>(
   schema: Schema,
-): ValidateFunction<BodyOf<Schema>> {
-  return compile(schema);
+): SchemaCheck<BodyOf<Schema>> {
+  return compileLater(schema);
 }
 
-function compile<Value>(schema: AnySchema): ValidateFunction<Value> {
-  return ajv.compile<Value>(schema);
+/** To compile them all takes a tenth of a second of each start, and most are of endpoints that few call. */
+function compileLater<Value>(schema: AnySchema): SchemaCheck<Value> {
+  let compiled: ValidateFunction<Value> | undefined;
+  const check: SchemaCheck<Value> = Object.assign(
+    (value: unknown): value is Value => {
+      compiled ??= ajv.compile<Value>(schema);
+      const isValid = compiled(value);
+      check.errors = compiled.errors;
+      return isValid;
+    },
+    { schema },
+  );
+  return check;
 }
 
 /**
  * @throws InvalidRequestError that names the first field at fault by its dotted path
  */
 export function assertValid<Value>(
-  validate: ValidateFunction<Value>,
+  validate: SchemaCheck<Value>,
   value: unknown,
 ): asserts value is Value {
   if (validate(value)) return;
@@ -49,7 +67,7 @@ export function assertValid<Value>(
 
 /** The same of a whole body, which may parse its value anew. @throws as `assertValid` */
 export function assertValidBody<Value extends JsonObject>(
-  validate: ValidateFunction<Value>,
+  validate: SchemaCheck<Value>,
   body: JsonBody,
 ): asserts body is JsonBody<Value> {
   assertValid(validate, body.value);
@@ -64,7 +82,7 @@ export function assertValidBody<Value extends JsonObject>(
  * @throws InvalidRequestError as `assertValid`
  */
 export function assertPart<Part>(
-  validate: ValidateFunction<Part>,
+  validate: SchemaCheck<Part>,
   part: unknown,
   path: string,
 ): asserts part is Part {
