@@ -325,6 +325,60 @@ describe(RouteHealth.name, () => {
       expect(health.countCooling(COOLDOWN_MS)).toEqual({ shared: 0, byok: 0 });
     });
 
+    const refusal = (status: number): UpstreamError =>
+      new UpstreamError({ failure: 'operator', status, message: '' });
+    const other = (route: HealthKey): HealthKey => ({ ...route, upstreamModel: 'gpt-5' });
+
+    it.each([
+      ['at once in a pool', 1, {}],
+      ['after five in a row without one', 5, undefined],
+    ])(
+      'rests an account for all of its models that is refused as a whole, %s',
+      (_, times, pooled) => {
+        for (const hasTenantAddress of [false, true]) {
+          for (const status of [401, 402, 429]) {
+            const health = new RouteHealth(COOLDOWN_MS);
+            const own = { ...byok('a', hasTenantAddress), pooled };
+            const models = [own, other(own)];
+            for (let count = 0; count < times; count++) {
+              expect(models.map((route) => health.isCooling(route, 1))).toEqual([false, false]);
+              // Whichever models they are asked for.
+              health.recordFailure(models[count % 2]!, refusal(status), 0, 0);
+            }
+            expect(models.map((route) => health.isCooling(route, 1))).toEqual([true, true]);
+            expect(health.isOnTrial(other(own), 1)).toBe(true);
+            for (const apart of [key, other(key), { ...byok('b', hasTenantAddress), pooled }]) {
+              expect(health.isCooling(apart, 1)).toBe(false);
+            }
+            expect(health.sharedRoutes(1)).toEqual([]);
+            // One request tries it when the pause is over, and its answer ends the matter for all.
+            expect(health.isCooling(other(own), COOLDOWN_MS)).toBe(false);
+            health.recordAttempt(other(own), COOLDOWN_MS);
+            expect(health.isCooling(own, COOLDOWN_MS)).toBe(true);
+            health.recordAnswer(other(own), 5, COOLDOWN_MS + 1);
+            expect(health.isCooling(own, COOLDOWN_MS + 2)).toBe(false);
+            expect(health.isOnTrial(own, COOLDOWN_MS + 2)).toBe(false);
+          }
+        }
+      },
+    );
+
+    it.each([403, 404])('rests it for the one model that it is refused (%d)', (status) => {
+      const health = new RouteHealth(COOLDOWN_MS);
+      const own = { ...byok('a'), pooled: {} };
+      health.recordFailure(own, refusal(status), 0, 0);
+      expect(health.isCooling(own, 1)).toBe(true);
+      expect(health.isCooling(other(own), 1)).toBe(false);
+    });
+
+    it('tells other instances of the account as a whole', () => {
+      const [one, two] = [new RouteHealth(COOLDOWN_MS), new RouteHealth(COOLDOWN_MS)];
+      one.recordFailure({ ...byok('a'), pooled: {} }, refusal(401), 0, 0);
+      for (const news of one.memories.allNews(1)) two.memories.learn(news, 1);
+      expect(two.isCooling(other(byok('a')), 2)).toBe(true);
+      expect(two.isCooling(key, 2)).toBe(false);
+    });
+
     it('does not let the failures of shared capacity stand in the way of an account', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       failTimes(health, 5, 'operator');

@@ -2,7 +2,14 @@ import { SYSTEM_CLOCK, type Clock } from '../../canonical/clock.js';
 import type { UpstreamError } from '../../vendors/upstream-error.js';
 import { FORGIVEN_AFTER_MS, MAX_REST_MS, RouteMemories } from './health/route-memories.js';
 import { FAILURES_TO_OPEN, isOpen, stateOf, type RouteState } from './health/route-memory.js';
-import { modelKey, providerKey, readName, wholeKey, type HealthKey } from './health/route-names.js';
+import {
+  modelKey,
+  ownAccountKey,
+  providerKey,
+  readName,
+  wholeKey,
+  type HealthKey,
+} from './health/route-names.js';
 import { SpeedMemory, type RouteSpeed } from './health/speed-memory.js';
 
 export { ROUTE_STATES, type RouteState } from './health/route-memory.js';
@@ -30,7 +37,8 @@ export interface RouteCondition {
  * vendor asked but never longer than the setting. Failures to connect count against the provider
  * as a whole, all others only against the one model, so that an overloaded model does not take
  * its provider from everybody. What fails over a tenant's own account counts against that account
- * only, unless no connection came about to an address that all use.
+ * only, unless no connection came about to an address that all use; what its vendor refuses the whole
+ * account for counts against all of its models.
  */
 export class RouteHealth {
   readonly memories: RouteMemories;
@@ -46,7 +54,10 @@ export class RouteHealth {
 
   isCooling(key: HealthKey, nowMs = this.clock.monotonicMs()): boolean {
     const { memories } = this;
-    return memories.rests(modelKey(key), nowMs) || memories.rests(providerKey(key), nowMs);
+    if (memories.rests(modelKey(key), nowMs) || memories.rests(providerKey(key), nowMs))
+      return true;
+    const own = key.byok && ownAccountKey(key);
+    return own !== undefined && memories.rests(own, nowMs);
   }
 
   /**
@@ -89,6 +100,8 @@ export class RouteHealth {
     this.memories.of(name).triedMs = nowMs;
     this.memories.tryOut(name, nowMs);
     this.memories.tryOut(providerKey(key), nowMs);
+    const own = key.byok && ownAccountKey(key);
+    if (own !== undefined) this.memories.tryOut(own, nowMs);
   }
 
   /**
@@ -105,11 +118,17 @@ export class RouteHealth {
     const name = modelKey(key);
     this.speeds.noteLatency(isStreamed ? name : wholeKey(key), latencyMs, nowMs);
     this.memories.endPause(name, this.memories.of(name), nowMs);
-    const providerName = providerKey(key);
-    const provider = this.memories.get(providerName);
-    if (!provider) return;
-    this.memories.endPause(providerName, provider, nowMs);
-    provider.failures = 0;
+    this.endRun(providerKey(key), nowMs);
+    const own = key.byok && ownAccountKey(key);
+    if (own !== undefined) this.endRun(own, nowMs);
+  }
+
+  /** An answer of the provider or account shows that it is well. */
+  private endRun(name: string, nowMs: number): void {
+    const memory = this.memories.get(name);
+    if (!memory) return;
+    this.memories.endPause(name, memory, nowMs);
+    memory.failures = 0;
   }
 
   /**
@@ -130,7 +149,8 @@ export class RouteHealth {
   /** Whether the next call is in a pause, or the one that shows whether a pause is over. */
   isOnTrial(key: HealthKey, nowMs = this.clock.monotonicMs()): boolean {
     if (this.isCooling(key, nowMs)) return true;
-    const memories = [this.memories.get(modelKey(key)), this.memories.get(providerKey(key))];
+    const names = [modelKey(key), providerKey(key), ownAccountKey(key) ?? ''];
+    const memories = names.map((name) => this.memories.get(name));
     return memories.some((memory) => memory !== undefined && isOpen(memory));
   }
 
@@ -161,7 +181,13 @@ export class RouteHealth {
       return;
     }
     if (key.pooled && this.isRested(key, error, nowMs)) return;
-    const name = error.countsAgainst === 'provider' ? providerKey(key) : modelKey(key);
+    const isWhole = key.byok !== undefined && isOfAccount(error);
+    const name =
+      error.countsAgainst === 'provider'
+        ? providerKey(key)
+        : isWhole
+          ? accountNameOf(key)
+          : modelKey(key);
     const memory = this.memories.of(name);
     if (startedMs >= memory.turnedMs) memory.failures++;
     else if (error.retryAfterMs === undefined) return;
@@ -200,8 +226,7 @@ export class RouteHealth {
       return true;
     }
     if (error.failure !== 'operator') return false;
-    const isWhole = key.account !== undefined && ACCOUNT_STATUSES.has(error.status);
-    const name = isWhole ? providerKey(key) : modelKey(key);
+    const name = isOfAccount(error) ? accountNameOf(key) : modelKey(key);
     this.memories.of(name).failures = FAILURES_TO_OPEN - 1;
     this.memories.beginPause(name, nowMs, this.cooldownMs);
     return true;
@@ -237,4 +262,14 @@ export class RouteHealth {
     }
     return counts;
   }
+}
+
+/** Whether the vendor refused the account rather than what it was asked for. */
+function isOfAccount({ failure, status }: UpstreamError): boolean {
+  return failure === 'operator' && ACCOUNT_STATUSES.has(status);
+}
+
+/** Of an account as a whole: the operator's, of several, or a tenant's own. */
+function accountNameOf(key: HealthKey): string {
+  return ownAccountKey(key) ?? providerKey(key);
 }

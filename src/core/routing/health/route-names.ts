@@ -33,6 +33,15 @@ export function providerKey({ provider, account, byok }: HealthKey): string {
   return byok?.hasTenantAddress ? `${byok.credential.id}${OWNER_END}${provider}` : provider;
 }
 
+/**
+ * A tenant's own account as a whole, whatever its model; undefined where that has no name of its own: of shared
+ * capacity, and of what has an address of its own, which is the provider there.
+ */
+export function ownAccountKey({ provider, byok }: HealthKey): string | undefined {
+  if (!byok || byok.hasTenantAddress) return undefined;
+  return `${byok.credential.id}${OWNER_END}${provider}`;
+}
+
 /** What a name says. An upstream model may hold any character, but only behind the first slash. */
 export function readName(name: string): {
   isOwn: boolean;
