@@ -79,8 +79,8 @@ describe(`GET ${EXPORT}`, () => {
     const [header, ...lines] = await readCsv(EXPORT);
     const { logs } = await read<LogListDto>(LOGS);
     const column = (name: string) => lines.map((line) => line[header!.indexOf(name)]);
-    expect(header!.length).toBe(30);
-    for (const line of lines) expect(line).toHaveLength(30);
+    expect(header!.length).toBe(33);
+    for (const line of lines) expect(line).toHaveLength(33);
     expect(column('request_id')).toEqual(logs.map((row) => row.request_id));
     expect(column('cost')).toEqual(logs.map((row) => String(row.cost)));
     expect(column('tokens_total')).toEqual(logs.map((row) => String(row.tokens.total)));

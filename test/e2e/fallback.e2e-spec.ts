@@ -372,13 +372,18 @@ describe('fallback along models: [a, b]', () => {
       expect(response.headers.get('x-gateway-provider')).toBe('one');
       expect(await textOf(response)).toBe('Hello from the fake.');
       await other.calls[0]!.hungUp;
-      expect(await recordOf(response)).toMatchObject({
+      const record = await recordOf(response);
+      expect(record).toMatchObject({
         total_cost: 10 * 1 + 5 * 2,
         attempts: [
           { route: 'one/one/pair', outcome: 'answered', vendor_cost: 20 },
           { route: 'other/one/pair', outcome: 'outpaced', hedged: true },
         ],
       });
+      // What was asked in vain has its price in the log, beside the charge.
+      const [, lost] = record.attempts;
+      expect(lost!.vendor_cost).toBeGreaterThan(0);
+      expect(record.vendor_cost).toBe(20 + lost!.vendor_cost);
     });
 
     it.each([

@@ -12,6 +12,8 @@ export interface Attempt {
   /** Of one that was asked to go on with an answer: after so many characters of it. */
   continues_at?: number;
   vendor_cost?: number;
+  account?: string;
+  hedged?: boolean;
 }
 
 /** The calls to vendors on the time of the request, one below the other. */
@@ -42,8 +44,14 @@ export function Waterfall({
       {attempts.map((attempt, index) => (
         <li key={index}>
           <div className="row row-apart">
-            <span className="requests-model">{attempt.route}</span>
+            <span className="requests-model">
+              {attempt.route}
+              {attempt.account !== undefined && (
+                <span className="muted"> over {attempt.account}</span>
+              )}
+            </span>
             <span className="row">
+              {attempt.hedged && <Badge tone="neutral">second route</Badge>}
               {attempt.status !== null && <span className="muted">HTTP {attempt.status}</span>}
               {attempt.continues_at !== undefined && (
                 <Badge tone="neutral">{seamOf(attempt, attempt.continues_at)}</Badge>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { requestLogRow } from '../../../../test/support/request-log-rows.js';
-import { toLogRow } from './log-rows.js';
+import { LOG_CSV_HEADER, toLogCsv, toLogRow } from './log-rows.js';
 
 describe(toLogRow.name, () => {
   it("has the interface's fields, and the gateway's own after them", () => {
@@ -111,5 +111,35 @@ describe(toLogRow.name, () => {
       tokens: { prompt: 0, completion: 0, total: 0 },
       cost_breakdown: { model_charge: 0, total_charge: 0 },
     });
+  });
+});
+
+describe(toLogCsv.name, () => {
+  const names = LOG_CSV_HEADER.trimEnd().split(',');
+
+  it('has a column for all that a row shows', () => {
+    const shown = Object.entries(toLogRow(requestLogRow({}))).flatMap(([name, value]) =>
+      name === 'tokens' || name === 'cost_breakdown'
+        ? Object.keys(value as object).map((part) => `${name}_${part}`)
+        : [name],
+    );
+    expect([...names].sort()).toEqual([...shown, 'attempt_list'].sort());
+  });
+
+  it('says which requests were recovered, and what each attempt took where there were several', () => {
+    const attempt = { status: 200, started_ms: 2, duration_ms: 8 };
+    const attempts = [
+      { ...attempt, route: 'a/b', outcome: 'outpaced', vendor_cost: 3 },
+      { ...attempt, route: 'c/b', outcome: 'answered', continues_at: 12, vendor_cost: 4 },
+    ];
+    const cellsOf = (row: Parameters<typeof requestLogRow>[0]): string => {
+      const [line] = toLogCsv([requestLogRow({ configVersion: 7, ...row })]).split('\r\n');
+      return line!.split(',').slice(names.indexOf('recovered')).join(',');
+    };
+    expect(cellsOf({ attempts })).toBe(
+      `true,7,"${JSON.stringify(attempts).replaceAll('"', '""')}"`,
+    );
+    expect(cellsOf({ attempts: [] })).toBe('false,7,');
+    expect(cellsOf({ attempts: attempts.slice(1) })).toBe('true,7,');
   });
 });

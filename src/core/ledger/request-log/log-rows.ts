@@ -42,7 +42,19 @@ const COLUMNS: [string, (row: LogRowDto) => CsvValue][] = [
         .join(';'),
   ],
   ['asked', (row) => row.asked && JSON.stringify(row.asked)],
+  ['recovered', (row) => String(row.recovered)],
+  ['config_version', (row) => row.config_version],
+  // Of the ordinary request, which one vendor answered, there is no more to say than its other columns do.
+  ['attempt_list', (row) => (isListed(row) ? JSON.stringify(row.attempts) : null)],
 ];
+
+function isListed({ attempts: [first, second] }: LogRowDto): boolean {
+  return (
+    second !== undefined ||
+    (first !== undefined && first.outcome !== 'answered') ||
+    first?.account !== undefined
+  );
+}
 
 export const LOG_CSV_HEADER = toCsv([COLUMNS.map(([name]) => name)]);
 
