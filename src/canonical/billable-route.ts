@@ -1,4 +1,5 @@
 import type { PricedWork } from './exact-pricing.js';
+import type { PriceOffer } from './served-prices.js';
 import type { Usage } from './usage.js';
 
 /** How a route is billed: the operator's vendor account, or the tenant's own. */
@@ -40,6 +41,8 @@ export interface BillableRoute extends PricedWork {
   readonly bounds?: UsageBounds | undefined;
   /** Credits that the request is charged at most, by its caller's wish; undefined: what it comes to. */
   maxCost?: number | undefined;
+  /** Other prices, one of which the vendor's answer may choose; `pricing` then covers what was asked for. */
+  readonly offer?: PriceOffer | undefined;
 }
 
 /** How long an answer may get on one route. The hold decides, once it is known what is available. */

@@ -1,4 +1,5 @@
 import type { JsonBody } from '../platform/http/json-body.js';
+import type { AskedPrices } from './served-prices.js';
 
 /** The wire formats spoken to callers. */
 export type Dialect = 'chat' | 'messages' | 'responses';
@@ -83,6 +84,8 @@ export interface AccountBoundParam {
   param: string;
   /** Why shared capacity refuses it, for the caller. */
   message: string;
+  /** What a route may have a price for, which then takes it all the same. */
+  priced?: AskedPrices;
 }
 
 export const RECOVERIES = ['off', 'continue', 'any'] as const;

@@ -45,6 +45,48 @@ export interface PricedWork {
   readonly longPrompts?: readonly LongPromptPricing[] | undefined;
 }
 
+/** Of each price the higher one. */
+export function dearerOf(one: ExactPricing, other: ExactPricing): ExactPricing {
+  const higher = (key: keyof ExactPricing): bigint =>
+    one[key] > other[key] ? one[key] : other[key];
+  return mapPricing(higher);
+}
+
+/** Prices that cover both, at whatever length of the prompt. */
+export function dearerWork(one: PricedWork, other: PricedWork): PricedWork {
+  const pricing = dearerOf(one.pricing, other.pricing);
+  const steps = [...(one.longPrompts ?? []), ...(other.longPrompts ?? [])];
+  if (steps.length === 0) return { pricing };
+  const lengths = [...new Set(steps.map(({ above }) => above))].sort((less, more) => less - more);
+  const longPrompts = lengths.map((above) => {
+    const inputTokens = above + 1;
+    return {
+      above,
+      pricing: dearerOf(pricingOf(one, { inputTokens }), pricingOf(other, { inputTokens })),
+    };
+  });
+  return { pricing, longPrompts };
+}
+
+/** Field by field, so that no price can be forgotten. */
+export function mapPricing(price: (key: keyof ExactPricing) => bigint): ExactPricing {
+  return {
+    prompt: price('prompt'),
+    completion: price('completion'),
+    request: price('request'),
+    image: price('image'),
+    cacheRead: price('cacheRead'),
+    cacheWrite: price('cacheWrite'),
+    cacheWriteLong: price('cacheWriteLong'),
+    reasoning: price('reasoning'),
+    webSearch: price('webSearch'),
+    audioCharacter: price('audioCharacter'),
+    audioByte: price('audioByte'),
+    audioMinute: price('audioMinute'),
+    videoSecond: price('videoSecond'),
+  };
+}
+
 /** What costs nothing, whatever is used. */
 export const FREE: ExactPricing = Object.freeze({
   prompt: 0n,

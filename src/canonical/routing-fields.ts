@@ -164,12 +164,15 @@ export function notOnSharedCapacity(param: string, reason: string): AccountBound
   return { param, message: `\`${param}\` is not available on shared capacity: ${reason}.` };
 }
 
-/** A `service_tier` of an OpenAI-style body that shared capacity refuses; undefined where it does not. */
+/** A `service_tier` of an OpenAI-style body that only routes with a price for it take; undefined: all do. */
 export function findBilledServiceTier({
   service_tier: tier,
 }: JsonObject): AccountBoundParam | undefined {
   if (tier == null || tier === 'auto' || tier === 'default') return undefined;
-  return notOnSharedCapacity('service_tier', 'other service tiers are billed at other prices');
+  return {
+    ...notOnSharedCapacity('service_tier', 'other service tiers are billed at other prices'),
+    ...(typeof tier === 'string' && { priced: { tier } }),
+  };
 }
 
 /**

@@ -27,6 +27,10 @@ export interface Usage {
   imageCount: number;
   /** Video made, in whole seconds, as vendors bill it. */
   videoSeconds: number;
+  /** The service tier by which the vendor says that it served; undefined: it does not say. */
+  servedTier?: string;
+  /** The region in which the vendor says that it served. */
+  servedRegion?: string;
 }
 
 /** Whose figures a charge rests on: the vendor's, an estimate, or nobody's (cost 0). */

@@ -72,6 +72,12 @@ export interface Upstream {
   /** Whether the vendor, asked in this dialect, is asked for a request's `webSearch` as well. */
   runsWebSearch?(dialect: Dialect, upstreamModel: string): boolean;
 
+  /** Whether the vendor, asked in this dialect, gets what names a service tier or a region as the caller wrote it. */
+  passesTier?(dialect: Dialect, upstreamModel: string): boolean;
+
+  /** Where its endpoint is, where that is a matter of the account; prices may depend on it. */
+  readonly region?: string | undefined;
+
   /** Whether all of a call's `vendorHeaders` go out with it; others may know a few of them. */
   readonly passesVendorHeaders?: boolean;
 

@@ -83,6 +83,8 @@ export interface PoliteOptions {
   message?: Record<string, unknown>;
   finishReason?: string;
   usage?: Record<string, unknown> | null;
+  /** Says by which service tier it was made. */
+  tier?: string;
   chunkDelayMs?: number;
 }
 
@@ -159,6 +161,7 @@ function sendCompletion(
       },
     ],
     ...(usage && { usage }),
+    ...(options.tier !== undefined && { service_tier: options.tier }),
     system_fingerprint: 'fp_fake',
   });
 }
@@ -175,6 +178,7 @@ async function streamAnswer(
       object: 'chat.completion.chunk',
       created: 1_700_000_000,
       model: `${String(body.model)}-2024-07-18`,
+      ...(options.tier !== undefined && { service_tier: options.tier }),
       system_fingerprint: 'fp_fake',
       ...rest,
       ...(asked && !('usage' in rest) && { usage: null }),

@@ -1,5 +1,6 @@
 import type { MediaTokens } from '../../canonical/prompt-size.js';
 import type { PricedWork } from '../../canonical/exact-pricing.js';
+import type { PriceVariants } from '../../canonical/served-prices.js';
 
 /** What a model is for; it decides which endpoints take it and which prices it must have. */
 export const MODEL_KINDS = [
@@ -166,6 +167,8 @@ export interface Model extends Omit<CatalogueModel, 'routes'> {
 }
 
 export interface ModelRoute extends PricedWork {
+  /** Undefined: it has no other prices. */
+  readonly variants?: PriceVariants;
   readonly provider: string;
   /** The provider's own model id; of a family, with the caller's part already in place of the `*`. */
   readonly upstreamModel: string;

@@ -1,10 +1,19 @@
 import {
+  dearerOf,
+  mapPricing,
   parsePrice,
   type ExactPricing,
   type LongPromptPricing,
   type PricedWork,
 } from '../../canonical/exact-pricing.js';
-import type { CatalogueModel, ModelKind, Pricing, Route } from './catalogue.types.js';
+import type { PriceVariants, RegionPricing } from '../../canonical/served-prices.js';
+import type {
+  LongPromptPrices,
+  ModelKind,
+  PriceTiers,
+  Pricing,
+  VariantPrices,
+} from './catalogue.types.js';
 
 /** The prices that a model of each kind cannot do without; one of several sets is enough. */
 const COMPLETE: Record<ModelKind, readonly (readonly (keyof Pricing)[])[]> = {
@@ -47,18 +56,40 @@ export function exactPricingOf(pricing: Partial<Pricing>): ExactPricing {
   };
 }
 
+/** What a row or a route says of prices. */
+type Priced = PriceTiers & { readonly pricing?: Partial<Pricing> };
+
 /**
- * The prices of a route of a model, by the length of prompts too. A longer prompt never costs less than a
+ * The prices of a route of a model. A longer prompt never costs less than a
  * shorter one, whatever prices were changed: what is set aside for the longest that a request can have
  * covers all others.
+ *
+ * @param isOwn whether it is a route to the vendor whose tiers and regions the model's are
  */
 export function exactPricesOf(
-  model: Pick<CatalogueModel, 'pricing' | 'long_prompts'>,
-  route: Pick<Route, 'pricing' | 'long_prompts'>,
-): PricedWork {
+  model: Priced,
+  route: Priced,
+  isOwn = true,
+): PricedWork & { variants?: PriceVariants } {
   const prices = { ...model.pricing, ...route.pricing };
-  const pricing = exactPricingOf(prices);
   const steps = route.long_prompts ?? model.long_prompts;
+  const ordinary = workOf(prices, steps);
+  const vendors: PriceTiers = isOwn ? model : {};
+  const tiers = tiersOf(prices, steps, route.service_tiers ?? vendors.service_tiers);
+  const regions = regionsOf(prices, steps, route.regions ?? vendors.regions, ordinary, tiers);
+  const sizes = (route.sizes ?? model.sizes)?.map(({ pricing, ...size }) => ({
+    ...size,
+    pricing: exactPricingOf({ ...prices, ...pricing }),
+  }));
+  if (!tiers && !regions && !sizes) return ordinary;
+  return { ...ordinary, variants: { tiers, regions, sizes } };
+}
+
+function workOf(
+  prices: Partial<Pricing>,
+  steps: readonly LongPromptPrices[] | undefined,
+): PricedWork {
+  const pricing = exactPricingOf(prices);
   if (!steps) return { pricing };
   const longPrompts: LongPromptPricing[] = [];
   let shorter = pricing;
@@ -69,32 +100,71 @@ export function exactPricesOf(
   return { pricing, longPrompts };
 }
 
-/** A route at an account's own prices, below which a longer prompt does not cost there either. */
-export function pricedAt<Route extends PricedWork>(route: Route, pricing: ExactPricing): Route {
-  const longPrompts = route.longPrompts?.map((longer) => ({
-    above: longer.above,
-    pricing: dearerOf(pricing, longer.pricing),
-  }));
-  return { ...route, pricing, longPrompts };
+/** Those of batches are shown to callers, but nothing here is one. */
+const SHOWN_ONLY = 'batch';
+
+function tiersOf(
+  prices: Partial<Pricing>,
+  steps: readonly LongPromptPrices[] | undefined,
+  tiers: Readonly<Record<string, VariantPrices>> = {},
+): ReadonlyMap<string, PricedWork> | undefined {
+  const named = Object.entries(tiers).filter(([name]) => name !== SHOWN_ONLY);
+  if (named.length === 0) return undefined;
+  return new Map(
+    named.map(([name, { pricing, long_prompts: own }]) => [
+      name,
+      workOf({ ...prices, ...pricing }, own ?? steps),
+    ]),
+  );
 }
 
-/** Of each price the higher one. */
-function dearerOf(one: ExactPricing, other: ExactPricing): ExactPricing {
-  const higher = (key: keyof ExactPricing): bigint =>
-    one[key] > other[key] ? one[key] : other[key];
-  return {
-    prompt: higher('prompt'),
-    completion: higher('completion'),
-    request: higher('request'),
-    image: higher('image'),
-    cacheRead: higher('cacheRead'),
-    cacheWrite: higher('cacheWrite'),
-    cacheWriteLong: higher('cacheWriteLong'),
-    reasoning: higher('reasoning'),
-    webSearch: higher('webSearch'),
-    audioCharacter: higher('audioCharacter'),
-    audioByte: higher('audioByte'),
-    audioMinute: higher('audioMinute'),
-    videoSecond: higher('videoSecond'),
-  };
+/** What a region has no prices of its own for costs as many times more there as what it has. */
+function regionsOf(
+  prices: Partial<Pricing>,
+  steps: readonly LongPromptPrices[] | undefined,
+  regions: Readonly<Record<string, VariantPrices>> | undefined,
+  ordinary: PricedWork,
+  tiers: ReadonlyMap<string, PricedWork> | undefined,
+): ReadonlyMap<string, RegionPricing> | undefined {
+  if (!regions) return undefined;
+  return new Map(
+    Object.entries(regions).map(([name, { pricing: named, long_prompts: own }]) => {
+      const there = workOf({ ...prices, ...named }, own);
+      const moved = (work: PricedWork): PricedWork => ({
+        pricing: inRegion(work.pricing, ordinary.pricing, there.pricing),
+        longPrompts: work.longPrompts?.map(({ above, pricing }) => ({
+          above,
+          pricing: inRegion(pricing, ordinary.pricing, there.pricing),
+        })),
+      });
+      const { longPrompts } = own || !steps ? there : moved(ordinary);
+      const movedTiers =
+        tiers && new Map([...tiers].map(([tier, work]) => [tier, moved(work)] as const));
+      return [name, { pricing: there.pricing, longPrompts, tiers: movedTiers }];
+    }),
+  );
+}
+
+/** Rounded up, so that nothing is sold below what it costs. */
+function inRegion(price: ExactPricing, ordinary: ExactPricing, there: ExactPricing): ExactPricing {
+  return mapPricing((key) => {
+    if (ordinary[key] === 0n) return price[key] > there[key] ? price[key] : there[key];
+    return (price[key] * there[key] + ordinary[key] - 1n) / ordinary[key];
+  });
+}
+
+/** A route at an account's own prices, below which neither a longer prompt nor a larger picture costs there. */
+export function pricedAt<Route extends PricedWork & { readonly variants?: PriceVariants }>(
+  route: Route,
+  pricing: ExactPricing,
+): Route {
+  const atLeast = <Priced extends { readonly pricing: ExactPricing }>(priced: Priced): Priced => ({
+    ...priced,
+    pricing: dearerOf(pricing, priced.pricing),
+  });
+  const longPrompts = route.longPrompts?.map(atLeast);
+  const { variants } = route;
+  if (!variants) return { ...route, pricing, longPrompts };
+  const sizes = variants.sizes?.map(atLeast);
+  return { ...route, pricing, longPrompts, variants: { ...variants, sizes } };
 }

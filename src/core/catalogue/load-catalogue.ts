@@ -254,7 +254,7 @@ function toModel({ routes, ...model }: CatalogueModel): Model {
         provider: route.provider,
         upstreamModel: route.model,
         priority: route.priority,
-        ...exactPricesOf(model, route),
+        ...exactPricesOf(model, route, route.provider === model.id.split('/', 1)[0]),
         timeouts: route.timeouts ?? {},
       })),
   };

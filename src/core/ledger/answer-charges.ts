@@ -5,6 +5,7 @@ import { capUsage, type UsageReason } from './plausible-usage.js';
 import { priceRoute, splitCharge, totalOf } from './pricing.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 import { pricingOf } from '../../canonical/exact-pricing.js';
+import { asServed, isUnasked } from '../../canonical/served-prices.js';
 import type { Usage } from '../../canonical/usage.js';
 import { draftLogRow, isFree, outcomeOf } from './request-ending.js';
 import type { PricesUsed, RequestLogDraft } from './request-log/request-log-row.js';
@@ -21,8 +22,8 @@ export interface AnswerCharge {
 }
 
 /** The prices that a use was charged at, which its receipt shows. */
-function pricesUsed(route: BillableRoute, usage: Usage): PricesUsed {
-  return route.longPrompts ? { ...route, pricing: pricingOf(route, usage) } : route;
+function pricesUsed(served: BillableRoute & PricesUsed, usage: Usage): PricesUsed {
+  return served.longPrompts ? { ...served, pricing: pricingOf(served, usage) } : served;
 }
 
 /** Works out what answers cost, by how they ended. */
@@ -54,10 +55,13 @@ export class AnswerCharges {
     const { usage, source } = this.reason.within(log, meter.route, read);
     log.usage = usage;
     log.usageSource = source;
-    log.billedBy = pricesUsed(meter.route, usage);
-    if (meter.route.maxCost !== undefined) log.maxCost = meter.route.maxCost;
-    const charge = priceRoute(usage, meter.route);
-    const vendorCost = meter.route.trafficMode === 'byok' ? 0 : totalOf(charge);
+    const route = asServed(meter.route, usage);
+    log.billedBy = pricesUsed(route, usage);
+    if (route.maxCost !== undefined) log.maxCost = route.maxCost;
+    // What the vendor chose by itself is no reason to take more than was set aside.
+    if (isUnasked(route)) log.maxCost = Math.min(credits, log.maxCost ?? credits);
+    const charge = priceRoute(usage, route);
+    const vendorCost = route.trafficMode === 'byok' ? 0 : totalOf(charge);
     noteAttempts(log, request.attempts ?? [], vendorCost);
     if (!isWhole) return { log, charge: splitCharge(charge, credits).charge };
     if (source === 'upstream' && ending.isWhole) request.noteOutput(usage);

@@ -1,5 +1,6 @@
 import type { BillableRoute } from '../../canonical/billable-route.js';
 import { estimateTokens } from '../../canonical/prompt-size.js';
+import { asServed } from '../../canonical/served-prices.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import { shareOf } from './admit-asks.js';
@@ -38,7 +39,8 @@ export function quoteRoute(
   const { least, expected } = isTextRequest(request)
     ? textUses(request.promptSize, route, usualOutput)
     : { least: halfOf(request.estimate), expected: request.estimate };
-  const costOf = (usage: Usage): number => Math.min(worst, totalOf(priceRoute(usage, route)));
+  const costOf = (usage: Usage): number =>
+    Math.min(worst, totalOf(priceRoute(usage, asServed(route, usage))));
   const leastCost = costOf(least);
   return {
     least: leastCost,

@@ -154,7 +154,11 @@ export class UsageMeter {
   private estimated(): Usage {
     const { estimate } = this.request;
     const outputTokens = estimate.outputTokens + estimateTokens(this.outputCharacters);
-    return { ...estimate, outputTokens, webSearches: this.partial?.webSearches ?? 0 };
+    const { webSearches = 0, servedTier, servedRegion } = this.partial ?? {};
+    const estimated: Usage = { ...estimate, outputTokens, webSearches };
+    if (servedTier !== undefined) estimated.servedTier = servedTier;
+    if (servedRegion !== undefined) estimated.servedRegion = servedRegion;
+    return estimated;
   }
 
   private report(usage: Usage, source: UsageSource = 'upstream'): void {

@@ -1,6 +1,7 @@
 import { latestOf, type BillableAttempt } from '../../canonical/billable-request.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 import { pricingOf, type PricedWork } from '../../canonical/exact-pricing.js';
+import { asServed } from '../../canonical/served-prices.js';
 import type { Usage } from '../../canonical/usage.js';
 import { priceUsage, totalOf } from './pricing.js';
 import type { LoggedAttempt, RequestLogDraft } from './request-log/request-log-row.js';
@@ -15,10 +16,10 @@ const MAX_ATTEMPTS = 16;
  */
 export function vendorCostOf(
   usage: Usage,
-  route: PricedWork & Pick<BillableRoute, 'trafficMode'>,
+  route: PricedWork & Pick<BillableRoute, 'trafficMode' | 'offer'>,
 ): number {
   if (route.trafficMode === 'byok') return 0;
-  return totalOf(priceUsage(usage, pricingOf(route, usage)));
+  return totalOf(priceUsage(usage, pricingOf(asServed(route, usage), usage)));
 }
 
 /**
@@ -32,7 +33,7 @@ export function wastedUsage(meter: UsageMeter): Usage | undefined {
 /** One call to a vendor, as far as the log has it. */
 export type LoggableAttempt = Omit<BillableAttempt, 'route'> & {
   readonly route: Pick<BillableRoute, 'provider' | 'model'> &
-    Partial<Pick<BillableRoute, 'pricing' | 'longPrompts' | 'trafficMode' | 'account'>>;
+    Partial<Pick<BillableRoute, 'pricing' | 'longPrompts' | 'offer' | 'trafficMode' | 'account'>>;
 };
 
 /**
@@ -70,7 +71,7 @@ export function noteAttempts(
 
 function toLogged(attempt: LoggableAttempt, arrivedAt: Date): LoggedAttempt {
   const { route, outcome, status, startedAt, durationMs, usage } = attempt;
-  const { pricing, longPrompts, trafficMode = 'shared' } = route;
+  const { pricing, longPrompts, offer, trafficMode = 'shared' } = route;
   return {
     route: routeName(route),
     ...(route.account !== undefined && { account: route.account }),
@@ -80,7 +81,8 @@ function toLogged(attempt: LoggableAttempt, arrivedAt: Date): LoggedAttempt {
     duration_ms: durationMs,
     ...(attempt.continuesAt !== undefined && { continues_at: attempt.continuesAt }),
     ...(attempt.isHedge && { hedged: true }),
-    vendor_cost: usage && pricing ? vendorCostOf(usage, { pricing, longPrompts, trafficMode }) : 0,
+    vendor_cost:
+      usage && pricing ? vendorCostOf(usage, { pricing, longPrompts, offer, trafficMode }) : 0,
   };
 }
 

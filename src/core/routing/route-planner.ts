@@ -146,7 +146,7 @@ export class RoutePlanner {
     health.cooldownMs = limits.cooldownMs;
     return {
       isConfigured: (provider) => upstreams.has(provider),
-      vendorOf: (provider) => upstreams.get(provider),
+      vendorOf: (provider, account) => upstreams.get(provider, account),
       isCooling: (key) => health.isCooling(key),
       poolOf: (provider) => operatorPools.of(provider),
       pools,

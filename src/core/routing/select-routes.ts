@@ -16,6 +16,7 @@ import { withoutDenied } from './denied-names.js';
 import { noteLeftOut } from './left-out.js';
 import { byPrice, isSamePool, sortRoutes, withoutDear, type RouteFigures } from './order-routes.js';
 import type { CostLimit, LeftOutRoute, PlannedRoute } from './plan.js';
+import { offeredPrices, type OfferedPrices } from './price-offer.js';
 import type { AccountPools } from './pool/account-pools.js';
 import { isPooled, servesModel, type PooledRoute, type PoolMember } from './pool/pool-member.js';
 import type { HealthKey } from './route-health.js';
@@ -32,7 +33,10 @@ const FIRST_BYTE_WHOLE_MS = 300_000;
 export interface RoutingState extends RouteFigures {
   isConfigured(provider: string): boolean;
   /** Of a configured provider: what goes out to it that may have a price of its own. */
-  vendorOf(provider: string): Pick<Upstream, 'passesVendorHeaders' | 'runsWebSearch'>;
+  vendorOf(
+    provider: string,
+    account?: string,
+  ): Pick<Upstream, 'passesVendorHeaders' | 'runsWebSearch' | 'passesTier' | 'region'>;
   isCooling(key: HealthKey): boolean;
   /** Whether the operator has paused the route, over whatever account. */
   isPaused(route: PlannedRoute): boolean;
@@ -267,7 +271,8 @@ function planShared(
 ): void {
   const members = state.poolOf?.(route.provider);
   if (!members || !state.pools) {
-    planned.push(planRoute(request, model, route, state));
+    const vendor = route.variants && state.vendorOf(route.provider);
+    planned.push(planRoute(request, model, route, state, vendor));
     return;
   }
   const { catalogueId } = model;
@@ -275,7 +280,9 @@ function planShared(
     .filter((member) => servesModel(member, catalogueId))
     .map((member) => {
       const own = member.prices?.get(catalogueId);
-      const plan = planRoute(request, model, own ? pricedAt(route, own) : route, state);
+      const priced = own ? pricedAt(route, own) : route;
+      const vendor = route.variants && state.vendorOf(route.provider, member.account);
+      const plan = planRoute(request, model, priced, state, vendor);
       const pooled = { member, tokens: demandOf(request, plan, state.pools) };
       const { configVersion = null } = plan;
       return Object.assign(plan, {
@@ -305,10 +312,14 @@ function planRoute(
   model: Model,
   route: ModelRoute,
   { limits, configVersion = null, overridden }: RoutingState,
+  vendor?: Pick<Upstream, 'region'>,
 ): PlannedRoute {
+  const prices: OfferedPrices = route.variants
+    ? offeredPrices(request, route, vendor?.region)
+    : route;
   // Field by field: V8 takes a microsecond for each property that joins a spread object.
   const { ceiling, output }: Pick<PlannedRoute, 'ceiling' | 'output'> = isTextRequest(request)
-    ? textCeilingOf(request, model, route)
+    ? textCeilingOf(request, model, prices)
     : request;
   return {
     ceiling,
@@ -318,8 +329,9 @@ function planRoute(
     provider: route.provider,
     catalogueId: model.catalogueId,
     upstreamModel: route.upstreamModel,
-    pricing: route.pricing,
-    longPrompts: route.longPrompts,
+    pricing: prices.pricing,
+    longPrompts: prices.longPrompts,
+    offer: prices.offer,
     trafficMode: 'shared',
     limits: limitsOf(request, route, limits),
     configVersion: overridden?.has(model.catalogueId) ? null : configVersion,

@@ -1,9 +1,9 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { OutputLimit } from '../../canonical/billable-route.js';
-import { pricingOf } from '../../canonical/exact-pricing.js';
+import { pricingOf, type PricedWork } from '../../canonical/exact-pricing.js';
 import { promptTokensOf } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
-import type { Model, ModelRoute } from '../catalogue/catalogue.types.js';
+import type { Model } from '../catalogue/catalogue.types.js';
 
 /** Output tokens that credits are set aside for in any case, where the caller names no limit. */
 const LEAST_OUTPUT_TOKENS = 4_096;
@@ -22,7 +22,7 @@ export interface TextCeiling {
 export function textCeilingOf(
   request: CanonicalRequest,
   model: Model,
-  route: ModelRoute,
+  route: PricedWork,
 ): TextCeiling {
   const { maxOutputTokens, choices, promptSize, webSearch } = request;
   const { context_length: context, max_completion_tokens: longest } = model;

@@ -8,7 +8,10 @@ import type { LeftOutRoute, PlannedRoute } from './plan.js';
 
 /** What of the choice of routes this depends on. */
 interface UnpricedState {
-  vendorOf(provider: string): Pick<Upstream, 'passesVendorHeaders' | 'runsWebSearch'>;
+  vendorOf(
+    provider: string,
+    account?: string,
+  ): Pick<Upstream, 'passesVendorHeaders' | 'runsWebSearch' | 'passesTier'>;
   leftOut?: LeftOutRoute[] | undefined;
 }
 
@@ -29,13 +32,59 @@ export function withoutUnpriced(
   let refused: AccountBoundParam | undefined;
   const left = routes.filter((route) => {
     if (route.trafficMode === 'byok') return true;
-    const unpriced = accountBoundParam ?? (text && unpricedIn(text, route, models, state));
+    const unpriced =
+      (accountBoundParam && !hasPrice(accountBoundParam, text, route, state)
+        ? accountBoundParam
+        : undefined) ??
+      (text && unpricedIn(text, route, models, state));
     refused ??= unpriced;
     return unpriced === undefined;
   });
   noteLeftOut(state.leftOut, routes, left, 'unpriced');
-  if (left.length === 0 && refused) throw new InvalidRequestError(refused.param, refused.message);
-  return left;
+  if (left.length > 0 || !refused) return left;
+  throw new InvalidRequestError(
+    refused.param,
+    refused.priced && text ? sayPriced(refused, text, routes, state) : refused.message,
+  );
+}
+
+/** Whether a route has a price for the tier or the region that is asked for, and its vendor is told of it. */
+function hasPrice(
+  { priced }: AccountBoundParam,
+  text: CanonicalRequest | undefined,
+  route: PlannedRoute,
+  state: UnpricedState,
+): boolean {
+  if (!priced || !text) return false;
+  const { tiers, regions } = pricedBy(text, route, state);
+  const isTierPriced = priced.tier === undefined || tiers.includes(priced.tier);
+  const isRegionPriced = priced.region === undefined || regions.includes(priced.region);
+  return isTierPriced && isRegionPriced;
+}
+
+/** The tiers and regions that a request may ask for on a route. */
+function pricedBy(
+  { dialect }: CanonicalRequest,
+  { offer, provider, account, upstreamModel }: PlannedRoute,
+  state: UnpricedState,
+): { tiers: string[]; regions: string[] } {
+  const isTold = offer && state.vendorOf(provider, account).passesTier?.(dialect, upstreamModel);
+  if (!isTold) return { tiers: [], regions: [] };
+  const { ordinary, regions } = offer;
+  return { tiers: [...(ordinary.tiers?.keys() ?? [])], regions: [...(regions?.keys() ?? [])] };
+}
+
+/** Why none takes it, with what would be taken. */
+function sayPriced(
+  { param, message, priced }: AccountBoundParam,
+  text: CanonicalRequest,
+  routes: readonly PlannedRoute[],
+  state: UnpricedState,
+): string {
+  const kind = priced?.tier === undefined ? 'regions' : 'tiers';
+  const names = [...new Set(routes.flatMap((route) => pricedBy(text, route, state)[kind]))];
+  if (names.length === 0) return message;
+  return `\`${param}\` has no price here for what was asked for. It may be ${names.join(' or ')}, or left out.`;
 }
 
 /** What of a request has no price on a route; a vendor that never gets it costs nothing for it. */

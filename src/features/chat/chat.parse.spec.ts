@@ -106,8 +106,6 @@ describe(parseChat.name, () => {
 
   describe('fields that cost or name things in the vendor account', () => {
     it.each<[object, string]>([
-      [{ service_tier: 'priority' }, 'service_tier'],
-      [{ service_tier: 'flex' }, 'service_tier'],
       [{ service_tier: 1 }, 'service_tier'],
       [{ audio: { voice: 'x' } }, 'audio'],
       [{ modalities: ['text', 'audio'] }, 'modalities'],
@@ -123,6 +121,18 @@ describe(parseChat.name, () => {
       expect(chatRequest({ ...fields }).accountBoundParam).toEqual({
         param,
         message: expect.stringContaining(`\`${param}\``) as unknown,
+      });
+    });
+
+    it('leaves a tier to routes that have a price for it, unless there is more', () => {
+      const tier = { service_tier: 'flex' };
+      expect(chatRequest(tier).accountBoundParam).toMatchObject({
+        param: 'service_tier',
+        priced: { tier: 'flex' },
+      });
+      expect(chatRequest({ ...tier, audio: { voice: 'x' } }).accountBoundParam).toEqual({
+        param: 'audio',
+        message: expect.any(String) as unknown,
       });
     });
 

@@ -96,8 +96,6 @@ function withMessages(body: JsonBody<ChatBody>): JsonBody<ChatBody> {
 
 /** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
 function findAccountBoundField(value: ChatBody): AccountBoundParam | undefined {
-  const tier = findBilledServiceTier(value);
-  if (tier) return tier;
   if (value.audio != null) return notOnSharedCapacity('audio', 'audio output is billed apart');
   if (Array.isArray(value.modalities) && value.modalities.includes('audio')) {
     return notOnSharedCapacity('modalities', 'audio output is billed apart');
@@ -110,5 +108,6 @@ function findAccountBoundField(value: ChatBody): AccountBoundParam | undefined {
       'tools that the vendor runs are billed apart',
     );
   }
-  return undefined;
+  // Last, as some routes may take it; none takes the others.
+  return findBilledServiceTier(value);
 }

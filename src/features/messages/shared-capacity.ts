@@ -100,7 +100,6 @@ const ACCOUNT_BOUND_FIELDS: readonly [field: string, reason: string][] = [
 const PRICED_VALUES: readonly [field: string, values: readonly string[], reason: string][] = [
   ['service_tier', ['auto', 'standard_only'], 'other service tiers are billed at other prices'],
   ['speed', ['standard'], 'other speeds are billed at other prices'],
-  ['inference_geo', ['global'], 'a choice of region is billed at another price'],
 ];
 
 /** What a conversation may be rid of; other edits have the vendor write something that it bills apart. */
@@ -121,7 +120,20 @@ export function findAccountBoundField(value: PromptBody): AccountBoundParam | un
     const param = 'diagnostics.previous_message_id';
     return notOnSharedCapacity(param, 'it names an answer in a vendor account');
   }
-  return findBilledEdit(value.context_management) ?? findBilledTool(value.tools ?? []);
+  return (
+    findBilledEdit(value.context_management) ??
+    findBilledTool(value.tools ?? []) ??
+    findBilledRegion(value)
+  );
+}
+
+/** A region that only routes with a price for it take. */
+function findBilledRegion({ inference_geo: region }: PromptBody): AccountBoundParam | undefined {
+  if (region == null || region === 'global') return undefined;
+  return {
+    ...notOnSharedCapacity('inference_geo', 'a choice of region is billed at another price'),
+    ...(typeof region === 'string' && { priced: { region } }),
+  };
 }
 
 function isEmpty(value: unknown): boolean {

@@ -124,8 +124,6 @@ export function parseResponses(
 export function findAccountBoundField(value: CompleteBody): AccountBoundParam | undefined {
   if (value.prompt != null)
     return notOnSharedCapacity('prompt', 'it names a thing in a vendor account');
-  const tier = findBilledServiceTier(value);
-  if (tier) return tier;
   const tools = value.tools ?? [];
   const foreign = tools.findIndex((tool) => !isClientTool(tool) && !SEARCH_TOOL.test(tool.type));
   if (foreign !== -1) {
@@ -138,7 +136,8 @@ export function findAccountBoundField(value: CompleteBody): AccountBoundParam | 
   if (isJsonObject(choice) && !isOwnChoice(choice)) {
     return notOnSharedCapacity('tool_choice.type', 'tools that the vendor runs are billed apart');
   }
-  return undefined;
+  // Last, as some routes may take it; none takes the others.
+  return findBilledServiceTier(value);
 }
 
 function isOwnChoice({ type }: JsonObject): boolean {

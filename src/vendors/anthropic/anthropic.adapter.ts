@@ -52,6 +52,10 @@ export class AnthropicAdapter implements Upstream {
     return dialect === 'messages';
   }
 
+  passesTier(dialect: Dialect): boolean {
+    return dialect === 'messages';
+  }
+
   continuesPrefill(request: CanonicalRequest, upstreamModel: string): boolean {
     return continuesTurn(request, claudeModelTraits(upstreamModel));
   }

@@ -62,6 +62,10 @@ export class AzureAdapter implements Upstream {
     return dialect === 'chat';
   }
 
+  passesTier(dialect: Dialect): boolean {
+    return dialect === 'chat';
+  }
+
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
     return this.chat.droppedParams(request, route);
   }

@@ -48,6 +48,7 @@ const EVENT_STREAM = 'application/vnd.amazon.eventstream';
  */
 export class BedrockAdapter implements Upstream {
   readonly signsReasoning = true;
+  readonly region: string;
   private readonly runtimeUrl: string;
   private readonly probeUrl: URL;
   private readonly signer: AwsSigner;
@@ -59,6 +60,7 @@ export class BedrockAdapter implements Upstream {
   ) {
     const { baseUrl, apiKey: secretAccessKey = '', settings } = provider;
     const { accessKeyId = '', sessionToken, region = 'us-east-1' } = settings;
+    this.region = region;
     this.runtimeUrl = baseUrl || `https://bedrock-runtime.${region}.amazonaws.com`;
     const controlUrl = baseUrl || `https://bedrock.${region}.amazonaws.com`;
     this.probeUrl = new URL(`${controlUrl}/foundation-models`);

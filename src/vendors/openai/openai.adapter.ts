@@ -125,6 +125,10 @@ export class OpenAiAdapter implements Upstream {
     return dialect === 'chat';
   }
 
+  passesTier(dialect: Dialect): boolean {
+    return this.runsWebSearch(dialect);
+  }
+
   /** As its settings say: most servers answer such a turn. */
   continuesPrefill(request: CanonicalRequest): boolean {
     return this.chat.continuesPrefill(request);

@@ -113,6 +113,10 @@ export class PresetAdapter implements Upstream {
     return dialect === 'chat' && this.quirks.fields.has('web_search_options');
   }
 
+  passesTier(dialect: Dialect): boolean {
+    return dialect === 'chat' && this.quirks.fields.has('service_tier');
+  }
+
   continuesPrefill(request: CanonicalRequest): boolean {
     return this.chat.continuesPrefill(request);
   }

@@ -55,6 +55,7 @@ const MULTI_REGIONS = new Set(['us', 'eu']);
 /** Google Vertex AI: models of several publishers behind one address and one credential. */
 export class VertexAdapter implements Upstream {
   readonly signsReasoning = true;
+  readonly region: string;
   private readonly origin: string;
   private readonly modelsPath: string;
   private readonly tokens: Pick<GoogleAccessTokens, 'get' | 'forget'>;
@@ -66,6 +67,7 @@ export class VertexAdapter implements Upstream {
     tokens?: Pick<GoogleAccessTokens, 'get' | 'forget'>,
   ) {
     const { project = '', location = 'global' } = provider.settings;
+    this.region = location;
     this.origin = provider.baseUrl === '' ? originOf(location) : provider.baseUrl;
     const scope = `projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`;
     this.modelsPath = `/v1/${scope}/publishers`;

@@ -32,26 +32,31 @@ const PRICES = Object.entries(PRICE_NAMES) as [keyof ExactPricing, string][];
 export interface PriceSheet {
   /** A UUID: the first half of the SHA-256 of `json`. */
   readonly id: string;
-  /** `{prices: {<name>: <decimal USD>}, byok_fee_percent?, cached_answer?}`, always in this order. */
+  /** `{prices: {<name>: <decimal USD>}, byok_fee_percent?, cached_answer?, served_as?}`, always in this order. */
   readonly json: string;
 }
 
-/** Prices are objects of the catalogue, the same for all requests: each is spelled once. */
+/** Prices are objects of the catalogue, of one tier each, the same for all requests: each is spelled once. */
 const sheets = new WeakMap<ExactPricing, Map<number | undefined, PriceSheet>>();
 
-export function priceSheetOf({ pricing, byokFeePercent }: PricesUsed): PriceSheet {
+export function priceSheetOf({ pricing, byokFeePercent, servedAs }: PricesUsed): PriceSheet {
   let byPercent = sheets.get(pricing);
   if (!byPercent) sheets.set(pricing, (byPercent = new Map<number | undefined, PriceSheet>()));
   let sheet = byPercent.get(byokFeePercent);
-  if (!sheet) byPercent.set(byokFeePercent, (sheet = makeSheet(pricing, byokFeePercent)));
+  if (!sheet) byPercent.set(byokFeePercent, (sheet = makeSheet(pricing, byokFeePercent, servedAs)));
   return sheet;
 }
 
-function makeSheet(pricing: ExactPricing, byokFeePercent: number | undefined): PriceSheet {
+function makeSheet(
+  pricing: ExactPricing,
+  byokFeePercent: number | undefined,
+  servedAs: string | undefined,
+): PriceSheet {
   const json = JSON.stringify({
     prices: Object.fromEntries(PRICES.map(([key, name]) => [name, toDecimal(pricing[key])])),
     ...(byokFeePercent !== undefined && { byok_fee_percent: byokFeePercent }),
     ...(pricing === FREE && { cached_answer: true }),
+    ...(servedAs !== undefined && { served_as: servedAs }),
   });
   const hex = createHash('sha256').update(json).digest('hex');
   const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
@@ -67,7 +72,7 @@ export function pricesInUsd(pricing: ExactPricing): Record<string, string> {
 /** The very prices `FREE` for an answer that was given again. Undefined: it is no sheet of this program. */
 export function readPriceSheet(value: unknown): PricesUsed | undefined {
   if (!isJsonObject(value) || !isJsonObject(value.prices)) return undefined;
-  const { prices, byok_fee_percent: percent } = value;
+  const { prices, byok_fee_percent: percent, served_as: servedAs } = value;
   const read = (name: string): bigint | undefined => {
     const decimal = prices[name];
     return typeof decimal === 'string' ? parsePrice(decimal) : undefined;
@@ -81,6 +86,7 @@ export function readPriceSheet(value: unknown): PricesUsed | undefined {
   return {
     pricing: value.cached_answer === true ? FREE : pricing,
     ...(typeof percent === 'number' && { byokFeePercent: percent }),
+    ...(typeof servedAs === 'string' && { servedAs }),
   };
 }
 

@@ -19,6 +19,8 @@ export interface RequestBill {
     /** All that are not 0. */
     readonly usd: Readonly<Record<string, string>>;
     readonly isCachedAnswer: boolean;
+    /** The service tier, the region, or both, whose prices they are; undefined: the ordinary ones. */
+    readonly servedAs?: string | undefined;
   } | null;
   /** Undefined: the request is of before prices were kept. */
   readonly arithmetic: ChargeArithmetic | undefined;
@@ -67,6 +69,7 @@ export class ReceiptReader {
                 id: row.priceSheet,
                 usd: pricesInUsd(stored.pricing),
                 isCachedAnswer: stored.pricing === FREE,
+                servedAs: stored.servedAs,
               }
             : null,
         arithmetic: stored || isFree(row) ? explainCharge(row, usage, stored) : undefined,

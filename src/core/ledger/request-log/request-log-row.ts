@@ -127,4 +127,7 @@ export interface RequestLogDraft {
 }
 
 /** The prices of a route; a route is one. */
-export type PricesUsed = Pick<BillableRoute, 'pricing' | 'byokFeePercent'>;
+export type PricesUsed = Pick<BillableRoute, 'pricing' | 'byokFeePercent'> & {
+  /** The service tier, the region, or both, whose prices they are; undefined: the ordinary ones. */
+  readonly servedAs?: string | undefined;
+};

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { PublicKey } from '../../../core/ledger/receipts/signing-keys.service.js';
 
 const UUID = 'b4c1a6a2-6f0e-4d55-9c3e-0d8f2f1f6a10';
@@ -70,6 +70,13 @@ class ReceiptPricesDto {
     example: { prompt: '0.00000015', completion: '0.0000006' },
   })
   usd!: Record<string, string>;
+
+  @ApiPropertyOptional({
+    description:
+      'The service tier, the region, or both, whose prices they are; absent: they are the ordinary ones.',
+    example: 'flex',
+  })
+  served_as?: string;
 }
 
 class ReceiptUsageDto {

@@ -60,7 +60,11 @@ export function toReceipt(
       cached: prices?.isCachedAnswer ?? false,
       billing_note: row.billingNote,
     },
-    prices: prices && { id: prices.id, usd: { ...prices.usd } },
+    prices: prices && {
+      id: prices.id,
+      usd: { ...prices.usd },
+      ...(prices.servedAs !== undefined && { served_as: prices.servedAs }),
+    },
     usage: { source: row.usageSource, counts: countsOf(usage) },
     charge: {
       lines: arithmetic ? [...arithmetic.lines] : null,

@@ -91,7 +91,7 @@ export function decodeChatAnswer(bytes: Buffer): CanonicalEvent[] {
   if (!events.some(isContent)) {
     throw unreadable('an empty answer', 200);
   }
-  const usage = readChatUsage(answer.usage);
+  const usage = readChatUsage(answer.usage, answer.service_tier);
   if (usage) events.push({ type: 'usage', usage });
   return events;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { NO_USAGE } from '../../../canonical/usage.js';
-import { readChatUsage, measureChatOutput } from './read-chat-usage.js';
+import { readChatUsage, readStreamedUsage, measureChatOutput } from './read-chat-usage.js';
 
 describe(readChatUsage.name, () => {
   it('reads everything that OpenAI counts', () => {
@@ -76,6 +76,15 @@ describe(readChatUsage.name, () => {
     ],
   ])('reads %j', (usage, expected) => {
     expect(readChatUsage(usage)).toEqual({ ...NO_USAGE, ...expected });
+  });
+
+  it('says by which service tier it was served, where the answer does', () => {
+    const usage = { prompt_tokens: 1, completion_tokens: 1 };
+    expect(readChatUsage(usage, 'flex')).toMatchObject({ servedTier: 'flex' });
+    for (const tier of [undefined, null, 1]) {
+      expect(readChatUsage(usage, tier)).not.toHaveProperty('servedTier');
+    }
+    expect(readStreamedUsage({ usage, service_tier: 'priority' })?.servedTier).toBe('priority');
   });
 
   it('never takes a part for more than its whole', () => {

@@ -7,10 +7,11 @@ import { countCodePoints } from '../../../canonical/prompt-size.js';
  * Reads the `usage` object of an OpenAI-style chat answer. A count that is left out or makes no
  * sense is 0: the ledger estimates it, and believes the other one.
  *
+ * @param tier the service tier by which the answer says that it was made
  * @returns undefined when it is missing or counts nothing at all, which some servers send instead
  *   of leaving it out
  */
-export function readChatUsage(value: unknown): Usage | undefined {
+export function readChatUsage(value: unknown, tier?: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const inputTokens = readTokenCount(value.prompt_tokens) ?? 0;
   const saidTokens = readTokenCount(value.completion_tokens) ?? 0;
@@ -24,7 +25,7 @@ export function readChatUsage(value: unknown): Usage | undefined {
   // Of the servers that do not use the dialect's place for it, each has its own.
   const cached = input.cached_tokens ?? value.prompt_cache_hit_tokens ?? value.cached_tokens;
   const cacheReadTokens = Math.min(readTokenCount(cached) ?? 0, inputTokens);
-  return {
+  const usage: Usage = {
     ...NO_USAGE,
     inputTokens,
     outputTokens,
@@ -35,11 +36,17 @@ export function readChatUsage(value: unknown): Usage | undefined {
     ),
     reasoningTokens: Math.min(thought, outputTokens),
   };
+  if (typeof tier === 'string') usage.servedTier = tier;
+  return usage;
 }
 
 /** The usage of a chunk or a choice of a stream; some servers have a corner of their own for it. */
-export function readStreamedUsage({ usage, x_groq: own }: JsonObject): Usage | undefined {
-  return readChatUsage(usage ?? objectOf(own).usage);
+export function readStreamedUsage({
+  usage,
+  x_groq: own,
+  service_tier: tier,
+}: JsonObject): Usage | undefined {
+  return readChatUsage(usage ?? objectOf(own).usage, tier);
 }
 
 /** Whether it can be shown as it is; the ledger estimates what is missing, and that is shown then. */

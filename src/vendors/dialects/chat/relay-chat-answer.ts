@@ -17,7 +17,7 @@ export function relayChatAnswer(bytes: Buffer, alias: string): CanonicalEvent[] 
   const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer');
   if (answer.error != null) throw classifyInlineChatError(answer);
   const choices = objectsOf(answer.choices);
-  const usage = readChatUsage(answer.usage);
+  const usage = readChatUsage(answer.usage, answer.service_tier);
 
   let characters = 0;
   let hasOutput = false;

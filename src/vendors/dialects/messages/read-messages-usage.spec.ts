@@ -33,6 +33,18 @@ describe(MessagesUsageReader.name, () => {
     });
   });
 
+  it('says by which service tier and in which region it was served', () => {
+    const reader = new MessagesUsageReader();
+    reader.add(
+      { input_tokens: 3, service_tier: 'standard', inference_geo: 'us' },
+      { isFinal: false },
+    );
+    const served = { servedTier: 'standard', servedRegion: 'us' };
+    expect(reader.readSoFar()).toMatchObject(served);
+    reader.add({ output_tokens: 4 }, { isFinal: true });
+    expect(reader.read()).toMatchObject({ outputTokens: 4, ...served });
+  });
+
   it('never counts a part above its whole', () => {
     expect(
       read({

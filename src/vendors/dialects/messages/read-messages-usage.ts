@@ -46,7 +46,7 @@ export class MessagesUsageReader {
     const webSearches = this.readSearches();
     if (inputTokens + outputTokens + webSearches === 0) return undefined;
     const details = objectOf(fields.output_tokens_details);
-    return {
+    const usage: Usage = {
       ...NO_USAGE,
       inputTokens,
       outputTokens,
@@ -56,6 +56,10 @@ export class MessagesUsageReader {
       reasoningTokens: Math.min(readTokenCount(details.thinking_tokens) ?? 0, outputTokens),
       webSearches,
     };
+    const { service_tier: tier, inference_geo: region } = fields;
+    if (typeof tier === 'string') usage.servedTier = tier;
+    if (typeof region === 'string') usage.servedRegion = region;
+    return usage;
   }
 
   private readSearches(): number {

@@ -34,6 +34,9 @@ describe(relayResponsesAnswer.name, () => {
 
   it('measures what stands in the output, and reads the usage', () => {
     const usage = { input_tokens: 3, output_tokens: 2 };
+    expect(relay({ ...complete, usage, service_tier: 'flex' })[1]).toMatchObject({
+      usage: { inputTokens: 3, servedTier: 'flex' },
+    });
     expect(relay({ ...complete, usage })[1]).toMatchObject({
       outputCharacters: 3 + 5 + 1 + 1 + 2,
       finishReason: 'tool_calls',

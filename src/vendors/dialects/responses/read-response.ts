@@ -13,12 +13,15 @@ import type { ResponseEdits } from './response-edits.js';
 /** The usage of a response object, which counts like a chat answer's under other names. */
 export function readResponsesUsage(response: JsonObject): Usage | undefined {
   const value = objectOf(response.usage);
-  const usage = readChatUsage({
-    prompt_tokens: value.input_tokens,
-    completion_tokens: value.output_tokens,
-    prompt_tokens_details: value.input_tokens_details,
-    completion_tokens_details: value.output_tokens_details,
-  });
+  const usage = readChatUsage(
+    {
+      prompt_tokens: value.input_tokens,
+      completion_tokens: value.output_tokens,
+      prompt_tokens_details: value.input_tokens_details,
+      completion_tokens_details: value.output_tokens_details,
+    },
+    response.service_tier,
+  );
   return usage && { ...usage, webSearches: itemsOf(response).filter(isSearch).length };
 }
 

@@ -1,0 +1,322 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { chatRequest } from '../../../test/support/chat-requests.js';
+import { imageRequest, videoRequest } from '../../../test/support/media-requests.js';
+import { messagesRequest } from '../../../test/support/messages-requests.js';
+import { asServed, isUnasked } from '../../canonical/served-prices.js';
+import { NO_USAGE, type Usage } from '../../canonical/usage.js';
+import type { RoutableRequest } from '../../canonical/work-request.js';
+import { CatalogueService } from '../catalogue/catalogue.service.js';
+import { builtInRows, mergeRows, toCatalogue } from '../catalogue/load-catalogue.js';
+import type { Model } from '../catalogue/catalogue.types.js';
+import { creditsFor } from '../ledger/hold.js';
+import { priceRoute, totalOf } from '../ledger/pricing.js';
+import { quoteRoute } from '../ledger/quote-route.js';
+import { selectRoutes, type RoutingState } from './select-routes.js';
+
+const STATE: RoutingState = {
+  isConfigured: () => true,
+  vendorOf: () => ({ passesTier: () => true }),
+  isCooling: () => false,
+  isPaused: () => false,
+  speedOf: () => undefined,
+  wholeLatencyMs: () => undefined,
+  isToBeMeasured: () => false,
+  limits: {
+    connectTimeoutMs: 5_000,
+    firstByteTimeoutMs: undefined,
+    idleTimeoutMs: 60_000,
+    requestTimeoutMs: 600_000,
+    cooldownMs: 30_000,
+  },
+  byokFeePercent: 5,
+  byok: [],
+};
+
+/** Credits a token: 2 and 10, at flex the half, at priority twice as much; of long prompts twice as much again. */
+const ROW = {
+  id: 'local/tiers',
+  context_length: 1_000_000,
+  pricing: { prompt: '0.000002', completion: '0.00001', input_cache_read: '0.000001' },
+  long_prompts: [
+    {
+      above: 200_000,
+      pricing: { prompt: '0.000004', completion: '0.00002', input_cache_read: '0.000002' },
+    },
+  ],
+  service_tiers: {
+    flex: {
+      pricing: { prompt: '0.000001', completion: '0.000005', input_cache_read: '0.0000005' },
+      long_prompts: [{ above: 200_000, pricing: { prompt: '0.000002', completion: '0.00001' } }],
+    },
+    priority: {
+      pricing: { prompt: '0.000004', completion: '0.00002', input_cache_read: '0.000002' },
+      long_prompts: [{ above: 200_000, pricing: { prompt: '0.000008', completion: '0.00004' } }],
+    },
+    batch: { pricing: { prompt: '0.0000001' } },
+  },
+};
+
+function modelOf(row: Record<string, unknown>): Model {
+  const { models, problems } = toCatalogue(new Map([[String(row.id), row]]));
+  expect(problems).toEqual([]);
+  return models[0]!;
+}
+
+function planned(request: RoutableRequest, row: Record<string, unknown>, state = STATE) {
+  return selectRoutes(request, [modelOf(row)], state)[0];
+}
+
+const LONG = [{ role: 'user', content: 'four '.repeat(300_000) }];
+const SHORT = [{ role: 'user', content: 'Hello' }];
+const MOST = 100;
+
+function ask(fields: Record<string, unknown>, row: Record<string, unknown> = ROW, state = STATE) {
+  return planned(chatRequest({ messages: SHORT, max_tokens: MOST, ...fields }), row, state);
+}
+
+type Route = ReturnType<typeof planned>;
+
+const holdOf = (route: Route): number => creditsFor(route).least;
+const chargeOf = (route: Route, usage: Partial<Usage>): number => {
+  const whole = { ...NO_USAGE, ...usage };
+  return totalOf(priceRoute(whole, asServed(route, whole)));
+};
+
+describe('prices by the service tier', () => {
+  it.each([
+    // asked, served, credits for a token of the prompt and of the answer
+    ['priority', 'priority', 8, 40],
+    ['priority', 'default', 4, 20],
+    ['priority', undefined, 8, 40],
+    ['priority', 'scale', 8, 40],
+    ['flex', 'flex', 2, 10],
+    ['flex', 'default', 4, 20],
+    ['flex', undefined, 2, 10],
+    ['auto', 'priority', 8, 40],
+    ['auto', undefined, 4, 20],
+    ['default', 'default', 4, 20],
+    [undefined, 'flex', 2, 10],
+    [undefined, undefined, 4, 20],
+  ])(
+    'of a prompt of 300,000 tokens that asks for %s and is served at %s are %d and %d',
+    (asked, servedTier, prompt, completion) => {
+      const route = ask({ messages: LONG, service_tier: asked });
+      const usage = { inputTokens: 300_000, outputTokens: 50, ...(servedTier && { servedTier }) };
+      const charge = chargeOf(route, usage);
+      expect(charge).toBe(300_000 * prompt + 50 * completion);
+      const { inputTokens } = route.ceiling;
+      expect(inputTokens).toBeGreaterThanOrEqual(300_000);
+      const isDear = asked === 'priority' || asked === 'auto';
+      expect(holdOf(route)).toBe(inputTokens * (isDear ? 8 : 4) + MOST * (isDear ? 40 : 20));
+      expect(isUnasked(asServed(route, usage))).toBe(asked === undefined && servedTier === 'flex');
+    },
+  );
+
+  it('of a short prompt are those of the tier, cached tokens included', () => {
+    const usage = { inputTokens: 10, cacheReadTokens: 4, outputTokens: 5 };
+    const route = ask({ service_tier: 'flex' });
+    expect(chargeOf(route, { ...usage, servedTier: 'flex' })).toBe(6 + 2 + 25);
+    expect(chargeOf(route, { ...usage, servedTier: 'default' })).toBe(12 + 4 + 50);
+    expect(holdOf(route)).toBe(route.ceiling.inputTokens * 2 + MOST * 10);
+  });
+
+  it('are those of long prompts of the row where the tier has none of its own, and never below the tier’s', () => {
+    const tiers = {
+      priority: { pricing: { prompt: '0.000005' } },
+      flex: { pricing: { prompt: '0.000001' } },
+    };
+    const row = { ...ROW, service_tiers: tiers };
+    const usage = { inputTokens: 300_000, outputTokens: 0 };
+    expect(chargeOf(ask({ service_tier: 'priority' }, row), usage)).toBe(300_000 * 5);
+    expect(chargeOf(ask({ service_tier: 'flex' }, row), usage)).toBe(300_000 * 4);
+  });
+
+  it('name the tier they are of', () => {
+    const route = ask({ service_tier: 'flex' });
+    expect(asServed(route, { servedTier: 'flex' }).servedAs).toBe('flex');
+    expect(asServed(route, { servedTier: 'default' }).servedAs).toBeUndefined();
+    const plain = ask({}, { id: 'local/plain', pricing: ROW.pricing });
+    expect(plain.offer).toBeUndefined();
+    expect(asServed(plain, { servedTier: 'flex' })).toBe(plain);
+  });
+
+  it('are those that a quote expects, with a hold for the dearest at worst', () => {
+    const fields = { messages: SHORT, max_tokens: MOST, service_tier: 'flex' };
+    const { likely, worst } = quoteRoute(chatRequest(fields), ask(fields), 1e9, 20);
+    expect(likely).toBeLessThan(20 * 5 + 10);
+    expect(worst).toBe(holdOf(ask(fields)));
+  });
+
+  it('are refused where none is there, with those that are', () => {
+    const refused = /`service_tier` has no price here.*flex or priority, or left out/;
+    expect(() => ask({ service_tier: 'scale' })).toThrow(refused);
+    expect(() => ask({ service_tier: 'batch' })).toThrow(refused);
+    const plain = { id: 'local/plain', pricing: ROW.pricing };
+    expect(() => ask({ service_tier: 'flex' }, plain)).toThrow(/not available on shared capacity/);
+    expect(() => ask({ service_tier: 7 })).toThrow(/not available on shared capacity/);
+  });
+
+  it('are refused where the vendor would not be told, or a fallback has none', () => {
+    const deaf = { ...STATE, vendorOf: () => ({}) };
+    expect(() => ask({ service_tier: 'flex' }, ROW, deaf)).toThrow(/not available on shared/);
+    const routes = [
+      { provider: 'local', model: 'a', priority: 0 },
+      { provider: 'other', model: 'a', priority: 1 },
+    ];
+    const request = chatRequest({ messages: SHORT, service_tier: 'flex' });
+    const left = selectRoutes(request, [modelOf({ ...ROW, routes })], STATE);
+    expect(left.map(({ provider }) => provider)).toEqual(['local']);
+  });
+
+  it('do not let what else is unpriced pass', () => {
+    const fields = { service_tier: 'flex', tools: [{ type: 'code_interpreter' }] };
+    expect(() => ask(fields)).toThrow(/tools\.0\.type/);
+  });
+});
+
+describe('prices by the region', () => {
+  const row = {
+    ...ROW,
+    regions: { us: { pricing: { prompt: '0.0000022', completion: '0.000011' } } },
+  };
+  const words = (fields: object = {}) =>
+    planned(messagesRequest({ messages: SHORT, max_tokens: MOST, ...fields }), row);
+  const usage = { inputTokens: 1_000, outputTokens: 100 };
+
+  it.each([
+    [{ inference_geo: 'us' }, 'us', 2_200 + 1_100],
+    [{ inference_geo: 'us' }, undefined, 2_200 + 1_100],
+    [{ inference_geo: 'us' }, 'not_available', 2_200 + 1_100],
+    [{ inference_geo: 'us' }, 'global', 2_000 + 1_000],
+    [{}, 'us', 2_200 + 1_100],
+    [{}, undefined, 2_000 + 1_000],
+  ])('of %j served in %s', (fields, servedRegion, credits) => {
+    const route = words(fields);
+    expect(chargeOf(route, { ...usage, ...(servedRegion && { servedRegion }) })).toBe(credits);
+  });
+
+  it('are held for, and are those of tiers and long prompts there too', () => {
+    const route = words({ inference_geo: 'us' });
+    expect(holdOf(route)).toBe(Math.ceil(route.ceiling.inputTokens * 2.2 + MOST * 11));
+    const there = { ...usage, servedRegion: 'us', servedTier: 'priority' };
+    expect(chargeOf(route, there)).toBe(4_400 + 2_200);
+    const long = { ...there, servedTier: 'default', inputTokens: 300_000 };
+    expect(chargeOf(route, long)).toBe(300_000 * 4.4 + 2_200);
+    expect(asServed(route, there)).toMatchObject({ servedAs: 'priority us' });
+    expect(isUnasked(asServed(route, there))).toBe(true);
+  });
+
+  it('are refused where there are none, with those that there are', () => {
+    expect(() => words({ inference_geo: 'eu' })).toThrow(
+      /`inference_geo` has no price here.* us, or/,
+    );
+  });
+
+  it('are those of the account’s place, whatever the answer says', () => {
+    const regions = {
+      'us-east5': { pricing: { prompt: '0.000003' } },
+      europe: { pricing: { prompt: '0.000004' } },
+    };
+    const at = (region: string) => ({ ...STATE, vendorOf: () => ({ region }) });
+    const charge = (region: string) =>
+      chargeOf(ask({}, { ...ROW, regions }, at(region)), { inputTokens: 1_000 });
+    expect(charge('us-east5')).toBe(3_000);
+    expect(charge('europe-west4')).toBe(4_000);
+    expect(charge('us-east1')).toBe(2_000);
+    expect(charge('global')).toBe(2_000);
+  });
+});
+
+describe('prices by the size', () => {
+  const image = {
+    id: 'local/pictures',
+    kind: 'image',
+    pricing: { image: '0.04' },
+    sizes: [
+      { size: '1024x1024', pricing: { image: '0.04' } },
+      { size: '1024x1024', quality: 'hd', pricing: { image: '0.08' } },
+      { size: '1024x1792', quality: 'standard', pricing: { image: '0.07' } },
+      { size: '1024x1792', quality: 'hd', pricing: { image: '0.12' } },
+      { quality: 'low', pricing: { image: '0.01' } },
+    ],
+  };
+
+  const { routing } = chatRequest();
+  const made = <Request extends object>(request: Request, used: Partial<Usage>) => ({
+    ...request,
+    routing,
+    ceiling: { ...NO_USAGE, ...used },
+  });
+
+  it.each([
+    [{ size: '1024x1024' }, 40_000],
+    [{ size: '1024x1024', quality: 'standard' }, 40_000],
+    [{ size: '1024x1024', quality: 'hd' }, 80_000],
+    [{ size: '1024x1792', quality: 'standard' }, 70_000],
+    [{ size: '1024x1792' }, 120_000],
+    [{ size: '256x256', quality: 'low' }, 10_000],
+    [{ size: '4096x4096' }, 120_000],
+    [{ size: 'auto', quality: 'auto' }, 120_000],
+    [{ size: 7 }, 120_000],
+    [{}, 120_000],
+  ])('of a picture of %j are %d credits', (fields, credits) => {
+    const route = planned(made(imageRequest(fields), { imageCount: 2 }), image);
+    expect(holdOf(route)).toBe(2 * credits);
+    expect(chargeOf(route, { imageCount: 2 })).toBe(2 * credits);
+  });
+
+  it.each([
+    [{ size: '1280x720' }, 100_000],
+    [{ size: '720x1280' }, 100_000],
+    [{ size: '1792x1024' }, 300_000],
+    [{ size: '1920x1080' }, 500_000],
+    [{}, 500_000],
+  ])('of a second of video of %j are %d credits', (fields, credits) => {
+    const video = {
+      id: 'local/video',
+      kind: 'video',
+      pricing: { video_second: '0.5' },
+      sizes: [
+        { size: '720p', pricing: { video_second: '0.1' } },
+        { size: '1792x1024', pricing: { video_second: '0.3' } },
+        { size: '1080p', pricing: { video_second: '0.5' } },
+      ],
+    };
+    const route = planned(made(videoRequest(fields), { videoSeconds: 4 }), video);
+    expect(holdOf(route)).toBe(4 * credits);
+    expect(chargeOf(route, { videoSeconds: 4 })).toBe(4 * credits);
+  });
+});
+
+describe('prices that change on a day', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it('are those of the hold for what ends the day after, and others for the next request', () => {
+    const start = Date.parse('2027-01-01T00:00:00Z');
+    let nowMs = start - 1;
+    jest.spyOn(Date, 'now').mockImplementation(() => nowMs);
+    const catalogue = new CatalogueService({ catalogueFile: undefined });
+    const change = {
+      effective_from: '2027-01-01',
+      pricing: { prompt: '0.000003', completion: '0.00002' },
+      service_tiers: { flex: { pricing: { prompt: '0.000002', completion: '0.00001' } } },
+    };
+    catalogue.use(mergeRows(builtInRows(), [{ ...ROW, price_changes: [change] }]), 1);
+    const next = () => {
+      const request = chatRequest({ messages: SHORT, max_tokens: MOST, service_tier: 'flex' });
+      return selectRoutes(request, [catalogue.find(ROW.id)!], STATE)[0];
+    };
+    const usage = { inputTokens: 10, outputTokens: 5, servedTier: 'flex' };
+    const before = next();
+    const held = holdOf(before);
+    nowMs = start;
+    const after = next();
+    expect(chargeOf(before, usage)).toBe(10 + 25);
+    expect(holdOf(before)).toBe(held);
+    expect(held).toBe(before.ceiling.inputTokens * 2 + MOST * 10);
+    expect(chargeOf(after, usage)).toBe(20 + 50);
+    expect(holdOf(after)).toBe(after.ceiling.inputTokens * 3 + MOST * 20);
+  });
+});

@@ -1,0 +1,103 @@
+import { dearerOf, dearerWork, type PricedWork } from '../../canonical/exact-pricing.js';
+import {
+  ANY_TIER,
+  regionOf,
+  type AskedPrices,
+  type PriceOffer,
+  type RegionPricing,
+  type SizePricing,
+} from '../../canonical/served-prices.js';
+import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
+import type { ModelRoute } from '../catalogue/catalogue.types.js';
+
+/** Prices of a route for one request: `pricing` covers whatever its vendor may serve it at. */
+export interface OfferedPrices extends PricedWork {
+  readonly offer?: PriceOffer;
+}
+
+/**
+ * The prices of a route that has others than its ordinary ones.
+ *
+ * @param region where the account's endpoint is, as its setting has it; undefined: nowhere in particular
+ */
+export function offeredPrices(
+  request: RoutableRequest,
+  route: ModelRoute,
+  region: string | undefined,
+): OfferedPrices {
+  const { pricing, longPrompts, variants = {} } = route;
+  const { sizes, tiers, regions } = variants;
+  if (sizes && !isTextRequest(request)) {
+    return { pricing: sizePricing(sizes, request.body.value, pricing) };
+  }
+  const home = region === undefined ? undefined : regionOf(regions, region);
+  const ordinary: RegionPricing = home ?? { pricing, longPrompts, tiers };
+  const others = home ? undefined : regions;
+  if (!ordinary.tiers && !others) {
+    return { pricing: ordinary.pricing, longPrompts: ordinary.longPrompts };
+  }
+  const asked = askedOf(request);
+  const offer = { asked, ordinary, regions: others };
+  const there =
+    (asked.region === undefined ? undefined : regionOf(others, asked.region)) ?? ordinary;
+  let most: PricedWork = ordinary;
+  if (there !== ordinary) most = dearerWork(most, there);
+  for (const tier of tiersToCover(there, asked)) most = dearerWork(most, tier);
+  return { pricing: most.pricing, longPrompts: most.longPrompts, offer };
+}
+
+/** A vendor may serve what was asked for in its ordinary tier; one that may choose may take any. */
+function tiersToCover({ tiers }: RegionPricing, { tier }: AskedPrices): PricedWork[] {
+  if (!tiers || tier === undefined) return [];
+  if (tier === ANY_TIER) return [...tiers.values()];
+  const asked = tiers.get(tier);
+  return asked ? [asked] : [];
+}
+
+/** The tier and region that a request names, as vendors' fields have them. */
+function askedOf(request: RoutableRequest): AskedPrices {
+  const { service_tier: tier, inference_geo: region }: Readonly<Record<string, unknown>> =
+    request.body.value;
+  return {
+    tier: typeof tier === 'string' ? tier : undefined,
+    region: typeof region === 'string' ? region : undefined,
+  };
+}
+
+/** Says nothing of a size or quality, as leaving it out does. */
+const OPEN: ReadonlySet<unknown> = new Set([undefined, null, '', 'auto']);
+
+/** Of the entries that fit best the dearest; where none fits the dearest of all. */
+function sizePricing(
+  sizes: readonly SizePricing[],
+  { size, quality }: Readonly<Record<string, unknown>>,
+  ordinary: SizePricing['pricing'],
+): SizePricing['pricing'] {
+  const fits = (entry: SizePricing, isOpenFine: boolean): boolean =>
+    (entry.size === undefined || isSize(entry.size, size) || (isOpenFine && OPEN.has(size))) &&
+    (entry.quality === undefined || entry.quality === quality || (isOpenFine && OPEN.has(quality)));
+  const exact = sizes.filter((entry) => fits(entry, false));
+  const specific = exact.filter((entry) => entry.size !== undefined && entry.quality !== undefined);
+  if (specific[0]) return specific[0].pricing;
+  if (exact.length > 0) return dearest(exact);
+  // Of two things that were said one may be left to the vendor; one that is not listed is any of them.
+  const possible = sizes.filter(
+    (entry) =>
+      fits(entry, true) &&
+      ((entry.quality !== undefined && entry.quality === quality) || isSize(entry.size, size)),
+  );
+  return possible.length > 0 ? dearest(possible) : dearerOf(ordinary, dearest(sizes));
+}
+
+/** `720p` is any size whose shorter side has so many lines. */
+function isSize(name: string | undefined, size: unknown): boolean {
+  if (typeof size !== 'string' || name === undefined) return false;
+  if (name === size) return true;
+  const [width, height] = size.split('x').map(Number);
+  return width !== undefined && height !== undefined && name === `${Math.min(width, height)}p`;
+}
+
+function dearest(entries: readonly SizePricing[]): SizePricing['pricing'] {
+  const [first, ...others] = entries.map((entry) => entry.pricing);
+  return others.reduce((most, pricing) => dearerOf(most, pricing), first!);
+}
