@@ -11,16 +11,25 @@ import { imaginary } from '../support/imaginary-vendor/imaginary.vendor.js';
 import { silentWave } from '../support/spoken-audio.js';
 import { within } from '../support/within.js';
 import { ALL_KINDS } from './kinds/all-kinds.js';
-import { doWork, type KindContract, type Outcome } from './kinds/kind-contract.js';
+import { CHAT_FEATURES, doWork, type KindContract, type Outcome } from './kinds/kind-contract.js';
 import { reply, startScriptedServer, type Script, type ScriptedServer } from './scripted-server.js';
 
 const KEY = 'key-of-the-contract-suite';
-const NETWORKED = ALL_KINDS.filter(({ answers }) => answers.length > 0);
+/** A chat fails alike, whatever was asked of it. */
+const NETWORKED = ALL_KINDS.filter(
+  ({ answers, feature }) => answers.length > 0 && feature === undefined,
+);
 const TITLE = '$kind at $vendor';
 
-/** By vendor and kind: how many cases went well, of how many. */
-const verdicts = new Map<string, { passed: number; all: number }>();
+const ERRORS = 'errors';
+/** Of the table, with `text` for a chat that is nothing else. */
+const COLUMNS = ['text', ...CHAT_FEATURES, ...VENDOR_KINDS.slice(1), ERRORS];
+
+/** By vendor and column: how many cases went well, of how many, and which the vendor refuses. */
+const verdicts = new Map<string, { passed: number; all: number; isRefused: boolean }>();
 const nameOf = ({ vendor, kind }: Pick<KindContract, 'vendor' | 'kind'>) => `${vendor} ${kind}`;
+const columnOf = ({ kind, feature }: KindContract): string =>
+  kind === 'chat' ? (feature ?? 'text') : kind;
 
 describe('the kinds of work that vendors offer', () => {
   let server: ScriptedServer;
@@ -70,9 +79,12 @@ describe('the kinds of work that vendors offer', () => {
     return reply(status, { 'content-type': 'application/json' }, Buffer.from(JSON.stringify(body)));
   };
   const noted =
-    (check: (contract: KindContract) => Promise<void>) => async (contract: KindContract) => {
-      const verdict = verdicts.get(nameOf(contract)) ?? { passed: 0, all: 0 };
-      verdicts.set(nameOf(contract), verdict);
+    (check: (contract: KindContract) => Promise<void>, column?: string) =>
+    async (contract: KindContract) => {
+      const name = `${contract.vendor} ${column ?? columnOf(contract)}`;
+      const isRefused = contract.isRefused ?? false;
+      const verdict = verdicts.get(name) ?? { passed: 0, all: 0, isRefused };
+      verdicts.set(name, verdict);
       verdict.all++;
       await check(contract);
       verdict.passed++;
@@ -95,15 +107,22 @@ describe('the kinds of work that vendors offer', () => {
     expect(ALL_KINDS.map(nameOf).filter((name) => !offered.includes(name))).toEqual([]);
   });
 
-  it.each(ALL_KINDS)(
-    `${TITLE} is done`,
+  it.each(ALL_KINDS.map((contract) => ({ ...contract, what: columnOf(contract) })))(
+    '$what at $vendor is done',
     noted(async (contract) => {
-      const { answers, expected } = contract;
-      const outcome = await work(contract, (call, response) => {
+      const { answers, expected, told, isRefused } = contract;
+      const working = work(contract, (call, response) => {
         const { status, headers, body } = answers[server.calls.length - 1]!;
         return reply(status, headers, body)(call, response);
       });
+      if (isRefused) {
+        await expect(working).rejects.toMatchObject({ failure: 'unsupported' });
+        expect(server.calls).toHaveLength(0);
+        return;
+      }
+      const outcome = await working;
       expect(server.calls).toHaveLength(answers.length);
+      if (told !== undefined) expect(server.calls[0]!.body.toString()).toContain(told);
       if (!expected) return expect(outcome.content).not.toHaveLength(0);
       expect(outcome.content).toEqual(expected.content);
       if (expected.usage) expect(outcome.usage).toMatchObject(expected.usage);
@@ -116,7 +135,7 @@ describe('the kinds of work that vendors offer', () => {
     noted(async (contract) => {
       await expect(work(contract, failed(429))).rejects.toMatchObject({ failure: 'rate_limited' });
       expect(server.calls).toHaveLength(1);
-    }),
+    }, ERRORS),
   );
 
   it.each(NETWORKED)(
@@ -125,7 +144,7 @@ describe('the kinds of work that vendors offer', () => {
       const refused = work(contract, failed(401));
       await expect(refused).rejects.toMatchObject({ failure: 'operator' });
       await expect(refused).rejects.not.toThrow(KEY);
-    }),
+    }, ERRORS),
   );
 
   it.each(NETWORKED)(
@@ -134,7 +153,7 @@ describe('the kinds of work that vendors offer', () => {
       const page = Buffer.from('<html>Welcome</html>');
       const working = work(contract, reply(200, { 'content-type': 'text/html' }, page));
       await expect(working).rejects.toMatchObject({ failure: 'unreadable' });
-    }),
+    }, ERRORS),
   );
 
   it.each(NETWORKED)(
@@ -147,7 +166,7 @@ describe('the kinds of work that vendors offer', () => {
         response.destroy();
       });
       await expect(working).rejects.toMatchObject({ name: 'UpstreamError' });
-    }),
+    }, ERRORS),
   );
 
   it.each(NETWORKED)(
@@ -157,7 +176,7 @@ describe('the kinds of work that vendors offer', () => {
       const working = work(contract, () => leaving.abort(), leaving.signal);
       await expect(working).rejects.toThrow();
       await within(10_000, server.calls[0]!.hungUp);
-    }),
+    }, ERRORS),
   );
 });
 
@@ -167,17 +186,31 @@ function withoutContract({ id: vendor, kinds }: Vendor): string[] {
   return kinds.map((kind) => nameOf({ vendor, kind })).filter((name) => !covered.includes(name));
 }
 
-/** Vendors by kinds, with the cases that went well; `-` is what a vendor does not offer. */
+/** What of the table a vendor offers. */
+function offers({ id, kinds }: Vendor, column: string): boolean {
+  if (column === ERRORS) return ALL_KINDS.some(isOf(id));
+  const isChat = column === 'text' || CHAT_FEATURES.some((feature) => feature === column);
+  return kinds.some((kind) => (isChat ? kind === 'chat' : kind === column));
+}
+
+/** Whether a contract is with a vendor that can fail. */
+const isOf = (id: string) => (contract: KindContract) =>
+  contract.vendor === id && contract.answers.length > 0;
+
+/** Vendors by what they offer, with the cases that went well; `-` is what a vendor does not offer. */
 function printTable(): void {
-  const rows = VENDORS.map(({ id: vendor, kinds }) => [
-    vendor,
-    ...VENDOR_KINDS.map((kind) => {
-      if (!kinds.includes(kind)) return '-';
-      const { passed, all } = verdicts.get(nameOf({ vendor, kind })) ?? { passed: 0, all: 0 };
-      if (all === 0) return 'NO CASE';
-      return passed === all ? `${all} ok` : `${all - passed} FAILED`;
+  const rows = VENDORS.map((vendor) => [
+    vendor.id,
+    ...COLUMNS.map((column) => {
+      if (!offers(vendor, column)) return '-';
+      const verdict = verdicts.get(`${vendor.id} ${column}`);
+      if (!verdict) return 'NO CASE';
+      const { passed, all, isRefused } = verdict;
+      if (passed < all) return `${all - passed} FAILED`;
+      if (isRefused) return 'refused';
+      return all === 1 ? 'ok' : `${all} ok`;
     }),
   ]);
   // Not by way of the console, which the test runner decorates line by line.
-  process.stdout.write(`\n${formatTable([['vendor', ...VENDOR_KINDS], ...rows]).join('\n')}\n\n`);
+  process.stdout.write(`\n${formatTable([['vendor', ...COLUMNS], ...rows]).join('\n')}\n\n`);
 }

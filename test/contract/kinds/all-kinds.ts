@@ -1,13 +1,14 @@
 import { loadPresets } from '../../../src/vendors/presets/load-presets.js';
 import type { Vendor } from '../../../src/vendors/vendor.js';
 import { USAGE, VIDEO } from '../../support/openai-media-answers.js';
+import { TWO_CALLS } from '../contract-conversation.js';
 import type { ContractVendor, Reply, ScriptedAnswer } from '../contract-vendor.js';
 import { anthropicVendor } from '../vendors/anthropic.vendor.js';
 import { azureVendor } from '../vendors/azure.vendor.js';
 import { bedrockVendor } from '../vendors/bedrock.vendor.js';
 import { openAiVendor } from '../vendors/openai.vendor.js';
 import { VERTEX } from '../vendors/vertex.vendor.js';
-import type { KindContract } from './kind-contract.js';
+import { CHAT_FEATURES, type ChatFeature, type KindContract } from './kind-contract.js';
 
 const ANSWER: ScriptedAnswer = {
   text: 'Hello there.',
@@ -50,6 +51,51 @@ const SPOKEN = { content: SOUND };
 const HEARD = { content: 'Hello there.', usage: { audioMs: 1_500 } };
 const DRAWN = { content: PICTURE, usage: { imageCount: 1 } };
 
+/** What a vendor answers to each, what is to come of it, and what it must have been told. */
+function featureOf(
+  feature: ChatFeature,
+  { whole, stream }: ContractVendor,
+): Pick<KindContract, 'answers' | 'expected' | 'told'> {
+  const usage = { inputTokens: 12, outputTokens: 3 };
+  switch (feature) {
+    case 'streaming':
+      return { answers: [stream(ANSWER)], expected: { content: ANSWER.text, usage } };
+    case 'tools':
+      return {
+        answers: [whole(TWO_CALLS)],
+        expected: {
+          content: TWO_CALLS.toolCalls!.map((call) => [
+            call.name,
+            JSON.parse(call.arguments) as unknown,
+          ]),
+          usage: { inputTokens: TWO_CALLS.usage.input },
+        },
+        told: 'get_weather',
+      };
+    case 'structured output': {
+      const text = '{"colour_of_sky":"blue"}';
+      return {
+        answers: [whole({ ...ANSWER, text })],
+        expected: { content: text, usage },
+        told: 'colour_of_sky',
+      };
+    }
+  }
+}
+
+/** A text, whole, and all that a chat may be besides. */
+function chatsAt(
+  vendor: string,
+  contract: ContractVendor,
+  traits: Pick<KindContract, 'settings'> = {},
+): KindContract[] {
+  const text = { ...chatAt(vendor, contract), ...traits };
+  return [
+    text,
+    ...CHAT_FEATURES.map((feature) => ({ ...text, feature, ...featureOf(feature, contract) })),
+  ];
+}
+
 function chatAt(vendor: string, contract: ContractVendor): KindContract {
   const { upstreamModel: model, callerDialect: dialect, provider } = contract;
   return {
@@ -64,35 +110,34 @@ function chatAt(vendor: string, contract: ContractVendor): KindContract {
   };
 }
 
+/** Those that call no tools, and say so. */
+const WITHOUT_TOOLS: ReadonlySet<string> = new Set(['perplexity']);
+
 /** Of a vendor whose API is that of the chat dialect: what its folder says that it offers. */
 function presetContracts({ id: vendor, kinds }: Vendor): KindContract[] {
-  return kinds.map((kind) => {
+  return kinds.flatMap((kind): KindContract[] => {
     if (kind === 'embedding') {
-      return { vendor, kind, model: 'embedder', answers: [vectors], expected: EMBEDDED };
+      return [{ vendor, kind, model: 'embedder', answers: [vectors], expected: EMBEDDED }];
     }
     if (kind === 'transcription') {
       const heard = { text: 'Hello there.', duration: 1.5, segments: [] };
-      return { vendor, kind, model: 'whisper', answers: [json(heard)], expected: HEARD };
+      return [{ vendor, kind, model: 'whisper', answers: [json(heard)], expected: HEARD }];
     }
-    const { whole } = openAiVendor;
-    return {
-      vendor,
-      kind,
-      model: 'some-model',
-      dialect: 'messages',
-      answers: [whole(ANSWER)],
-      expected: { content: ANSWER.text, usage: { inputTokens: 12, outputTokens: 3 } },
-    };
+    return chatsAt(vendor, { ...openAiVendor, upstreamModel: 'some-model' }).map((contract) =>
+      contract.feature === 'tools' && WITHOUT_TOOLS.has(vendor)
+        ? { ...contract, isRefused: true }
+        : contract,
+    );
   });
 }
 
 /** Every kind of work at every vendor, as the vendor spells its answers. */
 export const ALL_KINDS: readonly KindContract[] = [
-  chatAt('openai', openAiVendor),
-  chatAt('anthropic', anthropicVendor),
-  chatAt('azure', azureVendor),
-  chatAt('bedrock', bedrockVendor),
-  chatAt('vertex', VERTEX),
+  ...chatsAt('openai', openAiVendor),
+  ...chatsAt('anthropic', anthropicVendor),
+  ...chatsAt('azure', azureVendor),
+  ...chatsAt('bedrock', bedrockVendor),
+  ...chatsAt('vertex', VERTEX),
   {
     vendor: 'openai',
     kind: 'embedding',
@@ -223,7 +268,7 @@ export const ALL_KINDS: readonly KindContract[] = [
     ],
     expected: { content: FILM, usage: { videoSeconds: 4 } },
   },
-  { ...chatAt('google', VERTEX), settings: {} },
+  ...chatsAt('google', VERTEX, { settings: {} }),
   {
     vendor: 'google',
     kind: 'embedding',
@@ -233,6 +278,13 @@ export const ALL_KINDS: readonly KindContract[] = [
   },
   ...loadPresets().flatMap(presetContracts),
   { vendor: 'sandbox', kind: 'chat', model: 'echo', answers: [] },
+  ...CHAT_FEATURES.map((feature): KindContract => ({
+    vendor: 'sandbox',
+    kind: 'chat',
+    model: 'echo',
+    feature,
+    answers: [],
+  })),
   { vendor: 'sandbox', kind: 'embedding', model: 'embedding', answers: [] },
   { vendor: 'sandbox', kind: 'speech', model: 'speech', answers: [] },
   { vendor: 'sandbox', kind: 'transcription', model: 'transcription', answers: [] },

@@ -6,7 +6,7 @@ import type { WorkEvent } from '../../../src/canonical/canonical-event.js';
 import type { MediaRequest, TranscriptionRequest } from '../../../src/canonical/work-request.js';
 import type { Upstream, WorkCall } from '../../../src/vendors/upstream.js';
 import type { VendorKind } from '../../../src/vendors/vendor.js';
-import { canonicalRequest } from '../../support/canonical-requests.js';
+import { canonicalRequest, type PromptOverrides } from '../../support/canonical-requests.js';
 import { embeddingRequest } from '../../support/embedding-requests.js';
 import {
   imageRequest,
@@ -15,7 +15,20 @@ import {
   speechRequest,
   videoRequest,
 } from '../../support/media-requests.js';
+import { firstTurn } from '../contract-conversation.js';
 import type { Reply } from '../contract-vendor.js';
+
+/** What a chat may be besides a text that comes whole. */
+export const CHAT_FEATURES = ['streaming', 'tools', 'structured output'] as const;
+export type ChatFeature = (typeof CHAT_FEATURES)[number];
+
+/** The schema that answers are to fit. */
+export const SCHEMA = {
+  type: 'object',
+  properties: { colour_of_sky: { type: 'string' } },
+  required: ['colour_of_sky'],
+  additionalProperties: false,
+};
 
 /** One kind of work at one vendor: how it answers, and what has to come of that. */
 export interface KindContract {
@@ -29,6 +42,12 @@ export interface KindContract {
   /** What follows the server's origin in the address of the provider. */
   basePath?: string;
   settings?: Readonly<Record<string, string>>;
+  /** Of a chat; none: a text, whole. */
+  feature?: ChatFeature;
+  /** What has to be in the body that the vendor gets. */
+  told?: string;
+  /** The vendor has no such feature, and says so before it is called. */
+  isRefused?: true;
   /** Of a chat: one that the adapter translates, so that it gives text; by default `chat`. */
   dialect?: Dialect;
   /**
@@ -53,12 +72,12 @@ export interface Recording {
 /** Does the work of a kind to its end. @throws what the adapter throws */
 export async function doWork(
   upstream: Upstream,
-  { kind, model, dialect = 'chat' }: KindContract,
+  { kind, model, dialect = 'chat', feature }: KindContract,
   { recording, signal }: { recording: Recording; signal: CancelSignal },
 ): Promise<Outcome> {
   switch (kind) {
     case 'chat':
-      return chat(upstream, model, dialect, signal);
+      return chat(upstream, model, dialect, { feature, signal });
     case 'embedding': {
       const call = { ...mediaCall(embeddingRequest({ input: ['Hello there'] }), model), signal };
       const { outputs, usage } = await collect(upstream.embed!(call).events);
@@ -86,17 +105,29 @@ async function chat(
   upstream: Upstream,
   upstreamModel: string,
   dialect: Dialect,
-  signal: CancelSignal,
+  { feature, signal }: { feature: ChatFeature | undefined; signal: CancelSignal },
 ): Promise<Outcome> {
-  const request = canonicalRequest({}, { dialect, maxOutputTokens: 256 });
+  const stream = feature === 'streaming';
+  const request = canonicalRequest(promptOf(feature), { dialect, maxOutputTokens: 256, stream });
   const { alias, limits } = mediaCall(imageRequest(), upstreamModel);
   const call = { request, alias, limits, upstreamModel, maxOutputTokens: 256, signal };
-  const outcome: Outcome & { content: string } = { content: '', usage: undefined };
+  const calls: { name: string; arguments: string }[] = [];
+  let text = '';
+  let usage: Usage | undefined;
   for await (const event of upstream.generate(call)) {
-    if (event.type === 'text') outcome.content += event.text;
-    if (event.type === 'usage') outcome.usage = event.usage;
+    if (event.type === 'text') text += event.text;
+    if (event.type === 'usage') usage = event.usage;
+    if (event.type === 'tool_call') calls[event.index] = { name: event.name, arguments: '' };
+    if (event.type === 'tool_arguments') calls[event.index]!.arguments += event.text;
   }
-  return outcome;
+  const read = calls.map((each) => [each.name, JSON.parse(each.arguments) as unknown]);
+  return { content: feature === 'tools' ? read : text, usage };
+}
+
+function promptOf(feature: ChatFeature | undefined): PromptOverrides {
+  if (feature === 'tools') return firstTurn();
+  if (feature !== 'structured output') return {};
+  return { responseFormat: { type: 'json_schema', name: 'sky', schema: SCHEMA, strict: true } };
 }
 
 async function make(upstream: Upstream, call: WorkCall<MediaRequest>): Promise<Outcome> {
