@@ -167,6 +167,18 @@ describe('each preset, started with one variable', () => {
     expect(call.headers.authorization).toBeUndefined();
   });
 
+  it.each(DIALECTS)('takes thoughts out of the text for %s', async (dialect) => {
+    const caller = callers[dialect];
+    const { model } = UPSTREAMS.find(({ preset }) => preset.id === 'together')!;
+    answer = { ...HELLO, text: `<think>I see.</think>\n\n${HELLO.text}` };
+    const whole = await caller.ask(model, false);
+    expect(whole.text).toBe(HELLO.text);
+    expect(JSON.stringify(whole.raw)).toContain('I see.');
+    expect(JSON.stringify(whole.raw)).not.toContain('think>');
+    const streamed = await caller.ask(model, true);
+    expect(streamed.text).toBe(HELLO.text);
+  });
+
   const cases = UPSTREAMS.flatMap(({ preset, model }) =>
     DIALECTS.map((dialect) => ({ preset, id: preset.id, model, dialect })),
   );

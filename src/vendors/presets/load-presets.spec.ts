@@ -36,6 +36,7 @@ const quirks = {
     tools: no,
     toolIdLength: { type: 'integer', minimum: 6 },
     keepsReasoning: { const: true },
+    thinkTags: { const: true },
     effort: {
       type: 'object',
       additionalProperties: false,

@@ -34,6 +34,7 @@ import {
   type ChatServerTraits,
 } from './encode-chat-request.js';
 import { relayChatAnswer } from './relay-chat-answer.js';
+import { splitThinking, ThinkTagReader } from './think-tags.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -143,7 +144,8 @@ export class ChatClient implements Upstream {
   ): Promise<AnswerEvents> {
     const { request } = call;
     // Before the vendor is asked: the body may be forgotten then.
-    const reader = request.stream ? streamReader(call) : undefined;
+    const hasTags = this.server.quirks?.quirks.thinkTags === true;
+    const reader = request.stream ? streamReader(call, hasTags) : undefined;
     const response = await this.transport.call({
       method: 'POST',
       url: this.server.chatUrl(call.upstreamModel),
@@ -157,7 +159,8 @@ export class ChatClient implements Upstream {
       if (isUnstreamed(response)) throw await readUnstreamed(response, classifyInlineChatError);
       return readEventStream(response, reader, describe);
     }
-    const bytes = await response.readAll(MAX_ANSWER_BYTES);
+    const received = await response.readAll(MAX_ANSWER_BYTES);
+    const bytes = hasTags ? splitThinking(received) : received;
     return isRelayed(request, 'chat')
       ? relayChatAnswer(bytes, call.alias)
       : decodeChatAnswer(bytes);
@@ -228,7 +231,12 @@ async function* withSearches(
   }
 }
 
-function streamReader({ alias, request }: UpstreamCall): EventStreamReader {
+function streamReader(call: UpstreamCall, hasTags: boolean): EventStreamReader {
+  const reader = plainReader(call);
+  return hasTags ? new ThinkTagReader(reader, call.request.choices) : reader;
+}
+
+function plainReader({ alias, request }: UpstreamCall): EventStreamReader {
   if (!isRelayed(request, 'chat')) return new ChatStreamDecoder();
   const options = request.body.value.stream_options;
   const includeUsage = isJsonObject(options) && options.include_usage === true;

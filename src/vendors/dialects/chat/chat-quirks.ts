@@ -37,6 +37,8 @@ export interface ChatQuirks {
   readonly toolIdLength?: number;
   /** It wants to have its reasoning back with the tools that it called. */
   readonly keepsReasoning?: true;
+  /** Models may begin their text with thoughts between `<think>` tags, which are taken out of it. */
+  readonly thinkTags?: true;
   readonly effort?: EffortQuirk;
   /** How it goes on with a turn of the assistant's that broke off. */
   readonly prefill?: Prefill;

@@ -1,0 +1,198 @@
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
+import { UpstreamError } from '../../upstream-error.js';
+import { objectsOf } from '../answer-json.js';
+import { cutFrames, eventData, normalizeFrames } from '../event-text.js';
+import type { EventStreamReader } from '../read-event-stream.js';
+
+const OPEN = '<think>';
+const CLOSE = '</think>';
+/** Longer blanks than any model begins with are text. */
+const MAX_BLANKS = 256;
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+interface SplitText {
+  reasoning: string;
+  text: string;
+}
+
+/** Takes apart the text of one choice, whose thoughts may stand between tags at its beginning. */
+class ThinkTagSplitter {
+  private state: 'start' | 'thinking' | 'gap' | 'text' = 'start';
+  private held = '';
+
+  /** Whether all that follows is text. */
+  get isSettled(): boolean {
+    return this.state === 'text';
+  }
+
+  /** What is known of the next piece; a tag may be cut anywhere, and is held back until it is whole. */
+  push(piece: string): SplitText {
+    this.held += piece;
+    let reasoning = '';
+    if (this.state === 'start' && !this.begin()) return { reasoning, text: '' };
+    if (this.state === 'thinking') reasoning = this.think();
+    if (this.state === 'thinking') return { reasoning, text: '' };
+    if (this.state === 'gap') {
+      this.held = this.held.trimStart();
+      if (this.held === '') return { reasoning, text: '' };
+      this.state = 'text';
+    }
+    const text = this.held;
+    this.held = '';
+    return { reasoning, text };
+  }
+
+  /** What was held back: nothing more comes that could make it a tag. */
+  end(): SplitText {
+    const { state, held } = this;
+    this.state = 'text';
+    this.held = '';
+    if (state === 'thinking') return { reasoning: held, text: '' };
+    return { reasoning: '', text: state === 'gap' ? '' : held };
+  }
+
+  /** @returns whether it is known what the text begins with */
+  private begin(): boolean {
+    const begun = this.held.trimStart();
+    if (begun.startsWith(OPEN)) {
+      this.state = 'thinking';
+      this.held = begun.slice(OPEN.length);
+      return true;
+    }
+    if (OPEN.startsWith(begun) && this.held.length <= MAX_BLANKS) return false;
+    this.state = 'text';
+    return true;
+  }
+
+  private think(): string {
+    const { held } = this;
+    const at = held.indexOf(CLOSE);
+    if (at !== -1) {
+      this.state = 'gap';
+      this.held = held.slice(at + CLOSE.length);
+      return held.slice(0, at);
+    }
+    let known = Math.max(0, held.length - CLOSE.length + 1);
+    while (!CLOSE.startsWith(held.slice(known))) known++;
+    this.held = held.slice(known);
+    return held.slice(0, known);
+  }
+}
+
+/** Puts the thoughts of a delta or a message where the dialect has them. @returns whether there are any */
+function splitSaid(said: JsonObject, splitter: ThinkTagSplitter, isEnd: boolean): boolean {
+  const { content } = said;
+  const given = typeof content === 'string' ? content : '';
+  const split = splitter.push(given);
+  // A server that takes its thoughts out by itself leaves no tags.
+  if (isEnd || said.reasoning_content != null || said.reasoning != null) {
+    const rest = splitter.end();
+    split.reasoning += rest.reasoning;
+    split.text += rest.text;
+  }
+  if (split.text === given && split.reasoning === '') return false;
+  said.content = split.text;
+  if (split.reasoning !== '') said.reasoning_content = split.reasoning;
+  return true;
+}
+
+/** A whole chat answer with its thoughts taken out of the text: the very same bytes where there are none. */
+export function splitThinking(bytes: Buffer): Buffer {
+  if (!bytes.includes(OPEN)) return bytes;
+  let answer: unknown;
+  try {
+    answer = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    // Whoever reads it says so.
+    return bytes;
+  }
+  if (!isJsonObject(answer)) return bytes;
+  let isSplit = false;
+  for (const { message } of objectsOf(answer.choices)) {
+    if (isJsonObject(message) && splitSaid(message, new ThinkTagSplitter(), true)) isSplit = true;
+  }
+  return isSplit ? Buffer.from(JSON.stringify(answer)) : bytes;
+}
+
+/**
+ * Reads a stream whose text may begin with thoughts between tags: until it is known that it does not, or
+ * no longer does, events are spelled anew for the reader behind; from then on its bytes are its own.
+ */
+export class ThinkTagReader implements EventStreamReader {
+  private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
+  private readonly splitters = new Map<unknown, ThinkTagSplitter>();
+  private isSettled = false;
+  private ownFailure: UpstreamError | undefined;
+
+  /** @param choices how many were asked for */
+  constructor(
+    private readonly inner: EventStreamReader,
+    private readonly choices: number,
+  ) {}
+
+  get failure(): UpstreamError | undefined {
+    return this.ownFailure ?? this.inner.failure;
+  }
+
+  get isDone(): boolean {
+    return this.inner.isDone === true;
+  }
+
+  push(chunk: Buffer): CanonicalEvent[] {
+    if (this.isSettled) return this.inner.push(chunk);
+    try {
+      const bytes = cutFrames(this.frames, chunk);
+      if (!bytes) return [];
+      const spelled = Buffer.from(this.respell(bytes));
+      if (!this.isSettled) return this.inner.push(spelled);
+      return this.inner.push(Buffer.concat([spelled, this.frames.rest()]));
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      this.ownFailure = error;
+      return [];
+    }
+  }
+
+  end(): CanonicalEvent[] {
+    if (this.ownFailure) throw this.ownFailure;
+    const rest = this.isSettled ? Buffer.alloc(0) : this.frames.rest();
+    const events = rest.length > 0 ? this.inner.push(Buffer.from(this.respell(rest))) : [];
+    return [...events, ...this.inner.end()];
+  }
+
+  private respell(bytes: Buffer): string {
+    const frames = normalizeFrames(bytes.toString('utf8')).split('\n\n');
+    const spelled = frames.map((frame) => this.respellFrame(frame)).join('\n\n');
+    const settled = [...this.splitters.values()].filter((splitter) => splitter.isSettled);
+    this.isSettled = settled.length >= this.choices;
+    return spelled;
+  }
+
+  private respellFrame(frame: string): string {
+    const data = eventData(frame);
+    if (data === '' || data === '[DONE]') return frame;
+    let chunk: unknown;
+    try {
+      chunk = JSON.parse(data);
+    } catch {
+      return frame;
+    }
+    if (!isJsonObject(chunk)) return frame;
+    let isSplit = false;
+    for (const choice of objectsOf(chunk.choices)) if (this.splitChoice(choice)) isSplit = true;
+    return isSplit ? `data: ${JSON.stringify(chunk)}` : frame;
+  }
+
+  private splitChoice(choice: JsonObject): boolean {
+    const { index = 0, finish_reason: reason } = choice;
+    const splitter = this.splitters.get(index) ?? new ThinkTagSplitter();
+    this.splitters.set(index, splitter);
+    const delta = isJsonObject(choice.delta) ? choice.delta : {};
+    const isEnd = (typeof reason === 'string' && reason !== '') || Array.isArray(delta.tool_calls);
+    if (!splitSaid(delta, splitter, isEnd)) return false;
+    choice.delta = delta;
+    return true;
+  }
+}
