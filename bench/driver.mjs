@@ -99,10 +99,10 @@ export class Driver {
       {
         method: 'POST',
         reset: this.#isFresh,
-        path: request.dialect.path,
+        path: this.target.path ?? request.dialect.path,
         headers: {
           'content-type': 'application/json',
-          ...request.dialect.headers(this.target.apiKey),
+          ...(this.target.headers ?? request.dialect.headers(this.target.apiKey)),
         },
         body: request.body,
       },

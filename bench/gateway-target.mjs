@@ -19,17 +19,17 @@ const SERVICE = join(PROJECT_ROOT, BUILT_SERVICE);
  * log, one guardrail, rate limit, access log. It lives in a folder of its own inside `folder`.
  *
  * @param nodeOptions words of Node's before the program
- * @param launcher the program and its words that run Node, if it is not to be run by itself
+ * @param command what runs Node, if it is not to be run by itself
  */
 export async function startGatewayTarget(options) {
-  const { servers, folder, nodeOptions = [], launcher } = options;
+  const { servers, folder, nodeOptions = [], command } = options;
   const home = makeHome(folder);
   const { apiKey, environment } = benchEnvironment(home, options);
   const server = await startServer([...nodeOptions, SERVICE], {
     servers,
     logFile: join(home, 'gateway.log'),
     environment,
-    launcher,
+    command,
   });
   await addGuardrail(server.url, apiKey);
   const check = new InvoiceCheck(server.url, apiKey);

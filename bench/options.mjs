@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { PEER_ROWS } from './peers/peer-rows.mjs';
 import { ROWS } from './rows.mjs';
 
 export const USAGE = `npm run bench -- [options]
@@ -9,6 +10,8 @@ export const USAGE = `npm run bench -- [options]
   --record         keep the figures in bench/history/
   --compare        say what is worse than the newest of bench/history/, and then end with status 1
   --against NAME   the same with a file, or one of bench/history/ that has this in its name
+  --peers          a table beside Portkey, LiteLLM and TensorZero, which are installed into ~/.cache;
+                   about 20 minutes, with --quick 5. Rows: ${PEER_ROWS.map(({ id }) => id).join(', ')}
   --profile DIR    write CPU profiles of both servers, taken after each row's rounds`;
 
 /**
@@ -30,6 +33,9 @@ const SETTINGS = {
     latencyRoundMs: 800,
     pacedMs: 12_000,
     yardstickPacedMs: 3_000,
+    peerWarmUpMs: 1500,
+    peerLongWarmUpMs: 5000,
+    peerPacedMs: 5000,
     limitMs: 300_000,
   },
   usual: {
@@ -46,6 +52,9 @@ const SETTINGS = {
     latencyRoundMs: 3_000,
     pacedMs: 20_000,
     yardstickPacedMs: 20_000,
+    peerWarmUpMs: 3000,
+    peerLongWarmUpMs: 25000,
+    peerPacedMs: 20000,
     limitMs: 720_000,
   },
   long: {
@@ -62,6 +71,9 @@ const SETTINGS = {
     latencyRoundMs: 5_000,
     pacedMs: 60_000,
     yardstickPacedMs: 60_000,
+    peerWarmUpMs: 3000,
+    peerLongWarmUpMs: 25000,
+    peerPacedMs: 20000,
     limitMs: 1_200_000,
   },
 };
@@ -75,6 +87,7 @@ export function readOptions(words) {
       long: { type: 'boolean', default: false },
       rows: { type: 'string' },
       json: { type: 'string' },
+      peers: { type: 'boolean', default: false },
       record: { type: 'boolean', default: false },
       compare: { type: 'boolean', default: false },
       against: { type: 'string' },
@@ -82,11 +95,16 @@ export function readOptions(words) {
     },
   });
   if (values.quick && values.long) throw new TypeError('Choose --quick or --long.');
+  const isKept = values.record || values.compare || values.against !== undefined;
+  if (values.peers && isKept) throw new TypeError('Runs with --peers are not kept or compared.');
   const mode = values.quick ? 'quick' : values.long ? 'long' : 'usual';
+  const settings = { ...SETTINGS[mode], profileMs: 5_000 };
+  if (values.peers) settings.limitMs *= 4;
   return {
     mode,
-    settings: { ...SETTINGS[mode], profileMs: 5_000 },
-    rows: chooseRows(values.rows),
+    settings,
+    rows: chooseRows(values.rows, values.peers ? PEER_ROWS : ROWS),
+    withPeers: values.peers,
     jsonFile: values.json,
     isRecorded: values.record,
     isCompared: values.compare || values.against !== undefined,
@@ -95,11 +113,11 @@ export function readOptions(words) {
   };
 }
 
-function chooseRows(list) {
-  if (list === undefined) return ROWS.filter(({ isExtra }) => !isExtra);
+function chooseRows(list, all) {
+  if (list === undefined) return all.filter(({ isExtra }) => !isExtra);
   const wanted = list.split(',').map((id) => id.trim());
   for (const id of wanted) {
-    if (!ROWS.some((row) => row.id === id)) throw new TypeError(`There is no row ${id}.`);
+    if (!all.some((row) => row.id === id)) throw new TypeError(`There is no row ${id}.`);
   }
-  return ROWS.filter(({ id }) => wanted.includes(id));
+  return all.filter(({ id }) => wanted.includes(id));
 }

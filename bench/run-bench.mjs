@@ -12,6 +12,7 @@ import {
   writeRecord,
 } from './history.mjs';
 import { readOptions, USAGE } from './options.mjs';
+import { runPeers, writePeers } from './peers/run-peers.mjs';
 import { readMachineCpu, readTreeCpu } from './process-tree.mjs';
 import { startServer } from './server-process.mjs';
 import { toMarkdown } from './table.mjs';
@@ -48,7 +49,9 @@ export async function runBench(words, say) {
   process.once('SIGINT', () => leave('Interrupted'));
   process.once('SIGTERM', () => leave('Terminated'));
   try {
-    return await runRows(options, await startTargets(options, folder, servers), servers, say);
+    const started = await startTargets(options, folder, servers);
+    if (options.withPeers) return await showPeers(options, { started, servers, folder, say });
+    return await runRows(options, started, servers, say);
   } finally {
     clearTimeout(watchdog);
     await stopAll();
@@ -67,6 +70,7 @@ async function startTargets({ rows, profileFolder }, folder, servers) {
     await startGatewayTarget({ ...options, folder: place }),
   ];
   return {
+    upstreamUrl: upstream.url,
     targets: await startIn(folder),
     async startFresh() {
       const targets = await startIn(makeFolder(folder));
@@ -95,13 +99,19 @@ async function stopServers(servers, folder) {
   rmSync(folder, { recursive: true, force: true });
 }
 
+async function showPeers(options, { started, servers, folder, say }) {
+  const watch = watchMachine(servers);
+  const found = await runPeers(options, { started, servers, folder, say });
+  console.log(`${watch.inWords(options.mode)}\n\n${found.table}\n`);
+  for (const note of found.notes) console.log(`- ${note}`);
+  if (options.jsonFile !== undefined) writePeers(options.jsonFile, found);
+  return 0;
+}
+
 async function runRows(options, started, servers, say) {
   const { mode, settings, rows, jsonFile, profileFolder, before } = options;
   const bench = new Bench({ ...started, settings, profileFolder });
-  const startedMs = Date.now();
-  const loadBefore = loadavg()[0];
-  const readOthers = () => readMachineCpu() - ownCpu(servers);
-  const othersBefore = readOthers();
+  const watch = watchMachine(servers);
   const results = [];
   for (const row of rows) {
     const rowStartedMs = Date.now();
@@ -109,14 +119,8 @@ async function runRows(options, started, servers, say) {
     results.push({ id: row.id, ...(await row.run(bench)) });
     say(`${row.id}: ${((Date.now() - rowStartedMs) / 1000).toFixed(1)} s`);
   }
-  const seconds = (Date.now() - startedMs) / 1000;
-  const otherCores = (readOthers() - othersBefore) / (seconds * 1e6);
-
-  const cores = availableParallelism();
-  const conditions =
-    `Node ${process.versions.node}, ${cores} cores (${cpus()[0].model.trim()}), ${mode} run of ` +
-    `${Math.round(seconds)} s. Load average before: ${loadBefore.toFixed(1)}; ` +
-    `other programs used ${otherCores.toFixed(2)} cores meanwhile.`;
+  const otherCores = watch.otherCores();
+  const conditions = watch.inWords(mode);
   console.log(`${conditions}\n\n${toMarkdown(results.flatMap(({ lines }) => lines))}\n`);
   console.log(
     bench.faults.length === 0
@@ -133,7 +137,7 @@ async function runRows(options, started, servers, say) {
     mode,
     results,
     otherCores,
-    conditions: { node: process.versions.node, cores },
+    conditions: { node: process.versions.node, cores: availableParallelism() },
   });
   let isWorse = false;
   if (before !== undefined) {
@@ -143,6 +147,23 @@ async function runRows(options, started, servers, say) {
   }
   if (options.isRecorded) say(`Kept as bench/history/${writeRecord(record)}`);
   return bench.faults.length === 0 && !isWorse ? 0 : 1;
+}
+
+/** What a run's figures depend on besides what is measured. */
+function watchMachine(servers) {
+  const startedMs = Date.now();
+  const loadBefore = loadavg()[0];
+  const readOthers = () => readMachineCpu() - ownCpu(servers);
+  const othersBefore = readOthers();
+  const seconds = () => (Date.now() - startedMs) / 1000;
+  const otherCores = () => (readOthers() - othersBefore) / (seconds() * 1e6);
+  return {
+    otherCores,
+    inWords: (mode) =>
+      `Node ${process.versions.node}, ${availableParallelism()} cores (${cpus()[0].model.trim()}), ` +
+      `${mode} run of ${Math.round(seconds())} s. Load average before: ${loadBefore.toFixed(1)}; ` +
+      `other programs used ${otherCores().toFixed(2)} cores meanwhile.`,
+  };
 }
 
 /** CPU that this process and its servers have used so far, in microseconds. */

@@ -8,11 +8,11 @@ const STOP_LIMIT_MS = 15_000;
 const POLL_MS = 20;
 
 /**
- * Starts a Node program that says `listens on <url>`. What it prints goes to a file, as a service
+ * Starts a program, of Node unless told otherwise, that says `listens on <url>`. What it prints goes to a file, as a service
  * manager does it: a pipe would make it wait for the driver, which is busy.
  *
  * @param options.servers gets the new one as soon as there is a process that has to be stopped
- * @param options.launcher words that run Node, of which the first is a program
+ * @param options.command the program that gets the parameters, with words of its own before them
  * @param options.startLimitMs so long it may take to listen
  * @param options.stopLimitMs so long a process that is told to end may take
  * @returns its `pid`, its `url`, what it printed so far, how to end it, and how it ended
@@ -23,13 +23,13 @@ export async function startServer(
     servers,
     logFile,
     environment = process.env,
-    launcher = [],
+    command = [process.execPath],
     startLimitMs = START_LIMIT_MS,
     stopLimitMs = STOP_LIMIT_MS,
   },
 ) {
   const log = openSync(logFile, 'a');
-  const [program, ...words] = [...launcher, process.execPath, ...parameters];
+  const [program, ...words] = [...command, ...parameters];
   const child = spawn(program, words, {
     env: environment,
     // The end of stdin tells a helper process that this one has ended.

@@ -72,22 +72,26 @@ export function streamedResponse(name, pieces, { store } = {}) {
 
 /** Requests of one kind, alike but for their `user`. */
 class Workload {
+  #options;
   #head;
   #tail;
   #promptCharacters = 0;
 
-  /** @param messages the first is the system's */
-  constructor(
-    model,
-    {
+  /**
+   * @param messages the first is the system's
+   * @param askedModel how requests name the model, if not by the gateway's alias
+   */
+  constructor(model, options) {
+    const {
       provider = PROVIDERS.openai,
       dialect = chatDialect,
       messages,
       isStreamed = false,
       pieces = WHOLE_ANSWER_PIECES,
       store,
-    },
-  ) {
+      askedModel,
+    } = options;
+    this.#options = options;
     this.alias = `${provider}/${model}`;
     this.model = model;
     this.dialect = dialect;
@@ -95,9 +99,19 @@ class Workload {
     this.pieces = pieces;
     this.store = store;
     for (const { content } of messages) this.#promptCharacters += content.length;
-    const { head, tail } = dialect.encode({ alias: this.alias, messages, isStreamed, store });
+    const { head, tail } = dialect.encode({
+      alias: askedModel ?? this.alias,
+      messages,
+      isStreamed,
+      store,
+    });
     this.#head = Buffer.from(head);
     this.#tail = Buffer.from(tail);
+  }
+
+  /** The same requests with other options, such as another `dialect` or `askedModel`. */
+  with(options) {
+    return new Workload(this.model, { ...this.#options, ...options });
   }
 
   /** The `number`th request; `label` keeps apart what is asked of different targets. */

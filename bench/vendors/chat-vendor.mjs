@@ -1,14 +1,20 @@
 import { piecesOf, pieceOf, textOf, usageOf } from '../answers.mjs';
+import { userAtEndOf } from '../dialects/chat-in-prompt-dialect.mjs';
 import { promptCharactersOf } from './prompt-characters.mjs';
 
 /** OpenAI's chat completions. */
 export const chatVendor = {
   /** What an answer depends on. */
-  readCall: ({ user, model, messages }) => ({
-    user,
-    model: `${model}-2026-01-31`,
-    promptCharacters: promptCharactersOf(messages.map(({ content }) => content)),
-  }),
+  readCall({ user, model, messages }) {
+    const characters = promptCharactersOf(messages.map(({ content }) => content));
+    // Of gateways that do not pass `user` on, the prompt ends in it.
+    const named = user === undefined ? userAtEndOf(messages.at(-1).content) : undefined;
+    return {
+      user: user ?? named?.user,
+      model: `${model}-2026-01-31`,
+      promptCharacters: characters - (named?.characters ?? 0),
+    };
+  },
 
   wholeAnswer: ({ user, model, promptCharacters }) => ({
     id: `chatcmpl-${user}`,
