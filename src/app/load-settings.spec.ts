@@ -48,6 +48,7 @@ describe(loadSettings.name, () => {
       catalogueFile: undefined,
       checksKeys: true,
       unlistedModels: [],
+      priceList: undefined,
       limits: {
         connectTimeoutMs: 5_000,
         firstByteTimeoutMs: undefined,

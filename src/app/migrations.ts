@@ -46,6 +46,7 @@ import { IndexAuditLogFilters1764489000000 } from '../../migrations/176448900000
 import { PoolProviderCredentials1764490000000 } from '../../migrations/1764490000000-pool-provider-credentials.js';
 import { CountRouteTokens1764492000000 } from '../../migrations/1764492000000-count-route-tokens.js';
 import { AddTenantRecovery1764495000000 } from '../../migrations/1764495000000-add-tenant-recovery.js';
+import { CreatePriceChecks1764510000000 } from '../../migrations/1764510000000-create-price-checks.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -97,4 +98,5 @@ export const MIGRATIONS = [
   PoolProviderCredentials1764490000000,
   CountRouteTokens1764492000000,
   AddTenantRecovery1764495000000,
+  CreatePriceChecks1764510000000,
 ];

@@ -232,14 +232,11 @@ describe('alerts over HTTP', () => {
     }
   });
 
-  it('of a tenant are twenty at most, and never about routes that are paused', async () => {
-    const { error } = await call(
-      'POST',
-      CUSTOMER,
-      { ...rule, kind: 'route_paused', condition: {} },
-      400,
-    );
-    expect(error).toMatchObject({ param: 'kind' });
+  it('of a tenant are twenty at most, and never about what is the operator’s business', async () => {
+    for (const kind of ['route_paused', 'prices_stale', 'prices_differ']) {
+      const { error } = await call('POST', CUSTOMER, { ...rule, kind, condition: {} }, 400);
+      expect(error).toMatchObject({ param: 'kind' });
+    }
     const made = await Promise.all(
       Array.from({ length: 25 }, () => gateway.post(CUSTOMER, rule).then(({ status }) => status)),
     );

@@ -1,7 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { Logger } from '@nestjs/common';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   afterAll,
@@ -19,6 +20,8 @@ import { AlertEvaluator } from '../../src/core/alerts/alert-evaluator.service.js
 import { AlertEventRepository } from '../../src/core/alerts/alert-event.repository.js';
 import { AlertRuleRepository } from '../../src/core/alerts/alert-rule.repository.js';
 import { AlertSender } from '../../src/core/alerts/alert-sender.js';
+import { PriceWatch } from '../../src/core/alerts/price-watch.service.js';
+import { CatalogueService } from '../../src/core/catalogue/catalogue.service.js';
 import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
 import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import { OutboundClient } from '../../src/platform/outbound/outbound-client.js';
@@ -592,6 +595,74 @@ describe('alerts', () => {
     await change({ isEnabled: true, condition: { credits: 950 } });
     const told = await look();
     expect(told.map(({ data }) => data.threshold)).toEqual(['950']);
+  });
+
+  it('of prices say what is old and what a public list has otherwise, by one fetch a week', async () => {
+    const row = (day: string) => ({
+      id: 'xai/m',
+      pricing: { prompt: '0.000002', completion: '0.000006' },
+      as_of: day,
+    });
+    let price = 4e-6;
+    let status = 200;
+    let fetches = 0;
+    const server = createServer((_request, response) => {
+      fetches++;
+      const m = { litellm_provider: 'xai', input_cost_per_token: price };
+      response.writeHead(status).end(JSON.stringify({ m }));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const watch = (day: string) => {
+      const catalogue = new CatalogueService({ catalogueFile: undefined });
+      catalogue.use(new Map([['xai/m', row(day)]]), 1);
+      const priceList = `http://127.0.0.1:${port}/list?key=a-secret`;
+      const metrics = new GatewayMetrics();
+      const config = { queue: { consume: true }, priceList };
+      return { metrics, prices: new PriceWatch(test.database, catalogue, config, metrics) };
+    };
+    const aWeekLater = () =>
+      test.database.query(
+        `UPDATE price_checks SET checked_at = now() - interval '8 days', begun_at = '-infinity'`,
+      );
+    await addRule('prices_stale', {}, { owner: null });
+    await addRule('prices_differ', {}, { owner: null });
+
+    const [first, second] = [watch('2020-01-01'), watch('2020-01-01')];
+    await Promise.all([first.prices.look(), second.prices.look()]);
+    await second.prices.look();
+    expect(fetches).toBe(1);
+    expect(await second.metrics.registry.metrics()).toMatch(/^gateway_prices_differ 1$/m);
+    const told = await look();
+    expect(told.map(({ data }) => data.message).sort()).toEqual([
+      'A public list has other prices of 1 models: xai/m.',
+      'The prices of 1 models have not been confirmed for 60 days: xai/m.',
+    ]);
+
+    // A list that cannot be read says nothing of prices, and is asked again.
+    await aWeekLater();
+    status = 500;
+    price = 2e-6;
+    const said = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    await first.prices.look();
+    expect(said.mock.calls.join()).toContain('it was answered with status 500');
+    expect(said.mock.calls.join()).not.toContain('a-secret');
+    said.mockRestore();
+    expect(await look()).toEqual([]);
+    await test.database.query(`UPDATE price_checks SET begun_at = '-infinity'`);
+    status = 200;
+    await first.prices.look();
+    expect(await types()).toEqual(['alert.resolved']);
+    expect(fetches).toBe(3);
+
+    // Another catalogue is looked at without waiting for a week.
+    await test.database.query(`UPDATE price_checks SET begun_at = '-infinity'`);
+    const third = watch(new Date().toISOString().slice(0, 10));
+    await third.prices.look();
+    expect(await types()).toEqual(['alert.resolved']);
+    expect(await third.metrics.registry.metrics()).toMatch(/^gateway_prices_stale 0$/m);
+    server.closeAllConnections();
+    server.close();
   });
 
   it('are looked for by one process at a time, and seldom', async () => {

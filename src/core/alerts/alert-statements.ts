@@ -146,6 +146,13 @@ const ROUTE_PAUSED = `
   WHERE rule.is_enabled AND rule.kind = 'route_paused'
     AND (pause.paused_until IS NULL OR pause.paused_until > $1::timestamptz)`;
 
+/** What the last look at prices found, under a name: so many models, the first of them by id. */
+const pricesFound = (kind: AlertKind, name: string) => `
+  SELECT rule.id AS rule_id, '' AS subject, '${name}' AS threshold, NULL AS period,
+    jsonb_build_object('rows', found->'rows', 'models', found->'models') AS detail
+  FROM alert_rules rule CROSS JOIN price_checks CROSS JOIN LATERAL (SELECT findings->'${name}' AS found) AS found
+  WHERE rule.is_enabled AND rule.kind = '${kind}' AND (found->>'rows')::integer > 0`;
+
 /** What is the case at $1, by kind: rule_id, subject, threshold, period (null: a state), detail. */
 export const CURRENT: Readonly<Record<AlertKind, string>> = {
   balance_below: BALANCE_BELOW,
@@ -154,6 +161,8 @@ export const CURRENT: Readonly<Record<AlertKind, string>> = {
   route_paused: ROUTE_PAUSED,
   error_rate: ERROR_RATE,
   spend_unusual: SPEND_UNUSUAL,
+  prices_stale: pricesFound('prices_stale', 'stale'),
+  prices_differ: pricesFound('prices_differ', 'differ'),
 };
 
 const SAME = (one: string, other: string) => `${one}.rule_id = ${other}.rule_id

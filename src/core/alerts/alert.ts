@@ -8,6 +8,8 @@ export const ALERT_KINDS = [
   'route_paused',
   'error_rate',
   'spend_unusual',
+  'prices_stale',
+  'prices_differ',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 

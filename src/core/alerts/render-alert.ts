@@ -74,6 +74,14 @@ export function describeAlert({ kind, status, detail, tenantName }: AlertMessage
       return isOver
         ? `The spend${tenant} is as usual again.`
         : `${figure('spent')} credits were spent in an hour${tenant}; usual at this time are ${figure('usual')}.`;
+    case 'prices_stale':
+      return isOver
+        ? 'All prices of the catalogue have been confirmed of late.'
+        : `The prices of ${figure('rows')} models have not been confirmed for 60 days: ${namesOf(detail)}.`;
+    case 'prices_differ':
+      return isOver
+        ? 'The prices of the catalogue are those of the public list again.'
+        : `A public list has other prices of ${figure('rows')} models: ${namesOf(detail)}.`;
   }
 }
 
@@ -85,6 +93,11 @@ function budgetOf({ scope, scope_id, budget_period }: AlertDetail): string {
 
 function modelsOf({ models }: AlertDetail): string {
   return Array.isArray(models) && models.length > 0 ? ` with ${models.join(', ')}` : '';
+}
+
+function namesOf({ models, rows }: AlertDetail): string {
+  const names = Array.isArray(models) ? models : [];
+  return names.join(', ') + (names.length < Number(rows) ? ' and others' : '');
 }
 
 function pausedOf({ provider, model }: AlertDetail): string {

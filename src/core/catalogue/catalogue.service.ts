@@ -95,6 +95,11 @@ export class CatalogueService {
     return this.snapshot.overridden;
   }
 
+  /** The rows as they stand in the version and this instance's file, those of servers of one's own left out. */
+  get rowsInForce(): CatalogueRows {
+    return mergeRows(this.versionRows, this.declaredRows);
+  }
+
   /** From now on these are the rows; requests that are planned go on with what they have. */
   use(rows: CatalogueRows, version: number): void {
     this.versionRows = rows;

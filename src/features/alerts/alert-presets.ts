@@ -22,4 +22,5 @@ export const OPERATOR_PRESETS: AlertPresetDto[] = [
     kind: 'spend_unusual',
     condition: { factor: 5, floor_credits: 10_000_000 },
   },
+  { name: 'Prices are old', kind: 'prices_stale', condition: {} },
 ];

@@ -32,6 +32,7 @@ const CONDITION_PROPERTY = {
     'Of `balance_below`: `credits`. Of `budget`: `thresholds` (percent; 50, 80 and 100 unless told), `scope`, ' +
     '`scope_id`. Of `error_rate`: `percent`, `window_minutes` (10), `min_requests` (20), `provider`. Of ' +
     '`spend_unusual`: `floor_credits`, `factor` (3). Of `vendor_unhealthy` and `route_paused` (operators): `provider`. ' +
+    'Of `prices_stale` and `prices_differ` (operators): nothing. ' +
     "Operators' alerts about tenants may have a `tenant_id`; without it they are about all.",
   example: { credits: 5_000_000 },
 } satisfies ApiPropertyOptions;

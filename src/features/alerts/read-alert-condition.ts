@@ -64,10 +64,12 @@ const FIGURES: Readonly<Record<AlertKind, Readonly<Record<string, Figure>>>> = {
     provider,
   },
   spend_unusual: { factor: integer(2, 100, 3), floor_credits: credits },
+  prices_stale: {},
+  prices_differ: {},
 };
 
-/** What only the operator does, and so only the operator is told of. */
-const OF_OPERATOR: readonly AlertKind[] = ['route_paused'];
+/** What is the operator's business alone. */
+const OF_OPERATOR: readonly AlertKind[] = ['route_paused', 'prices_stale', 'prices_differ'];
 /** Kinds that say something of a tenant, of which the operator may choose one. */
 const OF_TENANTS: readonly AlertKind[] = ['balance_below', 'budget', 'error_rate', 'spend_unusual'];
 const TENANT_ID = text('must be the id of a tenant', isUuid);

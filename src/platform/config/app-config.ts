@@ -43,6 +43,8 @@ export interface AppConfig {
   readonly catalogueFile: string | undefined;
   /** Ids of rows by which chat models of their providers are priced that no row has. */
   readonly unlistedModels: readonly string[];
+  /** Address of a public price list that prices are held against; undefined: none. */
+  readonly priceList: string | undefined;
   readonly limits: {
     readonly connectTimeoutMs: number;
     /** Undefined: 60 s for a streamed answer, 300 s for a whole one. */

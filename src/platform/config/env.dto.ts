@@ -188,6 +188,13 @@ export class EnvDto {
   @ChoiceVariable('on', 'off')
   GATEWAY_CHECK_KEYS?: 'on' | 'off';
 
+  @Describe(
+    'Address of a public price list that the catalogue is held against every week; see [prices.md](prices.md)',
+    { without: 'none is fetched', example: 'https://models.dev/api.json' },
+  )
+  @UrlVariable('http', 'https')
+  GATEWAY_PRICE_LIST?: string;
+
   @Describe('Whether the sandbox provider is on', {
     without: 'on while no other provider is configured',
     example: 'true',

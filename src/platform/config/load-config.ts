@@ -118,6 +118,7 @@ export function loadConfig(
     people: peopleOf(people),
     catalogueFile: env.GATEWAY_CATALOGUE,
     unlistedModels: readPricedAs(env.GATEWAY_UNLISTED_MODELS ?? '') ?? [],
+    priceList: env.GATEWAY_PRICE_LIST,
     admission: {
       maxInFlightPerKey: limits.GATEWAY_MAX_IN_FLIGHT_PER_KEY ?? 1_000,
       maxInFlightPerTenant: limits.GATEWAY_MAX_IN_FLIGHT_PER_TENANT ?? 2_000,

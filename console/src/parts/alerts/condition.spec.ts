@@ -23,10 +23,12 @@ describe('the condition of an alert in a form', () => {
 });
 
 describe('the kinds of alerts', () => {
-  it('are all of them for operators, and all but pauses for tenants', () => {
+  it('are all of them for operators, and all but the operator's business for tenants', () => {
     expect(kindsOf('operator')).toContain('route_paused');
     expect(kindsOf('tenant')).toEqual(
-      kindsOf('operator').filter((kind) => kind !== 'route_paused'),
+      kindsOf('operator').filter(
+        (kind) => !['route_paused', 'prices_stale', 'prices_differ'].includes(kind),
+      ),
     );
   });
 });

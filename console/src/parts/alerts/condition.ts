@@ -69,12 +69,17 @@ export const KINDS: Record<AlertKind, { label: string; figures: readonly Figure[
   },
   vendor_unhealthy: { label: 'A vendor fails', figures: [PROVIDER] },
   route_paused: { label: 'An operator pauses a route', figures: [PROVIDER] },
+  prices_stale: { label: 'Prices are old', figures: [] },
+  prices_differ: { label: 'Prices differ from the public list', figures: [] },
 };
 
-/** The kinds that an owner's alerts can be of; only operators pause routes, and are told of it. */
+/** What is the operator's business alone. */
+const OF_OPERATOR: readonly AlertKind[] = ['route_paused', 'prices_stale', 'prices_differ'];
+
+/** The kinds that an owner's alerts can be of. */
 export function kindsOf(owner: 'tenant' | 'operator'): AlertKind[] {
   const kinds = Object.keys(KINDS).filter((kind): kind is AlertKind => kind in KINDS);
-  return owner === 'operator' ? kinds : kinds.filter((kind) => kind !== 'route_paused');
+  return owner === 'operator' ? kinds : kinds.filter((kind) => !OF_OPERATOR.includes(kind));
 }
 
 /** A condition as a form has it: all is text. */
