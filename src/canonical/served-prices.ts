@@ -88,8 +88,15 @@ function nameOf(
   find: (name: string) => unknown,
 ): string | undefined {
   if (served !== undefined && ORDINARY.has(served)) return undefined;
-  return [served, asked].find((name) => name !== undefined && find(name) !== undefined);
+  const names = [served, OTHER_NAMES.get(served), asked, OTHER_NAMES.get(asked)];
+  return names.find((name) => name !== undefined && find(name) !== undefined);
 }
+
+/** A tier that its vendor has given another name, and answers with either. */
+const OTHER_NAMES: ReadonlyMap<string | undefined, string> = new Map([
+  ['fast', 'priority'],
+  ['priority', 'fast'],
+]);
 
 /** The prices of a region by its name, or by the longest name of a family that it belongs to. */
 export function regionOf<Prices>(

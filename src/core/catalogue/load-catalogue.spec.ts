@@ -43,6 +43,28 @@ describe(loadCatalogue.name, () => {
       }
     });
 
+    it('has tiers and regions that cost a usual part of the ordinary prices', () => {
+      const usual: Record<string, [least: number, most: number]> = {
+        flex: [0.5, 0.53],
+        batch: [0.5, 0.5],
+        priority: [1.75, 2.5],
+        us: [1.1, 1.1],
+      };
+      const odd: string[] = [];
+      for (const { id, pricing, service_tiers: tiers, regions } of models) {
+        for (const [name, variant] of Object.entries({ ...tiers, ...regions })) {
+          const prices = new Map(Object.entries<string>({ ...pricing }));
+          for (const [unit, price] of Object.entries<string>({ ...variant.pricing })) {
+            const factor = Number((Number(price) / Number(prices.get(unit))).toFixed(6));
+            const [least, most] = usual[name] ?? [0, 0];
+            if (factor < least || factor > most) odd.push(`${id} ${name} ${unit} ${factor}`);
+          }
+        }
+      }
+      expect(odd).toEqual([]);
+      expect(models.filter(({ service_tiers: tiers }) => tiers).length).toBeGreaterThan(20);
+    });
+
     it('says where the prices of presets are from, and when they were read', () => {
       expect(models.find(({ id }) => id === 'qwen/qwen3.7-max')).toMatchObject({
         source: expect.stringContaining('alibabacloud'),

@@ -88,6 +88,7 @@ describe('prices by the service tier', () => {
     ['priority', 'priority', 8, 40],
     ['priority', 'default', 4, 20],
     ['priority', undefined, 8, 40],
+    ['auto', 'fast', 8, 40],
     ['priority', 'scale', 8, 40],
     ['flex', 'flex', 2, 10],
     ['flex', 'default', 4, 20],
