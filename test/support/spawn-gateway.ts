@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const BUILT = new URL('../../dist/src/', import.meta.url);
 const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const START_LIMIT_MS = 60_000;
 
@@ -21,17 +21,19 @@ export interface SpawnedGateway {
  *
  * @param program with `npm start`, the process is npm and leads a group of its own, as a terminal's
  *   foreground job does; whoever asks for it kills the group in the end
+ * @param root of the project that is built, where it is a copy
  */
 export async function spawnGateway(
   environment: Record<string, string>,
   program: 'main' | 'worker' | 'npm start' = 'main',
+  root = PROJECT_ROOT,
 ): Promise<SpawnedGateway> {
   const isNpm = program === 'npm start';
   const [command, parameters] = isNpm
     ? ['npm', ['start']]
-    : [process.execPath, [fileURLToPath(new URL(`${program}.js`, BUILT))]];
+    : [process.execPath, [join(root, 'dist', 'src', `${program}.js`)]];
   const child = spawn(command, parameters, {
-    cwd: PROJECT_ROOT,
+    cwd: root,
     detached: isNpm,
     env: { PATH: process.env.PATH ?? '', PORT: '0', HOST: '127.0.0.1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

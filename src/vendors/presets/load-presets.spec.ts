@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { readdirSync, readFileSync } from 'node:fs';
 import { PREFILLS } from '../dialects/chat/chat-prefill.js';
+import { filesOfThePage } from '../../../test/support/files-of-the-page.js';
 import type { Preset } from './preset.js';
 import { LOCAL_SERVERS, PRESET_KINDS } from './preset.js';
 import { loadPresets, presetCatalogues, vendorOfPreset } from './load-presets.js';
@@ -117,6 +118,25 @@ describe(loadPresets.name, () => {
       expect(new Set(models.map(({ kind = 'chat' }) => kind))).toEqual(new Set(offered));
     },
   );
+});
+
+describe('the folder that docs/adding-a-provider.md shows', () => {
+  const files = filesOfThePage();
+  const read = (name: string): unknown =>
+    JSON.parse(files.get(`src/vendors/presets/acme/${name}`) ?? 'null');
+
+  it('is all of the diff, and new', () => {
+    expect([...files.keys()].sort()).toEqual([
+      'src/vendors/presets/acme/models.json',
+      'src/vendors/presets/acme/preset.json',
+    ]);
+    expect(folders).not.toContain('acme');
+  });
+
+  it('is as a preset has to be', () => {
+    validate(read('preset.json'));
+    expect(validate.errors ?? []).toEqual([]);
+  });
 });
 
 describe(vendorOfPreset.name, () => {
