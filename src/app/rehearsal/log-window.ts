@@ -116,7 +116,7 @@ async function* merged(
 }
 
 function toWindowRow(stored: StoredWindowRow): WindowRow {
-  return withoutLosers(withTextRead({ ...stored, asked: askedIn(stored.otherUsage) }));
+  return withoutLosers(withTextRead(Object.assign(stored, { asked: askedIn(stored.otherUsage) })));
 }
 
 /** The row without calls that others were faster than, where the race cannot be held again. */
@@ -140,18 +140,18 @@ function isOutpaced({ outcome }: LoggedAttempt): boolean {
 
 /** What the request used, by its row. */
 export function usageOf(row: RequestLogRow): Usage {
-  return {
-    ...NO_USAGE,
-    ...readOtherUsage(row.otherUsage),
-    inputTokens: row.promptTokens,
-    outputTokens: row.completionTokens,
-    cacheReadTokens: row.cacheReadTokens,
-    cacheWriteTokens: row.cacheWriteTokens,
-    reasoningTokens: row.reasoningTokens,
-  };
+  const usage = { ...NO_USAGE };
+  if (row.otherUsage !== null) Object.assign(usage, readOtherUsage(row.otherUsage));
+  usage.inputTokens = row.promptTokens;
+  usage.outputTokens = row.completionTokens;
+  usage.cacheReadTokens = row.cacheReadTokens;
+  usage.cacheWriteTokens = row.cacheWriteTokens;
+  usage.reasoningTokens = row.reasoningTokens;
+  return usage;
 }
 
 /** Whether the row says that anything was used. */
 export function isUsed(usage: Usage): boolean {
+  if (usage.inputTokens > 0 || usage.outputTokens > 0) return true;
   return Object.values(usage).some((count: number) => count > 0);
 }

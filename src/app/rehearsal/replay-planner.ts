@@ -64,6 +64,11 @@ export class ReplayPlanner {
       byok: [],
       poolOf: (provider) => config.pools.of(provider),
       pools,
+      preferredAccount: () => undefined,
+      configVersion: null,
+      overridden: config.catalogue.overridden,
+      subjects: undefined,
+      costLimit: undefined,
     };
   }
 
@@ -85,13 +90,17 @@ export class ReplayPlanner {
     const asLogged = ([pooled]: readonly HealthKey[]): string | undefined =>
       row.attempts.find(({ route }) => providerIn(route) === pooled?.provider)?.account;
     const { preferredAccount } = conversation?.preference ?? { preferredAccount: asLogged };
-    const selected = selectRoutes(request, models, {
-      ...this.state,
-      ...{ limits: config.limits, byokFeePercent: config.byokFeePercent },
-      ...{ subjects, configVersion, overridden, preferredAccount },
-      byok: row.trafficMode === 'byok' ? config.accountsOf(row, world) : [],
-      costLimit: maxCostOf(request, NO_HEADERS),
-    });
+    const { state } = this;
+    // It is looked at at once and by nobody else; a copy for each request would take longer than all that follows.
+    state.limits = config.limits;
+    state.byokFeePercent = config.byokFeePercent;
+    state.subjects = subjects;
+    state.configVersion = configVersion;
+    state.overridden = overridden;
+    state.preferredAccount = preferredAccount;
+    state.byok = row.trafficMode === 'byok' ? config.accountsOf(row, world) : [];
+    state.costLimit = maxCostOf(request, NO_HEADERS);
+    const selected = selectRoutes(request, models, state);
     const { hedgeMs: wish } = request.routing;
     const isHedged = wish !== undefined && !this.hedges.isOff && mayBeHedged(request);
     const context = {

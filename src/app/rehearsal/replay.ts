@@ -11,7 +11,7 @@ import { RouteFallback, type MakeRouteCall } from '../../core/routing/route-fall
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import type { Faults } from './faults.js';
-import type { LearnedVendors } from './learned-vendors.js';
+import type { LearnedFailure, LearnedVendors } from './learned-vendors.js';
 import { isUsed, latestCall, usageOf, type WindowRow } from './log-window.js';
 import type { ReplayConfig } from './replay-config.js';
 import type { ReplayLimits, TakenLimits } from './replay-limits.js';
@@ -144,12 +144,7 @@ export class Replay {
     this.calls[fate.source]++;
     const fail = (): never => {
       notes.wasted += fate.wasted;
-      const { failure, status } = fate.failure!;
-      throw new UpstreamError({
-        failure,
-        message: 'as in the log',
-        ...(status !== undefined && { status }),
-      });
+      throw withoutStack(() => toUpstreamError(fate.failure!));
     };
     // What the log has ended within its limits.
     const isOver = fate.source !== 'log' && fate.firstMs + fate.restMs > limits.requestMs;
@@ -202,6 +197,22 @@ export class Replay {
       totalMs: isAnswered ? latencyMs : undefined,
       provider: row.provider,
     };
+  }
+}
+
+function toUpstreamError({ failure, status }: LearnedFailure): UpstreamError {
+  const message = 'as in the log';
+  return new UpstreamError({ failure, message, ...(status !== undefined && { status }) });
+}
+
+/** To note where an error was made takes several times as long as to make it, and these are no faults. */
+function withoutStack<Made>(make: () => Made): Made {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return make();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

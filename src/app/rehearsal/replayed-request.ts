@@ -32,27 +32,30 @@ const DIALECTS: ReadonlySet<string> = new Set<CanonicalRequest['dialect']>([
 export function requestOf(row: WindowRow, usage: Usage, kind: ModelKind): RoutableRequest {
   const { asked: wishes = {} } = row;
   const models = chainOf(row);
-  const common = {
-    models,
-    routing: preferencesOf(row, wishes),
-    stream: row.streamed,
-    endUser: row.endUser ?? undefined,
-    accountBoundParam:
-      wishes.own_account_for === undefined ? undefined : boundTo(wishes.own_account_for),
-  } as const;
-  const { service_tier } = wishes;
-  const value = { model: models[0], ...(service_tier !== undefined && { service_tier }) };
+  const routing = preferencesOf(row, wishes);
+  const { own_account_for: bound, service_tier } = wishes;
+  const accountBoundParam = bound === undefined ? undefined : boundTo(bound);
+  const endUser = row.endUser ?? undefined;
+  const value =
+    service_tier === undefined ? { model: models[0] } : { model: models[0], service_tier };
+  const stream = row.streamed;
+  // Field by field, since spreads take the most of the time of this.
   if (kind !== 'chat') {
+    const common = { models, routing, stream, endUser, accountBoundParam };
     return { ...common, kind, body: { value }, ceiling: { ...usage }, estimate: usage };
   }
   const { n: choices = 1, max_tokens: maxOutputTokens, web_searches: most } = wishes;
   return {
-    ...common,
     dialect: isDialect(row.endpoint) ? row.endpoint : 'chat',
+    models,
+    routing,
+    stream,
+    endUser,
+    accountBoundParam,
     body: { bytes: NO_TEXT, value, members: [] },
     choices,
     maxOutputTokens,
-    ...(most !== undefined && { webSearch: { most, bound: boundTo('tools') } }),
+    webSearch: most === undefined ? undefined : { most, bound: boundTo('tools') },
     promptSize: {
       tokens: usage.inputTokens,
       characters: usage.inputTokens * CHARACTERS_PER_TOKEN,
@@ -60,10 +63,12 @@ export function requestOf(row: WindowRow, usage: Usage, kind: ModelKind): Routab
       pages: 0,
       audioSeconds: 0,
     },
-    prompt: () => {
-      throw new Error('a log row has no texts');
-    },
+    prompt: noTexts,
   };
+}
+
+function noTexts(): never {
+  throw new Error('a log row has no texts');
 }
 
 function chainOf({ asked, attempts, model }: WindowRow): readonly [string, ...string[]] {
@@ -85,7 +90,9 @@ function preferencesOf(row: WindowRow, asked: Asked): RoutingPreferences {
   return {
     order: asked.order ?? (isSorted ? [] : called),
     only: asked.only ?? (isExhausted ? called : undefined),
-    ...{ ignore, allowFallbacks, sort },
+    ignore,
+    allowFallbacks,
+    sort,
     strategy: asked.route ?? 'fallback',
     maxPrice: maxPrice && {
       prompt: priceIn(maxPrice.prompt),

@@ -89,13 +89,12 @@ export class SimulatedLedger {
     const { least: amount, range } = creditsFor(route);
     const { requestId, endpoint, streamed, startedAt: createdAt } = request;
     const { tenantId, apiKeyId, spendLimits } = caller;
+    const { model, provider } = route;
+    const spendLimited = spendLimits !== undefined;
+    const asked = { requestId, tenantId, apiKeyId, amount, endpoint, streamed, createdAt };
+    const operation = Object.assign(asked, { model, provider, spendLimited });
     const entry = new HoldEntry(
-      {
-        ...{ requestId, tenantId, apiKeyId, amount, endpoint, streamed, createdAt },
-        ...{ model: route.model, provider: route.provider },
-        ...(range && { range }),
-        spendLimited: spendLimits !== undefined,
-      },
+      range ? Object.assign(operation, { range }) : operation,
       this.timer,
     );
     const keyIds = this.keysOf(caller);
