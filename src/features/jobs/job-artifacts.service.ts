@@ -17,6 +17,8 @@ const MAX_CONTENT_TYPE_LENGTH = 100;
 /** How long after its deadline a job's files may be of use to anybody, if it did not take them. */
 const GRACE_SECONDS = 3_600;
 const REMOVED_AT_ONCE = 100;
+/** Of a file whose time is over. */
+export const REMOVAL_DUE = 'removed_at IS NULL AND remove_after <= now()';
 
 /** An artifact that may be read now. */
 export interface ServableArtifact {
@@ -100,7 +102,7 @@ export class JobArtifacts {
     const { rows } = await this.database.query<{ id: string }>(
       `UPDATE job_artifacts SET remove_after = now() + interval '1 minute'
        WHERE id IN (
-         SELECT id FROM job_artifacts WHERE removed_at IS NULL AND remove_after <= now()
+         SELECT id FROM job_artifacts WHERE ${REMOVAL_DUE}
          ORDER BY remove_after LIMIT $1 FOR UPDATE SKIP LOCKED
        ) RETURNING id`,
       [REMOVED_AT_ONCE],

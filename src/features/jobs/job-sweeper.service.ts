@@ -11,9 +11,9 @@ import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import { reasonOf } from './job-failure.js';
 import { JobFollowUp } from './job-follow-up.service.js';
-import { JobArtifacts } from './job-artifacts.service.js';
+import { JobArtifacts, REMOVAL_DUE } from './job-artifacts.service.js';
 import { JobEndings, type RefundableJob } from './job-endings.service.js';
-import { JobTraces } from './job-traces.service.js';
+import { JobTraces, TRACE_DUE } from './job-traces.service.js';
 import type { EndableJob } from './job.js';
 import { ENDABLE } from './jobs.repository.js';
 
@@ -39,9 +39,14 @@ const WHAT_THERE_IS = `
   SELECT EXISTS (SELECT FROM jobs WHERE ${LATE}) AS late,
     EXISTS (SELECT FROM jobs WHERE ${LOST}) AS lost,
     EXISTS (SELECT FROM jobs WHERE ${UNFETCHED}) AS unfetched,
-    EXISTS (SELECT FROM jobs WHERE ${UNFINISHED}) AS unfinished`;
+    EXISTS (SELECT FROM jobs WHERE ${UNFINISHED}) AS unfinished,
+    EXISTS (SELECT FROM jobs WHERE ${TRACE_DUE}) AS untold,
+    EXISTS (SELECT FROM job_artifacts WHERE ${REMOVAL_DUE}) AS removable`;
 
-type WhatThereIs = Record<'late' | 'lost' | 'unfetched' | 'unfinished', boolean>;
+type WhatThereIs = Record<
+  'late' | 'lost' | 'unfetched' | 'unfinished' | 'untold' | 'removable',
+  boolean
+>;
 
 /**
  * Looks through the rows from time to time for what no wake-up brings about: jobs whose wake-up got
@@ -76,15 +81,17 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
 
   /** Everything once; what fails is tried again the next time. */
   async sweepNow(): Promise<void> {
-    await this.attempt('all rows', async () => {
+    let found: WhatThereIs | undefined;
+    await this.attempt('all', async () => {
       const { rows } = await this.database.query<WhatThereIs>(WHAT_THERE_IS);
-      const found = rows[0];
-      if (found?.late) await this.attempt('deadlines', () => this.expireLate());
-      if (found?.lost) await this.attempt('lost wake-ups', () => this.wakeLost());
-      if (found?.unfetched) await this.attempt('unfetched results', () => this.refundUnfetched());
-      if (found?.unfinished) await this.attempt('ends', () => this.followUpEnds());
+      found = rows[0];
     });
-    await this.attempt('traces', () => this.traces.sweep());
+    if (found?.late) await this.attempt('deadlines', () => this.expireLate());
+    if (found?.lost) await this.attempt('lost wake-ups', () => this.wakeLost());
+    if (found?.unfetched) await this.attempt('unfetched results', () => this.refundUnfetched());
+    if (found?.unfinished) await this.attempt('ends', () => this.followUpEnds());
+    if (found?.untold) await this.attempt('traces', () => this.traces.sweep());
+    if (!found?.removable) return;
     await this.attempt('files', async () => {
       while ((await this.artifacts.sweep()) > 0 && !this.timer.isStopped);
     });

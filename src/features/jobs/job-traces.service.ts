@@ -59,6 +59,8 @@ interface EndedJobRow {
 /** An end that is so old has lost whoever was to give its trace. */
 const LOST_AFTER_SECONDS = 5;
 const MAX_ROWS = 200;
+/** Of a job whose end nobody told of. */
+export const TRACE_DUE = `trace_due AND completed_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS})`;
 /** How long a stop waits for traces that are being given; the others stand in their rows. */
 const STOP_LIMIT_MS = 3_000;
 
@@ -119,10 +121,8 @@ export class JobTraces implements OnModuleDestroy {
   /** Gives the traces of jobs whose end nobody told of. */
   async sweep(): Promise<void> {
     const { rows } = await this.database.query<{ id: string }>(
-      `SELECT id FROM jobs
-       WHERE trace_due AND completed_at < now() - make_interval(secs => $1)
-       ORDER BY completed_at LIMIT $2`,
-      [LOST_AFTER_SECONDS, MAX_ROWS],
+      `SELECT id FROM jobs WHERE ${TRACE_DUE} ORDER BY completed_at LIMIT $1`,
+      [MAX_ROWS],
     );
     for (const { id } of rows) await this.send(id);
   }

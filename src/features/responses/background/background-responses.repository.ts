@@ -161,6 +161,18 @@ export class BackgroundResponsesRepository {
     return rowCount === 1;
   }
 
+  /** Whether there are any for `takeLost`. */
+  async hasLost(lateSeconds: number): Promise<boolean> {
+    const { rows } = await this.database.query<{ found: boolean }>(
+      `SELECT EXISTS (
+         SELECT FROM background_responses
+         WHERE run_at < now() - make_interval(secs => $1) AND ${IS_FREE}
+       ) AS found`,
+      [lateSeconds],
+    );
+    return rows[0]?.found === true;
+  }
+
   /** Those whose wake-up is so late that it has got lost, or whose worker has died; they count as woken. */
   async takeLost(lateSeconds: number, maxRows: number): Promise<string[]> {
     const { rows } = await this.database.query<{ id: string }>(

@@ -212,6 +212,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
   }
 
   private async sweep(): Promise<void> {
+    if (!(await this.repository.hasLost(LOST_AFTER_SECONDS))) return;
     const { waiting } = (await this.queue.depths()).responses;
     const room = Math.max(0, SWEPT_AT_ONCE - waiting);
     for (const id of await this.repository.takeLost(LOST_AFTER_SECONDS, room)) {
