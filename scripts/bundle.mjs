@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
 
 /** What starts as a process of its own, below `dist/src`. */
 const PROGRAMS = ['main', 'worker'];
@@ -33,6 +34,10 @@ const OUTSIDE = ['@opentelemetry', 'bull', 'ioredis', 'pg', 'swagger-ui-dist', '
 /** A file that asks Node itself for a package of the bundle would get another copy of it. */
 const OWN_REQUIRE = /^const require = createRequire\(import\.meta\.url\);$/m;
 const WITHOUT_OWN_REQUIRE = /@nestjs\/(?:mapped-types|typeorm)\//;
+
+const COMMON_JS = 'commonjs';
+/** Any but `default`, which stands for the whole. */
+const NAME = /^(?!default$)[A-Za-z_$][\w$]*$/;
 
 /** The head of a class that stands at the beginning of a statement. */
 const CLASS =
@@ -75,6 +80,11 @@ export async function bundleService(root) {
   }
 }
 
+/** Packages that have both kinds are taken as ES modules, so only the text tells. */
+function isCommonJs(path) {
+  return !path.endsWith('.mjs') && !/^(?:import|export)\b/m.test(readFileSync(path, 'utf8'));
+}
+
 function setUp(bundler, folder) {
   const [isInside, isOutside] = [INSIDE, OUTSIDE].map(
     (names) => new RegExp(`^(?:${names.join('|')})(?:/|$)`),
@@ -89,9 +99,19 @@ function setUp(bundler, folder) {
       const options = { kind, resolveDir, importer, pluginData: 'asked' };
       const found = await bundler.resolve(path, options);
       // An optional package that is not there.
-      return found.errors.length > 0 ? { path, external: true } : found;
+      if (found.errors.length > 0) return { path, external: true };
+      const isWhole = kind === 'dynamic-import' && !found.external && isCommonJs(found.path);
+      return isWhole ? { path: found.path, namespace: COMMON_JS } : found;
     },
   );
+  // Node finds names in what CommonJS exports, where esbuild leaves the whole alone for `import()`.
+  bundler.onLoad({ filter: /./, namespace: COMMON_JS }, ({ path }) => {
+    const names = Object.keys(createRequire(path)(path)).filter((name) => NAME.test(name));
+    const contents = `const whole = require(${JSON.stringify(path)});
+export default whole;
+export const { ${names.join(', ')} } = whole;`;
+    return { contents, resolveDir: dirname(path), loader: 'js' };
+  });
   bundler.onLoad({ filter: /\.[cm]?js$/ }, ({ path }) => {
     let contents = readFileSync(path, 'utf8');
     if (WITHOUT_OWN_REQUIRE.test(path)) contents = contents.replace(OWN_REQUIRE, '');

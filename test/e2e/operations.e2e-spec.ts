@@ -159,6 +159,12 @@ describe('the service as a process', () => {
     expect(JSON.parse(description)).toEqual(
       JSON.parse(JSON.stringify(await describeWithoutService())),
     );
+    // The checks of queries are packages that Nest loads when it first needs them.
+    const unknown = await fetch(`${gateway.url}/v1/generation?id=none`, {
+      headers: { authorization: `Bearer ${API_KEY}` },
+    });
+    expect(unknown.status).toBe(404);
+    await unknown.text();
     const style = await fetch(`${gateway.url}/docs/swagger-ui.css`);
     expect(style.status).toBe(200);
     expect((await style.text()).length).toBeGreaterThan(10_000);
