@@ -66,7 +66,11 @@ beforeAll(async () => {
     { one: { base_url: fake.baseUrl, settings: { responses: 'true' } } },
     [TIERS, PICTURES, CHANGED],
   );
-  gateway = await bootGateway(files.environment);
+  gateway = await bootGateway({
+    ...files.environment,
+    ANTHROPIC_API_KEY: 'sk-ant-x',
+    ANTHROPIC_BASE_URL: fake.baseUrl,
+  });
 });
 afterAll(async () => {
   await gateway.close();
@@ -198,6 +202,45 @@ describe('a service tier', () => {
     expect(await quote.json()).toMatchObject({
       routes: [{ cost: { worst: 1_020, likely: 2 + MOST * 5 } }],
     });
+  });
+});
+
+describe('a region', () => {
+  const body = {
+    model: 'anthropic/claude-opus-4-6',
+    max_tokens: MOST,
+    messages: [{ role: 'user', content: 'Hello' }],
+  };
+
+  it.each([
+    // asked, served, hold a token of the prompt (all of it written to the cache) and of the answer, charge of both
+    ['us', 'us', 6.875, 27.5, 5.5, 27.5],
+    ['us', 'global', 6.875, 27.5, 5, 25],
+    [undefined, 'us', 6.25, 25, 5.5, 27.5],
+  ])(
+    'asked for as %s and served as %s is held for and charged',
+    async (asked, served, holdIn, holdOut, chargeIn, chargeOut) => {
+      fake.answer = async (call, response) => {
+        await noteHold();
+        expect(call.body.inference_geo).toBe(asked);
+        sendJson(response, 200, {
+          ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-opus-4-6' },
+          ...{ content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn' },
+          usage: { input_tokens: 8, output_tokens: 6, inference_geo: served },
+        });
+      };
+      const answer = gateway.post('/v1/messages', { ...body, inference_geo: asked });
+      const { charge, prices } = await receiptOf(answer);
+      expect(charge.cost).toBe(Math.ceil(8 * chargeIn + 6 * chargeOut));
+      expect(held).toBe(Math.ceil(BOUND * holdIn + MOST * holdOut));
+      expect(prices?.served_as).toBe(served === 'us' ? 'us' : undefined);
+    },
+  );
+
+  it('without a price is refused with those that have one', async () => {
+    const response = await gateway.post('/v1/messages', { ...body, inference_geo: 'eu' });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toMatch(/inference_geo.*may be us, or left out/);
   });
 });
 

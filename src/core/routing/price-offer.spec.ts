@@ -8,9 +8,12 @@ import type { RoutableRequest } from '../../canonical/work-request.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
 import { builtInRows, mergeRows, toCatalogue } from '../catalogue/load-catalogue.js';
 import type { Model } from '../catalogue/catalogue.types.js';
+import { readAllowance } from '../../vendors/account-allowance.js';
+import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
 import { creditsFor } from '../ledger/hold.js';
 import { priceRoute, totalOf } from '../ledger/pricing.js';
 import { quoteRoute } from '../ledger/quote-route.js';
+import type { PoolMember } from './pool/pool-member.js';
 import { selectRoutes, type RoutingState } from './select-routes.js';
 
 const STATE: RoutingState = {
@@ -319,5 +322,26 @@ describe('prices that change on a day', () => {
     expect(held).toBe(before.ceiling.inputTokens * 2 + MOST * 10);
     expect(chargeOf(after, usage)).toBe(20 + 50);
     expect(holdOf(after)).toBe(after.ceiling.inputTokens * 3 + MOST * 20);
+  });
+
+  it('are those of accounts of a pool that have no prices of their own, and of no others', () => {
+    const own = exactPricingOf({ prompt: '0.000007', completion: '0.000007' });
+    const change = { effective_from: '2020-01-01', pricing: { prompt: '0.000003' } };
+    const model = modelOf({ ...ROW, price_changes: [change] });
+    const member = { weight: 1, readAllowance };
+    const pools: PoolMember[] = [
+      { ...member, key: 'local@a', account: 'a' },
+      { ...member, key: 'local@b', account: 'b', prices: new Map([[ROW.id, own]]) },
+    ];
+    const state: RoutingState = {
+      ...STATE,
+      poolOf: () => pools,
+      pools: { order: (routes) => [...routes], waitMs: () => 0, expectedTokens: () => 0 },
+    };
+    const request = chatRequest({ messages: SHORT, max_tokens: MOST });
+    const charges = selectRoutes(request, [model], state).map((route) =>
+      chargeOf(route, { inputTokens: 10 }),
+    );
+    expect(charges).toEqual([30, 70]);
   });
 });
