@@ -54,29 +54,34 @@ export function readGenaiPricesList(vendors: readonly JsonObject[], today: strin
 
 function readPrices(prices: unknown, today: string): WholePricing {
   if (!Array.isArray(prices)) return readUnits(prices);
-  const always: VariantPrices[] = [];
-  const dated = new Map<string, VariantPrices>();
-  for (const entry of prices) {
+  const days: { day: string; index: number; overlay: VariantPrices }[] = [];
+  const hours: { index: number; overlay: VariantPrices }[] = [];
+  for (const [index, entry] of prices.entries()) {
     if (!isJsonObject(entry)) throw new BadPriceError('prices has an entry that is no object');
     const overlay = readUnits(entry.prices);
     const { constraint } = entry;
-    const day = isJsonObject(constraint) ? constraint.start_date : undefined;
-    // Of prices that hold at some hours of the day only, nobody knows here which; the dearest cover all.
-    if (day === undefined) always.push(overlay);
-    else if (typeof day === 'string' && DAY.test(day)) dated.set(day, overlay);
-    else throw new BadPriceError(`constraint.start_date is ${JSON.stringify(day)} and no day`);
+    if (!isJsonObject(constraint)) days.push({ day: '', index, overlay });
+    else if (constraint.start_date === undefined) hours.push({ index, overlay });
+    else if (typeof constraint.start_date === 'string' && DAY.test(constraint.start_date)) {
+      days.push({ day: constraint.start_date, index, overlay });
+    } else {
+      const day = JSON.stringify(constraint.start_date);
+      throw new BadPriceError(`constraint.start_date is ${day} and no day`);
+    }
   }
-  const days = [...dated].sort(([one], [other]) => (one < other ? -1 : 1));
-  const now = days.findLast(([day]) => day <= today)?.[1] ?? dearest(always);
+  days.sort((one, other) => (one.day < other.day ? -1 : 1));
+  const begun = days.findLast(({ day }) => day <= today);
+  if (!begun) throw new BadPriceError('prices has none that holds today');
+  // Of prices that hold at some hours of the day, nobody knows here which; the dearest cover all.
+  const ofHours = hours.filter(({ index }) => index > begun.index).map(({ overlay }) => overlay);
+  const now = dearest(begun.overlay, ofHours);
   const changes = days
-    .filter(([day]) => day > today)
-    .map(([day, overlay]) => ({ effective_from: day, ...overlay }));
+    .filter(({ day }) => day > today)
+    .map(({ day, overlay }) => ({ effective_from: day, ...overlay }));
   return { ...now, ...(changes.length > 0 && { price_changes: changes }) };
 }
 
-function dearest(overlays: readonly VariantPrices[]): VariantPrices {
-  const [first, ...others] = overlays;
-  if (!first) throw new BadPriceError('prices has none that holds today');
+function dearest(first: VariantPrices, others: readonly VariantPrices[]): VariantPrices {
   const pricing: Partial<Pricing> = { ...first.pricing };
   for (const other of others) {
     for (const [unit] of Object.values(UNITS)) {

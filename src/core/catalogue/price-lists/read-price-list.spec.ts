@@ -226,8 +226,10 @@ describe('the list of genai-prices', () => {
 
   it('takes the dearest of prices that hold at some hours only', () => {
     const hours = [
+      { prices: { input_mtok: 9, output_mtok: 9 } },
+      { constraint: { start_time: '01:00:00Z' }, prices: { input_mtok: 8 } },
+      { constraint: { start_date: '2026-08-17' }, prices: { input_mtok: 2, output_mtok: 4 } },
       { constraint: { start_time: '16:30:00Z' }, prices: { input_mtok: 1, output_mtok: 5 } },
-      { prices: { input_mtok: 2, output_mtok: 4 } },
     ];
     expect(pricesOf(hours)).toEqual({ pricing: { prompt: '0.000002', completion: '0.000005' } });
   });
