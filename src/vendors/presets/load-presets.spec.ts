@@ -43,6 +43,7 @@ const quirks = {
       additionalProperties: false,
       properties: {
         models: pattern,
+        off: pattern,
         as: { enum: ['reasoning_effort', 'thinking', 'enable_thinking'] },
         words: texts,
       },

@@ -57,6 +57,18 @@ describe(QuirkTable.name, () => {
       { reasoning_effort: 'high' },
     ],
     [
+      'that it is not to think',
+      { effort: { off: '^m$', words: { none: '' } } },
+      { reasoning_effort: 'none' },
+      { thinking: { type: 'disabled' } },
+    ],
+    [
+      'nothing of it where the model thinks anyway',
+      { effort: { off: '^other$', words: { none: '' } } },
+      { reasoning_effort: 'none' },
+      {},
+    ],
+    [
       'an effort in its words',
       { effort: { words: { minimal: 'low' } } },
       { reasoning_effort: 'minimal' },

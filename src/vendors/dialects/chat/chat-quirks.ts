@@ -59,6 +59,8 @@ interface EffortQuirk {
   readonly models?: string;
   /** `thinking` and `enable_thinking` only say whether; by default `reasoning_effort`. */
   readonly as?: 'reasoning_effort' | 'thinking' | 'enable_thinking';
+  /** A regular expression of the models that `thinking: {type: 'disabled'}` keeps from it, when it is to be `none`. */
+  readonly off?: string;
   /** Its words by the dialect's, where they differ. */
   readonly words?: Readonly<Record<string, string>>;
 }
@@ -94,6 +96,7 @@ export class QuirkTable {
   readonly fields: ReadonlySet<string>;
   readonly refused: ReadonlySet<PromptField>;
   private readonly efforts: RegExp | undefined;
+  private readonly off: RegExp | undefined;
   private readonly refusedFields: readonly string[];
 
   constructor(readonly quirks: ChatQuirks) {
@@ -103,6 +106,7 @@ export class QuirkTable {
     this.fields = new Set([...CHAT_FIELDS, ...takes].filter((field) => !refused.includes(field)));
     this.refused = new Set(refused.flatMap((field) => PROMPT_FIELDS[field] ?? []));
     this.efforts = effort?.models === undefined ? undefined : new RegExp(effort.models);
+    this.off = effort?.off === undefined ? undefined : new RegExp(effort.off);
   }
 
   takesEffort(upstreamModel: string): boolean {
@@ -120,7 +124,9 @@ export class QuirkTable {
     if (this.losesSchema(said.response_format)) lost.push('responseFormat');
     const { reasoning_effort: effort } = said;
     const isLost = this.quirks.effort?.words?.[String(effort)] === '';
-    if (effort != null && (isLost || !this.takesEffort(upstreamModel))) lost.push('reasoning');
+    const isTold =
+      this.isOff(effort, upstreamModel) || (!isLost && this.takesEffort(upstreamModel));
+    if (effort != null && !isTold) lost.push('reasoning');
     return lost;
   }
 
@@ -156,6 +162,10 @@ export class QuirkTable {
     }
   }
 
+  private isOff(effort: unknown, upstreamModel: string): boolean {
+    return effort === 'none' && this.off?.test(upstreamModel) === true;
+  }
+
   private losesChoice(choice: unknown): boolean {
     const { toolChoice } = this.quirks;
     if (toolChoice === undefined || choice == null) return false;
@@ -178,6 +188,10 @@ export class QuirkTable {
     const effort = body.reasoning_effort;
     if (typeof effort !== 'string') return;
     delete body.reasoning_effort;
+    if (this.isOff(effort, upstreamModel)) {
+      body.thinking ??= { type: 'disabled' };
+      return;
+    }
     if (!this.takesEffort(upstreamModel)) return;
     const isWanted = effort !== 'none';
     if (as === 'thinking') body.thinking ??= { type: isWanted ? 'enabled' : 'disabled' };
