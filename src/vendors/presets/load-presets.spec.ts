@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { readdirSync, readFileSync } from 'node:fs';
 import { PREFILLS } from '../dialects/chat/chat-prefill.js';
+import { canonicalRequest } from '../../../test/support/canonical-requests.js';
+import { chatRequest } from '../../../test/support/chat-requests.js';
 import { filesOfThePage } from '../../../test/support/files-of-the-page.js';
+import { mediaCall, speechRequest } from '../../../test/support/media-requests.js';
+import { says } from '../../../test/support/prompt-requests.js';
+import type { HttpCall, HttpTransport } from '../transport/http-transport.js';
+import { MediaFetcher } from '../transport/media-fetcher.js';
 import type { Preset } from './preset.js';
 import { LOCAL_SERVERS, PRESET_KINDS } from './preset.js';
 import { loadPresets, presetCatalogues, vendorOfPreset } from './load-presets.js';
@@ -49,6 +55,12 @@ const quirks = {
       },
     },
     prefill: { enum: PREFILLS },
+    prefillAt: {
+      type: 'object',
+      required: ['path'],
+      additionalProperties: false,
+      properties: { path: { type: 'string', pattern: '^/' }, fields: { type: 'object' } },
+    },
     errorCodes: {
       type: 'object',
       additionalProperties: { enum: ['operator', 'caller', 'rate_limited', 'context_length'] },
@@ -137,6 +149,62 @@ describe('the folder that docs/adding-a-provider.md shows', () => {
   it('is as a preset has to be', () => {
     validate(read('preset.json'));
     expect(validate.errors ?? []).toEqual([]);
+  });
+});
+
+describe('DeepSeek', () => {
+  const vendor = loadPresets().find(({ id }) => id === 'deepseek')!;
+
+  /** Where it is asked, and what. */
+  async function asked(dialect: 'chat' | 'messages', isPrefilled: boolean) {
+    const calls: HttpCall[] = [];
+    const transport = {
+      call: (call: HttpCall) => {
+        calls.push(call);
+        return Promise.reject(new Error('far away'));
+      },
+    } as unknown as HttpTransport;
+    const turns = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hel' },
+    ];
+    const request =
+      dialect === 'chat'
+        ? chatRequest({ messages: turns })
+        : canonicalRequest({ messages: [says('user', 'Hi'), says('assistant', 'Hel')] });
+    const { id, name, type, createAdapter } = vendor;
+    const provider = { id, name, type, adapter: id, baseUrl: 'https://x.test', settings: {} };
+    const adapter = createAdapter(
+      { ...provider, apiKey: 'k' },
+      { transport, mediaFetcher: new MediaFetcher({ allowPrivate: false }) },
+    );
+    const answer = adapter.generate({
+      ...mediaCall(speechRequest(''), 'deepseek-v4'),
+      request: { ...request, isPrefilled },
+      maxOutputTokens: 9,
+    });
+    await expect(answer[Symbol.asyncIterator]().next()).rejects.toThrow('far away');
+    const { url, body } = calls[0]!;
+    return { path: url.pathname, body: JSON.parse(String(body)) as object };
+  }
+
+  it.each(['chat', 'messages'] as const)(
+    'goes on with a turn at its beta, without thinking: %s',
+    async (dialect) => {
+      const { path, body } = await asked(dialect, true);
+      expect(path).toBe('/beta/chat/completions');
+      expect(body).toMatchObject({
+        messages: [{ role: 'user' }, { role: 'assistant', content: 'Hel', prefix: true }],
+        thinking: { type: 'disabled' },
+      });
+    },
+  );
+
+  it('answers anything else where it always does', async () => {
+    const { path, body } = await asked('chat', false);
+    expect(path).toBe('/chat/completions');
+    expect(body).not.toHaveProperty('thinking');
+    expect(JSON.stringify(body)).not.toContain('prefix');
   });
 });
 

@@ -55,6 +55,7 @@ export class PresetAdapter implements Upstream {
         outputLimitField: limitFieldOf(quirks),
         quirks: this.quirks,
         prefill: quirks.prefill,
+        prefillUrl: quirks.prefillAt && at(quirks.prefillAt.path),
       },
       transport,
     );

@@ -47,6 +47,8 @@ const REASONING_FIELDS = new Set(['max_tokens', 'exclude', 'enabled', 'summary']
 /** Where a server of the chat dialect is, and what is particular about it. */
 export interface ChatServer extends ChatServerTraits {
   chatUrl(upstreamModel: string): URL;
+  /** Where it goes on with a turn of the assistant's, if not there. */
+  prefillUrl?: URL | undefined;
   /** Answers GET cheaply, with the key checked. */
   modelsUrl: URL;
   /** Whether routes name models otherwise than that list does. */
@@ -148,7 +150,8 @@ export class ChatClient implements Upstream {
     const reader = request.stream ? streamReader(call, hasTags) : undefined;
     const response = await this.transport.call({
       method: 'POST',
-      url: this.server.chatUrl(call.upstreamModel),
+      url:
+        (request.isPrefilled && this.server.prefillUrl) || this.server.chatUrl(call.upstreamModel),
       headers: request.stream ? this.streamHeaders : this.headers,
       body: this.encode(call),
       limits: call.limits,

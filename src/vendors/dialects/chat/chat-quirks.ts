@@ -42,6 +42,8 @@ export interface ChatQuirks {
   readonly effort?: EffortQuirk;
   /** How it goes on with a turn of the assistant's that broke off. */
   readonly prefill?: Prefill;
+  /** Where it does so, behind its address, if not where it answers, and what it has to be told besides. */
+  readonly prefillAt?: { readonly path: string; readonly fields?: JsonObject };
   /** Whose fault an error is, by its code, where its status says something else. */
   readonly errorCodes?: Readonly<Record<string, UpstreamFailure>>;
   /** Where a refusal for too many requests says when there is room, if not in `retry-after`. */

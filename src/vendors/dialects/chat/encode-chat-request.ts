@@ -95,7 +95,9 @@ export function encodeChatRequest(
   if (messages) edits.set('messages', JSON.stringify(messages));
   if (request.isPrefilled && prefill) {
     const fields = prefillFields(messages ?? listOf(value.messages), prefill);
-    for (const [field, set] of Object.entries(fields)) edits.set(field, JSON.stringify(set));
+    const { fields: more } = quirks?.quirks.prefillAt ?? {};
+    for (const [field, set] of Object.entries({ ...fields, ...more }))
+      edits.set(field, JSON.stringify(set));
   }
   // Nothing of a caller's is kept in the vendor account that all callers share.
   if (value.store != null) edits.set('store', 'false');
@@ -171,6 +173,7 @@ export function encodeChatPrompt(
     top_logprobs: sampling.topLogprobs,
     user: prompt.endUser && mapEndUser(prompt.endUser),
     ...(request.isPrefilled && prefill && prefillFields(messages, prefill)),
+    ...(request.isPrefilled && quirks?.quirks.prefillAt?.fields),
   };
   quirks?.apply(body, upstreamModel);
   return Buffer.from(JSON.stringify(body));
