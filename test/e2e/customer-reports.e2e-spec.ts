@@ -64,7 +64,12 @@ async function readCsv(path: string, headers: Record<string, string> = {}): Prom
   return text
     .slice(0, -2)
     .split('\r\n')
-    .map((line) => line.split(','));
+    .map((line) =>
+      // The first column is never empty.
+      [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+        ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!,
+      ),
+    );
 }
 
 async function makeTenant(name: string): Promise<{ tenantId: string; key: MadeKey }> {
@@ -79,8 +84,8 @@ describe(`GET ${EXPORT}`, () => {
     const [header, ...lines] = await readCsv(EXPORT);
     const { logs } = await read<LogListDto>(LOGS);
     const column = (name: string) => lines.map((line) => line[header!.indexOf(name)]);
-    expect(header!.length).toBe(33);
-    for (const line of lines) expect(line).toHaveLength(33);
+    expect(header!.length).toBe(34);
+    for (const line of lines) expect(line).toHaveLength(34);
     expect(column('request_id')).toEqual(logs.map((row) => row.request_id));
     expect(column('cost')).toEqual(logs.map((row) => String(row.cost)));
     expect(column('tokens_total')).toEqual(logs.map((row) => String(row.tokens.total)));
