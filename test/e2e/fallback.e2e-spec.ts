@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,6 +32,23 @@ const ACCOUNTS = [10, 20, 70].map((limit) => ({
   requests_per_minute: limit,
 }));
 
+/** Per token in USD; the catalogue's are 1 and 2 credits. */
+const PRICES_OF = {
+  dear: { prompt: '0.00001', completion: '0.00002' },
+  cheap: { prompt: '0.0000001', completion: '0.0000004' },
+};
+/** Each has a model that only it serves; the last one has the catalogue's prices. */
+const PRICED = ['dear', 'cheap', 'plain'].map((id) => ({
+  id,
+  api_key_env: `PRICED_KEY_${id.toUpperCase()}`,
+  models: [`priced/${id}`, ...(id === 'cheap' ? [] : ['priced/both'])],
+  prices: Object.fromEntries(
+    Object.entries(PRICES_OF)
+      .filter(([name]) => name === id)
+      .flatMap(([, prices]) => [`priced/${id}`, 'priced/both'].map((row) => [row, prices])),
+  ),
+}));
+
 describe('fallback along models: [a, b]', () => {
   let one: FakeOpenAi;
   let other: FakeOpenAi;
@@ -50,6 +67,7 @@ describe('fallback along models: [a, b]', () => {
         { id: 'one', name: 'One', base_url: one.baseUrl },
         { id: 'other', name: 'Other', base_url: other.baseUrl },
         { id: 'pool', name: 'Pool', base_url: one.baseUrl, accounts: ACCOUNTS },
+        { id: 'priced', name: 'Priced', base_url: one.baseUrl, accounts: PRICED },
       ]),
     );
     const price = (prompt: string, completion: string): object => ({
@@ -61,6 +79,10 @@ describe('fallback along models: [a, b]', () => {
         models: [
           { id: 'one/a', ...price('0.000001', '0.000002') },
           { id: 'other/b', ...price('0.000003', '0.000005') },
+          ...['dear', 'cheap', 'plain', 'both'].map((name) => ({
+            id: `priced/${name}`,
+            ...price('0.000001', '0.000002'),
+          })),
           {
             id: 'pool/c',
             ...price('0.000001', '0.000002'),
@@ -89,7 +111,9 @@ describe('fallback along models: [a, b]', () => {
       GATEWAY_FIRST_BYTE_TIMEOUT_MS: String(FIRST_BYTE_MS),
       GATEWAY_IDLE_TIMEOUT_MS: String(FIRST_BYTE_MS),
       GATEWAY_HEDGE_PERCENT: '100',
-      ...Object.fromEntries(ACCOUNTS.map(({ id, api_key_env: name }) => [name, `key-of-${id}`])),
+      ...Object.fromEntries(
+        [...ACCOUNTS, ...PRICED].map(({ id, api_key_env: name }) => [name, `key-of-${id}`]),
+      ),
       // Each case is to find its routes as if it were the first.
       GATEWAY_COOLDOWN_MS: '1',
     });
@@ -200,6 +224,75 @@ describe('fallback along models: [a, b]', () => {
       await one.calls[0]!.hungUp;
     },
   );
+
+  describe('over accounts with prices of their own', () => {
+    /** Of the one request that is under way, while its vendor is asked. */
+    let held: number[];
+    beforeEach(() => {
+      held = [];
+      one.answer = async (call, response) => {
+        const { rows } = await gateway.database.query<{ amount: string }>(
+          'SELECT amount FROM holds WHERE tenant_id = $1',
+          [gateway.tenantId],
+        );
+        held.push(rows.reduce((sum, { amount }) => sum + Number(amount), 0));
+        await politeAnswer()(call, response);
+      };
+    });
+
+    it.each([
+      // 10 and 5 tokens; the hold has 100 of output.
+      ['dear', 10 * 10 + 5 * 20, 100 * 20],
+      ['cheap', 10 * 0.1 + 5 * 0.4, 100 * 0.4],
+      ['plain', 10 * 1 + 5 * 2, 100 * 2],
+    ])('holds and charges what %s costs, whole and streamed', async (name, charge, output) => {
+      for (const stream of [false, true]) {
+        const response = await ask({ models: [`priced/${name}`], max_tokens: 100, stream });
+        expect([response.status, await textOf(response)]).toEqual([200, 'Hello from the fake.']);
+        const { total_cost, vendor_cost, attempts } = await recordOf(response);
+        expect({ total_cost, vendor_cost }).toEqual({ total_cost: charge, vendor_cost: charge });
+        expect(attempts).toMatchObject([{ account: name, vendor_cost: charge }]);
+        expect(held.pop()).toBeGreaterThan(output);
+      }
+    });
+
+    it('asks no account that could cost more than the caller allows, and says so before it holds', async () => {
+      const asked = { max_tokens: 100, max_cost: 1_000 };
+      const refused = await ask({ models: ['priced/dear'], ...asked });
+      expect(refused.status).toBe(402);
+      expect((await ask({ models: ['priced/plain'], ...asked })).status).toBe(200);
+      expect(held).toHaveLength(1);
+      expect(held[0]).toBeLessThanOrEqual(1_000);
+      // Of the two that serve it the one that fits.
+      for (let times = 0; times < 5; times++) {
+        const answer = await ask({ models: ['priced/both'], ...asked });
+        expect(await recordOf(answer)).toMatchObject({ total_cost: 20 });
+      }
+    });
+
+    it.each([
+      ['plain', 'dear', 200, 2_000],
+      ['dear', 'plain', 20, 200],
+    ])(
+      'covers and charges the account that answers, when %s fails',
+      async (bad, good, charge, output) => {
+        const polite = one.answer;
+        one.answer = (call, response) =>
+          call.headers.authorization === `Bearer key-of-${bad}`
+            ? errorAnswer(500)(call, response)
+            : polite(call, response);
+        for (let times = 0; times < 5; times++) {
+          const answer = await ask({ models: ['priced/both'], max_tokens: 100 });
+          const record = await recordOf(answer);
+          expect(record).toMatchObject({ total_cost: charge, vendor_cost: charge });
+          const last = record.attempts.at(-1);
+          expect(last?.account ?? good).toBe(good);
+          expect(held.pop()).toBeGreaterThan(output);
+        }
+        expect(await findLedgerFaults(gateway.database)).toEqual([]);
+      },
+    );
+  });
 
   it('leaves a stream that is cut before its first content, and shows nothing of it', async () => {
     one.answer = cutBeforeContentAnswer;
