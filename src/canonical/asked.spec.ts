@@ -34,6 +34,12 @@ describe(askedOf.name, () => {
     expect(readAsked(JSON.parse(JSON.stringify(asked(fields))))).toEqual(kept);
   });
 
+  it('keeps what chooses among prices, in the words of the body', () => {
+    const chosen = { inference_geo: 'us', size: '1024x1536', quality: 'high' };
+    expect(askedOf(embeddingRequest(chosen), {}, undefined)).toEqual(chosen);
+    expect(readAsked(chosen)).toEqual(chosen);
+  });
+
   it('keeps what came by header, and the name of the conversation', () => {
     const costLimit = { credits: 7, mode: 'fit' as const };
     const wishes: Wishes = { recovery: 'any', hedgeMs: 300, costLimit };

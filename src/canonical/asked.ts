@@ -13,8 +13,10 @@ import { isTextRequest, type RoutableRequest } from './work-request.js';
 /** What a row may have of names in lists, in characters of JSON; longer ones are left out. */
 const MAX_LISTS = 2_048;
 const MAX_NAME = 256;
-/** Tiers that are no wish. */
-const USUAL_TIERS: ReadonlySet<unknown> = new Set([undefined, null, '', 'auto', 'default']);
+/** Values that are no wish. */
+const USUAL: ReadonlySet<unknown> = new Set([undefined, null, '', 'auto', 'default']);
+/** Members of a body that choose among the prices of a route. */
+const OF_PRICES = ['service_tier', 'inference_geo', 'size', 'quality'] as const;
 const KEPT_RECOVERIES = ['continue', 'any'] as const satisfies readonly Recovery[];
 const PRICE_UNITS = ['prompt', 'completion', 'request', 'image'] as const;
 
@@ -47,6 +49,11 @@ export interface Asked {
   /** Searches of the web that its vendor may run. */
   readonly web_searches?: number;
   readonly service_tier?: string;
+  /** A region, as a vendor's field names it. */
+  readonly inference_geo?: string;
+  /** Of pictures and video. */
+  readonly size?: string;
+  readonly quality?: string;
   /** The field that keeps it from shared capacity. */
   readonly own_account_for?: string;
   /** A hash that names its conversation to who keeps the turns of one together. */
@@ -71,7 +78,7 @@ export function askedOf(
   const { models, routing, accountBoundParam } = request;
   const { order, only, ignore, allowFallbacks, strategy, sort, maxPrice } = routing;
   const text = isTextRequest(request) ? request : undefined;
-  const { service_tier: tier }: Members = request.body.value;
+  const body: Members = request.body.value;
   const isPlain =
     models.length === 1 &&
     order.length === 0 &&
@@ -86,7 +93,10 @@ export function askedOf(
     hedgeMs === undefined &&
     conversation === undefined &&
     accountBoundParam === undefined &&
-    USUAL_TIERS.has(tier) &&
+    USUAL.has(body.service_tier) &&
+    USUAL.has(body.inference_geo) &&
+    USUAL.has(body.size) &&
+    USUAL.has(body.quality) &&
     (!text || (text.maxOutputTokens === undefined && text.choices === 1 && !text.webSearch));
   if (isPlain) return undefined;
   const { maxOutputTokens, choices = 1, webSearch } = text ?? {};
@@ -107,7 +117,7 @@ export function askedOf(
     ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),
     ...(choices > 1 && { n: choices }),
     ...(webSearch && { web_searches: webSearch.most }),
-    ...(isTier(tier) && { service_tier: tier }),
+    ...wishesOfPrices(body),
     ...(accountBoundParam && { own_account_for: accountBoundParam.param.slice(0, MAX_NAME) }),
     ...(conversation !== undefined && { conversation }),
   };
@@ -137,7 +147,7 @@ export function readAsked(value: unknown): Asked | undefined {
     ...named('max_tokens', countOf(value.max_tokens)),
     ...named('n', countOf(value.n)),
     ...named('web_searches', countOf(value.web_searches)),
-    ...named('service_tier', isTier(value.service_tier) ? value.service_tier : undefined),
+    ...wishesOfPrices(value),
     ...named('own_account_for', textOf(value.own_account_for)),
     ...named('conversation', textOf(value.conversation)),
   };
@@ -176,8 +186,14 @@ function readSort(value: Members): RouteSort | undefined {
   return by && { by, partition: oneOf(SORT_PARTITIONS, value.partition) ?? 'model' };
 }
 
-function isTier(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_NAME && !USUAL_TIERS.has(value);
+function wishesOfPrices(value: Members): Pick<Asked, (typeof OF_PRICES)[number]> {
+  const wishes: Partial<Record<(typeof OF_PRICES)[number], string>> = {};
+  for (const name of OF_PRICES) {
+    const wish = value[name];
+    if (typeof wish === 'string' && wish.length <= MAX_NAME && !USUAL.has(wish))
+      wishes[name] = wish;
+  }
+  return wishes;
 }
 
 function isObject(value: unknown): value is Members {

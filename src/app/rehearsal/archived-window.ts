@@ -9,8 +9,8 @@ import type {
   ArchivedFile,
   RequestLogArchive,
 } from '../../core/ledger/request-log/archive/request-log-archive.js';
+import type { Span } from '../../core/ledger/request-log/split-span.js';
 import { ROW_COLUMNS, type StoredRow } from '../../core/ledger/request-log/stored-row.js';
-import type { Window } from './log-window.js';
 
 /** Rows that are made the database's own at once, for it to read them as those that it has. */
 const ROWS_AT_ONCE = 500;
@@ -41,11 +41,11 @@ export class ArchivedWindow {
   static async find(
     client: Client,
     archive: RequestLogArchive,
-    { from, to }: Window,
+    span: Span,
   ): Promise<ArchivedWindow> {
-    const [first, behind] = [toInstant(from), toInstant(to)];
+    const [first, behind] = [toInstant(span.start), toInstant(span.end)];
     const groups: PlacedGroup[] = [];
-    for (const file of await archive.filesIn(client, { start: from, end: to })) {
+    for (const file of await archive.filesIn(client, span)) {
       for (const group of await archive.groupsIn(file, { first, last: behind })) {
         groups.push({ file, group });
       }

@@ -4,6 +4,7 @@ import {
   ArchiveUnavailableError,
 } from '../../core/ledger/request-log/archive/archive-bucket.js';
 import { RequestLogArchive } from '../../core/ledger/request-log/archive/request-log-archive.js';
+import type { Span } from '../../core/ledger/request-log/split-span.js';
 import type { AppConfig } from '../../platform/config/app-config.js';
 import { attachEmbeddedPostgres } from '../../platform/database/embedded-postgres.js';
 import '../../platform/database/database-options.js';
@@ -106,9 +107,10 @@ async function compare(sources: Sources, note: (line: string) => void): Promise<
   const startMs = performance.now();
   const { rehearsal, config, client, archive } = sources;
   const { window, without } = rehearsal;
-  const files = await archive.filesIn(client, { start: window.from, end: window.to });
+  const span = { start: window.from, end: window.to };
+  const files = await archive.filesIn(client, span);
   const isRead = files.length > 0 && config.s3 !== undefined;
-  const archived = isRead ? await ArchivedWindow.find(client, archive, window) : undefined;
+  const archived = isRead ? await ArchivedWindow.find(client, archive, span) : undefined;
   const unread = isRead ? 0 : files.length;
   const vendors = new LearnedVendors();
   const logged = new Logged();
@@ -120,8 +122,8 @@ async function compare(sources: Sources, note: (line: string) => void): Promise<
   }
   if (vendors.rows === 0) throw new RehearsalError(emptyWindow(window, unread));
   note(`${vendors.rows} requests were read; they are played again now.`);
-  const spentSince = async (span: Window): Promise<Spent> =>
-    isRead ? (await ArchivedWindow.find(client, archive, span)).spent() : new Map();
+  const spentSince = async (since: Span): Promise<Spent> =>
+    isRead ? (await ArchivedWindow.find(client, archive, since)).spent() : new Map();
   const world = await readWorld(client, window, vendors, spentSince);
   const faults = new Faults(without, rehearsal.faultKind, rehearsal.withoutSpan);
   const comparison = new Comparison(window);

@@ -13,6 +13,7 @@ import {
 import type { Asked } from '../../canonical/asked.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { limitedSubject } from '../../canonical/limits.js';
+import type { ReplayVersion } from './replay-world.js';
 import { requestOf } from './replayed-request.js';
 import { Replay } from './replay.js';
 
@@ -20,28 +21,22 @@ const OTHER = 'azure/other';
 const learned = [azureRow(0)];
 const asking = (asked: Asked, fields = {}) => windowRow(0, { asked, ...fields });
 
+const oneVersion = (catalogue: ReplayVersion['catalogue']) => {
+  const document = { models: [], providers: [], settings: {} };
+  return new Map([[1, { number: 1, document, catalogue }]]);
+};
 /** The usual model at openai alone, and another at azure. */
+const at = (id: string, provider: string) => ({
+  ...CATALOGUE_ROW,
+  ...{ id, routes: [{ provider, model: 'x', priority: 0 }] },
+});
 const twoModels = {
-  versions: new Map([
-    [
-      1,
-      {
-        number: 1,
-        document: { models: [], providers: [], settings: {} },
-        catalogue: new Map([
-          [MODEL, { ...CATALOGUE_ROW, routes: [{ provider: 'openai', model: 'x', priority: 0 }] }],
-          [
-            OTHER,
-            {
-              ...CATALOGUE_ROW,
-              id: OTHER,
-              routes: [{ provider: 'azure', model: 'y', priority: 0 }],
-            },
-          ],
-        ]),
-      },
-    ],
-  ]),
+  versions: oneVersion(
+    new Map([
+      [MODEL, at(MODEL, 'openai')],
+      [OTHER, at(OTHER, 'azure')],
+    ]),
+  ),
 };
 const caller = {
   ...{ tenantId: TENANT, apiKeyId: KEY, keyType: 'routing' as const, keyName: '' },
@@ -102,6 +97,25 @@ describe(`${Replay.name} of what was asked`, () => {
     expect(limited.results).toMatchObject([{ outcome: 'answered', cost: 2_000 }]);
     const { results } = await replayRows([windowRow(0)], { world: { purses } });
     expect(results).toMatchObject([{ outcome: 'no_credits' }]);
+  });
+
+  it.each<[Asked, number]>([
+    [{ service_tier: 'flex', own_account_for: 'service_tier' }, 1_000],
+    [{ inference_geo: 'us', own_account_for: 'inference_geo' }, 4_000],
+    [{ max_tokens: 600 }, 2_000],
+  ])('charges by the prices that %j chose', async (asked, cost) => {
+    const half = { pricing: { prompt: '0.0000005', completion: '0.000001' } };
+    const double = { pricing: { prompt: '0.000002', completion: '0.000004' } };
+    const row = { ...CATALOGUE_ROW, service_tiers: { flex: half }, regions: { us: double } };
+    const world = { versions: oneVersion(new Map([[MODEL, row]])) };
+    const { results } = await replayRows([asking(asked)], { world });
+    expect(results).toMatchObject([{ outcome: 'answered', cost, vendorCost: cost }]);
+  });
+
+  it('has no route for a tier that no price is known of', async () => {
+    const asked = { service_tier: 'flex', own_account_for: 'service_tier' };
+    const { results } = await replayRows([asking(asked)]);
+    expect(results).toMatchObject([{ outcome: 'failed', errorType: 'invalid_request_error' }]);
   });
 
   it('charges no more than was allowed', async () => {

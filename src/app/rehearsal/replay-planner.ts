@@ -53,7 +53,8 @@ export class ReplayPlanner {
     this.conversations = new ConversationPlaces(() => clock.now());
     this.state = {
       isConfigured: (provider) => config.isConfigured(provider),
-      vendorOf: () => ({}),
+      // A vendor is taken to heed what it has prices for.
+      vendorOf: () => ({ passesTier: () => true }),
       isCooling: (key) => health.isCooling(key),
       isPaused: (route) => faults?.isGone(route, time.logNow()) ?? false,
       wholeLatencyMs: (key) => health.wholeLatencyMs(key),

@@ -4,6 +4,7 @@ import { limitedSubject, type LimitedSubject, type Limits } from '../../canonica
 import type { CatalogueRows } from '../../core/catalogue/load-catalogue.js';
 import type { ConfigDocument } from '../../core/configuration/config-document.js';
 import { ByokCredential } from '../../core/credentials/credential.repository.js';
+import type { Span } from '../../core/ledger/request-log/split-span.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { utcMonthOf } from '../../platform/time/dates.js';
@@ -72,7 +73,7 @@ export async function readWorld(
   client: Client,
   window: Window,
   { apiKeys, configVersions }: LearnedVendors,
-  archivedSpend: (span: Window) => Promise<Spent>,
+  archivedSpend: (span: Span) => Promise<Spent>,
 ): Promise<ReplayWorld> {
   const { rows: tenants } = await client.query<TenantRow>(
     `SELECT id, name, monthly_spend_limit AS "spendLimit",
@@ -165,7 +166,7 @@ async function limitsOf(
   { from }: Window,
   kind: 'tenant' | 'key',
   all: readonly { id: string; spendLimit: number | null }[],
-  archivedSpend: (span: Window) => Promise<Spent>,
+  archivedSpend: (span: Span) => Promise<Spent>,
 ): Promise<Map<string, MonthlyLimit>> {
   const limits = new Map(
     all.flatMap(({ id, spendLimit }) => (spendLimit === null ? [] : [[id, spendLimit] as const])),
@@ -184,7 +185,7 @@ async function limitsOf(
          SELECT api_keys.id FROM api_keys
          WHERE api_keys.id = limited.id OR limited.id = ANY (api_keys.ancestor_ids)
        ) AND log.tenant_id = (SELECT tenant_id FROM api_keys WHERE api_keys.id = limited.id)`;
-  const archived = await archivedSpend({ from, to: end });
+  const archived = await archivedSpend({ start: from, end });
   const { rows } = await client.query<{ id: string; spent: number; counted: string[] }>(
     `SELECT limited.id::text AS id, ${counted} AS counted, coalesce((
          SELECT spent FROM ${table} WHERE ${column} = limited.id AND month = $2::date

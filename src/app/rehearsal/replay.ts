@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import { asServed } from '../../canonical/served-prices.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import { NO_CHARGE } from '../../core/ledger/answer-charges.js';
@@ -172,11 +173,13 @@ export class Replay {
       return { cost: 0, vendorCost: row.vendorCost ?? 0 };
     }
     const { usage } = capUsage(used, 'upstream', route);
-    const whole = priceRoute(usage, route);
+    // The log does not say how it was served: as it was asked for.
+    const priced = asServed(route, usage);
+    const whole = priceRoute(usage, priced);
     const isLeft = row.outcome === 'cancelled' || row.outcome === 'timeout';
     const charge = isLeft ? splitCharge(whole, held.hold.credits).charge : whole;
     const { cost } = this.ledger.settle(held, charge, route.maxCost);
-    return { cost, vendorCost: vendorCostOf(usage, route) };
+    return { cost, vendorCost: vendorCostOf(usage, priced) };
   }
 
   /** What cannot be played again happens as it did, and costs what it did. */

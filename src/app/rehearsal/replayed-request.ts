@@ -33,11 +33,10 @@ export function requestOf(row: WindowRow, usage: Usage, kind: ModelKind): Routab
   const { asked: wishes = {} } = row;
   const models = chainOf(row);
   const routing = preferencesOf(row, wishes);
-  const { own_account_for: bound, service_tier } = wishes;
-  const accountBoundParam = bound === undefined ? undefined : boundTo(bound);
+  const { own_account_for: bound, service_tier, inference_geo, size, quality } = wishes;
+  const accountBoundParam = bound === undefined ? undefined : boundTo(bound, wishes);
+  const value = { model: models[0], service_tier, inference_geo, size, quality };
   const endUser = row.endUser ?? undefined;
-  const value =
-    service_tier === undefined ? { model: models[0] } : { model: models[0], service_tier };
   const stream = row.streamed;
   // Field by field, since spreads take the most of the time of this.
   if (kind !== 'chat') {
@@ -110,8 +109,12 @@ function priceIn(decimal: string | undefined): bigint | undefined {
   return decimal === undefined ? undefined : parsePrice(decimal);
 }
 
-function boundTo(param: string): AccountBoundParam {
-  return notOnSharedCapacity(param, 'the log says so');
+/** A tier or region is no more than a choice of prices where a route has some for it. */
+function boundTo(param: string, { service_tier: tier, inference_geo: region }: Asked = {}) {
+  const bound: AccountBoundParam = notOnSharedCapacity(param, 'the log says so');
+  if (param === 'service_tier' && tier !== undefined) bound.priced = { tier };
+  else if (param === 'inference_geo' && region !== undefined) bound.priced = { region };
+  return bound;
 }
 
 function isDialect(endpoint: string): endpoint is CanonicalRequest['dialect'] {

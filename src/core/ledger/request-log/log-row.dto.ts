@@ -182,7 +182,7 @@ export class RequestDetailsDto {
     description:
       'What was asked for beyond a model, as far as routes and holds go by it: `models` (the chain, where it has several), ' +
       '`order`, `only`, `ignore`, `allow_fallbacks`, `route`, `sort`, `max_price`, `max_cost`, `max_cost_mode`, `recovery`, ' +
-      '`hedge_ms`, `max_tokens`, `n`, `web_searches`, `service_tier`, `own_account_for` (a field that shared capacity does not ' +
+      '`hedge_ms`, `max_tokens`, `n`, `web_searches`, `service_tier`, `inference_geo`, `size`, `quality`, `own_account_for` (a field that shared capacity does not ' +
       'take), `conversation` (a hash), `is_cut` (the lists were too long to be kept). Null: nothing, or the request is older than that is kept.',
     example: { max_tokens: 500, hedge_ms: 400 },
   })
