@@ -22,7 +22,7 @@ const SERVICE = join(PROJECT_ROOT, BUILT_SERVICE);
  * @param command what runs Node, if it is not to be run by itself
  */
 export async function startGatewayTarget(options) {
-  const { servers, folder, nodeOptions = [], command } = options;
+  const { servers, folder, nodeOptions = [], command, startLimitMs } = options;
   const home = makeHome(folder);
   const { apiKey, environment } = benchEnvironment(home, options);
   const server = await startServer([...nodeOptions, SERVICE], {
@@ -30,6 +30,7 @@ export async function startGatewayTarget(options) {
     logFile: join(home, 'gateway.log'),
     environment,
     command,
+    startLimitMs,
   });
   await addGuardrail(server.url, apiKey);
   const check = new InvoiceCheck(server.url, apiKey);

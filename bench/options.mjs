@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { INSTRUCTION_ROWS } from './instructions/run-instructions.mjs';
 import { PEER_ROWS } from './peers/peer-rows.mjs';
 import { ROWS } from './rows.mjs';
 
@@ -12,6 +13,8 @@ export const USAGE = `npm run bench -- [options]
   --against NAME   the same with a file, or one of bench/history/ that has this in its name
   --peers          a table beside Portkey, LiteLLM and TensorZero, which are installed into ~/.cache;
                    about 20 minutes, with --quick 5. Rows: ${PEER_ROWS.map(({ id }) => id).join(', ')}
+  --instructions   instructions for one request, which other programs disturb little: see docs/performance.md.
+                   Rows: ${INSTRUCTION_ROWS.map(({ id }) => id).join(', ')}
   --profile DIR    write CPU profiles of both servers, taken after each row's rounds`;
 
 /**
@@ -36,6 +39,7 @@ const SETTINGS = {
     peerWarmUpMs: 1500,
     peerLongWarmUpMs: 5000,
     peerPacedMs: 5000,
+    countedRequests: 200,
     limitMs: 300_000,
   },
   usual: {
@@ -55,6 +59,7 @@ const SETTINGS = {
     peerWarmUpMs: 3000,
     peerLongWarmUpMs: 25000,
     peerPacedMs: 20000,
+    countedRequests: 500,
     limitMs: 720_000,
   },
   long: {
@@ -74,6 +79,7 @@ const SETTINGS = {
     peerWarmUpMs: 3000,
     peerLongWarmUpMs: 25000,
     peerPacedMs: 20000,
+    countedRequests: 2000,
     limitMs: 1_200_000,
   },
 };
@@ -87,6 +93,7 @@ export function readOptions(words) {
       long: { type: 'boolean', default: false },
       rows: { type: 'string' },
       json: { type: 'string' },
+      instructions: { type: 'boolean', default: false },
       peers: { type: 'boolean', default: false },
       record: { type: 'boolean', default: false },
       compare: { type: 'boolean', default: false },
@@ -96,15 +103,22 @@ export function readOptions(words) {
   });
   if (values.quick && values.long) throw new TypeError('Choose --quick or --long.');
   const isKept = values.record || values.compare || values.against !== undefined;
-  if (values.peers && isKept) throw new TypeError('Runs with --peers are not kept or compared.');
+  if (values.peers && values.instructions) {
+    throw new TypeError('Choose --peers or --instructions.');
+  }
+  if ((values.peers || values.instructions) && isKept) {
+    throw new TypeError('Only plain runs are kept and compared.');
+  }
   const mode = values.quick ? 'quick' : values.long ? 'long' : 'usual';
   const settings = { ...SETTINGS[mode], profileMs: 5_000 };
-  if (values.peers) settings.limitMs *= 4;
+  if (values.peers || values.instructions) settings.limitMs *= 4;
+  const all = values.peers ? PEER_ROWS : values.instructions ? INSTRUCTION_ROWS : ROWS;
   return {
     mode,
     settings,
-    rows: chooseRows(values.rows, values.peers ? PEER_ROWS : ROWS),
+    rows: chooseRows(values.rows, all),
     withPeers: values.peers,
+    countsInstructions: values.instructions,
     jsonFile: values.json,
     isRecorded: values.record,
     isCompared: values.compare || values.against !== undefined,

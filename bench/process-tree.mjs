@@ -29,11 +29,19 @@ export function readTreeMemory(rootPid) {
   return memory;
 }
 
+/** The ids of a process and its descendants. */
+export function readTreePids(rootPid) {
+  const pids = { node: [], postgres: [] };
+  for (const { pid, isPostgres } of readTree(rootPid)) {
+    pids[isPostgres ? 'postgres' : 'node'].push(pid);
+  }
+  return pids;
+}
+
 /** How many processes a process and its descendants are now. */
 export function countProcesses(rootPid) {
-  const count = { node: 0, postgres: 0 };
-  for (const { isPostgres } of readTree(rootPid)) count[isPostgres ? 'postgres' : 'node']++;
-  return count;
+  const { node, postgres } = readTreePids(rootPid);
+  return { node: node.length, postgres: postgres.length };
 }
 
 /** CPU time that all processes of the machine have used, in microseconds. */

@@ -11,6 +11,7 @@ import {
   toRecord,
   writeRecord,
 } from './history.mjs';
+import { countInstructions } from './instructions/run-instructions.mjs';
 import { readOptions, USAGE } from './options.mjs';
 import { runPeers, writePeers } from './peers/run-peers.mjs';
 import { readMachineCpu, readTreeCpu } from './process-tree.mjs';
@@ -50,6 +51,12 @@ export async function runBench(words, say) {
   process.once('SIGTERM', () => leave('Terminated'));
   try {
     const started = await startTargets(options, folder, servers);
+    if (options.countsInstructions) {
+      const place = { ...started, servers, folder, say };
+      const table = await countInstructions(options, place);
+      if (table !== undefined) console.log(`Instructions of one request:\n\n${table}`);
+      return table === undefined ? 1 : 0;
+    }
     if (options.withPeers) return await showPeers(options, { started, servers, folder, say });
     return await runRows(options, started, servers, say);
   } finally {

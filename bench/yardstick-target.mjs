@@ -9,12 +9,13 @@ const PROGRAM = fileURLToPath(new URL('./bare-proxy.mjs', import.meta.url));
 
 /** The bare proxy as a target. It bills nobody, but has to have read every usage right. */
 export async function startYardstickTarget(options) {
-  const { servers, folder, upstreamUrl, nodeOptions = [], command } = options;
+  const { servers, folder, upstreamUrl, nodeOptions = [], command, startLimitMs } = options;
   const apiKey = `sk-bench-${randomBytes(16).toString('hex')}`;
   const server = await startServer([...nodeOptions, PROGRAM, upstreamUrl, apiKey], {
     servers,
     logFile: join(folder, 'yardstick.log'),
     command,
+    startLimitMs,
   });
   const expected = { requests: 0, promptTokens: 0, completionTokens: 0 };
   return {
