@@ -97,16 +97,14 @@ async function measureCost(upstreamUrl) {
   await client.connect();
   try {
     const keys = await makeTenants(client);
-    const warm = new Driver(target, workload, { connections: 32 });
-    await warm.closedLoop({ concurrency: 32, durationMs: WARM_UP_MS });
-    await finish(warm);
+    await warmUp(target, workload);
     const found = {};
     for (const rows of [0, ROWS]) {
       await fillLog(client, rows);
       await untilQuiet(target);
       for (const tenants of [1, TENANTS]) {
-        const others = { ...ofTenants(target, keys.slice(0, tenants)) };
-        found[`${tenants}/${rows}`] = await measureRounds(others, workload);
+        const some = ofTenants(target, keys.slice(0, tenants));
+        found[`${tenants}/${rows}`] = await measureRounds(some, workload, 32);
       }
     }
     const first = found['1/0'];
@@ -125,16 +123,22 @@ async function measureCost(upstreamUrl) {
   }
 }
 
-async function measureRounds(target, workload) {
+async function warmUp(target, workload) {
   const driver = new Driver(target, workload, { connections: 32 });
-  await driver.closedLoop({ concurrency: 32, durationMs: ROUND_MS });
+  await driver.closedLoop({ concurrency: 32, durationMs: WARM_UP_MS });
+  await finish(driver);
+}
+
+async function measureRounds(target, workload, concurrency) {
+  const driver = new Driver(target, workload, { connections: concurrency });
+  await driver.closedLoop({ concurrency, durationMs: ROUND_MS });
   const rounds = [];
   for (let round = 0; round < ROUNDS; round++) {
-    rounds.push(await measureLoad(driver, { concurrency: 32, durationMs: ROUND_MS }));
+    rounds.push(await measureLoad(driver, { concurrency, durationMs: ROUND_MS }));
   }
   await finish(driver);
   const middle = (part) => median(rounds.map((one) => one[part]));
-  return { node: middle('node'), postgres: middle('postgres') };
+  return { node: middle('node'), postgres: middle('postgres'), perSecond: middle('perSecond') };
 }
 
 async function measureManyStreams(upstreamUrl) {
@@ -176,14 +180,8 @@ async function measureWorkers(upstreamUrl) {
   for (const workers of ['1', '2']) {
     const environment = { WORKERS: workers, REDIS_URL: redis };
     const { target } = await startGateway(upstreamUrl, workload, environment);
-    const driver = new Driver(target, workload, { connections: 64 });
-    await driver.closedLoop({ concurrency: 64, durationMs: WARM_UP_MS });
-    const rounds = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      rounds.push(await measureLoad(driver, { concurrency: 64, durationMs: ROUND_MS }));
-    }
-    perSecond[workers] = median(rounds.map((one) => one.perSecond));
-    await finish(driver);
+    await warmUp(target, workload);
+    perSecond[workers] = (await measureRounds(target, workload, 64)).perSecond;
     await target.server.stop();
   }
   const speedUp = perSecond['2'] / perSecond['1'];
@@ -255,7 +253,6 @@ async function fillLog(client, rows) {
     );
   }
   await client.query('VACUUM ANALYZE');
-  await client.query('CHECKPOINT').catch(() => undefined);
 }
 
 /** New rows are added up in the background, and looked through by PostgreSQL. */
