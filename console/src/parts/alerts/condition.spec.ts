@@ -23,7 +23,7 @@ describe('the condition of an alert in a form', () => {
 });
 
 describe('the kinds of alerts', () => {
-  it('are all of them for operators, and all but the operator's business for tenants', () => {
+  it('are all of them for operators, and all but what is their business alone for tenants', () => {
     expect(kindsOf('operator')).toContain('route_paused');
     expect(kindsOf('tenant')).toEqual(
       kindsOf('operator').filter(
