@@ -95,7 +95,7 @@ describe('audio', () => {
       ['fish-audio/s1', 'abc', 22],
       ['fish-audio/s1', '你好', 43],
       ['fish-audio/speech-1.6', '👋', 29],
-      ['elevenlabs/eleven_v3', 'abc', 300],
+      ['elevenlabs/eleven_v3', 'abc', 540],
       ['elevenlabs/eleven_flash_v2_5', '你好 👋', 200],
       ['deepgram/aura-2', 'abc', 90],
       ['deepgram/aura', '👋', 15],
