@@ -40,6 +40,7 @@ import {
   type TestTenant,
 } from '../support/ledger-factories.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const smallDisk = mkdtempSync(join(tmpdir(), 'gateway-small-disk-'));
@@ -244,17 +245,19 @@ describe('settlements that no database takes before the process ends', () => {
   });
 
   it('cost nothing more when their commit took place after all', async () => {
+    // Opens the account's month, which takes the longer way.
+    await ending.store.settle(settleOperation(tenant, await hold(), 0));
     const requestId = await hold();
     proxy.loseNextReplyTo('ledger-quick', { thenCut: true });
     void ending.store.settle(settleOperation(tenant, requestId, 7));
-    while ((await outcomes()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(async () => (await outcomes()).length === 2);
     ending.store.journalPending();
     const [path] = ending.journal.list();
     expect(await living.recovery.recover(path!, COMMAND_AUTHOR)).toMatchObject({
       booked: 0,
       known: 1,
     });
-    expect(await account()).toMatchObject({ balance: 993, spent: 7, requests: 1 });
+    expect(await account()).toMatchObject({ balance: 993, spent: 7, requests: 2 });
   });
 
   it('have their refused neighbours beside them, and not the ends of work that goes on', async () => {
