@@ -43,7 +43,10 @@ const SETTLE_OF_BEFORE = {
   name: 'settle-of-before',
   text: QUICK_SETTLE.text
     .replaceAll(new RegExp(`\\b(?:${LATER_COLUMNS}) = excluded\\.\\w+,\\s*`, 'g'), '')
-    .replaceAll(new RegExp(`,\\s*(?:${LATER_COLUMNS})\\b(?: \\w+)?(?=\\s*[,)\\n])`, 'g'), '')
+    .replaceAll(
+      new RegExp(`,\\s*(?:log\\.)?(?:${LATER_COLUMNS})\\b(?: \\w+)?(?=\\s*[,)\\n])`, 'g'),
+      '',
+    )
     .replace(/,\s+replaces_crash = true/, '')
     .replace('NOT replaces_crash AS is_new', 'xmax = 0 AS is_new'),
 };

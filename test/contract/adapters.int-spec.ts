@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { withoutIds, ANSWER_CASES } from './cases/answer-cases.js';
+import { asAllVendorsSay, withoutIds, ANSWER_CASES } from './cases/answer-cases.js';
 import { BROKEN_CASES } from './cases/broken-cases.js';
 import { FAILURE_CASES } from './cases/failure-cases.js';
 import { REQUEST_CASES } from './cases/request-cases.js';
@@ -50,11 +50,10 @@ describe('a conversation of two turns with parallel tools', () => {
     const ids = opening.answer.toolCalls.map((call) => call.id);
     const ending = await bench.answered(LAST_WORD, streamed, { prompt: secondTurn(ids) });
     expect([opening.failure, ending.failure]).toEqual([undefined, undefined]);
-    return [opening, ending].map(({ answer }) => {
-      // Not every vendor counts these.
-      const usage = { ...answer.usage, reasoningTokens: 0 };
-      return { ...withoutIds(answer), usage };
-    });
+    return [opening, ending].map(({ answer }) => ({
+      ...withoutIds(answer),
+      usage: asAllVendorsSay(answer.usage),
+    }));
   }
 
   for (const kind of ['whole', 'streamed'] as const) {

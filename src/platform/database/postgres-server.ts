@@ -22,8 +22,7 @@ const SETTINGS = {
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
   log_checkpoints: 'off',
-  // No process that this database has no use for: reads are from the cache of the system, and nothing replicates.
-  io_method: 'sync',
+  // No process that this database has no use for.
   max_logical_replication_workers: '0',
 } as const;
 

@@ -117,7 +117,7 @@ function wholeMessage(answer: ScriptedAnswer): object {
     content,
     stop_reason: withoutFinish ? null : STOP_REASONS[finish],
     stop_sequence: null,
-    usage: { ...inputUsage(answer), ...outputUsage(answer), service_tier: 'standard' },
+    usage: { ...inputUsage(answer), ...outputUsage(answer) },
   };
 }
 
@@ -158,6 +158,7 @@ function inputUsage({ usage: { input, cacheRead = 0 } }: ScriptedAnswer): object
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cacheRead,
     cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    service_tier: 'standard',
   };
 }
 
