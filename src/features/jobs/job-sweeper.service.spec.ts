@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '../../../test/support/until.js';
 import { JobSweeper } from './job-sweeper.service.js';
 
 type Parts = ConstructorParameters<typeof JobSweeper>;
@@ -8,7 +9,9 @@ describe(JobSweeper.name, () => {
   it('leaves the rest of a long sweep to others when the service stops', async () => {
     const lost = Array.from({ length: 1_000 }, (_, index) => ({ id: `job-${index}` }));
     const query = jest.fn((sql: string) =>
-      Promise.resolve({ rows: sql.includes('SET run_at') ? lost : [] }),
+      Promise.resolve({
+        rows: sql.includes('SET run_at') ? lost : [{ lost: true, removable: true }],
+      }),
     );
     const wake = jest.fn(() => wait(1));
     const queue = { wake, depths: () => Promise.resolve({ jobs: { waiting: 0 } }) };
@@ -28,7 +31,7 @@ describe(JobSweeper.name, () => {
       ] as unknown as Parts),
     );
     const sweep = sweeper.sweepNow();
-    while (wake.mock.calls.length < 5) await wait(1);
+    await until(() => wake.mock.calls.length >= 5);
     await sweeper.beforeApplicationShutdown();
     await sweep;
     expect(wake.mock.calls.length).toBeLessThan(1_000);
