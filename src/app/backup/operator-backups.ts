@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -160,7 +161,10 @@ async function writeWholeFile(
   const path = resolve(file);
   const draft = `${path}.unfinished-${randomBytes(4).toString('hex')}`;
   try {
-    const written = await write(createWriteStream(draft, { flags: 'wx', mode: 0o600 }));
+    const target = createWriteStream(draft, { flags: 'wx', mode: 0o600 });
+    // Else a failure could remove the file before it is there.
+    await once(target, 'open');
+    const written = await write(target);
     await syncFile(draft);
     await rename(draft, path);
     await syncFolder(dirname(path));
