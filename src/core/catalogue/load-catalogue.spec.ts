@@ -66,7 +66,7 @@ describe(loadCatalogue.name, () => {
     });
 
     it('says where the prices of presets are from, and when they were read', () => {
-      expect(models.find(({ id }) => id === 'qwen/qwen3.7-max')).toMatchObject({
+      expect(models.find(({ id }) => id === 'qwen/qwen3.6-plus')).toMatchObject({
         source: expect.stringContaining('alibabacloud'),
         as_of: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
       });

@@ -93,6 +93,8 @@ function readPrices(row: JsonObject, kind: ModelKind | undefined): WholePricing 
       thousands === undefined ? overlay.pricing : stepOf(overlay, Number(thousands) * 1_000);
     pricing[TOKEN_UNITS[name]!] = exactPrice(field, value);
   }
+  const ranges = Array.isArray(row.tiered_pricing) ? row.tiered_pricing : [];
+  for (const range of ranges) if (isJsonObject(range)) readRange(whole, range);
   for (const [field, unit, count] of (kind && OTHER_UNITS[kind]) ?? []) {
     const value = row[field];
     if (value === undefined || value === null) continue;
@@ -101,6 +103,17 @@ function readPrices(row: JsonObject, kind: ModelKind | undefined): WholePricing 
   sortSteps(whole);
   Object.values(whole.service_tiers ?? {}).forEach(sortSteps);
   return whole;
+}
+
+/** The prices of prompts from one length to another, as rows of some vendors have them in a list. */
+function readRange(whole: WholePricing, { range, ...prices }: JsonObject): void {
+  const above: unknown = Array.isArray(range) ? range[0] : undefined;
+  if (typeof above !== 'number' || !Number.isSafeInteger(above)) return;
+  const pricing = above > 0 ? stepOf(whole, above) : whole.pricing;
+  for (const [field, value] of Object.entries(prices)) {
+    const unit = TOKEN_UNITS[field];
+    if (unit && value !== null) pricing[unit] = exactPrice(`tiered_pricing.${field}`, value);
+  }
 }
 
 function tierOf(whole: WholePricing, tier: string): VariantPrices {

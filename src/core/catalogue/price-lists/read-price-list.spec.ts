@@ -68,6 +68,22 @@ describe('LiteLLM’s list', () => {
     ]);
   });
 
+  it('gives prices of ranges of lengths as steps', () => {
+    const range = (from: number, to: number, prompt: number) => ({
+      range: [from, to],
+      input_cost_per_token: prompt,
+    });
+    const ranges = [range(0, 32_000, 1e-6), range(128_000, 256_000, 3e-6)];
+    const tiered_pricing = [...ranges, range(32_000, 128_000, 1.8e-6), 'none', { range: 'all' }];
+    expect(only({ tiered_pricing })?.prices).toEqual({
+      pricing: { prompt: '0.000001' },
+      long_prompts: [
+        { above: 32_000, pricing: { prompt: '0.0000018' } },
+        { above: 128_000, pricing: { prompt: '0.000003' } },
+      ],
+    });
+  });
+
   it('gives minutes of what is listed by the second', () => {
     const hearing = only({ mode: 'audio_transcription', input_cost_per_second: 0.0001 });
     expect(hearing).toMatchObject({
