@@ -121,7 +121,8 @@ describeWithRedis(RedisCacheStore.name, () => {
       for (const tenant of ['a', 'b', 'c', 'd']) await setAll(tenant, named(tenant, 8));
       expect(await reallyKept()).toBe(400_000);
       expect(await two[0]!.bytesInUse()).toBe(400_000);
-      const keptOf = async (tenant: string) => (await kept(named(tenant, 8))).filter(Boolean).length;
+      const keptOf = async (tenant: string) =>
+        (await kept(named(tenant, 8))).filter(Boolean).length;
       // Of those of `b`, Redis hears the two instances in an order of its own.
       expect(await Promise.all(['a', 'b', 'c', 'd'].map(keptOf))).toEqual([0, 4, 8, 8]);
     });
