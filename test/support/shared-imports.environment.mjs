@@ -1,5 +1,6 @@
 // Decorators note types with it, whichever suite of a worker process comes first.
 import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
 import { TestEnvironment } from 'jest-environment-node';
 
 /** What decorators note of types, and what packages ask of what they are given. */
@@ -7,6 +8,9 @@ const SHARED_CLASSES = [
   ...['Array', 'Boolean', 'Date', 'Number', 'Promise', 'RegExp', 'String'],
   ...['Error', 'RangeError', 'SyntaxError', 'TypeError'],
 ];
+
+/** A suite with these has sources of its own: they go by its clock and its process, or have other neighbours. */
+const OWN_SOURCES = /useFakeTimers|on-fake-clock|spyOn\(process|unstable_mockModule/;
 
 // Packages ask `instanceof Object` of a suite's literals too, which have a root of their own.
 Object.defineProperty(Object, Symbol.hasInstance, {
@@ -29,8 +33,8 @@ function rootOf(candidate) {
 
 /**
  * Jest's environment for Node, with `importShared`: an import that every suite of a worker process
- * shares. Jest itself loads each module anew for each suite, which for the packages takes longer
- * than most suites do. A suite has globals of its own; those classes of which objects go to and
+ * shares. Jest itself loads each module anew for each suite, which takes longer than most suites do.
+ * `sharesSources` says whether the suite takes the built sources in this way, too. A suite has globals of its own; those classes of which objects go to and
  * fro are the packages' own.
  */
 export default class SharedImportsEnvironment extends TestEnvironment {
@@ -49,6 +53,8 @@ export default class SharedImportsEnvironment extends TestEnvironment {
     Object.defineProperties(root, Object.getOwnPropertyDescriptors(Object.prototype));
     this.global.Reflect = Reflect;
     this.global.importShared = (specifier) => import(specifier);
+    const [, { testPath }] = parameters;
+    this.global.sharesSources = !OWN_SOURCES.test(readFileSync(testPath, 'utf8'));
   }
 
   async teardown() {

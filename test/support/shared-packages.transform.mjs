@@ -1,10 +1,16 @@
 import swc from '@swc/jest';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** A static import of a package, as SWC writes it; not of a file or of a part of Node. */
+/** A static import, as SWC writes it; not of a part of Node. */
 const IMPORT =
-  /^import (?:(\w+)(?:, )?)?(?:\{ ([^}]*) \}|\* as (\w+))?(?: from )?(["'])((?!\.|node:)[^"']+)\4;$/gm;
+  /^import (?:(\w+)(?:, )?)?(?:\{ ([^}]*) \}|\* as (\w+))?(?: from )?(["'])((?!node:)[^"']+)\4;$/gm;
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SOURCES = ['src', 'migrations'];
+const OF_TESTS = /spec\.ts$|^test\b/;
 
 /** Another one of these gives another result. */
 const SELF = readFileSync(new URL(import.meta.url));
@@ -13,7 +19,7 @@ const SELF = readFileSync(new URL(import.meta.url));
 const OWN = new Set(['@jest/globals', 'graphile-worker', 'lru-cache']);
 
 /**
- * TypeScript to JavaScript, in which packages come from `importShared`
+ * TypeScript to JavaScript, in which packages and the built sources come from `importShared`
  * (`shared-imports.environment.mjs`).
  */
 export default {
@@ -23,11 +29,11 @@ export default {
       ...transformer,
       process(source, path, context) {
         const { code, ...rest } = transformer.process(source, path, context);
-        return { ...rest, code: sharePackages(code) };
+        return { ...rest, code: share(code, path) };
       },
       async processAsync(source, path, context) {
         const { code, ...rest } = await transformer.processAsync(source, path, context);
-        return { ...rest, code: sharePackages(code) };
+        return { ...rest, code: share(code, path) };
       },
       getCacheKey: (...parameters) =>
         createHash('sha1')
@@ -38,13 +44,26 @@ export default {
   },
 };
 
-function sharePackages(code) {
+function share(code, path) {
   return code.replace(IMPORT, (line, name, names, namespace, _quote, specifier) => {
-    if (OWN.has(specifier)) return line;
-    const load = `await importShared(${JSON.stringify(specifier)});`;
-    if (namespace) return `const ${namespace} = ${load}`;
+    const load = loadOf(specifier, path);
+    if (load === undefined) return line;
+    if (namespace) return `const ${namespace} = ${load};`;
     const members = (names ?? '').replaceAll(' as ', ': ');
     const all = [name && `default: ${name}`, members].filter(Boolean).join(', ');
-    return all === '' ? load : `const { ${all} } = ${load}`;
+    return all === '' ? `${load};` : `const { ${all} } = ${load};`;
   });
+}
+
+/** What loads it, other than by a static import; undefined for what each suite has for itself. */
+function loadOf(specifier, path) {
+  const quoted = JSON.stringify(specifier);
+  if (!specifier.startsWith('.')) {
+    return OWN.has(specifier) ? undefined : `await importShared(${quoted})`;
+  }
+  const file = relative(ROOT, resolve(dirname(path), specifier));
+  const isOfSources = SOURCES.includes(file.split(sep, 1)[0]) && !OF_TESTS.test(file);
+  if (!isOfSources || !OF_TESTS.test(relative(ROOT, path))) return undefined;
+  const built = JSON.stringify(pathToFileURL(resolve(ROOT, 'dist', file)).href);
+  return `await (sharesSources ? importShared(${built}) : import(${quoted}))`;
 }
