@@ -23,6 +23,7 @@ import { AlertSender } from '../../src/core/alerts/alert-sender.js';
 import { PriceWatch } from '../../src/core/alerts/price-watch.service.js';
 import { CatalogueService } from '../../src/core/catalogue/catalogue.service.js';
 import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
+import { DueWork } from '../../src/platform/database/due-work.js';
 import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import { OutboundClient } from '../../src/platform/outbound/outbound-client.js';
 import { OPERATOR_ID, WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
@@ -59,7 +60,14 @@ describe('alerts', () => {
     const config = { queue: { consume: true } };
     const metrics = new GatewayMetrics();
     const sender = new AlertSender(outbound, secrets);
-    const deliveries = new AlertDeliveries(events, rules, sender, config, metrics);
+    const deliveries = new AlertDeliveries(
+      events,
+      rules,
+      sender,
+      new DueWork(test.database),
+      config,
+      metrics,
+    );
     const evaluator = new AlertEvaluator(test.database, deliveries, config, metrics);
     return { deliveries, evaluator, metrics };
   };

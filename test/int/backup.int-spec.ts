@@ -10,6 +10,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { MIGRATIONS } from '../../src/app/migrations.js';
 import { findBookFaults, readBookFigures } from '../../src/core/ledger/books.js';
 import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
+import { DueWork } from '../../src/platform/database/due-work.js';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.js';
 import {
   connectLedger,
@@ -139,7 +140,11 @@ describe('a backup', () => {
     expect(output).toMatch(/2 requests and jobs were open/);
     const elsewhere = await connectLedger(target.url);
     await elsewhere.instance.beat();
-    const sweeper = new HoldSweeperService(elsewhere.database, elsewhere.instance);
+    const sweeper = new HoldSweeperService(
+      elsewhere.database,
+      elsewhere.instance,
+      new DueWork(elsewhere.database),
+    );
     expect(await sweeper.sweepNow({ assumeOthersDead: false })).toBe(1);
     await elsewhere.close();
     const { rows } = await target.database.query(

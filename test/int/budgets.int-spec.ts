@@ -22,6 +22,7 @@ import {
   type TestLedger,
   type TestTenant,
 } from '../support/ledger-factories.js';
+import { DueWork } from '../../src/platform/database/due-work.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let testDatabase: TestDatabase;
@@ -209,7 +210,7 @@ describe('a budget', () => {
     await ledgers[0].store.release(operation.requestId, tenant.tenantId);
     expect(await useOf(tenant, subject)).toMatchObject({ day: 0, held: 60, requests: 1 });
     const { database, instance } = ledgers[0];
-    const sweeper = new HoldSweeperService(database, instance);
+    const sweeper = new HoldSweeperService(database, instance, new DueWork(database));
     await instance.beat();
     await ledgers[1].instance.beat();
     await sweeper.sweepNow({ assumeOthersDead: false });
@@ -239,7 +240,7 @@ describe('a budget', () => {
     const subject = budgeted(tenant, 'total', 100);
     await spend(tenant, [subject], 80);
     const { database, instance } = ledgers[0];
-    const sweeper = new HoldSweeperService(database, instance);
+    const sweeper = new HoldSweeperService(database, instance, new DueWork(database));
     const lines = async () =>
       (await database.query('SELECT FROM limit_holds WHERE subject = $1', [subject.id])).rowCount;
     await sweeper.countNow();

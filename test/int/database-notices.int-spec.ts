@@ -81,6 +81,34 @@ describe(DatabaseNotices.name, () => {
     expect(elsewhere).not.toContain('after the end');
   });
 
+  it('tells who has a mark to look only where the mark is another than what he has read', async () => {
+    await own.database.query('CREATE TABLE shelf (number integer NOT NULL)');
+    const told: (string | undefined)[] = [];
+    let known: string | null = null;
+    const end = notices.listen('shelf', (text) => told.push(text), {
+      expression: 'SELECT max(number) FROM shelf',
+      known: () => known,
+    });
+    await listen();
+    told.length = 0;
+    await until(() => heard.length > 0);
+    expect(told).toEqual([]);
+    await own.database.query('INSERT INTO shelf VALUES (1)');
+    // As often as it takes until he has read it.
+    await until(() => told.length > 1);
+    known = '1';
+    heard.length = 0;
+    await until(() => heard.length > 0);
+    told.length = 0;
+    await until(() => heard.length > 1);
+    expect(told).toEqual([]);
+    end();
+    await own.database.query('DROP TABLE shelf');
+    heard.length = 0;
+    await until(() => heard.length > 0);
+    expect(notices.session).toBe(1);
+  });
+
   it('is back at once where its session alone is ended, and says to look, without a warning', async () => {
     await listen();
     await own.database.query(

@@ -17,6 +17,7 @@ import {
   type TestLedger,
   type TestTenant,
 } from '../support/ledger-factories.js';
+import { DueWork } from '../../src/platform/database/due-work.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 let testDatabase: TestDatabase;
@@ -44,7 +45,7 @@ beforeEach(async () => {
   ]);
   await dying.instance.beat();
   await living.instance.beat();
-  sweeper = new HoldSweeperService(living.database, living.instance);
+  sweeper = new HoldSweeperService(living.database, living.instance, new DueWork(living.database));
   tenant = await createTenant(testDatabase.database, 1_000);
 });
 
@@ -156,7 +157,11 @@ describe('HoldSweeperService.sweepNow', () => {
     await silence(dying.instance, 25);
     const third = await connectLedger(testDatabase.url);
     await third.instance.beat();
-    const other = new HoldSweeperService(third.database, third.instance);
+    const other = new HoldSweeperService(
+      third.database,
+      third.instance,
+      new DueWork(third.database),
+    );
     const released = await Promise.all([
       sweep(),
       other.sweepNow({ assumeOthersDead: false }),

@@ -13,6 +13,7 @@ import {
   type TestLedger,
   type TestTenant,
 } from '../support/ledger-factories.js';
+import { DueWork } from '../../src/platform/database/due-work.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('work that outlives its process', () => {
@@ -60,7 +61,11 @@ describe('work that outlives its process', () => {
     const requestId = await entrusted();
     const abandoned = holdOperation(tenant, 30);
     await ledger.store.hold(abandoned);
-    const sweeper = new HoldSweeperService(other.database, other.instance);
+    const sweeper = new HoldSweeperService(
+      other.database,
+      other.instance,
+      new DueWork(other.database),
+    );
     await sweeper.sweepNow({ assumeOthersDead: true });
     expect((await snapshot(own.database, tenant.tenantId)).held).toBe(100);
     await other.store.settle(settleOperation(tenant, requestId, 40));

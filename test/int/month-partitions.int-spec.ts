@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
+import { DueWork } from '../../src/platform/database/due-work.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { mintRequestId } from '../../src/platform/http/request-id.js';
 import { DAY_MS, utcMonthOf } from '../../src/platform/time/dates.js';
@@ -155,7 +156,11 @@ describe('partitions by month', () => {
     const tenant = await createTenant(database, 100);
     const operation = holdOperation(tenant, 50, { requestId: mintRequestId() });
     await ledger.store.hold(operation);
-    const sweeper = new HoldSweeperService(database, new InstanceService(database));
+    const sweeper = new HoldSweeperService(
+      database,
+      new InstanceService(database),
+      new DueWork(database),
+    );
     await sweeper.sweepNow({ assumeOthersDead: true });
     await settle(tenant, operation.requestId, 10);
     await settle(tenant, operation.requestId, 10);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
+import { DueWork } from '../../src/platform/database/due-work.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
 import {
@@ -224,7 +225,11 @@ describe('while requests are settled', () => {
     await living.instance.beat();
     const operation = holdOperation(tenant, 100);
     await dying.store.hold(operation);
-    await new HoldSweeperService(living.database, living.instance).sweepNow({
+    await new HoldSweeperService(
+      living.database,
+      living.instance,
+      new DueWork(living.database),
+    ).sweepNow({
       assumeOthersDead: true,
     });
     await rollUp.rollUpNow();

@@ -41,6 +41,7 @@ import {
 } from '../support/ledger-factories.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
+import { DueWork } from '../../src/platform/database/due-work.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const smallDisk = mkdtempSync(join(tmpdir(), 'gateway-small-disk-'));
@@ -191,7 +192,11 @@ describe('settlements that no database takes before the process ends', () => {
 
   it('replace what a sweeper has written meanwhile, and cost what they cost', async () => {
     const path = await endWith(3);
-    const sweeper = new HoldSweeperService(living.database, living.instance);
+    const sweeper = new HoldSweeperService(
+      living.database,
+      living.instance,
+      new DueWork(living.database),
+    );
     await sweeper.sweepNow({ assumeOthersDead: true });
     expect(await outcomes()).toEqual([1, 2, 3].map(() => ['crashed', 0]));
     expect(await account()).toMatchObject({ balance: 1_000, held: 0 });
@@ -226,7 +231,11 @@ describe('settlements that no database takes before the process ends', () => {
 
   it('are borne by the operator where the tenant has spent its credits meanwhile', async () => {
     const path = await endWith(1);
-    const sweeper = new HoldSweeperService(living.database, living.instance);
+    const sweeper = new HoldSweeperService(
+      living.database,
+      living.instance,
+      new DueWork(living.database),
+    );
     await sweeper.sweepNow({ assumeOthersDead: true });
     const other = holdOperation(tenant, 1_000);
     await living.store.hold(other);

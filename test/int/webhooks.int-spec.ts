@@ -13,6 +13,7 @@ import {
   it,
   jest,
 } from '@jest/globals';
+import { DueWork } from '../../src/platform/database/due-work.js';
 import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import { OutboundClient } from '../../src/platform/outbound/outbound-client.js';
 import { WebhookDeliveries } from '../../src/platform/outbound/webhook-deliveries.js';
@@ -100,7 +101,15 @@ describe('webhooks', () => {
     const port = queue as unknown as WorkQueue;
     deliveries = new WebhookDeliveries(port);
     const config = { queue: { consume: true } };
-    worker = new WebhookWorker(repository, client, secrets, port, metrics, config);
+    worker = new WebhookWorker(
+      repository,
+      client,
+      secrets,
+      port,
+      metrics,
+      new DueWork(test.database),
+      config,
+    );
   });
   afterEach(async () => {
     await worker.beforeApplicationShutdown();

@@ -19,13 +19,15 @@ import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { programVersion } from '../../platform/config/program-version.js';
 import { secretFingerprint } from '../../platform/crypto/secret-box.js';
 import { Database } from '../../platform/database/database.js';
+import { DueWork } from '../../platform/database/due-work.js';
 import { describeNewerSchema, readNewerSchema } from '../../platform/database/migrate-database.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { MIGRATIONS } from '../migrations.js';
 import { findForeignSecret } from '../stored-secrets.js';
 
-const LOOK_EVERY_MS = 5_000;
+/** By itself: what others do to its database. Beside others it looks every few seconds. */
+const LOOK_EVERY_MS = 30_000;
 const KNOWN_MIGRATIONS = MIGRATIONS.map(({ name }) => name);
 
 /** What does not fit, and in what way; the reason is a sentence for whoever runs the service. */
@@ -60,15 +62,18 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly artifacts: ArtifactStore,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
     private readonly configuration: ConfigurationService,
+    private readonly dueWork: DueWork,
   ) {}
 
-  /** As of the last few seconds. */
+  /** As of the last few seconds beside other instances, of the last half minute by itself. */
   get misfits(): readonly Misfit[] {
     return this.found;
   }
 
   onApplicationBootstrap(): void {
     this.timer.startLater(LOOK_EVERY_MS);
+    const areOthers = `EXISTS (SELECT FROM instances WHERE id <> '${this.instance.id}')`;
+    this.dueWork.watch(areOthers, this.timer);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -9,6 +9,7 @@ import {
   type DeliveryWork,
   type Drop,
 } from '../../platform/outbound/delivery-engine.js';
+import { DueWork } from '../../platform/database/due-work.js';
 import type { OutboundOutcome } from '../../platform/outbound/outbound-client.js';
 import { DAY_MS, HOUR_MS } from '../../platform/time/dates.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
@@ -33,7 +34,6 @@ const POLICY: DeliveryPolicy = {
   finalStatuses: new Set(),
 };
 
-const SWEEP_EVERY_MS = 5_000;
 const FORGOTTEN_AFTER_MS = 5_000;
 const SWEPT_AT_ONCE = 200;
 
@@ -43,8 +43,8 @@ const DELETED_AT_ONCE = 1_000;
 const RULE_GONE: Drop<'rule_gone'> = { reason: 'rule_gone', words: 'the rule was deleted' };
 
 /**
- * Delivers what rules tell. The process that noted an event delivers it at once; every five seconds each
- * process takes over what others left behind.
+ * Delivers what rules tell. The process that noted an event delivers it at once; each process
+ * takes over what others left behind for five seconds.
  */
 @Injectable()
 export class AlertDeliveries
@@ -63,6 +63,7 @@ export class AlertDeliveries
     private readonly events: AlertEventRepository,
     private readonly rules: AlertRuleRepository,
     private readonly sender: AlertSender,
+    private readonly dueWork: DueWork,
     @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'queue'>,
     metrics: GatewayMetrics,
   ) {
@@ -76,7 +77,7 @@ export class AlertDeliveries
 
   onApplicationBootstrap(): void {
     if (!this.config.queue.consume) return;
-    this.sweeper.startLater(SWEEP_EVERY_MS);
+    this.dueWork.watch(this.events.areForgotten(FORGOTTEN_AFTER_MS), this.sweeper);
     this.cleaner.startLater(HOUR_MS);
   }
 

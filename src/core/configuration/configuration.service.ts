@@ -75,7 +75,10 @@ export class ConfigurationService implements OnModuleInit {
   async begin(role: 'gateway' | 'worker'): Promise<void> {
     if (role === 'gateway') await this.makeOwnVersion();
     await this.refresh();
-    this.notices.listen(CONFIG_CHANNEL, () => void this.refresh());
+    this.notices.listen(CONFIG_CHANNEL, () => void this.refresh(), {
+      expression: 'SELECT max(number) FROM config_versions',
+      known: () => this.version?.number.toString() ?? null,
+    });
   }
 
   /** Uses the latest version. Resolves when that is the one as of the call, and never rejects. */

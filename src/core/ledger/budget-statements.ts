@@ -58,6 +58,7 @@ const USE = `
 const IS_ASKED = `line.tenant_id = asked.tenant_id AND line.scope = asked.scope
       AND line.subject = asked.subject`;
 const HAS_ENDED = `NOT EXISTS (SELECT FROM holds WHERE holds.request_id = line.request_id)`;
+const ENDED_LONG_AGO = `opened_at < budget_clock() - interval '1 hour' AND ${HAS_ENDED}`;
 
 /**
  * Adds up the use of the subjects $2, $3 of the tenants $1, whose accounts must be locked. What ended
@@ -99,9 +100,11 @@ export const OPEN_LIMIT_HOLDS = {
 
 /** Up to $1 subjects with requests that ended without another since, for an hour. */
 export const UNCOUNTED = `
-  SELECT DISTINCT tenant_id, scope, subject FROM limit_holds AS line
-  WHERE opened_at < budget_clock() - interval '1 hour' AND ${HAS_ENDED}
+  SELECT DISTINCT tenant_id, scope, subject FROM limit_holds AS line WHERE ${ENDED_LONG_AGO}
   LIMIT $1`;
+
+/** Whether there are any. */
+export const ARE_UNCOUNTED = `EXISTS (SELECT FROM limit_holds AS line WHERE ${ENDED_LONG_AGO})`;
 
 /** What somebody has used, in credits. */
 export interface UseRow extends Record<BudgetPeriod, number> {

@@ -5,8 +5,9 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { DueWork } from '../../platform/database/due-work.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
-import { COUNT_USE, UNCOUNTED, type UseRow } from './budget-statements.js';
+import { ARE_UNCOUNTED, COUNT_USE, UNCOUNTED, type UseRow } from './budget-statements.js';
 import { describeError } from './database-failure.js';
 import { DEAD_AFTER_SECONDS, InstanceService } from './instance.service.js';
 
@@ -77,12 +78,17 @@ const SWEEP_HOLDS = `
 const LOCK_ACCOUNTS =
   'SELECT FROM accounts WHERE tenant_id = ANY ($1::uuid[]) ORDER BY tenant_id FOR UPDATE';
 
-/** Strikes dead instances off the list; one that lives after all registers again. */
-const SWEEP_INSTANCES = `
-  DELETE FROM instances
-  WHERE id <> $1::uuid AND heartbeat_at <= now() - make_interval(secs => $2)`;
+const IS_DEAD_INSTANCE = `
+  id <> $1::uuid AND heartbeat_at <= now() - make_interval(secs => $2)`;
 
-const SWEEP_INTERVAL_MS = 5_000;
+/** Strikes dead instances off the list; one that lives after all registers again. */
+const SWEEP_INSTANCES = `DELETE FROM instances WHERE ${IS_DEAD_INSTANCE}`;
+
+/** Whether there is anything to sweep. */
+const IS_DUE = `
+  EXISTS (SELECT FROM holds WHERE ${IS_DEAD})
+  OR EXISTS (SELECT FROM instances WHERE ${IS_DEAD_INSTANCE}) OR ${ARE_UNCOUNTED}`;
+
 /**
  * After an outage of the database every heartbeat is old, so whoever is back first must leave the
  * others the time to come back too.
@@ -113,10 +119,12 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
   constructor(
     private readonly database: Database,
     private readonly instance: InstanceService,
+    private readonly dueWork: DueWork,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer.startLater(SWEEP_INTERVAL_MS);
+    const isDue = IS_DUE.replaceAll('$1', `'${this.instance.id}'`);
+    this.dueWork.watch(isDue.replaceAll('$2', String(DEAD_AFTER_SECONDS)), this.timer);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -24,7 +24,7 @@ class Fleet {
   async start(options: { isBroken?: boolean } = {}): Promise<RoutePauses> {
     let looks = 0;
     const query = (): Promise<{ rows: object[] }> => {
-      if (options.isBroken && ++looks > 1) return Promise.reject(new Error('away'));
+      if (options.isBroken && ++looks > 2) return Promise.reject(new Error('away'));
       return Promise.resolve({ rows: this.rows });
     };
     const database = { lookUps: { query } } as unknown as Database;

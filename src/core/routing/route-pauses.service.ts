@@ -44,6 +44,8 @@ interface PausableRoute {
 export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RoutePauses.name);
   private pauses: ReadonlyMap<string, RoutePause> = new Map();
+  /** The value of `LATEST` as of what is kept here, or of a moment before. */
+  private latest = '';
   private reading: Promise<void> | undefined;
   private isStale = false;
   private stopListening: (() => void) | undefined;
@@ -58,7 +60,10 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
 
   async onModuleInit(): Promise<void> {
     await this.look();
-    this.stopListening = this.notices.listen(CHANNEL, () => void this.lookQuietly());
+    this.stopListening = this.notices.listen(CHANNEL, () => void this.lookQuietly(), {
+      expression: LATEST,
+      known: () => this.latest,
+    });
     this.channel.listen(
       CHECKS,
       (text) => void this.hear(text),
@@ -154,11 +159,15 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
   private async read(): Promise<void> {
     do {
       this.isStale = false;
+      const latest = await this.database.lookUps.query<{ latest: string }>(
+        `SELECT (${LATEST}) AS latest`,
+      );
       const { rows } = await this.database.lookUps.query<RoutePause>(
         `SELECT ${COLUMNS} FROM route_pauses
          WHERE paused_until IS NULL OR paused_until > now() ORDER BY paused_at DESC`,
       );
       this.pauses = new Map(rows.map((row) => [keyOf(row), fromRow(row)]));
+      this.latest = latest.rows[0]?.latest ?? '';
     } while (this.isStale);
   }
 
@@ -176,6 +185,9 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
 }
 
 const CHECK = /^(ask|seen) ([0-9a-f-]{36})$/;
+
+/** Another text after each pause and each end of one. */
+const LATEST = `SELECT count(*) || ' ' || coalesce(extract(epoch FROM max(paused_at)), 0) FROM route_pauses`;
 
 const COLUMNS = `provider, model, reason, paused_by AS "pausedBy", paused_at AS "pausedAt",
   paused_until AS "until"`;

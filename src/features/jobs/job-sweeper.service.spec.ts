@@ -20,6 +20,7 @@ describe(JobSweeper.name, () => {
     const sweeper = new JobSweeper(
       ...([
         { query },
+        unused,
         queue,
         unused,
         unused,

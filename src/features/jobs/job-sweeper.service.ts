@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Database } from '../../platform/database/database.js';
+import { DueWork } from '../../platform/database/due-work.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import { reasonOf } from './job-failure.js';
@@ -17,7 +18,6 @@ import { JobTraces, TRACE_DUE } from './job-traces.service.js';
 import type { EndableJob } from './job.js';
 import { ENDABLE } from './jobs.repository.js';
 
-const SWEEP_INTERVAL_MS = 3_000;
 /** A wake-up that is so late has got lost. */
 const LOST_AFTER_SECONDS = 5;
 /** Who began to fetch just before the end is given the time to be seen. */
@@ -34,19 +34,21 @@ const UNFETCHED = `status = 'succeeded' AND fetched_at IS NULL
 const UNFINISHED = `(webhook_due OR cancel_due)
   AND run_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS})`;
 
-/** One statement in place of those of all parts, which find nothing nearly always. */
-const WHAT_THERE_IS = `
-  SELECT EXISTS (SELECT FROM jobs WHERE ${LATE}) AS late,
-    EXISTS (SELECT FROM jobs WHERE ${LOST}) AS lost,
-    EXISTS (SELECT FROM jobs WHERE ${UNFETCHED}) AS unfetched,
-    EXISTS (SELECT FROM jobs WHERE ${UNFINISHED}) AS unfinished,
-    EXISTS (SELECT FROM jobs WHERE ${TRACE_DUE}) AS untold,
-    EXISTS (SELECT FROM job_artifacts WHERE ${REMOVAL_DUE}) AS removable`;
+/** What there may be, by the part that it is for. */
+const WHAT_THERE_IS = {
+  late: `EXISTS (SELECT FROM jobs WHERE ${LATE})`,
+  lost: `EXISTS (SELECT FROM jobs WHERE ${LOST})`,
+  unfetched: `EXISTS (SELECT FROM jobs WHERE ${UNFETCHED})`,
+  unfinished: `EXISTS (SELECT FROM jobs WHERE ${UNFINISHED})`,
+  untold: `EXISTS (SELECT FROM jobs WHERE ${TRACE_DUE})`,
+  removable: `EXISTS (SELECT FROM job_artifacts WHERE ${REMOVAL_DUE})`,
+};
+/** One statement in place of those of all parts. */
+const WHICH_THERE_ARE = `SELECT ${Object.entries(WHAT_THERE_IS)
+  .map(([part, condition]) => `${condition} AS ${part}`)
+  .join(', ')}`;
 
-type WhatThereIs = Record<
-  'late' | 'lost' | 'unfetched' | 'unfinished' | 'untold' | 'removable',
-  boolean
->;
+type WhatThereIs = Record<keyof typeof WHAT_THERE_IS, boolean>;
 
 /**
  * Looks through the rows from time to time for what no wake-up brings about: jobs whose wake-up got
@@ -63,6 +65,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
 
   constructor(
     private readonly database: Database,
+    private readonly dueWork: DueWork,
     private readonly queue: WorkQueue,
     private readonly endings: JobEndings,
     private readonly followUp: JobFollowUp,
@@ -72,7 +75,8 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
   ) {}
 
   onApplicationBootstrap(): void {
-    if (this.config.queue.consume) this.timer.startLater(SWEEP_INTERVAL_MS);
+    if (!this.config.queue.consume) return;
+    this.dueWork.watch(Object.values(WHAT_THERE_IS).join(' OR '), this.timer);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -83,7 +87,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
   async sweepNow(): Promise<void> {
     let found: WhatThereIs | undefined;
     await this.attempt('all', async () => {
-      const { rows } = await this.database.query<WhatThereIs>(WHAT_THERE_IS);
+      const { rows } = await this.database.query<WhatThereIs>(WHICH_THERE_ARE);
       found = rows[0];
     });
     if (found?.late) await this.attempt('deadlines', () => this.expireLate());

@@ -20,6 +20,16 @@ const LONGEST_PAUSE_MS = 2_000;
  */
 export type NoticeListener = (text: string | undefined) => void;
 
+const NOBODY: ReadonlySet<NoticeListener> = new Set();
+
+/** By what a listener need not look for itself. */
+export interface Mark {
+  /** SQL of one value, which each change makes another. */
+  readonly expression: string;
+  /** That value as of what the listener has read, as text. */
+  readonly known: () => string | null;
+}
+
 /** Whatever runs a statement: the pool, or a transaction's client. */
 interface Notifier {
   query(text: string, values: unknown[]): Promise<unknown>;
@@ -33,13 +43,14 @@ export async function notify(transaction: Notifier, channel: string, text: strin
 /**
  * What other processes on the database announce, heard on one session outside the pools. It is opened with
  * the first listener, and again whenever it is lost; the listeners are then told to look, as they are every
- * three seconds, since a notice may have been missed. Whether the database answers is the pulse's to say:
+ * three seconds, unless a mark says that there is nothing new, since a notice may have been missed. Whether the database answers is the pulse's to say:
  * this session only gives itself up when it is not answered.
  */
 @Injectable()
 export class DatabaseNotices implements OnApplicationShutdown {
   private readonly logger = new Logger(DatabaseNotices.name);
   private readonly listeners = new Map<string, Set<NoticeListener>>();
+  private readonly marks = new Map<NoticeListener, Mark>();
   private client: pg.Client | undefined;
   private isListening = false;
   private sessions = 0;
@@ -65,16 +76,21 @@ export class DatabaseNotices implements OnApplicationShutdown {
    * From now on the listener is told of each notice on the channel.
    *
    * @param channel a plain name: lower-case letters and `_`
+   * @param mark what tells that there is nothing new; without one the listener is told to look every three seconds
    * @returns what ends it
    */
-  listen(channel: string, listener: NoticeListener): () => void {
+  listen(channel: string, listener: NoticeListener, mark?: Mark): () => void {
+    if (mark) this.marks.set(listener, mark);
     const known = this.listeners.get(channel);
     const listeners = known ?? new Set();
     listeners.add(listener);
     this.listeners.set(channel, listeners);
     if (!this.timer) this.begin();
     else if (!known && this.isListening) void this.listenAlso(channel, listener);
-    return () => listeners.delete(listener);
+    return () => {
+      listeners.delete(listener);
+      this.marks.delete(listener);
+    };
   }
 
   /** A server that is silent would not answer a farewell, so there is none. */
@@ -133,24 +149,33 @@ export class DatabaseNotices implements OnApplicationShutdown {
   /** Keeps the session, and covers what it does not hear. */
   private async look(): Promise<void> {
     const { client } = this;
-    if (client && this.isListening) {
-      try {
-        await this.ask(client, 'SELECT 1');
-      } catch (error) {
-        // They are told once it is back.
-        this.lose(client, error);
-        return;
-      }
+    if (!client || !this.isListening) return this.tellAll();
+    const marked = [...this.marks];
+    try {
+      const columns = marked.map(
+        ([, { expression }], index) => `(${expression})::text AS "${index}"`,
+      );
+      const row = await this.ask<Record<string, string | null>>(
+        client,
+        `SELECT ${columns.join(', ') || '1'}`,
+      );
+      const current = marked.filter(([, { known }], index) => row?.[index] === known());
+      this.tellAll(new Set(current.map(([listener]) => listener)));
+    } catch (error) {
+      // They are told once it is back.
+      this.lose(client, error);
     }
-    this.tellAll();
   }
 
   /** @throws Error when there is no answer in time */
-  private async ask(client: pg.Client, statement: string): Promise<void> {
-    const answer = client.query(statement);
+  private async ask<Row extends pg.QueryResultRow>(
+    client: pg.Client,
+    statement: string,
+  ): Promise<Row | undefined> {
+    const answer = client.query<Row>(statement);
     if (!(await endsWithin(ANSWER_LIMIT_MS, answer)) && !(await endsWithin(GRACE_MS, answer)))
       throw new Error('the session is silent');
-    await answer;
+    return (await answer).rows[0];
   }
 
   private lose(client: pg.Client, error: unknown): void {
@@ -182,9 +207,9 @@ export class DatabaseNotices implements OnApplicationShutdown {
     for (const listener of this.listeners.get(channel) ?? []) this.tellOne(listener, text);
   }
 
-  private tellAll(): void {
+  private tellAll(but: ReadonlySet<NoticeListener> = NOBODY): void {
     for (const listeners of this.listeners.values())
-      for (const listener of listeners) this.tellOne(listener, undefined);
+      for (const listener of listeners) if (!but.has(listener)) this.tellOne(listener, undefined);
   }
 
   private tellOne(listener: NoticeListener, text: string | undefined): void {

@@ -5,6 +5,7 @@ import { MetricsModule } from '../metrics/metrics.module.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
 import { DatabaseNotices } from './database-notices.js';
+import { DueWork } from './due-work.js';
 
 /** The one connection pool, on a database that has been migrated. */
 @Global()
@@ -22,8 +23,8 @@ export class DatabaseModule {
           retryDelay: 1000,
         }),
       ],
-      providers: [Database, DatabaseMetrics, DatabaseNotices],
-      exports: [Database, DatabaseNotices],
+      providers: [Database, DatabaseMetrics, DatabaseNotices, DueWork],
+      exports: [Database, DatabaseNotices, DueWork],
     };
   }
 }

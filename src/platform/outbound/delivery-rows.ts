@@ -50,18 +50,22 @@ export abstract class DeliveryRows {
     );
   }
 
+  /** Whether there are any for `wakeForgotten`, in SQL. */
+  areForgotten(forgottenAfterMs: number): string {
+    return `EXISTS (SELECT FROM ${this.table} WHERE ${isForgotten(forgottenAfterMs)})`;
+  }
+
   /** Due ones that no worker was called for lately, those that waited longest first. */
   async wakeForgotten(forgottenAfterMs: number, limit: number): Promise<string[]> {
     const { rows } = await this.database.query<{ id: string }>(
       `UPDATE ${this.table} SET woken_at = now()
         WHERE id IN (
           SELECT id FROM ${this.table}
-           WHERE state = 'pending' AND woken_at <= now() - $1 * interval '1 millisecond'
-             AND next_attempt_at <= now()
-           ORDER BY woken_at LIMIT $2 FOR UPDATE SKIP LOCKED
+           WHERE ${isForgotten(forgottenAfterMs)}
+           ORDER BY woken_at LIMIT $1 FOR UPDATE SKIP LOCKED
         )
         RETURNING id`,
-      [forgottenAfterMs, limit],
+      [limit],
     );
     return rows.map(({ id }) => id);
   }
@@ -70,4 +74,8 @@ export abstract class DeliveryRows {
 /** The database's clock counts: those of instances may differ. */
 export function later(parameter: string): string {
   return `now() + ${parameter} * interval '1 millisecond'`;
+}
+
+function isForgotten(afterMs: number): string {
+  return `state = 'pending' AND woken_at <= now() - ${afterMs} * interval '1 millisecond' AND next_attempt_at <= now()`;
 }

@@ -8,6 +8,7 @@ import {
 import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
 import { DAY_MS, HOUR_MS } from '../time/dates.js';
 import { SweepTimer } from '../time/sweep-timer.js';
+import { DueWork } from '../database/due-work.js';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { WorkQueue } from '../queue/work-queue.js';
 import { DeliveryEngine, type DeliveryPolicy, type DeliveryWork } from './delivery-engine.js';
@@ -34,7 +35,6 @@ const POLICY: DeliveryPolicy = {
   finalStatuses: new Set(),
 };
 
-const SWEEP_EVERY_MS = 5_000;
 const FORGOTTEN_AFTER_MS = 5_000;
 const SWEPT_AT_ONCE = 500;
 
@@ -60,13 +60,14 @@ export class WebhookWorker
     private readonly secrets: WebhookSecrets,
     private readonly queue: WorkQueue,
     private readonly metrics: GatewayMetrics,
+    private readonly dueWork: DueWork,
     @Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 'queue'>,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.queue.consume) return;
     await this.queue.consume('webhooks', (key) => this.deliver(key), { concurrency: MAX_AT_ONCE });
-    this.sweeper.startLater(SWEEP_EVERY_MS);
+    this.dueWork.watch(this.deliveries.areForgotten(FORGOTTEN_AFTER_MS), this.sweeper);
     this.cleaner.startLater(HOUR_MS);
   }
 

@@ -44,6 +44,12 @@ export interface BackgroundView {
 }
 
 const IS_FREE = '(lease_until IS NULL OR lease_until < now())';
+/** Wake-ups that are so late have got lost. */
+const LOST_AFTER_SECONDS = 5;
+const IS_LOST = `run_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS}) AND ${IS_FREE}`;
+
+/** Whether there are any for `takeLost`, in SQL. */
+export const ARE_LOST = `EXISTS (SELECT FROM background_responses WHERE ${IS_LOST})`;
 
 /** Responses that are being made in the background. Their rows go when they have ended. */
 @Injectable()
@@ -161,27 +167,15 @@ export class BackgroundResponsesRepository {
     return rowCount === 1;
   }
 
-  /** Whether there are any for `takeLost`. */
-  async hasLost(lateSeconds: number): Promise<boolean> {
-    const { rows } = await this.database.query<{ found: boolean }>(
-      `SELECT EXISTS (
-         SELECT FROM background_responses
-         WHERE run_at < now() - make_interval(secs => $1) AND ${IS_FREE}
-       ) AS found`,
-      [lateSeconds],
-    );
-    return rows[0]?.found === true;
-  }
-
   /** Those whose wake-up is so late that it has got lost, or whose worker has died; they count as woken. */
-  async takeLost(lateSeconds: number, maxRows: number): Promise<string[]> {
+  async takeLost(maxRows: number): Promise<string[]> {
     const { rows } = await this.database.query<{ id: string }>(
       `UPDATE background_responses SET run_at = now() WHERE id IN (
          SELECT id FROM background_responses
-         WHERE run_at < now() - make_interval(secs => $1) AND ${IS_FREE}
-         ORDER BY run_at LIMIT $2 FOR UPDATE SKIP LOCKED
+         WHERE ${IS_LOST}
+         ORDER BY run_at LIMIT $1 FOR UPDATE SKIP LOCKED
        ) RETURNING id`,
-      [lateSeconds, maxRows],
+      [maxRows],
     );
     return rows.map(({ id }) => id);
   }

@@ -14,6 +14,7 @@ import type { Call } from '../../../core/answers/call.js';
 import type { MakeRecord } from '../../../core/ledger/ledger-operations.js';
 import { LedgerService } from '../../../core/ledger/ledger.service.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
+import { DueWork } from '../../../platform/database/due-work.js';
 import { GatewayError, ProviderError } from '../../../platform/errors/gateway-errors.js';
 import { BodyBudget } from '../../../platform/http/body-budget.js';
 import { parseJsonBody } from '../../../platform/http/json-body.js';
@@ -27,6 +28,7 @@ import { checkResponsesBody, parseResponses } from '../responses.parse.js';
 import { foldResponse, textOfInput } from '../responses.service.js';
 import { storedResponseRecord } from '../stored-turn.js';
 import {
+  ARE_LOST,
   BackgroundResponsesRepository,
   type BackgroundClaim,
 } from './background-responses.repository.js';
@@ -41,9 +43,6 @@ const ROOM_PAUSE_MS = 1_000;
 /** The body stands in what was loaded besides, and is parsed. */
 const BYTES_PER_CHARACTER = 4;
 const RENEW_EVERY_MS = 2_000;
-const SWEEP_EVERY_MS = 3_000;
-/** A wake-up that is so late has got lost. */
-const LOST_AFTER_SECONDS = 5;
 const SWEPT_AT_ONCE = 200;
 /** So often an answer is begun whose worker dies each time. */
 const MAX_ATTEMPTS = 3;
@@ -63,6 +62,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
 
   constructor(
     private readonly queue: WorkQueue,
+    private readonly dueWork: DueWork,
     private readonly repository: BackgroundResponsesRepository,
     private readonly responses: BackgroundResponses,
     private readonly answers: AnswersService,
@@ -74,7 +74,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.queue.consume) return;
-    this.timer.startLater(SWEEP_EVERY_MS);
+    this.dueWork.watch(ARE_LOST, this.timer);
     this.responses.onCancel = (id) => this.running.get(id)?.cancel();
     await this.queue.consume('responses', (id) => this.work(id), {
       concurrency: MAX_AT_ONCE,
@@ -212,10 +212,9 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
   }
 
   private async sweep(): Promise<void> {
-    if (!(await this.repository.hasLost(LOST_AFTER_SECONDS))) return;
     const { waiting } = (await this.queue.depths()).responses;
     const room = Math.max(0, SWEPT_AT_ONCE - waiting);
-    for (const id of await this.repository.takeLost(LOST_AFTER_SECONDS, room)) {
+    for (const id of await this.repository.takeLost(room)) {
       await this.queue.wake('responses', id);
     }
   }

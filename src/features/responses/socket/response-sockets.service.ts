@@ -79,8 +79,6 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
       if (!isWanted) return declineUpgrade(server, request, socket, head);
       void this.open(request, socket, head, path);
     });
-    this.timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
-    this.timer.unref();
   }
 
   onModuleDestroy(): void {
@@ -154,8 +152,16 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
     const openedMs = performance.now();
     const open: Open = { web, responses, key, openedMs, isAlive: true, isClosing: false };
     this.sockets.add(open);
+    this.timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
     web.on('pong', () => (open.isAlive = true));
-    web.once('close', () => this.sockets.delete(open));
+    web.once('close', () => this.remove(open));
+  }
+
+  private remove(open: Open): void {
+    this.sockets.delete(open);
+    if (this.sockets.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
   }
 
   private async look(): Promise<void> {
