@@ -3,7 +3,7 @@ import { destination, pino, type Logger, type LoggerOptions } from 'pino';
 import type { LogLevel } from '../config/app-config.js';
 
 /** Lines are gathered for so long, or until there are so many bytes, before they are written. */
-const FLUSH_EVERY_MS = 500;
+const FLUSH_AFTER_MS = 500;
 const BUFFER_BYTES = 4_000;
 /** What a pipe takes in one piece: the lines of several workers would mix in a longer one. */
 const MAX_WRITE_BYTES = 4_096;
@@ -29,7 +29,7 @@ const OPTIONS: LoggerOptions = {
 export class JsonLogger implements LoggerService {
   private readonly stream: ReturnType<typeof destination>;
   private readonly logger: Logger;
-  private readonly flushing: NodeJS.Timeout;
+  private flushing: NodeJS.Timeout | undefined;
   private closed: Promise<void> | undefined;
   /** Whether each finished request is a line. */
   writesRequests = true;
@@ -49,8 +49,6 @@ export class JsonLogger implements LoggerService {
       if (code === 'EPIPE') this.closed = Promise.resolve();
     });
     this.logger = pino(OPTIONS, this.stream);
-    this.flushing = setInterval(() => this.stream.flush(), FLUSH_EVERY_MS);
-    this.flushing.unref();
   }
 
   /** From now on lines of lesser importance are left out. */
@@ -60,7 +58,9 @@ export class JsonLogger implements LoggerService {
 
   /** One line about one finished request; `debug` for one that nobody waits to read about. */
   request(fields: Record<string, unknown>, level: 'info' | 'debug' = 'info'): void {
-    if (this.writesRequests) this.logger[level](fields);
+    if (!this.writesRequests) return;
+    this.logger[level](fields);
+    this.flushSoon();
   }
 
   /** Nest's own chatter about modules and routes is none of the operator's business. */
@@ -94,7 +94,7 @@ export class JsonLogger implements LoggerService {
   }
 
   private async endStream(): Promise<void> {
-    clearInterval(this.flushing);
+    clearTimeout(this.flushing);
     await new Promise<void>((resolve) => {
       const finish = (): void => {
         clearTimeout(stalled);
@@ -117,6 +117,14 @@ export class JsonLogger implements LoggerService {
     const text = message instanceof Error ? (message.stack ?? message.message) : String(message);
     const fields = rest.find(isPlainObject);
     this.logger[level]({ ...fields, ...(typeof context === 'string' && { context }) }, text);
+    this.flushSoon();
+  }
+
+  private flushSoon(): void {
+    this.flushing ??= setTimeout(() => {
+      this.flushing = undefined;
+      this.stream.flush();
+    }, FLUSH_AFTER_MS).unref();
   }
 }
 
