@@ -1,14 +1,20 @@
 import { describe, expect, it, jest } from '@jest/globals';
 
 /** Workers that never say that they have ended. */
-const pools: { id: string; _shuttingDown: boolean; _workers: object[]; promise: Promise<void> }[] =
-  [];
+interface Pool {
+  id: string;
+  _shuttingDown: boolean;
+  _workers: { getActiveJob: () => object | null }[];
+  promise: Promise<void>;
+}
+const pools: Pool[] = [];
 jest.unstable_mockModule('graphile-worker', () => ({
-  runTaskList: () => {
+  runTaskList: ({ concurrency }: { concurrency: number }) => {
     const pool = {
       id: `pool-${pools.length}`,
       _shuttingDown: false,
-      _workers: [{}, {}],
+      _workers: Array.from({ length: concurrency }, () => ({ getActiveJob: () => activeJob })),
+      nudge: jest.fn(),
       promise: new Promise<void>(() => undefined),
       gracefulShutdown: () => {
         pool._shuttingDown = true;
@@ -19,6 +25,8 @@ jest.unstable_mockModule('graphile-worker', () => ({
     return pool;
   },
 }));
+/** What each worker is at. */
+let activeJob: object | null = null;
 const { GraphileTopic } = await import('./graphile-topic.js');
 type Options = ConstructorParameters<typeof GraphileTopic>[0];
 
@@ -27,7 +35,11 @@ describe('workers of a topic that never say that they have ended', () => {
     take: () => Promise.resolve(true),
     release: jest.fn((_name: string) => Promise.resolve()),
   };
-  const topic = new GraphileTopic({ topic: 'jobs', presence } as unknown as Options);
+  const topic = new GraphileTopic({
+    topic: 'jobs',
+    concurrency: 200,
+    presence,
+  } as unknown as Options);
 
   it('are not waited for once none of them works', async () => {
     topic.nudge(1);
@@ -38,7 +50,11 @@ describe('workers of a topic that never say that they have ended', () => {
   });
 
   it('are forgotten when others have taken their place', async () => {
-    const other = new GraphileTopic({ topic: 'jobs', presence } as unknown as Options);
+    const other = new GraphileTopic({
+      topic: 'jobs',
+      concurrency: 200,
+      presence,
+    } as unknown as Options);
     other.nudge(1);
     const first = pools.at(-1)!;
     Object.assign(first, { _shuttingDown: true, _workers: [] });
@@ -51,5 +67,30 @@ describe('workers of a topic that never say that they have ended', () => {
     expect(presence.release).toHaveBeenCalledWith(first.id);
     expect(other.workerNames).toEqual([pools.at(-1)!.id]);
     await other.stop();
+  });
+});
+
+describe('a topic', () => {
+  const presence = { take: () => Promise.resolve(true), release: () => Promise.resolve() };
+  const sizes = (begun: number): number[] =>
+    pools.slice(begun).map(({ _workers: workers }) => workers.length);
+
+  it('makes workers as there is work for them, and no more than it may', async () => {
+    const begun = pools.length;
+    const topic = new GraphileTopic({
+      topic: 'jobs',
+      concurrency: 100,
+      presence,
+    } as unknown as Options);
+    topic.nudge(500);
+    expect(sizes(begun)).toEqual([20]);
+    // None of them is at work, and there are enough.
+    topic.nudge(20);
+    expect(sizes(begun)).toEqual([20]);
+    activeJob = {};
+    for (let look = 0; look < 5; look++) topic.nudge(1);
+    expect(sizes(begun)).toEqual([20, 20, 40, 20]);
+    activeJob = null;
+    await topic.stop();
   });
 });

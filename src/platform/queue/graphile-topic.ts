@@ -5,6 +5,8 @@ import type { GraphilePresence } from './graphile-presence.js';
 import type { WakeUp } from './graphile-statements.js';
 import type { Topic } from './work-queue.js';
 
+/** With so many workers a topic begins; then they double. */
+const FIRST_WORKERS = 20;
 const RESTART_AFTER_MS = 1_000;
 /** How often each idle worker looks without being told: hardly ever, as GraphileWorkQueue knows when. */
 const POLL_INTERVAL_MS = 3_600_000;
@@ -25,15 +27,14 @@ export interface GraphileTopicOptions {
 }
 
 /**
- * The workers of one topic, made when there is work for the first time: hundreds of them would each ask the
- * database at the start, and hold a session to listen on. When they give up, as in an outage of the database,
- * others follow.
+ * The workers of one topic, made when there is work for them: each asks the database when it begins, and hundreds
+ * at once would stand in the way of everything else. When they give up, as in an outage of the database, others
+ * follow.
  */
 export class GraphileTopic {
   private readonly running = new Set<WorkerPool>();
   /** Since when none of them works; on the clock of `performance.now()`. */
   private readonly doneSinceMs = new WeakMap<WorkerPool, number>();
-  private current: WorkerPool | undefined;
   private restarting: NodeJS.Timeout | undefined;
   private isStopping = false;
 
@@ -44,8 +45,8 @@ export class GraphileTopic {
     return [...this.running].map(({ id }) => id);
   }
 
-  private start(): void {
-    const { topic, concurrency, pool, logger, deliver } = this.options;
+  private start(concurrency = Math.min(FIRST_WORKERS, this.options.concurrency)): void {
+    const { topic, pool, logger, deliver } = this.options;
     const workers = runTaskList(
       {
         concurrency,
@@ -58,18 +59,25 @@ export class GraphileTopic {
       { [topic]: (payload) => deliver(payload as WakeUp) },
       pool,
     );
-    this.current = workers;
     this.running.add(workers);
     void this.announce(workers);
   }
 
   /** Has so many idle workers look for what is due; each asks the database, and goes on until nothing is. */
   nudge(due: number): void {
-    const workers = this.current;
     if (this.isStopping) return;
     // New ones look by themselves.
-    if (!workers) this.start();
-    else if (!workers._shuttingDown) workers.nudge(due);
+    if (this.running.size === 0 && !this.restarting) return this.start();
+    const { atWork } = this;
+    for (const workers of atWork) workers.nudge(due);
+    const all = atWork.flatMap(({ _workers }) => _workers);
+    const idle = all.filter((worker) => worker.getActiveJob() === null).length;
+    const more = Math.min(all.length, this.options.concurrency - all.length);
+    if (due > idle && more > 0) this.start(more);
+  }
+
+  private get atWork(): WorkerPool[] {
+    return [...this.running].filter((workers) => !workers._shuttingDown);
   }
 
   /** Has workers who gave up followed by new ones. */
@@ -77,7 +85,8 @@ export class GraphileTopic {
     for (const workers of this.running) {
       if (this.isSpent(workers)) this.forget(workers);
     }
-    if (this.isStopping || this.restarting || !this.current?._shuttingDown) return;
+    if (this.isStopping || this.restarting || this.running.size === 0) return;
+    if (this.atWork.length > 0) return;
     this.restarting = setTimeout(() => {
       this.restarting = undefined;
       if (!this.isStopping) this.start();
@@ -87,8 +96,8 @@ export class GraphileTopic {
   async stop(): Promise<void> {
     this.isStopping = true;
     clearTimeout(this.restarting);
-    const open = [...this.running].filter((workers) => !workers._shuttingDown);
-    for (const workers of open) Promise.resolve(workers.gracefulShutdown()).catch(() => undefined);
+    for (const workers of this.atWork)
+      Promise.resolve(workers.gracefulShutdown()).catch(() => undefined);
     const ended = Promise.allSettled([...this.running].map(({ promise }) => promise));
     await Promise.race([ended, this.untilSpent()]);
   }
