@@ -84,11 +84,7 @@ export class ConfigurationService implements OnModuleInit {
   /** Uses the latest version. Resolves when that is the one as of the call, and never rejects. */
   refresh(): Promise<void> {
     if (this.reading) this.isReadAgain = true;
-    this.reading ??= this.read().finally(() => {
-      this.reading = undefined;
-      // Asked for in the last moment.
-      return this.isReadAgain ? this.refresh() : undefined;
-    });
+    this.reading ??= this.readToTheLast();
     return this.reading;
   }
 
@@ -143,6 +139,16 @@ export class ConfigurationService implements OnModuleInit {
       ...this.declared,
       models: [...rows].filter(([id, row]) => usable.has(id) || row.removed).map(([, row]) => row),
     };
+  }
+
+  private async readToTheLast(): Promise<void> {
+    try {
+      await this.read();
+    } finally {
+      this.reading = undefined;
+      // Asked for in the last moment.
+      if (this.isReadAgain) await this.refresh();
+    }
   }
 
   private async read(): Promise<void> {

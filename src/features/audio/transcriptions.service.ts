@@ -74,7 +74,7 @@ function sendOf(
     return (response, events) => deliverTranscript(response, followedBy(events, removeUpload));
   }
   return asWhole(
-    (events: TranscriptEvents) => collectWork(events).finally(removeUpload),
+    (events: TranscriptEvents) => collectWork(followedBy(events, removeUpload)),
     ({ outputs: [{ contentType, bytes }] }) => new TypedBody(contentType, bytes),
   );
 }

@@ -65,8 +65,13 @@ export class ImageEditsService {
       });
       const created = Math.floor(call.receivedAt.getTime() / 1_000);
       const send = asWhole(
-        (events: AsyncIterable<WorkEvent<EditedImages>>) =>
-          collectWork(events).finally(removeUploads),
+        async (events: AsyncIterable<WorkEvent<EditedImages>>) => {
+          try {
+            return await collectWork(events);
+          } finally {
+            await removeUploads();
+          }
+        },
         (work) => render(work, created),
       );
       return { answer, send };

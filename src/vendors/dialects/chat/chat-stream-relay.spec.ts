@@ -172,7 +172,7 @@ describe(ChatStreamRelay.name, () => {
     }
     const { chunks, characters } = relay(pieces);
     expect(characters).toBe(4_000_000);
-    expect((chunks[1]?.choices as { delta: unknown }[])[0]?.delta).toEqual({ content });
+    expect((chunks[1]!.choices as { delta: unknown }[])[0]?.delta).toEqual({ content });
   });
 });
 
