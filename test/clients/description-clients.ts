@@ -17,7 +17,7 @@ import {
 } from './run-client.js';
 
 const PROGRAMS = fileURLToPath(new URL('.', import.meta.url));
-const TYPESCRIPT = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));
+const TYPESCRIPT = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
 
 /** The description as a file, which is how most tools take it. */
 async function saveDescription(folder: string, { url }: Target): Promise<string> {
