@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { GalleryJobDto, JobGalleryDto } from '../../src/features/jobs/jobs.dto.js';
+import type { GalleryJobDto, JobGalleryDto } from '../../src/features/jobs/job-gallery.dto.js';
 import { reply, startScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { importBuilt } from '../support/built.js';

@@ -1,48 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
-import type { Recovery } from '../../canonical/canonical-request.js';
 import type { Limits } from '../../canonical/limits.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { lookUpApiKeys, type ApiKeyLookup } from './api-key-lookup.js';
 import { ApiKeyEntity, boundBy } from './api-key.entity.js';
-import type { ApiKeyType, CountedKey, Maker } from './caller.js';
+import type { ApiKeyType, Maker } from './caller.js';
 import { previewApiKey, hashApiKey } from './api-key.js';
-
-/** What the request path needs of a key; its limits and its end are also those of the keys above it. */
-export interface ApiKeyLookup {
-  hash: string;
-  id: string;
-  tenantId: string;
-  type: ApiKeyType;
-  name: string;
-  /** Its own. */
-  rateLimitPerMinute: number;
-  /** The keys above it, nearest first; null: none. */
-  ancestors: AncestorLookup[] | null;
-  /** Credits in a month; null: no limit. */
-  keySpendLimit: number | null;
-  tenantSpendLimit: number | null;
-  /** Its own; those of the keys above it are in `ancestors`. */
-  limits: (Limits | null)[];
-  tenantLimits: (Limits | null)[];
-  /** Of each end user that has none of its own. */
-  endUserLimits: Limits | null;
-  hasEndUserLimits: boolean;
-  expiresAt: Date | null;
-  revokedAt: Date | null;
-  /** Of its tenant. */
-  isSuspended: boolean;
-  /** Its own choice, else that of the nearest key above it or of its tenant; null: nobody's. */
-  contentLog: boolean | null;
-  /** The tenant's; null: none. */
-  recovery: Exclude<Recovery, 'off'> | null;
-}
-
-/** A key above another. */
-export interface AncestorLookup extends CountedKey {
-  limits: (Limits | null)[];
-}
 
 /** A key as the audit log shows it: all but its hash and its use. */
 export interface AuditedApiKey {
@@ -91,21 +56,6 @@ export interface ApiKeyChange {
   monthlySpendLimit?: number | null | undefined;
 }
 
-/** The keys of which all bind the key `api_keys`. */
-const ABOVE = `
-  LEFT JOIN LATERAL (
-    SELECT min(ancestor.expires_at) AS expires_at, min(ancestor.revoked_at) AS revoked_at,
-           min(ancestor.monthly_spend_limit) AS monthly_spend_limit,
-           (array_agg(content_log ORDER BY array_position(api_keys.ancestor_ids, id))
-             FILTER (WHERE content_log IS NOT NULL))[1] AS content_log,
-           json_agg(
-             json_build_object('id', id, 'rateLimitPerMinute', rate_limit_per_minute,
-               'limits', jsonb_build_array(limits, operator_limits))
-             ORDER BY array_position(api_keys.ancestor_ids, id)
-           ) AS ancestors
-      FROM api_keys ancestor WHERE ancestor.id = ANY (api_keys.ancestor_ids)
-  ) above ON api_keys.ancestor_ids <> '{}'`;
-
 @Injectable()
 export class ApiKeyRepository {
   constructor(
@@ -114,33 +64,11 @@ export class ApiKeyRepository {
   ) {}
 
   /** Reads many keys in one round trip; hashes are hex, unknown ones have no row. */
-  async findByHashes(
+  findByHashes(
     hashes: readonly string[],
     executor: SqlExecutor = this.database.lookUps,
   ): Promise<ApiKeyLookup[]> {
-    const { rows } = await executor.query<ApiKeyLookup>(
-      `SELECT encode(key_hash, 'hex') AS hash, api_keys.id, tenant_id AS "tenantId", type,
-              api_keys.name,
-              rate_limit_per_minute AS "rateLimitPerMinute", ancestors,
-              least(api_keys.monthly_spend_limit, above.monthly_spend_limit) AS "keySpendLimit",
-              tenants.monthly_spend_limit AS "tenantSpendLimit",
-              tenants.suspended_at IS NOT NULL AS "isSuspended",
-              jsonb_build_array(api_keys.limits, api_keys.operator_limits) AS limits,
-              jsonb_build_array(tenants.limits, tenants.operator_limits) AS "tenantLimits",
-              tenants.end_user_limits AS "endUserLimits",
-              EXISTS (
-                SELECT FROM end_user_limits WHERE end_user_limits.tenant_id = tenants.id
-              ) AS "hasEndUserLimits",
-              coalesce(api_keys.content_log, above.content_log, tenants.content_log) AS "contentLog",
-              nullif(tenants.recovery, 'off') AS recovery,
-              least(api_keys.expires_at, above.expires_at) AS "expiresAt",
-              coalesce(api_keys.revoked_at, above.revoked_at) AS "revokedAt"
-         FROM api_keys JOIN tenants ON tenants.id = tenant_id ${ABOVE}
-        WHERE key_hash = ANY($1::bytea[])`,
-      [hashes.map((hash) => Buffer.from(hash, 'hex'))],
-    );
-    for (const row of rows) row.name = fromStoredText(row.name);
-    return rows;
+    return lookUpApiKeys(executor, hashes);
   }
 
   /** Newest first, revoked ones included, each bound by the keys above it. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { ApiKeyLookup, ApiKeyRepository } from './api-key.repository.js';
+import type { ApiKeyLookup } from './api-key-lookup.js';
+import type { ApiKeyRepository } from './api-key.repository.js';
 import { hashApiKey } from './api-key.js';
 import { KeyDirectory, type ResolvedKey } from './key-directory.service.js';
 

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { limitedSubject } from '../../canonical/limits.js';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
-import { ApiKeyRepository, type ApiKeyLookup } from './api-key.repository.js';
+import type { ApiKeyLookup } from './api-key-lookup.js';
+import { ApiKeyRepository } from './api-key.repository.js';
 import { apiKeyStatus, type ApiKeyStatus } from './api-key.entity.js';
 import type { Caller, CallerLimits, CountedKey } from './caller.js';
 import { hashApiKey } from './api-key.js';

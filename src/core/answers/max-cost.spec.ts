@@ -25,7 +25,8 @@ import { MaxCost } from '../ledger/max-cost.js';
 import { priceRoute, totalOf } from '../ledger/pricing.js';
 import { settleGroup } from '../ledger/settle-group.js';
 import { Plan, type PlannedRoute } from '../routing/plan.js';
-import { selectRoutes, type RoutingState } from '../routing/select-routes.js';
+import type { RoutingState } from '../routing/routing-state.js';
+import { selectRoutes } from '../routing/select-routes.js';
 import { toTextCall } from '../routing/to-upstream-call.js';
 
 const REQUESTS = 10_000;

@@ -7,7 +7,8 @@ import type { Model } from '../catalogue/catalogue.types.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { sortRoutes } from './order-routes.js';
 import type { HealthKey } from './route-health.js';
-import { selectRoutes, type RoutingState } from './select-routes.js';
+import type { RoutingState } from './routing-state.js';
+import { selectRoutes } from './select-routes.js';
 
 const at = (provider: string, prompt: string, completion: string) =>
   modelRoute(provider, { pricing: tokenPricing(prompt, completion) });

@@ -14,7 +14,8 @@ import { creditsFor } from '../ledger/hold.js';
 import { priceRoute, totalOf } from '../ledger/pricing.js';
 import { quoteRoute } from '../ledger/quote-route.js';
 import type { PoolMember } from './pool/pool-member.js';
-import { selectRoutes, type RoutingState } from './select-routes.js';
+import type { RoutingState } from './routing-state.js';
+import { selectRoutes } from './select-routes.js';
 
 const STATE: RoutingState = {
   isConfigured: () => true,

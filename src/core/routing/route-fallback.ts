@@ -18,7 +18,7 @@ import type { Lane } from './hedge/lane.js';
 import { pullToContent, type BegunAnswer } from './opened-answer.js';
 import type { Plan, PlannedRoute, RouteAttempt, RouteCover } from './plan.js';
 import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
-import type { AccountPools } from './pool/account-pools.js';
+import { fullAccount, type AccountPools } from './pool/account-pools.js';
 import { isPooled } from './pool/pool-member.js';
 import { limitsLeft } from './to-upstream-call.js';
 
@@ -291,11 +291,4 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     attempt.use?.end();
     return brokenAnswerError(tried.route, failure);
   }
-}
-
-/** Why an account is passed over before it is hit: others have used up its minute since it was planned. */
-export function fullAccount(waitMs: number): UpstreamError | undefined {
-  if (waitMs <= 0) return undefined;
-  const message = 'the account is at its limit';
-  return new UpstreamError({ failure: 'rate_limited', message, retryAfterMs: waitMs });
 }

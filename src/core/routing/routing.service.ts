@@ -24,20 +24,14 @@ import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from '.
 import { figuresOf, type AccountFigures } from './pool/account-figures.js';
 import { AccountPools } from './pool/account-pools.js';
 import { OperatorPools } from './pool/operator-pools.js';
-import { isPooled, type PooledRoute } from './pool/pool-member.js';
 import type { RouteSpeed } from './health/speed-memory.js';
 import { RouteHealth, type HealthKey, type RouteCondition } from './route-health.js';
 import { RoutePlanner } from './route-planner.js';
 import { RouteTally } from './route-tally.js';
 import { RoutePauses } from './route-pauses.service.js';
 import { trackAccounts, trackRoutes } from './route-metrics.js';
-import { AttemptRecorder } from './attempt-recorder.js';
-import {
-  fullAccount,
-  RouteFallback,
-  type FallbackSinks,
-  type MakeRouteCall,
-} from './route-fallback.js';
+import { RouteFallback, type FallbackSinks, type MakeRouteCall } from './route-fallback.js';
+import { SingleAttempts } from './single-attempts.js';
 import { ConversationPlaces } from './stickiness/conversation-places.js';
 import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
@@ -59,6 +53,7 @@ export class RoutingService {
   /** What is remembered of each route. */
   readonly health: RouteHealth;
   private readonly planner: RoutePlanner;
+  private readonly singles: SingleAttempts;
   private readonly records: FallbackSinks;
 
   constructor(
@@ -68,7 +63,7 @@ export class RoutingService {
     private readonly metrics: GatewayMetrics,
     private readonly byokUpstreams: ByokUpstreams,
     private readonly cache: AnswerCache,
-    private readonly pauses: RoutePauses,
+    pauses: RoutePauses,
     endUserLimits: EndUserLimits,
     @Optional() settings?: LiveSettings,
   ) {
@@ -83,6 +78,8 @@ export class RoutingService {
       ...{ config, catalogue, upstreams, byokUpstreams, cache, pauses, endUserLimits, settings },
       ...{ health, pools, operatorPools, hedges, conversations },
     });
+    const upstreamOf = (route: PlannedRoute) => this.upstreamOf(route);
+    this.singles = new SingleAttempts({ pauses, operatorPools, records: this.records, upstreamOf });
     trackRoutes(metrics, this.health, () => catalogue.rows);
     trackAccounts(metrics, () =>
       upstreams.providers.flatMap(({ id: provider }) =>
@@ -212,47 +209,12 @@ export class RoutingService {
    * @throws UpstreamError when the vendor cannot do such work, the operator has paused the route, or
    *   whatever the call throws
    */
-  async attempt<Result>(
+  attempt<Result>(
     route: PlannedRoute,
     requestId: string,
     call: (upstream: Upstream) => Promise<Result> | undefined,
   ): Promise<Result> {
-    if (this.pauses.of(route)) {
-      // As if no connection came about: nobody was asked, and it may be otherwise in a while.
-      throw new UpstreamError({
-        failure: 'connect',
-        message: 'The operator has paused the route.',
-      });
-    }
-    const pooled = this.pooledOf(route);
-    const full = pooled && fullAccount(this.pools.waitMs(pooled));
-    if (full) throw full;
-    const use = pooled && this.pools.begin(pooled);
-    const tried = new AttemptRecorder(pooled ?? route, this.records, requestId);
-    let outcome = 'aborted';
-    try {
-      const asked = call(this.upstreamOf(route));
-      if (!asked) {
-        throw new UpstreamError({
-          failure: 'unsupported',
-          message: `The provider ${route.provider} cannot do this.`,
-          param: 'model',
-        });
-      }
-      const result = await asked;
-      outcome = 'answered';
-      tried.answered(false);
-      return result;
-    } catch (error) {
-      if (error instanceof UpstreamError) {
-        outcome = error.failure;
-        tried.failed(error);
-      }
-      throw error;
-    } finally {
-      tried.end(outcome);
-      use?.end();
-    }
+    return this.singles.attempt(route, requestId, call);
   }
 
   /** Whether the cache has an answer to a request now. */
@@ -322,14 +284,5 @@ export class RoutingService {
   private follow(plan: Plan<RoutableRequest>): void {
     plan.speeds = this.health;
     plan.uses = this.tally;
-  }
-
-  /** A route that was stored knows no more of its account than the id. */
-  private pooledOf(route: PlannedRoute): (PlannedRoute & PooledRoute) | undefined {
-    if (isPooled(route)) return route;
-    const { provider, account, byok } = route;
-    const ofOperator = account === undefined ? undefined : this.operatorPools.of(provider);
-    const member = byok ? byok.member : ofOperator?.find((one) => one.account === account);
-    return member && { ...route, pooled: { member, tokens: 0 } };
   }
 }

@@ -5,6 +5,7 @@ import { LedgerModule } from '../../core/ledger/ledger.module.js';
 import { AdminAuditLogController } from './audit-log/admin-audit-log.controller.js';
 import { AdminConfigController } from './config/config.controller.js';
 import { AdminConfigService } from './config/config.service.js';
+import { EffectiveConfigService } from './config/effective-config.service.js';
 import { RoutingModule } from '../../core/routing/routing.module.js';
 import { UpstreamModule } from '../../vendors/upstream.module.js';
 import { BooksController } from './books/books.controller.js';
@@ -65,6 +66,7 @@ import { WhoamiController } from './whoami/whoami.controller.js';
   ],
   providers: [
     AdminConfigService,
+    EffectiveConfigService,
     InstancesAdmin,
     RoutesAdmin,
     TenantsAdmin,

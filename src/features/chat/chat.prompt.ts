@@ -4,12 +4,10 @@ import type {
   MessagePart,
   ResponseFormat,
   ToolCallPart,
-  ToolChoice,
-  ToolDefinition,
 } from '../../canonical/canonical-request.js';
 import { readMediaSource, toCacheControl, optional } from '../../canonical/prompt-parts.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import type { ChatBody, ChatMessage, ChatTool } from './chat-completion.schema.js';
+import type { ChatBody, ChatMessage } from './chat-completion.schema.js';
 import {
   isAudioPart,
   isCustomToolCall,
@@ -19,6 +17,8 @@ import {
   isTextPart,
   isToolCall,
 } from './measure-chat-prompt.js';
+import { readChatTools } from './read-chat-tools.js';
+
 /** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
 const READ_FIELDS = new Set([
   'model',
@@ -246,61 +246,4 @@ function leftOverParts(messages: readonly ChatMessage[]): string[] {
 function toStop(stop: ChatBody['stop']): string[] | undefined {
   if (stop == null) return undefined;
   return typeof stop === 'string' ? [stop] : stop;
-}
-
-/** The tools that the model may call, and how it has to choose among them. */
-interface ChatTools {
-  tools: ToolDefinition[];
-  toolChoice: ToolChoice | undefined;
-  /** Paths of what the canonical form has no place for. */
-  leftOver: string[];
-}
-
-/** Reads `tools` and `tool_choice`; of tools only functions have a canonical form. */
-function readChatTools({ tools, tool_choice: choice }: ChatBody): ChatTools {
-  const given = tools ?? [];
-  const allowed = readAllowedTools(choice);
-  const toolChoice = allowed ? allowed.mode : toToolChoice(choice);
-  const leftOver = given.flatMap(({ function: definition }, index) =>
-    definition ? [] : [`tools.${index}`],
-  );
-  if (choice != null && toolChoice === undefined) leftOver.push('tool_choice');
-  return {
-    tools: given.flatMap(toTool).filter(({ name }) => !allowed || allowed.names.has(name)),
-    toolChoice,
-    leftOver,
-  };
-}
-
-/** A choice that leaves only some of the tools, which for other dialects are all there are. */
-function readAllowedTools(
-  choice: ChatBody['tool_choice'],
-): { mode: 'auto' | 'required'; names: ReadonlySet<unknown> } | undefined {
-  if (!isJsonObject(choice) || choice.type !== 'allowed_tools') return undefined;
-  const { allowed_tools: allowed } = choice;
-  if (!isJsonObject(allowed) || !Array.isArray(allowed.tools)) return undefined;
-  const names = allowed.tools
-    .filter(isJsonObject)
-    .map(({ function: definition }) => (isJsonObject(definition) ? definition.name : undefined));
-  return { mode: allowed.mode === 'required' ? 'required' : 'auto', names: new Set(names) };
-}
-
-function toToolChoice(choice: ChatBody['tool_choice']): ToolChoice | undefined {
-  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
-  return isJsonObject(choice) && choice.function ? { name: choice.function.name } : undefined;
-}
-
-function toTool(tool: ChatTool): ToolDefinition[] {
-  if (!tool.function) return [];
-  const { name, description, parameters, strict } = tool.function;
-  const cacheControl = tool.cache_control ?? tool.function.cache_control;
-  return [
-    {
-      name,
-      ...optional('description', description),
-      ...optional('parameters', parameters),
-      ...optional('strict', strict),
-      ...optional('cacheControl', toCacheControl(cacheControl)),
-    },
-  ];
 }

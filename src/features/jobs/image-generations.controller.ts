@@ -7,7 +7,7 @@ import { deliver } from '../../core/answers/deliver.js';
 import { Inference } from '../../core/access/authenticated.decorator.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import { ApiGenerationErrors, GENERATION_HEADERS } from '../../core/answers/generation.openapi.js';
-import { ImageGenerationDto } from './jobs.dto.js';
+import { ImageGenerationDto } from './image-generation.dto.js';
 import { imageGenerationSchema } from './image-generation.parse.js';
 import { imageEditSchema } from './image-edit.parse.js';
 import { ImageEditsService } from './image-edits.service.js';

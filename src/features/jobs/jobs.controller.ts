@@ -24,13 +24,8 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 import { ApiCancelJob, ApiReadJob, ApiSubmitJob } from './jobs.openapi.js';
 import { JobsService } from './jobs.service.js';
 import { Customer, ApiChange, ApiFilters } from '../../core/access/customer.decorator.js';
-import {
-  GalleryJobDto,
-  JobGalleryDto,
-  JobGalleryQueryDto,
-  JobsQueryDto,
-  JobListDto,
-} from './jobs.dto.js';
+import { GalleryJobDto, JobGalleryDto, JobGalleryQueryDto } from './job-gallery.dto.js';
+import { JobsQueryDto, JobListDto } from './jobs.dto.js';
 import { Members } from '../../core/people/roles.js';
 
 @ApiTags('Customer')

@@ -1,17 +1,10 @@
-import {
-  ApiPropertyOptional,
-  ApiProperty,
-  IntersectionType,
-  OmitType,
-  PickType,
-} from '@nestjs/swagger';
+import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsNotEmpty, IsOptional, IsString } from 'class-validator';
-import { CursorPageDto, CursorPageQueryDto } from '../../platform/http/cursor-page.js';
 import { DateRangeQueryDto } from '../../platform/http/date-range.js';
 import { PageLimit, PageOffset } from '../../platform/http/field.decorators.js';
 import { JOB_MODALITIES, JOB_STATUSES, type JobModality, type JobStatus } from './job.js';
 
-class JobFileDto {
+export class JobFileDto {
   @ApiProperty({
     description: 'Needs no key; good until `expires_at`. Made anew at each reading.',
     example: 'https://gateway.example/v1/artifacts/img_…?expires=…&signature=…',
@@ -38,7 +31,8 @@ class JobErrorDto {
   message!: string;
 }
 
-class ImageTokensDetailsDto {
+/** The tokens of a request for images, by what they are of. */
+export class ImageTokensDetailsDto {
   @ApiProperty({ type: 'integer' })
   text_tokens!: number;
 
@@ -181,43 +175,6 @@ export class JobListDto {
   pagination!: JobPaginationDto;
 }
 
-class GeneratedImageDto {
-  @ApiPropertyOptional({ description: 'Needs no key; good for as long as the picture is kept.' })
-  url?: string;
-
-  @ApiPropertyOptional({ description: 'The picture itself.' })
-  b64_json?: string;
-}
-
-class ImageUsageDto {
-  @ApiProperty({ type: 'integer', example: 1 })
-  image_count!: number;
-
-  @ApiPropertyOptional({ type: 'integer' })
-  input_tokens?: number;
-
-  @ApiPropertyOptional({ type: ImageTokensDetailsDto })
-  input_tokens_details?: ImageTokensDetailsDto;
-
-  @ApiPropertyOptional({ type: 'integer' })
-  output_tokens?: number;
-
-  @ApiPropertyOptional({ type: 'integer' })
-  total_tokens?: number;
-}
-
-/** Pictures that were made while the caller waited. */
-export class ImageGenerationDto {
-  @ApiProperty({ type: 'integer', description: 'Unix seconds.' })
-  created!: number;
-
-  @ApiProperty({ type: [GeneratedImageDto] })
-  data!: GeneratedImageDto[];
-
-  @ApiProperty({ type: ImageUsageDto, nullable: true })
-  usage!: ImageUsageDto | null;
-}
-
 const DEFAULT_LIMIT = 50;
 
 const MAX_LIMIT = 200;
@@ -249,60 +206,4 @@ export class JobsQueryDto extends DateRangeQueryDto {
 
   @PageOffset('Jobs')
   offset: number = 0;
-}
-
-/** Which jobs are looked at, and which page of them. */
-export class JobGalleryQueryDto extends IntersectionType(
-  PickType(JobsQueryDto, ['modality', 'status', 'model', 'start_date', 'end_date']),
-  CursorPageQueryDto,
-) {}
-
-class GalleryFileDto extends OmitType(JobFileDto, ['url']) {
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'Needs no key; good until `expires_at`. Made anew at each reading. Null for operators.',
-    example: 'https://gateway.example/v1/artifacts/img_…?expires=…&signature=…',
-  })
-  url!: string | null;
-}
-
-class GalleryResultDto {
-  @ApiProperty({ type: [GalleryFileDto] })
-  data!: GalleryFileDto[];
-}
-
-/** A job with what it has made, its request and its credits. */
-export class GalleryJobDto extends OmitType(JobDto, ['result']) {
-  @ApiProperty({ type: GalleryResultDto, nullable: true, description: 'Once it has succeeded.' })
-  result!: GalleryResultDto | null;
-
-  @ApiProperty({ format: 'uuid', description: 'Of its row in the log, and of its receipt.' })
-  request_id!: string;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Credits that are held for it while it is open, or were.',
-  })
-  reserved_credits!: number;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Credits charged: 0 until it has succeeded, and again when it was refunded.',
-  })
-  actual_cost!: number;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Unix seconds at which an open job is given up; null once it has ended.',
-  })
-  deadline_at!: number | null;
-}
-
-/** Jobs with what they have made. */
-export class JobGalleryDto extends CursorPageDto {
-  @ApiProperty({ type: [GalleryJobDto], description: 'Newest first.' })
-  data!: GalleryJobDto[];
 }

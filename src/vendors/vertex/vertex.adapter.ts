@@ -17,8 +17,8 @@ import { unknownFields } from '../dialects/media/media-fields.js';
 import { VendorAnswer } from '../dialects/vendor-answer.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
-import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-response.js';
-import { UpstreamError, unsupported } from '../upstream-error.js';
+import type { UpstreamResponse } from '../transport/upstream-response.js';
+import { unsupported, type UpstreamError } from '../upstream-error.js';
 import type {
   DroppingRoute,
   OperationCall,
@@ -28,9 +28,9 @@ import type {
   UpstreamWork,
   WorkCall,
 } from '../upstream.js';
+import { accessWithin, tokensOf, type AccessTokens } from './google-access.js';
 import {
   fetchDefaultAccess,
-  fetchServiceAccountAccess,
   GoogleAccessTokens,
   type GoogleAccess,
 } from './google-access-tokens.js';
@@ -58,13 +58,13 @@ export class VertexAdapter implements Upstream {
   readonly region: string;
   private readonly origin: string;
   private readonly modelsPath: string;
-  private readonly tokens: Pick<GoogleAccessTokens, 'get' | 'forget'>;
+  private readonly tokens: AccessTokens;
 
   /** @param tokens in place of the application default credentials, where no token is configured */
   constructor(
     provider: ProviderConfig,
     private readonly transport: HttpTransport,
-    tokens?: Pick<GoogleAccessTokens, 'get' | 'forget'>,
+    tokens?: AccessTokens,
   ) {
     const { project = '', location = 'global' } = provider.settings;
     this.region = location;
@@ -99,7 +99,7 @@ export class VertexAdapter implements Upstream {
     };
     return new VendorAnswer(async () => {
       const { body, headers, read } = publisher.prepare(call);
-      const access = await this.access(call);
+      const access = await accessWithin(this.tokens, call);
       token = access.token;
       const response = await this.transport.call({
         method: 'POST',
@@ -154,7 +154,7 @@ export class VertexAdapter implements Upstream {
 
   /** Lists one model of the publisher whose list needs no project; that takes a valid token. */
   async probe(call: ProbeCall): Promise<number | undefined> {
-    const access = await this.access(call);
+    const access = await accessWithin(this.tokens, call);
     try {
       const response = await this.transport.call({
         method: 'GET',
@@ -177,7 +177,7 @@ export class VertexAdapter implements Upstream {
     call: WorkCall<EmbeddingRequest>,
   ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
     const { upstreamModel } = call;
-    const access = await this.access(call);
+    const access = await accessWithin(this.tokens, call);
     try {
       const request = await withTexts(call.request);
       const batches = encodeVertexBatches(request, upstreamModel);
@@ -209,7 +209,7 @@ export class VertexAdapter implements Upstream {
   }
 
   private async post(url: URL, body: object, call: ProbeCall): Promise<Buffer> {
-    const access = await this.access(call);
+    const access = await accessWithin(this.tokens, call);
     try {
       const response = await this.transport.call({
         method: 'POST',
@@ -232,35 +232,6 @@ export class VertexAdapter implements Upstream {
     return new URL(`${this.origin}${this.modelsPath}/${publisher.name}/models/${id}:${method}`);
   }
 
-  /** Fetching a token may take its time: a caller who leaves, and the time limit, end the wait. */
-  private async access({ limits, signal }: ProbeCall): Promise<GoogleAccess> {
-    if (signal.aborted) throw new CallAbortedError();
-    const limitMs = Math.min(limits.firstByteMs, limits.requestMs);
-    let stopWaiting = (): void => undefined;
-    const given = new Promise<never>((_resolve, reject) => {
-      const onAbort = (): void => reject(new CallAbortedError());
-      const timer = setTimeout(() => {
-        reject(
-          new UpstreamError({
-            failure: 'timeout',
-            message: `no access token within ${limitMs} ms`,
-            accepted: 'no',
-          }),
-        );
-      }, limitMs);
-      signal.addEventListener('abort', onAbort);
-      stopWaiting = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', onAbort);
-      };
-    });
-    try {
-      return await Promise.race([this.tokens.get(), given]);
-    } finally {
-      stopWaiting();
-    }
-  }
-
   private async readError(
     response: UpstreamResponse,
     { token }: GoogleAccess,
@@ -280,21 +251,6 @@ function originOf(location: string): string {
   if (location === 'global') return 'https://aiplatform.googleapis.com';
   if (MULTI_REGIONS.has(location)) return `https://aiplatform.${location}.rep.googleapis.com`;
   return `https://${location}-aiplatform.googleapis.com`;
-}
-
-/** A configured key is the JSON of a service account's key, or an access token. */
-function tokensOf(apiKey: string): Pick<GoogleAccessTokens, 'get' | 'forget'> {
-  return apiKey.startsWith('{')
-    ? new GoogleAccessTokens(
-        () => fetchServiceAccountAccess(apiKey),
-        Date.now,
-        "the service account's key",
-      )
-    : fixedToken(apiKey);
-}
-
-function fixedToken(token: string): Pick<GoogleAccessTokens, 'get' | 'forget'> {
-  return { get: () => Promise.resolve({ token }), forget: () => undefined };
 }
 
 function headersOf({ token, quotaProject }: GoogleAccess, stream: boolean): Record<string, string> {

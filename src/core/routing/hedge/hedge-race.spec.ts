@@ -12,56 +12,22 @@ import {
 import { chatModel, modelRoute } from '../../../../test/support/catalogue-models.js';
 import {
   bad,
-  COVERS_ALL,
   error,
   GOOD,
   gpt,
-  start,
   text,
-  usage,
   World,
   type Script,
 } from '../../../../test/support/routing-world.js';
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
-import { NO_USAGE } from '../../../canonical/usage.js';
-import type { Plan, RouteCover } from '../plan.js';
 import { HedgeRace } from './hedge-race.js';
-
-const HEDGE_MS = 100;
-const slow = (silentMs: number, script: Script = GOOD): Script => ({ ...script, silentMs });
-const NEVER = 1_000_000;
-
-/** What a reader gets of a request that would have a second route asked after 100 ms. */
-function ask(world: World, fields: Record<string, unknown> = {}, cover: RouteCover = COVERS_ALL) {
-  const events: CanonicalEvent[] = [];
-  const asked = {
-    events,
-    failure: undefined as unknown,
-    isOver: false,
-    plan: undefined as Plan | undefined,
-  };
-  const read = async (): Promise<void> => {
-    const plan = await world.plan({ hedge_ms: HEDGE_MS, ...fields });
-    asked.plan = plan;
-    for await (const event of world.service.open(plan, cover)) events.push(event);
-  };
-  void read()
-    .catch((thrown: unknown) => (asked.failure = thrown))
-    .finally(() => (asked.isOver = true));
-  return asked;
-}
-
-const routeIn = ({ events }: { events: CanonicalEvent[] }): string | undefined => {
-  const [named] = events;
-  return named?.type === 'route' ? named.route.provider : undefined;
-};
-const attemptsOf = ({ plan }: { plan: Plan | undefined }) =>
-  plan!.attempts.map(({ route, outcome, isHedge = false, isSpare = false }) => [
-    `${route.provider} ${outcome}`,
-    ...(isHedge ? ['hedge'] : []),
-    ...(isSpare ? ['spare'] : []),
-  ]);
-const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
+import {
+  slow,
+  NEVER,
+  ask,
+  routeIn,
+  attemptsOf,
+  pass,
+} from '../../../../test/support/hedged-requests.js';
 
 describe(HedgeRace.name, () => {
   beforeAll(() => void Logger.overrideLogger(false));
@@ -270,91 +236,5 @@ describe(HedgeRace.name, () => {
       expect([world.called, world.hedges]).toEqual([['openai', 'openai'], ['no_route']]);
       expect(chain.plan!.attempts[0]!.isSpare).not.toBe(true);
     });
-  });
-
-  describe('when the caller leaves', () => {
-    it('closes both, and the caller owes for the first alone', async () => {
-      const world = new World({ openai: [slow(NEVER)], azure: [slow(NEVER)] });
-      const asked = ask(world);
-      await pass(1_100);
-      expect(asked.plan!.vendorWork!.startedAt).toBe(asked.plan!.attempts[0]!.sentAt);
-      world.aborter.abort();
-      await pass(0);
-      expect([...world.closed].sort()).toEqual(['azure', 'openai']);
-      expect([asked.isOver, world.openIterations, world.hedges]).toEqual([
-        true,
-        0,
-        ['caller_left'],
-      ]);
-      expect(attemptsOf(asked)).toEqual([['openai aborted'], ['azure aborted', 'hedge', 'spare']]);
-      const [first, second] = asked.plan!.attempts;
-      expect(first!.usage).toBeUndefined();
-      // A second at the speed that is taken for a route nobody has measured.
-      expect(second!.usage!.outputTokens).toBe(100);
-      expect([asked.plan!.upstreamCalled, jest.getTimerCount()]).toEqual([true, 0]);
-    });
-
-    it('closes the second at once, and listens to the first for a moment', async () => {
-      const world = new World({ openai: [slow(300)], azure: [slow(NEVER)] });
-      world.isPatient = true;
-      const asked = ask(world);
-      await pass(150);
-      asked.plan!.endVendorCalls();
-      world.aborter.abort();
-      await pass(0);
-      expect([world.closed, asked.isOver]).toEqual([['azure'], false]);
-      await pass(150);
-      expect(routeIn(asked)).toBe('openai');
-    });
-
-    it('asks no second route any more', async () => {
-      const world = new World({ openai: [slow(300)] });
-      world.isPatient = true;
-      const asked = ask(world);
-      await pass(50);
-      world.aborter.abort();
-      await pass(250);
-      expect([world.called, routeIn(asked)]).toEqual([['openai'], 'openai']);
-    });
-  });
-
-  it('estimates what the closed vendor used, from what it counted as it began', async () => {
-    const begun = { ...NO_USAGE, inputTokens: 7, outputTokens: 1 };
-    const began: CanonicalEvent = { type: 'usage', usage: begun, isPartial: true };
-    const world = new World({
-      openai: [{ events: [start, began], hang: true }, slow(NEVER)],
-      azure: [slow(100), slow(100)],
-    });
-    const counted = ask(world);
-    await pass(250);
-    expect(counted.plan!.attempts[0]!.usage).toEqual({ ...begun, outputTokens: 20 });
-    const silent = ask(world, { max_tokens: 5 });
-    await pass(250);
-    const [{ route, usage: used }] = silent.plan!.attempts as [Plan['attempts'][number]];
-    expect(used).toMatchObject({ inputTokens: route.ceiling.inputTokens, outputTokens: 5 });
-    expect(route.ceiling.inputTokens).toBeGreaterThan(0);
-  });
-
-  it('has a hedged answer gone on with when it breaks off', async () => {
-    const words: CanonicalEvent = {
-      type: 'text',
-      choice: 0,
-      text: 'The quick brown fox jumps over the la',
-    };
-    const broken: Script = { events: [start, words], error: error('reset') };
-    const world = new World({
-      openai: [slow(NEVER)],
-      azure: [broken],
-      anthropic: [{ events: [start, usage], error: error('cut') }],
-    });
-    const asked = ask(world, { models: ['anthropic/claude'], recovery: 'any', stream: true });
-    await pass(200);
-    expect(world.called).toEqual(['openai', 'azure', 'anthropic']);
-    expect(asked.failure).toMatchObject({ status: 502 });
-    expect(attemptsOf(asked).map(([outcome]) => outcome)).toEqual([
-      'openai outpaced',
-      'azure reset',
-      'anthropic cut',
-    ]);
   });
 });

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { SYSTEM_CLOCK, type Clock } from '../../../canonical/clock.js';
+import { UpstreamError } from '../../../vendors/upstream-error.js';
 import type { HealthKey, RouteHealth } from '../route-health.js';
 import { AccountLoad } from './account-load.js';
 import { idOf, type PooledRoute, type PoolMember } from './pool-member.js';
@@ -182,4 +183,11 @@ export class AccountUse {
     load.tokens.add(used.inputTokens + used.outputTokens, nowMs);
     if (isAnswer) this.pools.learnLength(route, used.outputTokens);
   }
+}
+
+/** Why an account is passed over before it is hit: others have used up its minute since it was planned. */
+export function fullAccount(waitMs: number): UpstreamError | undefined {
+  if (waitMs <= 0) return undefined;
+  const message = 'the account is at its limit';
+  return new UpstreamError({ failure: 'rate_limited', message, retryAfterMs: waitMs });
 }

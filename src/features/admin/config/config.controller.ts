@@ -21,19 +21,20 @@ import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { CursorPageQueryDto } from '../../../platform/http/cursor-page.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import {
-  ChangedConfigDto,
-  ConfigVersionDto,
-  ConfigVersionListDto,
-  EffectiveConfigDto,
   MakeConfigVersionDto,
-  PricedModelListDto,
-  PricedModelQueryDto,
   PutConfigModelDto,
   PutConfigProviderDto,
   RollBackConfigDto,
   TestConfigProviderDto,
-} from './config.dto.js';
+} from './config-change.dto.js';
+import { ChangedConfigDto, ConfigVersionDto, ConfigVersionListDto } from './config.dto.js';
 import { AdminConfigService } from './config.service.js';
+import {
+  EffectiveConfigDto,
+  PricedModelListDto,
+  PricedModelQueryDto,
+} from './effective-config.dto.js';
+import { EffectiveConfigService } from './effective-config.service.js';
 
 const IF_MATCH = {
   name: 'If-Match',
@@ -51,7 +52,10 @@ const HOLDS = 'It holds on this instance when it is answered, on all others with
 @Operator()
 @Controller('v1/admin/config')
 export class AdminConfigController {
-  constructor(private readonly config: AdminConfigService) {}
+  constructor(
+    private readonly config: AdminConfigService,
+    private readonly inForce: EffectiveConfigService,
+  ) {}
 
   @Get()
   @ApiOperation({
@@ -62,7 +66,7 @@ export class AdminConfigController {
   })
   @ApiOkResponse({ type: EffectiveConfigDto })
   effective(@Res({ passthrough: true }) response: Response): EffectiveConfigDto {
-    const effective = this.config.effective();
+    const effective = this.inForce.effective();
     response.setHeader('ETag', `"${effective.version ?? 0}"`);
     return effective;
   }
@@ -78,7 +82,7 @@ export class AdminConfigController {
   @ApiOkResponse({ type: PricedModelListDto })
   @ApiFilters()
   pricedModels(@Query() query: PricedModelQueryDto): PricedModelListDto {
-    return this.config.pricedModels(query);
+    return this.inForce.pricedModels(query);
   }
 
   @Get('versions')

@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals';
+import { chatModel, modelRoute, tokenPricing } from '../../../test/support/catalogue-models.js';
+import type { Model } from '../catalogue/catalogue.types.js';
+import { configuredRoutes } from './configured-routes.js';
+import { gpt, select } from '../../../test/support/route-selection.js';
+
+describe(configuredRoutes.name, () => {
+  describe('ceiling', () => {
+    const ceilingOf = (fields: Record<string, unknown>, max: number | null = null) => {
+      const model = chatModel('a/b', [modelRoute('a')], { max_completion_tokens: max });
+      return select(fields, {}, [model])[0].ceiling;
+    };
+    const outputOf = (fields: Record<string, unknown>, max: number | null = null) =>
+      select(fields, {}, [chatModel('a/b', [modelRoute('a')], { max_completion_tokens: max })])[0]
+        .output;
+
+    it.each<[string, Record<string, unknown>, number | null, number]>([
+      ['max_tokens', { max_tokens: 10 }, 100, 10],
+      ['max_tokens beyond what the model can do', { max_tokens: 1_000 }, 100, 1_000],
+      ['the larger of both limits', { max_tokens: 10, max_completion_tokens: 20 }, null, 20],
+      ["the model's maximum", {}, 100, 100],
+      ['4,096 where the maximum is larger', {}, 100_000, 4_096],
+      ['4,096 where there is none', {}, null, 4_096],
+      ['each of several answers', { n: 3, max_tokens: 10 }, null, 30],
+    ])('counts %s', (_, fields, max, outputTokens) => {
+      expect(ceilingOf(fields, max)).toMatchObject({ outputTokens, cacheReadTokens: 0 });
+    });
+
+    it.each<[string, Record<string, unknown>, number | null, object]>([
+      ["the caller's limit", { max_tokens: 10 }, 100, { least: 10, most: 10, tokens: 10 }],
+      ['up to the longest answer', {}, 9_000, { least: 4_096, most: 9_000, tokens: 4_096 }],
+      ['up to the context where that is not known', {}, null, { least: 4_096, most: 128_000 }],
+      ['a short longest answer', { n: 2 }, 100, { least: 100, most: 100, choices: 2 }],
+    ])('lets the output be %s', (_, fields, max, expected) => {
+      expect(outputOf(fields, max)).toMatchObject({ ...expected, isShort: false });
+    });
+
+    it('leaves room for the answer beside the prompt, as far as can be told', () => {
+      const messages = [{ role: 'user', content: 'x'.repeat(3_000) }];
+      expect(outputOf({ messages })!.fitting).toBe(128_000 - 1_008);
+      expect(
+        outputOf({ messages: [{ role: 'user', content: 'x'.repeat(400_000) }] })!.fitting,
+      ).toBe(1_024);
+    });
+
+    const image = { type: 'image_url', image_url: { url: 'https://a.b/c.png' } };
+    const pictures = (count: number) => ({
+      messages: [{ role: 'user', content: Array.from({ length: count }, () => image) }],
+    });
+
+    it("counts pictures by the model's figure, and never beyond its context", () => {
+      const tokensOf = (count: number, overrides: object) =>
+        select(pictures(count), {}, [chatModel('a/b', [modelRoute('a')], overrides)])[0].ceiling
+          .inputTokens;
+      expect(tokensOf(2, { media_tokens: { image: 100 } })).toBe(208);
+      expect(tokensOf(2, {})).toBe(10_008);
+      expect(tokensOf(100, {})).toBe(128_000);
+    });
+
+    it('takes all of the prompt for written to the cache where that is billed', () => {
+      const ceilingWith = (prices: object, text = 'x') =>
+        select({ messages: [{ role: 'user', content: text }] }, {}, [
+          chatModel('a/b', [modelRoute('a', { pricing: { ...tokenPricing(), ...prices } })]),
+        ])[0].ceiling;
+      const short = {
+        cacheWrite: 2n * tokenPricing().prompt,
+        cacheWriteLong: 2n * tokenPricing().prompt,
+      };
+      const long = { ...short, cacheWriteLong: 3n * tokenPricing().prompt };
+      expect(ceilingWith({})).toMatchObject({ cacheWriteTokens: 0 });
+      expect(ceilingWith(short)).toMatchObject({ cacheWriteTokens: 9, cacheWriteLongTokens: 0 });
+      expect(ceilingWith(long)).toMatchObject({ cacheWriteTokens: 9, cacheWriteLongTokens: 0 });
+      const marked = [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl: '1h' } }];
+      const { ceiling } = select({ messages: [{ role: 'user', content: marked }] }, {}, [
+        chatModel('a/b', [modelRoute('a', { pricing: { ...tokenPricing(), ...long } })]),
+      ])[0];
+      expect(ceiling).toMatchObject({ cacheWriteTokens: 9, cacheWriteLongTokens: 9 });
+    });
+
+    it('takes all output for reasoning where that is dearer', () => {
+      const pricing = { ...tokenPricing(), reasoning: 3n * tokenPricing().completion };
+      const model = chatModel('a/b', [modelRoute('a', { pricing })]);
+      const { ceiling } = select({ max_tokens: 7 }, {}, [model])[0];
+      expect(ceiling).toMatchObject({ outputTokens: 7, reasoningTokens: 7 });
+    });
+
+    it('counts the prompt', () => {
+      const messages = [{ role: 'user', content: 'x'.repeat(3_000) }];
+      expect(ceilingOf({ messages }).inputTokens).toBeGreaterThanOrEqual(1_000);
+    });
+  });
+
+  describe('time limits', () => {
+    const limitsOf = (stream: boolean, timeouts = {}, limits = {}) =>
+      select({ stream }, { limits }, [chatModel('a/b', [modelRoute('a', { timeouts })])])[0].limits;
+
+    it('are patient with whole answers', () => {
+      expect(limitsOf(true)).toEqual({ firstByteMs: 60_000, idleMs: 60_000, requestMs: 600_000 });
+      expect(limitsOf(false).firstByteMs).toBe(300_000);
+    });
+
+    it('follow the settings, and the catalogue before them', () => {
+      const settings = { firstByteTimeoutMs: 1, idleTimeoutMs: 2, requestTimeoutMs: 3 };
+      expect(limitsOf(true, {}, settings)).toEqual({ firstByteMs: 1, idleMs: 2, requestMs: 3 });
+      const timeouts = { first_byte_ms: 7, idle_ms: 8, request_ms: 9 };
+      expect(limitsOf(false, timeouts, settings)).toEqual({
+        firstByteMs: 7,
+        idleMs: 8,
+        requestMs: 9,
+      });
+    });
+  });
+
+  describe('what a vendor’s figures are held against', () => {
+    const bounded: Model = { ...gpt, context_length: 1_000, max_completion_tokens: 100 };
+    const boundsOf = (fields: Record<string, unknown>, model = bounded) =>
+      select(fields, {}, [model])[0].bounds;
+
+    it('is the model’s context and its output, for each choice', () => {
+      expect(boundsOf({})).toEqual({ inputTokens: 1_000, outputTokens: 100 });
+      expect(boundsOf({ n: 3 })).toEqual({ inputTokens: 1_000, outputTokens: 300 });
+    });
+
+    it('is not less for a caller’s own limit, which the vendor may have ignored', () => {
+      expect(boundsOf({ max_tokens: 5 })).toMatchObject({ outputTokens: 100 });
+    });
+
+    it('is the context where the model’s output has no limit of its own', () => {
+      expect(boundsOf({}, { ...bounded, max_completion_tokens: null })).toMatchObject({
+        outputTokens: 1_000,
+      });
+    });
+
+    it('reaches for a prompt that may be longer than the context as priced', () => {
+      const content = 'x'.repeat(30_000);
+      const { inputTokens } = boundsOf({ messages: [{ role: 'user', content }] })!;
+      expect(inputTokens).toBeGreaterThanOrEqual(10_000);
+    });
+  });
+});

@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { UpstreamError } from '../../../vendors/upstream-error.js';
+import { RouteHealth, type HealthKey } from '../route-health.js';
+import { SharedHealth } from './shared-health.service.js';
+import { Bus, BusChannel } from '../../../../test/support/instance-bus.js';
+
+const COOLDOWN_MS = 10_000;
+const KEY: HealthKey = { provider: 'openai', upstreamModel: 'gpt' };
+const NAME = 'openai/gpt';
+
+interface Instance {
+  health: RouteHealth;
+  channel: BusChannel;
+  shared: SharedHealth;
+}
+
+let bus: Bus;
+let open: Instance[];
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  bus = new Bus();
+  open = [];
+});
+afterEach(() => {
+  for (const { shared } of open) shared.onApplicationShutdown();
+  jest.useRealTimers();
+});
+
+/** @param aheadMs of its clock before the others' */
+function start(aheadMs = 0): Instance {
+  const health = new RouteHealth(COOLDOWN_MS, { monotonicMs: () => performance.now() + aheadMs });
+  const channel = new BusChannel(bus);
+  const shared = new SharedHealth(health, channel, (provider) => provider === 'openai');
+  shared.onApplicationBootstrap();
+  const instance = { health, channel, shared };
+  open.push(instance);
+  return instance;
+}
+
+const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
+function fail(health: RouteHealth, times = 5, key = KEY): void {
+  for (let count = 0; count < times; count++) {
+    health.recordFailure(
+      key,
+      new UpstreamError({ failure: 'server', message: 'x' }),
+      performance.now(),
+    );
+  }
+}
+
+function askToWait(health: RouteHealth, retryAfterMs: number): void {
+  const error = new UpstreamError({ failure: 'rate_limited', message: 'x', retryAfterMs });
+  health.recordFailure(KEY, error, performance.now());
+}
+
+describe('health that instances share', () => {
+  describe('of texts', () => {
+    const text = (items: unknown[], fields: object = {}) =>
+      JSON.stringify({ v: 1, from: 'other', n: 1, items, ...fields });
+    const opened = (fields: object = {}) => ({
+      type: 'open',
+      name: NAME,
+      ageMs: 0,
+      restMs: 5_000,
+      ...fields,
+    });
+    const hear = async (...texts: string[]): Promise<RouteHealth> => {
+      const { health } = start();
+      for (const each of texts) bus.say(each);
+      await pass(10);
+      return health;
+    };
+
+    it('ignores one that comes late or again', async () => {
+      const well = { type: 'well', name: NAME, ageMs: 0, restMs: 0 };
+      const health = await hear(
+        text([opened()], { n: 7 }),
+        text([well], { n: 8 }),
+        text([opened()], { n: 7 }),
+      );
+      expect(health.isCooling(KEY)).toBe(false);
+    });
+
+    it('ignores news that is older than what is known', async () => {
+      const { health } = start();
+      fail(health);
+      await pass(1_000);
+      health.recordAnswer(KEY, 10);
+      await pass(100);
+      bus.say(text([opened({ ageMs: 500 })]));
+      await pass(10);
+      expect(health.isCooling(KEY)).toBe(false);
+    });
+
+    it('takes what it knows of one with more in it, as a later version may send', async () => {
+      const health = await hear(
+        text([{ type: 'verdict', name: NAME }, opened({ why: 'x' })], { more: 1 }),
+      );
+      expect(health.isCooling(KEY)).toBe(true);
+    });
+
+    it.each([
+      ['no JSON', '{'],
+      ['null', 'null'],
+      ['an array', '[]'],
+      ['a number', '5'],
+      ['another version', text([opened()], { v: 2 })],
+      ['no sender', text([opened()], { from: '' })],
+      ['a number that is none', text([opened()], { n: 'x' })],
+      ['no items', text([], { items: { 0: opened() } })],
+      ['too many items', text(Array.from({ length: 2_001 }, () => opened()))],
+      ['too long a text', text([opened()], { more: 'x'.repeat(70_000) })],
+      ['a provider that is not served here', text([opened({ name: 'evil/gpt' })])],
+      ['a name that is none', text([opened({ name: { toString: 'x' } })])],
+      ['too long a name', text([opened({ name: `openai/${'x'.repeat(700)}` })])],
+      ['a rest without end', text([opened({ restMs: 1e300 })])],
+      ['a negative rest', text([opened({ restMs: -1 })])],
+      ['a broken rest', text([opened({ restMs: 1.5 })])],
+      ['an age in the future', text([opened({ ageMs: -1 })])],
+      [
+        'figures of half a pair',
+        text([{ type: 'speeds', name: NAME, latencies: [1], speeds: [] }]),
+      ],
+      ['figures too many', text([{ type: 'speeds', name: NAME, latencies: [1, 1e9], speeds: [] }])],
+      [
+        'figures that are none',
+        text([{ type: 'speeds', name: NAME, latencies: [1, 'x'], speeds: [] }]),
+      ],
+      [
+        'half a memory',
+        text([{ type: 'memory', name: NAME, latencies: [0, []], speeds: [0, [], []] }]),
+      ],
+      ['a try of what is well', text([{ type: 'trying', name: NAME }])],
+    ])('ignores %s', async (_what, each) => {
+      const health = await hear(each);
+      expect(health.isCooling(KEY)).toBe(false);
+      expect(health.sharedRoutes()).toEqual([]);
+      expect(health.speedOf(KEY)).toBeUndefined();
+    });
+
+    it('never waits longer than the setting, whatever it is told', async () => {
+      const health = await hear(text([opened({ restMs: 3_600_000 })]));
+      expect(health.isCooling(KEY)).toBe(true);
+      await pass(COOLDOWN_MS);
+      expect(health.isCooling(KEY)).toBe(false);
+    });
+
+    it('forgets nothing of its own for names that others make up', async () => {
+      const one = start();
+      askToWait(one.health, COOLDOWN_MS);
+      for (let text_ = 0; text_ < 12; text_++) {
+        const items = Array.from({ length: 1_000 }, (_, at) =>
+          opened({ name: `openai/${text_}-${at}`, restMs: 9_000 }),
+        );
+        for (let at = 0; at < items.length; at += 500) {
+          bus.say(text(items.slice(at, at + 500), { n: text_ * 2 + (at > 0 ? 2 : 1) }));
+        }
+      }
+      await pass(50);
+      expect(one.health.isCooling(KEY)).toBe(true);
+      expect(one.health.sharedRoutes().length).toBeLessThanOrEqual(10_000);
+    });
+  });
+});

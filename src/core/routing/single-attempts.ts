@@ -1,0 +1,74 @@
+import { UpstreamError } from '../../vendors/upstream-error.js';
+import type { Upstream } from '../../vendors/upstream.js';
+import { AttemptRecorder } from './attempt-recorder.js';
+import type { PlannedRoute } from './plan.js';
+import { fullAccount } from './pool/account-pools.js';
+import type { OperatorPools } from './pool/operator-pools.js';
+import { isPooled, type PooledRoute } from './pool/pool-member.js';
+import type { FallbackSinks } from './route-fallback.js';
+import type { RoutePauses } from './route-pauses.service.js';
+
+/** Calls to one route, for work that may be asked for once only and so has no fallback. */
+export class SingleAttempts {
+  constructor(
+    private readonly parts: {
+      pauses: Pick<RoutePauses, 'of'>;
+      operatorPools: Pick<OperatorPools, 'of'>;
+      records: FallbackSinks;
+      upstreamOf: (route: PlannedRoute) => Upstream;
+    },
+  ) {}
+
+  async attempt<Result>(
+    route: PlannedRoute,
+    requestId: string,
+    call: (upstream: Upstream) => Promise<Result> | undefined,
+  ): Promise<Result> {
+    const { pauses, records, upstreamOf } = this.parts;
+    if (pauses.of(route)) {
+      // As if no connection came about: nobody was asked, and it may be otherwise in a while.
+      throw new UpstreamError({
+        failure: 'connect',
+        message: 'The operator has paused the route.',
+      });
+    }
+    const pooled = this.pooledOf(route);
+    const full = pooled && fullAccount(records.pools.waitMs(pooled));
+    if (full) throw full;
+    const use = pooled && records.pools.begin(pooled);
+    const tried = new AttemptRecorder(pooled ?? route, records, requestId);
+    let outcome = 'aborted';
+    try {
+      const asked = call(upstreamOf(route));
+      if (!asked) {
+        throw new UpstreamError({
+          failure: 'unsupported',
+          message: `The provider ${route.provider} cannot do this.`,
+          param: 'model',
+        });
+      }
+      const result = await asked;
+      outcome = 'answered';
+      tried.answered(false);
+      return result;
+    } catch (error) {
+      if (error instanceof UpstreamError) {
+        outcome = error.failure;
+        tried.failed(error);
+      }
+      throw error;
+    } finally {
+      tried.end(outcome);
+      use?.end();
+    }
+  }
+
+  /** A route that was stored knows no more of its account than the id. */
+  private pooledOf(route: PlannedRoute): (PlannedRoute & PooledRoute) | undefined {
+    if (isPooled(route)) return route;
+    const { provider, account, byok } = route;
+    const ofOperator = account === undefined ? undefined : this.parts.operatorPools.of(provider);
+    const member = byok ? byok.member : ofOperator?.find((one) => one.account === account);
+    return member && { ...route, pooled: { member, tokens: 0 } };
+  }
+}

@@ -1,0 +1,39 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ImageTokensDetailsDto } from './jobs.dto.js';
+
+class GeneratedImageDto {
+  @ApiPropertyOptional({ description: 'Needs no key; good for as long as the picture is kept.' })
+  url?: string;
+
+  @ApiPropertyOptional({ description: 'The picture itself.' })
+  b64_json?: string;
+}
+
+class ImageUsageDto {
+  @ApiProperty({ type: 'integer', example: 1 })
+  image_count!: number;
+
+  @ApiPropertyOptional({ type: 'integer' })
+  input_tokens?: number;
+
+  @ApiPropertyOptional({ type: ImageTokensDetailsDto })
+  input_tokens_details?: ImageTokensDetailsDto;
+
+  @ApiPropertyOptional({ type: 'integer' })
+  output_tokens?: number;
+
+  @ApiPropertyOptional({ type: 'integer' })
+  total_tokens?: number;
+}
+
+/** Pictures that were made while the caller waited. */
+export class ImageGenerationDto {
+  @ApiProperty({ type: 'integer', description: 'Unix seconds.' })
+  created!: number;
+
+  @ApiProperty({ type: [GeneratedImageDto] })
+  data!: GeneratedImageDto[];
+
+  @ApiProperty({ type: ImageUsageDto, nullable: true })
+  usage!: ImageUsageDto | null;
+}

@@ -1,0 +1,44 @@
+import { jest } from '@jest/globals';
+import { COVERS_ALL, GOOD, World, type Script } from './routing-world.js';
+import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
+import type { Plan, RouteCover } from '../../src/core/routing/plan.js';
+
+export const HEDGE_MS = 100;
+export const slow = (silentMs: number, script: Script = GOOD): Script => ({ ...script, silentMs });
+export const NEVER = 1_000_000;
+
+/** What a reader gets of a request that would have a second route asked after 100 ms. */
+export function ask(
+  world: World,
+  fields: Record<string, unknown> = {},
+  cover: RouteCover = COVERS_ALL,
+) {
+  const events: CanonicalEvent[] = [];
+  const asked = {
+    events,
+    failure: undefined as unknown,
+    isOver: false,
+    plan: undefined as Plan | undefined,
+  };
+  const read = async (): Promise<void> => {
+    const plan = await world.plan({ hedge_ms: HEDGE_MS, ...fields });
+    asked.plan = plan;
+    for await (const event of world.service.open(plan, cover)) events.push(event);
+  };
+  void read()
+    .catch((thrown: unknown) => (asked.failure = thrown))
+    .finally(() => (asked.isOver = true));
+  return asked;
+}
+
+export const routeIn = ({ events }: { events: CanonicalEvent[] }): string | undefined => {
+  const [named] = events;
+  return named?.type === 'route' ? named.route.provider : undefined;
+};
+export const attemptsOf = ({ plan }: { plan: Plan | undefined }) =>
+  plan!.attempts.map(({ route, outcome, isHedge = false, isSpare = false }) => [
+    `${route.provider} ${outcome}`,
+    ...(isHedge ? ['hedge'] : []),
+    ...(isSpare ? ['spare'] : []),
+  ]);
+export const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
