@@ -47,6 +47,7 @@ import { PoolProviderCredentials1764490000000 } from '../../migrations/176449000
 import { CountRouteTokens1764492000000 } from '../../migrations/1764492000000-count-route-tokens.js';
 import { AddTenantRecovery1764495000000 } from '../../migrations/1764495000000-add-tenant-recovery.js';
 import { CreatePriceChecks1764510000000 } from '../../migrations/1764510000000-create-price-checks.js';
+import { DropAlertVendorReports1764520000000 } from '../../migrations/1764520000000-drop-alert-vendor-reports.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -99,4 +100,5 @@ export const MIGRATIONS = [
   CountRouteTokens1764492000000,
   AddTenantRecovery1764495000000,
   CreatePriceChecks1764510000000,
+  DropAlertVendorReports1764520000000,
 ];
