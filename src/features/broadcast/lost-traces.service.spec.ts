@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { BroadcastMetrics } from './broadcast-metrics.js';
+import type { DeliveryRepository } from './delivery.repository.js';
+import { LostTraces } from './lost-traces.service.js';
+
+describe(LostTraces.name, () => {
+  const countDropped = jest.fn<DeliveryRepository['countDropped']>();
+  const counted = jest.fn<BroadcastMetrics['countDropped']>();
+  let lost: LostTraces;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    countDropped.mockReset().mockResolvedValue(undefined);
+    counted.mockReset();
+    lost = new LostTraces(
+      { countDropped } as unknown as DeliveryRepository,
+      { countDropped: counted } as unknown as BroadcastMetrics,
+    );
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  /** Destination, traces, and words of each write. */
+  const written = () => countDropped.mock.calls.map(([id, traces, words]) => [id, traces, words]);
+
+  it('writes down after a second what was lost, added up by destination and reason', async () => {
+    lost.count('a', 2, 'storage');
+    lost.count('a', 3, 'storage');
+    lost.count('a', 1, 'faulty');
+    lost.count('b', 4, 'storage');
+    await jest.advanceTimersByTimeAsync(999);
+    expect(countDropped).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(written()).toEqual([
+      ['a', 5, 'the gateway could not write traces down'],
+      ['a', 1, 'the gateway could not put a trace together'],
+      ['b', 4, 'the gateway could not write traces down'],
+    ]);
+  });
+
+  it('counts each loss at once, and once, for the operator', async () => {
+    lost.count('a', 2, 'storage');
+    countDropped.mockRejectedValueOnce(new Error('away'));
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(counted.mock.calls).toEqual([['storage', 2]]);
+  });
+
+  it('keeps what cannot be written, and adds to it', async () => {
+    countDropped.mockRejectedValueOnce(new Error('away'));
+    lost.count('a', 2, 'buffer_full');
+    await jest.advanceTimersByTimeAsync(1_000);
+    lost.count('a', 3, 'buffer_full');
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(written()).toEqual([
+      ['a', 2, 'the gateway had no room for more traces'],
+      ['a', 5, 'the gateway had no room for more traces'],
+    ]);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(countDropped).toHaveBeenCalledTimes(2);
+  });
+
+  it('leaves the receiver’s own error standing where its queue was full, and there alone', async () => {
+    lost.count('a', 1, 'queue_full');
+    lost.count('b', 1, 'undecided');
+    await lost.write();
+    expect(countDropped.mock.calls.map((call) => call[3])).toEqual([
+      { keepsLastError: true },
+      { keepsLastError: false },
+    ]);
+  });
+
+  it('has nothing to do later once all is written', async () => {
+    lost.count('a', 1, 'storage');
+    await lost.write();
+    expect(jest.getTimerCount()).toBe(0);
+    await lost.write();
+    expect(countDropped).toHaveBeenCalledTimes(1);
+  });
+});

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import pg from 'pg';
+import { GraphilePresence } from './graphile-presence.js';
+
+/** How the next connections behave. */
+const database = { isAway: false, taken: new Set<string>() };
+/** What is used of a connection. */
+interface Connection {
+  connect(): Promise<unknown>;
+  query(sql: string, values?: string[]): Promise<{ rows: object[] }>;
+  end(): Promise<void>;
+}
+
+/** A connection, with what was asked of it. */
+interface Asked {
+  readonly client: pg.Client;
+  readonly queries: string[];
+  readonly names: string[];
+}
+const clients: Asked[] = [];
+const askedOf = (client: unknown): Asked => clients.find((one) => one.client === client)!;
+
+/** Has connections made to `database` in place of a real one. */
+function pretend(): void {
+  const prototype: Connection = pg.Client.prototype;
+  jest.spyOn(prototype, 'connect').mockImplementation(function (this: pg.Client) {
+    clients.push({ client: this, queries: [], names: [] });
+    return database.isAway ? Promise.reject(new Error('refused')) : Promise.resolve();
+  });
+  jest.spyOn(prototype, 'query').mockImplementation(function (
+    this: pg.Client,
+    sql: string,
+    [name]: string[] = [],
+  ) {
+    if (database.isAway) return Promise.reject(new Error('gone'));
+    askedOf(this).queries.push(sql);
+    if (name === undefined) return Promise.resolve({ rows: [] });
+    if (sql.includes('pg_try_advisory_lock')) askedOf(this).names.push(name);
+    return Promise.resolve({ rows: [{ taken: !database.taken.has(name) }] });
+  });
+  jest.spyOn(prototype, 'end').mockImplementation(() => Promise.resolve());
+}
+
+describe(GraphilePresence.name, () => {
+  const onNewRows = jest.fn();
+  let presence: GraphilePresence;
+  const emit = (at: number, event: 'error' | 'end' | 'notification'): boolean =>
+    clients.at(at)!.client.emit(event, new Error('reset'));
+
+  beforeEach(async () => {
+    jest.useFakeTimers();
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    clients.length = 0;
+    pretend();
+    database.isAway = false;
+    database.taken.clear();
+    onNewRows.mockReset();
+    presence = new GraphilePresence('postgres://test', onNewRows);
+    await presence.start();
+  });
+  afterEach(async () => {
+    await presence.stop();
+    jest.restoreAllMocks();
+    jest.useRealTimers();
+  });
+
+  it('hears of new rows', () => {
+    expect(clients[0]!.queries).toEqual(['LISTEN "jobs:insert"']);
+    emit(0, 'notification');
+    expect(onNewRows).toHaveBeenCalledTimes(1);
+  });
+
+  it('takes a name unless another process has it', async () => {
+    database.taken.add('theirs');
+    expect(await presence.take('ours')).toBe(true);
+    expect(await presence.take('theirs')).toBe(false);
+  });
+
+  it('takes its names again after an outage, but none that it has released or never had', async () => {
+    database.taken.add('theirs');
+    for (const name of ['one', 'two', 'theirs']) await presence.take(name);
+    await presence.release('one');
+    emit(0, 'error');
+    expect(pg.Client.prototype.end).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(500);
+    expect(clients).toHaveLength(2);
+    expect(clients[1]!.names).toEqual(['two']);
+  });
+
+  it('makes one connection for one that is lost, however often that says so', async () => {
+    emit(0, 'error');
+    emit(0, 'end');
+    await jest.advanceTimersByTimeAsync(5_000);
+    emit(0, 'end');
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(clients).toHaveLength(2);
+  });
+
+  it('takes names without asking while the database is away, and asks when it is back', async () => {
+    database.isAway = true;
+    emit(0, 'error');
+    expect(await presence.take('one')).toBe(true);
+    await jest.advanceTimersByTimeAsync(5_000);
+    const tries = clients.length;
+    expect(tries).toBeGreaterThan(2);
+    expect(Logger.prototype.warn).toHaveBeenCalledTimes(1);
+    database.isAway = false;
+    await jest.advanceTimersByTimeAsync(500);
+    expect(clients.at(-1)!.names).toEqual(['one']);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(clients).toHaveLength(tries + 1);
+  });
+
+  it('says of each outage once that there is one', async () => {
+    for (const _ of [1, 2]) {
+      database.isAway = true;
+      emit(-1, 'error');
+      await jest.advanceTimersByTimeAsync(2_000);
+      database.isAway = false;
+      await jest.advanceTimersByTimeAsync(2_000);
+    }
+    expect(Logger.prototype.warn).toHaveBeenCalledTimes(2);
+  });
+
+  it('comes back no more once it is stopped', async () => {
+    emit(0, 'error');
+    await presence.stop();
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(clients).toHaveLength(1);
+  });
+});
