@@ -177,7 +177,11 @@ export function usageIn(
  * and `settled` when the charge is committed. Work that fails ends by throwing.
  */
 export type WorkEvent<Output> =
-  RouteEvent | StartEvent | OutputEvent<Output> | UsageEvent | SettledEvent;
+  | RouteEvent
+  | StartEvent
+  | OutputEvent<Output>
+  | UsageEvent
+  | SettledEvent;
 
 /** The answer, or a piece of it. Content: after it has been sent to the caller, there is no way back. */
 export interface OutputEvent<Output> {
@@ -190,7 +194,11 @@ export interface OutputEvent<Output> {
  * counterpart is passed on as it is rather than called `stop`.
  */
 export type FinishReason =
-  'stop' | 'length' | 'tool_calls' | 'content_filter' | (string & Record<never, never>);
+  | 'stop'
+  | 'length'
+  | 'tool_calls'
+  | 'content_filter'
+  | (string & Record<never, never>);
 
 /**
  * Vendors sign what their models think (a signature, or the encrypted thought itself) and want the

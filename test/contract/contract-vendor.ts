@@ -69,7 +69,12 @@ export interface ScriptedAnswer {
 }
 
 export type FailureKind =
-  'rate_limited' | 'overloaded' | 'server' | 'bad_request' | 'context_length' | 'bad_key';
+  | 'rate_limited'
+  | 'overloaded'
+  | 'server'
+  | 'bad_request'
+  | 'context_length'
+  | 'bad_key';
 
 export interface Reply {
   status: number;

@@ -38,7 +38,9 @@ export function makeQueryClient(): QueryClient {
 
 /** Milliseconds between two readings, which may depend on what was read; false: it is read once. */
 type Interval<Page> =
-  number | false | ((query: { state: { data: InfiniteData<Page> | undefined } }) => number | false);
+  | number
+  | false
+  | ((query: { state: { data: InfiniteData<Page> | undefined } }) => number | false);
 
 /**
  * A list that is read page by page.

@@ -8,7 +8,8 @@ export type Session = components['schemas']['Session'];
 export type SessionTenant = Pick<Session['tenants'][number], 'id' | 'name'>;
 /** What a person may do: a member's rights for the chosen tenant, and an operator's. */
 export type Right =
-  Session['tenants'][number]['rights'][number] | Session['operator_rights'][number];
+  | Session['tenants'][number]['rights'][number]
+  | Session['operator_rights'][number];
 
 export interface SessionValue {
   session: Session;

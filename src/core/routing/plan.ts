@@ -49,7 +49,13 @@ export interface RouteAttempt {
   sentAt?: Date | undefined;
   durationMs: number;
   outcome:
-    'pending' | 'answered' | 'outpaced' | 'unjoined' | 'uncovered' | 'aborted' | UpstreamFailure;
+    | 'pending'
+    | 'answered'
+    | 'outpaced'
+    | 'unjoined'
+    | 'uncovered'
+    | 'aborted'
+    | UpstreamFailure;
   /** The vendor's HTTP status, where a failure had one. */
   status?: number | undefined;
   /** What the vendor reported before it failed without any content, and of each part of one answer. */

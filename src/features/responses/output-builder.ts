@@ -32,7 +32,11 @@ import { toEncryptedContent } from './responses.vendor.js';
 export type EmitEvent = (type: string, fields: Record<string, unknown> | (() => string)) => void;
 
 export type ContentEvent =
-  TextEvent | ReasoningEvent | RefusalEvent | ToolCallEvent | ToolArgumentsEvent;
+  | TextEvent
+  | ReasoningEvent
+  | RefusalEvent
+  | ToolCallEvent
+  | ToolArgumentsEvent;
 
 /** A message or a block of reasoning that is being written; tool calls stay open beside each other. */
 type OpenItem = { item: MessageItem | ReasoningItem; index: number };

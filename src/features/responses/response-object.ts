@@ -5,7 +5,12 @@ import { gatewayErrorOf } from '../../platform/database/database-outage.js';
 import { responseDefaults } from '../../vendors/dialects/responses/response-defaults.js';
 
 export type ResponseStatus =
-  'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+  | 'queued'
+  | 'in_progress'
+  | 'completed'
+  | 'incomplete'
+  | 'failed'
+  | 'cancelled';
 
 /** What of an answer is not in the request. */
 export interface ResponseState {
@@ -83,7 +88,11 @@ export function toResponseError(failure: unknown): { code: string; message: stri
 
 /** The items of an answer, as callers get them. */
 export type OutputItem =
-  MessageItem | ReasoningItem | FunctionCallItem | CustomToolCallItem | BuiltInCallItem;
+  | MessageItem
+  | ReasoningItem
+  | FunctionCallItem
+  | CustomToolCallItem
+  | BuiltInCallItem;
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 

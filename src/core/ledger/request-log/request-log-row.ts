@@ -79,7 +79,12 @@ export interface LoggedAttempt {
 
 /** How a request ended. `status` of the interface's log row is `success` for `completed` and `cancelled`. */
 export type RequestOutcome =
-  'completed' | 'failed' | 'cancelled' | 'timeout' | 'crashed' | 'refused';
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'timeout'
+  | 'crashed'
+  | 'refused';
 
 /** One request as the log keeps it; its money is decided by the settlement that commits it. */
 export interface RequestLogDraft {

@@ -33,7 +33,8 @@ interface ConverseTools {
 }
 
 type JsonPlan =
-  { kind: 'none' | 'instruction' } | { kind: 'native' | 'tool'; name: string; schema: JsonObject };
+  | { kind: 'none' | 'instruction' }
+  | { kind: 'native' | 'tool'; name: string; schema: JsonObject };
 
 const JSON_TOOL = 'answer_in_json';
 const JSON_TOOL_DESCRIPTION =
