@@ -3,7 +3,6 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import type { JsonObject } from '../../platform/http/json-body.js';
 import {
   builtInRows,
-  canonicalJson,
   catalogueFingerprint,
   mergeRows,
   readOperatorRows,
@@ -11,6 +10,7 @@ import {
   type CatalogueRows,
   type KnownModels,
 } from './load-catalogue.js';
+import { canonicalJson } from './canonical-json.js';
 import type { Model } from './catalogue.types.js';
 import { nearestIds } from './nearest-ids.js';
 

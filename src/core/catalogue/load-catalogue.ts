@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { ConfigError, readJsonFile } from '../../platform/config/config-error.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { presetCatalogues } from '../../vendors/vendors.js';
+import { canonicalCatalogue, canonicalRow, fingerprintOfText } from './canonical-json.js';
 import { catalogueModelSchema } from './catalogue.schema.js';
 import type { CatalogueModel, Model } from './catalogue.types.js';
 import { exactPricesOf } from './exact-pricing-of.js';
@@ -13,8 +13,6 @@ import { shareWeights } from './share-weights.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 
 const BUILT_IN = new URL('./data/', import.meta.url);
-
-const FINGERPRINT_DIGITS = 12;
 
 /** What a row may leave out. An operator's row for a local server then is an id and two prices. */
 const DEFAULTS = {
@@ -108,7 +106,7 @@ export function toCatalogue(rows: CatalogueRows, known?: KnownModels): LoadedCat
     changesAt = Math.min(changesAt, until);
   };
   for (const [id, row] of rows) {
-    const text = known && JSON.stringify(row);
+    const text = known && canonicalRow(row);
     const before = known?.get(id);
     if (before && before.text === text && nowMs < (before.until ?? Infinity)) {
       add(before);
@@ -127,7 +125,7 @@ export function toCatalogue(rows: CatalogueRows, known?: KnownModels): LoadedCat
 
 /** The same where the same rows are, in whatever order. */
 export function catalogueFingerprint(rows: CatalogueRows): string {
-  return fingerprintOf([...rows].sort(([one], [other]) => (one < other ? -1 : 1)));
+  return fingerprintOfText(canonicalCatalogue(rows));
 }
 
 interface MadeModel {
@@ -159,23 +157,6 @@ function makeModel(id: string, row: JsonObject, nowMs: number): MadeModel | stri
     model: toModel(rowAt(complete, nowMs)),
     until: nextChangeOf([complete, ...complete.routes], nowMs),
   };
-}
-
-/** Names a value by 12 hexadecimal digits: the same for the same one, whatever the order of its fields. */
-export function fingerprintOf(value: unknown): string {
-  return createHash('sha256')
-    .update(canonicalJson(value))
-    .digest('hex')
-    .slice(0, FINGERPRINT_DIGITS);
-}
-
-/** JSON with the fields of each object in order; one that is undefined is not there. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    isJsonObject(member)
-      ? Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : member,
-  );
 }
 
 /** @throws ConfigError when the file cannot be read, or is none of rows */

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../catalogue/load-catalogue.js';
+import { canonicalJson } from '../catalogue/canonical-json.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import type { ConfigDocument } from './config-document.js';
 

@@ -4,7 +4,12 @@ import {
   toCatalogue,
   type CatalogueRows,
 } from '../catalogue/load-catalogue.js';
-import { fingerprintOf } from '../catalogue/load-catalogue.js';
+import {
+  canonicalCatalogue,
+  canonicalJson,
+  canonicalRows,
+  fingerprintOfText,
+} from '../catalogue/canonical-json.js';
 import type { AppConfig, AccountEntry, ProviderEntry } from '../../platform/config/app-config.js';
 import { checkProviders } from '../../platform/config/configured-providers.js';
 import {
@@ -105,7 +110,7 @@ export function catalogueOf({ models }: Pick<ConfigDocument, 'models'>): Catalog
 
 /** Names the program's own rows. */
 export function builtInFingerprint(): string {
-  return fingerprintOf([...builtInRows()]);
+  return fingerprintOfText(canonicalRows(builtInRows()));
 }
 
 /** Names what is in force: the same on all instances that do the same. Nothing secret goes into it. */
@@ -115,8 +120,10 @@ export function configFingerprint(
   settings: SettingValues,
 ): string {
   const byId = (one: { id: string }, other: { id: string }): number => (one.id < other.id ? -1 : 1);
-  const rows = [...catalogue].sort(([one], [other]) => (one < other ? -1 : 1));
-  return fingerprintOf({ rows, providers: [...providers].sort(byId), settings });
+  return fingerprintOfText(
+    `{"providers":${canonicalJson([...providers].sort(byId))},` +
+      `"rows":${canonicalCatalogue(catalogue)},"settings":${canonicalJson(settings)}}`,
+  );
 }
 
 /**
