@@ -235,16 +235,17 @@ beforeAll(async () => {
         .map(([method]) => `${method.toUpperCase()} ${path}`),
   );
 });
-afterEach(async () => {
-  // A tenant may have few of them.
-  for (const path of ['/v1/customer/broadcast/destinations', '/v1/customer/alerts']) {
-    const { data } = (await set.call('GET', path)).body as { data: { id: string }[] };
-    for (const { id } of data) {
-      await set.call('DELETE', `${path}/${id}`, undefined, set.gateway.managementKey);
-    }
-  }
-});
 afterAll(() => set.close());
+
+/** A tenant may have few of these. */
+const FEW = ['/v1/customer/broadcast/destinations', '/v1/customer/alerts'];
+
+async function removeAll(path: string): Promise<void> {
+  const { data } = (await set.call('GET', path)).body as { data: { id: string }[] };
+  for (const { id } of data) {
+    await set.call('DELETE', `${path}/${id}`, undefined, set.gateway.managementKey);
+  }
+}
 
 /** Makes one with the tenant's routing key, and returns its id. */
 async function make(thing: keyof typeof THINGS): Promise<string> {
@@ -345,6 +346,9 @@ describe("a tenant's account", () => {
     const { of: thing, status = [200], only } = ruleOf(operation);
     const isChange = !operation.startsWith('GET');
     const named = operation.includes('{request_id}') ? 'request_id' : 'id';
+    const few = FEW.find((path) => operation.includes(` ${path}`));
+
+    if (few) afterEach(() => removeAll(few));
 
     it('answers 401 without a key, and to a revoked, expired or unknown one', async () => {
       const call = await callOf(operation);
@@ -359,9 +363,8 @@ describe("a tenant's account", () => {
         else if (thing) expect(json(answer)).toEqual(refusal(404, 'not_found_error', named));
         else expect(status).toContain(answer.status);
         // An error may name the id that was asked for.
-        for (const secret of secrets) {
-          if (!call.path.includes(secret)) expect(answer.text).not.toContain(secret);
-        }
+        const told = [...secrets].filter((secret) => answer.text.includes(secret));
+        expect(told.filter((secret) => !call.path.includes(secret))).toEqual([]);
       }
       const own = only === 'management' ? set.gateway.managementKey : set.gateway.apiKey;
       const { status: answered } = await send(call, own);
