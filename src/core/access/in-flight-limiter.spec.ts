@@ -142,11 +142,13 @@ describe(InFlightLimiter.name, () => {
 
     it('are waited for by no more than five hundred', async () => {
       const inFlight = limiter();
-      begin(inFlight, 502);
+      const { responses } = begin(inFlight, 502);
       await expect(inFlight.waitForTurn(caller('a'), responseOf())).rejects.toEqual(
         refusal('max_waiting_per_tenant'),
       );
       expect(begin(inFlight, 1, 'other').atWork).toEqual([0]);
+      // Their turns, of a quarter of a second each, would hold the process for a minute.
+      for (const response of responses) response.emit('close');
     });
   });
 });
