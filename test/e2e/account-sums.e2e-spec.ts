@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { JobSweeper } from '../../src/features/jobs/job-sweeper.service.js';
 import type { AnalyticsDto } from '../../src/features/customer/analytics/analytics.dto.js';
 import type { LogRowDto } from '../../src/core/ledger/request-log/log-row.dto.js';
 import type { StatementDto } from '../../src/features/customer/statements/statements.dto.js';
@@ -12,12 +13,7 @@ import {
 import { done, fakeMedia, file } from '../support/fake-media.js';
 import { jobIn, submitJob } from '../support/job-client.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
-import { importBuilt } from '../support/built.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
-
-const { JobSweeper } = await importBuilt<
-  typeof import('../../src/features/jobs/job-sweeper.service.js')
->('features/jobs/job-sweeper.service.js');
 
 const API_KEYS = '/v1/customer/api-keys';
 const GRANTED = 1_000_000_000;

@@ -1,17 +1,11 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { InstanceService } from '../../src/core/ledger/instance.service.js';
+import { AlertEvaluator } from '../../src/core/alerts/alert-evaluator.service.js';
 import type { BootedGateway } from '../support/boot-gateway.js';
 import { bootWithVendor, type VendorSetUp } from '../support/boot-with-vendor.js';
-import { importBuilt } from '../support/built.js';
 import { until } from '../support/until.js';
 import { startReceiver } from '../support/webhook-receiver.js';
-
-const { AlertEvaluator } = await importBuilt<
-  typeof import('../../src/core/alerts/alert-evaluator.service.js')
->('core/alerts/alert-evaluator.service.js');
-const { InstanceService } = await importBuilt<
-  typeof import('../../src/core/ledger/instance.service.js')
->('core/ledger/instance.service.js');
 
 const CUSTOMER = '/v1/customer/alerts';
 const ADMIN = '/v1/admin/alerts';

@@ -5,22 +5,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { ServableArtifact } from '../../src/features/jobs/job-artifacts.service.js';
+import {
+  JobArtifacts,
+  type ServableArtifact,
+} from '../../src/features/jobs/job-artifacts.service.js';
+import { ArtifactStore } from '../../src/features/jobs/artifacts/artifact-store.js';
+import { ArtifactUrls } from '../../src/features/jobs/artifacts/artifact-urls.js';
 import { sourceOf } from '../support/artifact-bytes.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { importBuilt } from '../support/built.js';
 import { startTestS3 } from '../support/s3-server.js';
 import { until } from '../support/until.js';
-
-const { ArtifactUrls } = await importBuilt<
-  typeof import('../../src/features/jobs/artifacts/artifact-urls.js')
->('features/jobs/artifacts/artifact-urls.js');
-const { ArtifactStore } = await importBuilt<
-  typeof import('../../src/features/jobs/artifacts/artifact-store.js')
->('features/jobs/artifacts/artifact-store.js');
-const { JobArtifacts } = await importBuilt<
-  typeof import('../../src/features/jobs/job-artifacts.service.js')
->('features/jobs/job-artifacts.service.js');
 
 const TEXT = '0123456789';
 const MEGABYTES = randomBytes(8 * 1024 * 1024);

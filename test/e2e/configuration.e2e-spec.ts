@@ -3,10 +3,9 @@ import { ConsoleLogger } from '@nestjs/common';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { startGateway } from '../../src/app/gateway.js';
+import { startGateway } from '../../src/app/gateway.js';
 import { loadSettings } from '../../src/app/load-settings.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { importBuilt } from '../support/built.js';
 import { startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
 import { answeredAsBeforeMs } from '../support/logged-request.js';
 import { runOperatorCommand } from '../support/operator-command.js';
@@ -339,8 +338,7 @@ describe('the configuration', () => {
     expect((await readiness(third)).config.version).toBe(await latest());
     expect(await costOf(third, 'sandbox/echo-two')).toBe(9_000);
     await third.close();
-    const built = await importBuilt<{ startGateway: typeof startGateway }>('app/gateway.js');
-    const worker = await built.startGateway(
+    const worker = await startGateway(
       loadSettings({
         DATABASE_URL: own.url,
         PORT: '0',

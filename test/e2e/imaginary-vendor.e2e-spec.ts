@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startGateway } from '../../src/app/gateway.js';
 import { loadSettings } from '../../src/app/load-settings.js';
 import { VENDORS } from '../../src/vendors/vendors.js';
 import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
@@ -38,16 +37,13 @@ describe('a vendor that is added by a folder and a line of the list', () => {
         ],
       },
     ]);
-    gateway = await bootGateway(
-      {
-        ...files.environment,
-        IMAGINARY_KEY: 'open-sesame',
-        IMAGINARY_BASE_URL: vendor.origin,
-        IMAGINARY_DISTRICT: 'north',
-        GATEWAY_COOLDOWN_MS: '1',
-      },
-      { startGateway, loadSettings },
-    );
+    gateway = await bootGateway({
+      ...files.environment,
+      IMAGINARY_KEY: 'open-sesame',
+      IMAGINARY_BASE_URL: vendor.origin,
+      IMAGINARY_DISTRICT: 'north',
+      GATEWAY_COOLDOWN_MS: '1',
+    });
   });
   afterEach(() => {
     vendor.script = reply(200, HEADERS, BODY);
@@ -56,6 +52,8 @@ describe('a vendor that is added by a folder and a line of the list', () => {
     await gateway.close();
     await vendor.close();
     await files.remove();
+    // Later suites have the same list.
+    VENDORS.pop();
   });
 
   const ask = (rest: object = {}): Promise<Response> =>

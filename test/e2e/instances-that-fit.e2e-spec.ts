@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { InstanceFit } from '../../src/app/operations/instance-fit.service.js';
 import { runCommand } from '../../src/app/commands/run-command.js';
 import { loadSettings } from '../../src/app/load-settings.js';
 import { CredentialCipher } from '../../src/core/credentials/credential-cipher.service.js';
 import { secretFingerprint } from '../../src/platform/crypto/secret-box.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { importBuilt } from '../support/built.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { spawnGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -44,9 +44,6 @@ async function boot(environment: Record<string, string> = {}): Promise<BootedGat
 async function readiness(
   gateway: BootedGateway,
 ): Promise<{ status: number; degraded: string[]; reasons: string[] }> {
-  const { InstanceFit } = await importBuilt<
-    typeof import('../../src/app/operations/instance-fit.service.js')
-  >('app/operations/instance-fit.service.js');
   await gateway.gateway.application.get(InstanceFit, { strict: false }).look();
   const response = await gateway.fetch('/readyz');
   const body = (await response.json()) as { degraded: string[]; reasons: string[] };

@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { JobClaims } from '../../src/features/jobs/job-claims.repository.js';
 import type { GalleryJobDto, JobGalleryDto } from '../../src/features/jobs/job-gallery.dto.js';
 import { reply, startScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { importBuilt } from '../support/built.js';
 import { done, fakeMedia, hang, type FakeMedia } from '../support/fake-media.js';
 import { jobIn, listJobs, submitJob } from '../support/job-client.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import { TestBrowser } from '../support/test-browser.js';
 import { until } from '../support/until.js';
-
-const { JobClaims } = await importBuilt<
-  typeof import('../../src/features/jobs/job-claims.repository.js')
->('features/jobs/job-claims.repository.js');
 
 describe('the paths of jobs', () => {
   let gateway: BootedGateway;

@@ -1,16 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
+import { JobWorker } from '../../src/features/jobs/job-worker.service.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { listedJob, readJob, submitJob, type JobBody } from '../support/job-client.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { startMediaVendor, type MediaVendor } from '../support/media-vendor.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
-import { importBuilt } from '../support/built.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-
-const { JobWorker } = await importBuilt<
-  typeof import('../../src/features/jobs/job-worker.service.js')
->('features/jobs/job-worker.service.js');
 
 const CREDENTIALS = '/v1/customer/provider-credentials';
 const SHARED_KEY = 'operators-key-for-one';

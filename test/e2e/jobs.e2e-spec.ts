@@ -1,4 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { JobSweeper } from '../../src/features/jobs/job-sweeper.service.js';
+import { JobWorker } from '../../src/features/jobs/job-worker.service.js';
+import { JobEndings } from '../../src/features/jobs/job-endings.service.js';
+import { JobRetentionService } from '../../src/features/jobs/job-retention.service.js';
+import { JobsRepository } from '../../src/features/jobs/jobs.repository.js';
+import { MediaFailedError } from '../../src/vendors/media-work.js';
+import { UpstreamError } from '../../src/vendors/upstream-error.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { done, fakeMedia, file, hang, type FakeMedia } from '../support/fake-media.js';
 import { balanceOf, jobEntries, jobLogs } from '../support/job-accounts.js';
@@ -7,29 +14,7 @@ import { jobQueues } from '../support/job-queues.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import type { TestRedis } from '../support/redis-server.js';
-import { importBuilt } from '../support/built.js';
 import { until } from '../support/until.js';
-
-const { UpstreamError } = await importBuilt<typeof import('../../src/vendors/upstream-error.js')>(
-  'vendors/upstream-error.js',
-);
-const { MediaFailedError } =
-  await importBuilt<typeof import('../../src/vendors/media-work.js')>('vendors/media-work.js');
-const { JobsRepository } = await importBuilt<
-  typeof import('../../src/features/jobs/jobs.repository.js')
->('features/jobs/jobs.repository.js');
-const { JobRetentionService } = await importBuilt<
-  typeof import('../../src/features/jobs/job-retention.service.js')
->('features/jobs/job-retention.service.js');
-const { JobEndings } = await importBuilt<
-  typeof import('../../src/features/jobs/job-endings.service.js')
->('features/jobs/job-endings.service.js');
-const { JobWorker } = await importBuilt<
-  typeof import('../../src/features/jobs/job-worker.service.js')
->('features/jobs/job-worker.service.js');
-const { JobSweeper } = await importBuilt<
-  typeof import('../../src/features/jobs/job-sweeper.service.js')
->('features/jobs/job-sweeper.service.js');
 
 const PRICE = 40_000;
 

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { describeWithoutService as DescribeWithoutService } from '../../src/app/openapi.js';
-import { importBuilt } from '../support/built.js';
+import { describeWithoutService } from '../../src/app/openapi.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { until } from '../support/until.js';
@@ -152,9 +151,6 @@ describe('the service as a process', () => {
   });
 
   it('is run from a bundle, which describes itself as its modules do and finds the files beside them', async () => {
-    const { describeWithoutService } = await importBuilt<{
-      describeWithoutService: typeof DescribeWithoutService;
-    }>('app/openapi.js');
     const description = await (await fetch(`${gateway.url}/docs-json`)).text();
     expect(JSON.parse(description)).toEqual(
       JSON.parse(JSON.stringify(await describeWithoutService())),

@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Caller } from '../../src/core/access/caller.js';
 import { hashApiKey } from '../../src/core/access/api-key.js';
-import type { loadSettings } from '../../src/app/load-settings.js';
+import { loadSettings } from '../../src/app/load-settings.js';
 import type { AppConfig } from '../../src/platform/config/app-config.js';
 import type { Database } from '../../src/platform/database/database.js';
-import type { Gateway, startGateway } from '../../src/app/gateway.js';
-import { importBuilt } from './built.js';
+import { startGateway, type Gateway } from '../../src/app/gateway.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
 export interface BootedGateway {
@@ -34,27 +33,18 @@ export interface BootedGateway {
  * The whole built service over HTTP on a free loopback port, with a database of its own.
  *
  * @param environment settings beside the ones that make it run here
- * @param options.startGateway of the sources, for a suite that changes them; likewise loadSettings
+ * @param options.database one that there is already
  */
 export async function bootGateway(
   environment: Record<string, string> = {},
-  options: {
-    database?: TestDatabase;
-    startGateway?: typeof startGateway;
-    loadSettings?: typeof loadSettings;
-  } = {},
+  options: { database?: TestDatabase } = {},
 ): Promise<BootedGateway> {
-  const [built, builtSettings] = await Promise.all([
-    importBuilt<typeof import('../../src/app/gateway.js')>('app/gateway.js'),
-    importBuilt<typeof import('../../src/app/load-settings.js')>('app/load-settings.js'),
-  ]);
   const own = options.database ?? (await createTestDatabase());
   const dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-e2e-'));
   const apiKey = environment.GATEWAY_BOOTSTRAP_API_KEY ?? `sk-${randomBytes(20).toString('hex')}`;
   const managementKey = `sk-mgmt-${randomBytes(20).toString('hex')}`;
   const adminKey = environment.GATEWAY_ADMIN_KEY ?? `sk-admin-${randomBytes(20).toString('hex')}`;
-  const read = options.loadSettings ?? builtSettings.loadSettings;
-  const config = read({
+  const config = loadSettings({
     PORT: '0',
     HOST: '127.0.0.1',
     DATABASE_URL: own.url,
@@ -73,10 +63,7 @@ export async function bootGateway(
     GATEWAY_CHECK_KEYS: 'off',
     ...environment,
   });
-  const gateway = await (options.startGateway ?? built.startGateway)(
-    config,
-    new ConsoleLogger({ logLevels: ['fatal'] }),
-  );
+  const gateway = await startGateway(config, new ConsoleLogger({ logLevels: ['fatal'] }));
   const tenantId = await tenantOf(own.database, apiKey);
   const call = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(gateway.url + path, {

@@ -1,11 +1,7 @@
+import { UpstreamRegistry } from '../../src/vendors/upstream.registry.js';
 import type { MediaFile, MediaProgress } from '../../src/vendors/media-work.js';
 import type { Upstream } from '../../src/vendors/upstream.js';
-import { importBuilt } from './built.js';
 import type { BootedGateway } from './boot-gateway.js';
-
-const { UpstreamRegistry } = await importBuilt<
-  typeof import('../../src/vendors/upstream.registry.js')
->('vendors/upstream.registry.js');
 
 type Media = Pick<Upstream, 'submitMedia' | 'pollMedia' | 'cancelMedia'>;
 

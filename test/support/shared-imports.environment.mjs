@@ -10,8 +10,12 @@ const SHARED_CLASSES = [
   ...['Error', 'RangeError', 'SyntaxError', 'TypeError'],
 ];
 
-/** A suite with these has sources of its own: they go by its clock, its process and its globals, or have other neighbours. */
-const OWN_SOURCES = /useFakeTimers|on-fake-clock|spyOn\((?:process|global)|unstable_mockModule/;
+/**
+ * A suite with these has sources of its own: they go by its clock, its process and its globals, or have other
+ * neighbours.
+ */
+const OWN_SOURCES =
+  /useFakeTimers|on-fake-clock|process\.env\[|spyOn\((?:process|global)|unstable_mockModule/;
 
 // Packages ask `instanceof Object` of a suite's literals too, which have a root of their own.
 Object.defineProperty(Object, Symbol.hasInstance, {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { ANSWER_ID, responsesRequest } from '../../../test/support/responses-requests.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import { ProviderError, RateLimitError } from '../../platform/errors/gateway-errors.js';
@@ -104,7 +104,10 @@ describe(ResponsesStreamRenderer.name, () => {
       finish('tool_calls'),
       settled,
     ];
+    // Both are ended in one second.
+    const now = jest.spyOn(Date, 'now').mockReturnValue(1_700_000_005_000);
     expect(streamOf(events).at(-1)?.response).toEqual(wholeOf(events));
+    now.mockRestore();
   });
 
   it('tells reasoning as its summary, ended by its signature', () => {
