@@ -229,7 +229,11 @@ async function makeTenants(client) {
   return keys;
 }
 
-/** Rows of this month in the order of time, of all tenants, with ids as the service makes them. */
+/**
+ * Rows of this month in the order of time, of all tenants, with ids as the service makes them
+ * (`src/platform/http/request-id.ts`). They count as added up: ten million would take the service hours, in
+ * which what a request costs could not be told apart.
+ */
 async function fillLog(client, rows) {
   for (let start = 1; start <= rows; start += CHUNK) {
     await client.query(
@@ -237,18 +241,25 @@ async function fillLog(client, rows) {
           WHERE type = 'routing'),
         moment AS (SELECT n, date_trunc('month', now())
             + (now() - date_trunc('month', now())) * (n::float8 / $1) AS at
-          FROM generate_series($2::bigint, $3::bigint) AS n)
+          FROM generate_series($2::bigint, $3::bigint) AS n),
+        timed AS (SELECT n, at, lpad(to_hex(
+            ((extract(year FROM at) - 2020) * 12 + extract(month FROM at) - 1)::bigint * 262144
+            + (extract(epoch FROM at - date_trunc('month', at)) / (31 * 86400) * 262144)::bigint
+          ), 7, '0') AS step FROM moment),
+        filled AS (
        INSERT INTO request_logs (
          request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome, traffic_mode,
          prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
          usage_source, cost, model_charge, byok_platform_fee, managed_tool_fee, streamed, latency_ms,
          generation_time_ms, created_at)
-       SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '7'
-           || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15))::uuid,
+       SELECT ('6d6f6e74' || left(step, 4) || '4' || right(step, 3) || '8'
+           || left(md5(n::text), 15))::uuid,
          ids[1 + n % cardinality(ids)], keys[1 + n % cardinality(ids)], 'chat', 'vendor/model',
          'vendor', 'success', 'completed', 'shared', 100, 50, 0, 0, 0, 'upstream', 70, 70, 0, 0,
          false, 300, 200, at
-       FROM moment, tenant`,
+       FROM timed, tenant RETURNING id)
+       UPDATE request_log_progress SET rolled_up_id = newest, series_id = newest, facet_id = newest
+       FROM (SELECT max(id) AS newest FROM filled) AS last`,
       [rows, start, Math.min(start + CHUNK - 1, rows)],
     );
   }

@@ -76,8 +76,12 @@ describeWithRedis('several workers', () => {
   it('share one rate limit exactly, and their metrics add up', async () => {
     // All within one minute's window.
     const second = new Date().getUTCSeconds();
-    if (second > 50) await wait((61 - second) * 1000);
-    const statuses = await Promise.all(Array.from({ length: 2 * LIMIT }, () => ask()));
+    if (second > 40) await wait((61 - second) * 1000);
+    const statuses: number[] = [];
+    // So few at once that Redis answers in time on a busy machine, too.
+    while (statuses.length < 2 * LIMIT) {
+      statuses.push(...(await Promise.all(Array.from({ length: 10 }, () => ask()))));
+    }
     expect(statuses.filter((status) => status === 200)).toHaveLength(LIMIT);
     expect(statuses.filter((status) => status === 429)).toHaveLength(LIMIT);
 

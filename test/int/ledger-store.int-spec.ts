@@ -84,6 +84,39 @@ describe('LedgerStore.hold', () => {
     ]);
   });
 
+  it('finds its rows by their indexes, however many tenants there are', async () => {
+    const { database } = testDatabase;
+    await database.query(
+      `WITH tenant AS (
+         INSERT INTO tenants (name) SELECT 'tenant ' || n FROM generate_series(1, 10000) AS n RETURNING id
+       ), account AS (INSERT INTO accounts (tenant_id) SELECT id FROM tenant)
+       INSERT INTO api_keys (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute)
+       SELECT id, 'routing', 'key', decode(md5(id::text), 'hex'), 'sk-', 600 FROM tenant`,
+    );
+    await database.query('ANALYZE');
+    const tenant = await createTenant(database, 1_000);
+    const settleMany = async (): Promise<void> => {
+      const holds = Array.from({ length: 20 }, () => holdOperation(tenant, 1));
+      await Promise.all(holds.map((operation) => store.hold(operation)));
+      const settled = holds.map(({ requestId }) => settleOperation(tenant, requestId, 1));
+      await Promise.all(settled.map((operation) => store.settle(operation)));
+    };
+    const rowsRead = async (): Promise<number> => {
+      // Sessions say what they have read once a second, with a statement.
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      await settleMany();
+      const { rows } = await database.query<{ read: number }>(
+        `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int8 AS read FROM pg_stat_user_tables
+         WHERE relname IN ('accounts', 'api_keys', 'account_months')`,
+      );
+      return rows[0]?.read ?? NaN;
+    };
+    const before = await rowsRead();
+    for (let round = 0; round < 5; round++) await settleMany();
+    // Of a hundred holds and settlements, a few rows each.
+    expect((await rowsRead()) - before).toBeLessThan(5_000);
+  });
+
   it('leaves its connection as it was, so that settlements wait for the disk', async () => {
     const tenant = await createTenant(testDatabase.database, 10);
     await open(tenant, 10);
