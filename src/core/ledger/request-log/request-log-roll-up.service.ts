@@ -10,6 +10,9 @@ import { SweepTimer } from '../../../platform/time/sweep-timer.js';
 import { ROLL_UP } from './roll-up-statements.js';
 import { ADD_TO_SERIES, CLEAR_FACETS, MAKE_FACETS } from './series-statements.js';
 
+/** A settlement that corrects a row waits for the transaction that adds rows up, five seconds at most. */
+const LONGEST_MS = 500;
+const LEAST_SHARE = 1 / 64;
 const INTERVAL_MS = 10_000;
 interface Progress {
   rolled_up_id: number;
@@ -30,8 +33,10 @@ const LOOK_INTERVAL_MS = 25;
 export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Series of a kind in a tenant's month: with all that requests have in common, and with end users alone. */
   seriesOfMonth = { most: 20_000, mostOfAll: 50_000 };
-  /** Rows of one transaction: a settlement that corrects a row waits for it, so it must be short. */
+  /** Rows of one transaction at most. */
   rowsAtOnce = 10_000;
+  /** Of those so many that a transaction is short: rows of as many tenants take a hundred times what rows of one do. */
+  private share = 1;
   private readonly logger = new Logger(RequestLogRollUpService.name);
   private readonly timer = new SweepTimer(
     () => this.rollUpNow(),
@@ -91,14 +96,23 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
   }
 
   /** @returns whether there is more to do for this instance */
-  private rollUpNext(lastId: number): Promise<boolean> {
+  private async rollUpNext(lastId: number): Promise<boolean> {
+    const startedMs = performance.now();
+    const hasMore = await this.rollUpRows(lastId, Math.ceil(this.rowsAtOnce * this.share));
+    const takenMs = performance.now() - startedMs;
+    if (takenMs > LONGEST_MS) this.share = Math.max(this.share / 2, LEAST_SHARE);
+    else if (takenMs < LONGEST_MS / 4) this.share = Math.min(this.share * 2, 1);
+    return hasMore;
+  }
+
+  private rollUpRows(lastId: number, count: number): Promise<boolean> {
     return this.database.transaction(async (client) => {
       const { rows } = await client.query<Progress>(
         'SELECT rolled_up_id, series_id, facet_id FROM request_log_progress FOR UPDATE SKIP LOCKED',
       );
       // Another instance is at it.
       if (!rows[0]) return false;
-      const next = (from: number) => Math.max(from, Math.min(lastId, from + this.rowsAtOnce));
+      const next = (from: number) => Math.max(from, Math.min(lastId, from + count));
       const { rolled_up_id: rolledUp, series_id: summed, facet_id: faceted } = rows[0];
       const [to, summedTo] = [next(rolledUp), next(summed)];
       await client.query(ROLL_UP, [rolledUp, to]);
