@@ -1,7 +1,7 @@
 /**
  * Vendors on loopback, as one process of its own: three dialects, told apart by the path, with
  * made-up answers. A streamed answer is written an event at a time: as fast as the socket takes
- * them, or, when the model's name begins with `paced`, one every 50 ms.
+ * them, or, when the model's name begins with `paced`, one every 50 ms; with `slow` every 500.
  */
 import http from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -17,7 +17,8 @@ const VENDORS = new Map([
   ['/v1/responses', responsesVendor],
 ]);
 
-const paced = new PacedWriter();
+const paced = new PacedWriter(50);
+const slow = new PacedWriter(500);
 
 const server = http.createServer((request, response) => {
   answer(request, response).catch(() => response.destroy());
@@ -34,7 +35,8 @@ async function answer(request, response) {
 
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
   const events = vendor.events(call);
-  if (body.model.startsWith('paced')) paced.add(events, response);
+  if (body.model.startsWith('slow')) slow.add(events, response);
+  else if (body.model.startsWith('paced')) paced.add(events, response);
   else await writeFast(events, response);
 }
 

@@ -92,7 +92,7 @@ export async function runPacedRow(
 }
 
 /** So many streams of one driver, all under way together. CPU is in microseconds per event. */
-export async function measureStreams(driver, streams) {
+export async function measureStreams(driver, streams, rampMs = RAMP_MS) {
   const { pid } = driver.target.server;
   const gaps = new MillisecondHistogram();
   const memory = { before: readTreeMemory(pid) };
@@ -107,7 +107,7 @@ export async function measureStreams(driver, streams) {
   const startedMs = Date.now();
   const { events } = await driver.parallelStreams({
     streams,
-    rampMs: RAMP_MS,
+    rampMs,
     onGap: (ms) => gaps.add(ms),
   });
   const seconds = (Date.now() - startedMs) / 1000;

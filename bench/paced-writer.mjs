@@ -1,22 +1,24 @@
 import { performance } from 'node:perf_hooks';
 
-const CHUNK_EVERY_MS = 50;
-const SLOTS = 10;
-const SLOT_MS = CHUNK_EVERY_MS / SLOTS;
+const SLOT_MS = 5;
 
 /**
- * Writes a chunk to each of many streams every 50 ms. The streams are spread over ten slots of
+ * Writes a chunk to each of many streams every so often. The streams are spread over slots of
  * 5 ms, as vendors do not write to everybody at once either; one timer serves them all.
  */
 export class PacedWriter {
-  #slots = Array.from({ length: SLOTS }, () => new Set());
+  #slots;
   #added = 0;
   #nextSlot = 0;
   #nextAtMs;
 
+  constructor(chunkEveryMs) {
+    this.#slots = Array.from({ length: chunkEveryMs / SLOT_MS }, () => new Set());
+  }
+
   /** @param chunks the iterator of a stream's events; the response ends after the last one */
   add(chunks, response) {
-    this.#slots[this.#added++ % SLOTS].add({ chunks, response });
+    this.#slots[this.#added++ % this.#slots.length].add({ chunks, response });
     if (this.#nextAtMs !== undefined) return;
     this.#nextAtMs = performance.now();
     this.#tick();
@@ -26,7 +28,7 @@ export class PacedWriter {
     // Slots that were missed are made up for, so that a late timer does not slow the streams down.
     while (this.#nextAtMs <= performance.now()) {
       this.#write(this.#slots[this.#nextSlot]);
-      this.#nextSlot = (this.#nextSlot + 1) % SLOTS;
+      this.#nextSlot = (this.#nextSlot + 1) % this.#slots.length;
       this.#nextAtMs += SLOT_MS;
     }
     if (this.#slots.every((slot) => slot.size === 0)) this.#nextAtMs = undefined;
