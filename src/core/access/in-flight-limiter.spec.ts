@@ -5,10 +5,13 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import type { Caller } from './caller.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 
-const limiter = (): InFlightLimiter =>
-  new InFlightLimiter(
+/** @param turnsAtOnce else by the machine */
+const limiter = (turnsAtOnce = 2): InFlightLimiter => {
+  const inFlight = new InFlightLimiter(
     loadConfig({ GATEWAY_MAX_IN_FLIGHT_PER_KEY: '2', GATEWAY_MAX_IN_FLIGHT_PER_TENANT: '3' }, []),
   );
+  return Object.assign(inFlight, { turnsAtOnce });
+};
 const caller = (apiKeyId: string, tenantId = 'tenant'): Caller => ({
   tenantId,
   apiKeyId,
@@ -108,6 +111,14 @@ describe(InFlightLimiter.name, () => {
       for (const index of [0, 2]) responses[index]!.emit('close');
       await settle();
       expect(atWork).toEqual([0, 1, 2, 3, 4]);
+    });
+
+    it('are had by one at once where two would take both cores', async () => {
+      const { atWork, responses } = begin(limiter(1), 3);
+      expect(atWork).toEqual([0]);
+      responses[0]!.emit('close');
+      await settle();
+      expect(atWork).toEqual([0, 1]);
     });
 
     it('end after a quarter of a second, whatever the request takes, and once', async () => {

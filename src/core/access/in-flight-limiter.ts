@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
@@ -7,9 +8,7 @@ import { countedKeyOf, type Caller } from './caller.js';
 
 /** Room may come with the end of any answer. */
 const RETRY_AFTER_SECONDS = 2;
-/** Of what is no inference, so many of a tenant are at work at once … */
-const TURNS_AT_ONCE = 2;
-/** … each for so long at most: an export that takes a minute keeps nothing else waiting … */
+/** Of what is no inference each of a tenant is at work for so long at most: an export that takes a minute keeps nothing else waiting … */
 const LONGEST_TURN_MS = 250;
 /** … and so many wait for their turn. */
 const MAX_WAITING = 500;
@@ -55,6 +54,11 @@ class OpenRequests {
  */
 @Injectable()
 export class InFlightLimiter {
+  /**
+   * So many of a tenant are at work at once of what is no inference: a second one would take the second of two
+   * cores from everybody's calls of models.
+   */
+  turnsAtOnce = availableParallelism() > 2 ? 2 : 1;
   private readonly byKey = new OpenRequests();
   private readonly byTenant = new OpenRequests();
   private readonly reportsByTenant = new OpenRequests();
@@ -134,7 +138,7 @@ export class InFlightLimiter {
       const timer = setTimeout(end, LONGEST_TURN_MS);
       response.once('close', end);
     };
-    if (atWork.open < TURNS_AT_ONCE) {
+    if (atWork.open < this.turnsAtOnce) {
       begin();
       return undefined;
     }
@@ -150,7 +154,7 @@ export class InFlightLimiter {
         reject(new CallerGoneError());
       };
       if (!this.turns.add(tenantId, turn)) {
-        return reject(tooMany('max_waiting_per_tenant', 'tenant', MAX_WAITING + TURNS_AT_ONCE));
+        return reject(tooMany('max_waiting_per_tenant', 'tenant', MAX_WAITING + this.turnsAtOnce));
       }
       response.once('close', leave);
     });
