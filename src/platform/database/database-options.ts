@@ -20,10 +20,11 @@ const CONNECT_LIMIT_MS = 3_000;
 /**
  * The ledger's few statements are planned once per connection, which saves a sixth of what they cost. Each is about
  * a few rows that it finds by an index; without a word the planner, who guesses a hundred, reads all accounts
- * instead, as long as there are no more than some ten thousand, and goes on so after there are.
+ * instead, as long as there are no more than some ten thousand, and goes on so after there are. Before version 18 a plan that
+ * cannot do without such a scan counts as dear, for which code would be compiled each time.
  */
 const LEDGER_PLANS =
-  '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c random_page_cost=1';
+  '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c random_page_cost=1 -c jit=off';
 
 /** Options of the pool that only the ledger uses: it never waits for a page of somebody's log. */
 export function ledgerPoolOptions(url: string): PoolConfig {
