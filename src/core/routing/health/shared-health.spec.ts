@@ -1,59 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  HealthFleet,
+  askToWait,
+  COOLDOWN_MS,
+  fail,
+  KEY,
+  NAME,
+  pass,
+  type Instance,
+} from '../../../../test/support/health-fleet.js';
 import { UpstreamError } from '../../../vendors/upstream-error.js';
-import { RouteHealth, type HealthKey } from '../route-health.js';
-import { SharedHealth } from './shared-health.service.js';
-import { Bus, BusChannel } from '../../../../test/support/instance-bus.js';
 
-const COOLDOWN_MS = 10_000;
-const KEY: HealthKey = { provider: 'openai', upstreamModel: 'gpt' };
-const NAME = 'openai/gpt';
-
-interface Instance {
-  health: RouteHealth;
-  channel: BusChannel;
-  shared: SharedHealth;
-}
-
-let bus: Bus;
-let open: Instance[];
+let fleet: HealthFleet;
 
 beforeEach(() => {
   jest.useFakeTimers();
-  bus = new Bus();
-  open = [];
+  fleet = new HealthFleet();
 });
 afterEach(() => {
-  for (const { shared } of open) shared.onApplicationShutdown();
+  fleet.end();
   jest.useRealTimers();
 });
-
-/** @param aheadMs of its clock before the others' */
-function start(aheadMs = 0): Instance {
-  const health = new RouteHealth(COOLDOWN_MS, { monotonicMs: () => performance.now() + aheadMs });
-  const channel = new BusChannel(bus);
-  const shared = new SharedHealth(health, channel, (provider) => provider === 'openai');
-  shared.onApplicationBootstrap();
-  const instance = { health, channel, shared };
-  open.push(instance);
-  return instance;
-}
-
-const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
-
-function fail(health: RouteHealth, times = 5, key = KEY): void {
-  for (let count = 0; count < times; count++) {
-    health.recordFailure(
-      key,
-      new UpstreamError({ failure: 'server', message: 'x' }),
-      performance.now(),
-    );
-  }
-}
-
-function askToWait(health: RouteHealth, retryAfterMs: number): void {
-  const error = new UpstreamError({ failure: 'rate_limited', message: 'x', retryAfterMs });
-  health.recordFailure(KEY, error, performance.now());
-}
 
 /** A request comes: it tries the route unless that is left alone. @returns whether it does */
 function request({ health }: Instance): boolean {
@@ -64,14 +31,15 @@ function request({ health }: Instance): boolean {
 
 describe('health that instances share', () => {
   it('opens a breaker everywhere, and closes it everywhere', async () => {
-    const [one, two, three] = [start(), start(), start()];
+    const [one, two, three] = [fleet.start(), fleet.start(), fleet.start()];
     fail(one.health);
     await pass(50);
-    for (const { health } of open) expect(health.isCooling(KEY)).toBe(true);
+    for (const { health } of fleet.instances) expect(health.isCooling(KEY)).toBe(true);
     await pass(COOLDOWN_MS + 1_000);
     two.health.recordAnswer(KEY, 10);
     await pass(50);
-    for (const { health } of open) expect(health.memories.newsOf(NAME).type).toBe('well');
+    for (const { health } of fleet.instances)
+      expect(health.memories.newsOf(NAME).type).toBe('well');
     // Nobody is closer to a breaker than before.
     fail(three.health, 4);
     expect(three.health.isCooling(KEY)).toBe(false);
@@ -79,7 +47,7 @@ describe('health that instances share', () => {
   });
 
   it('lets all wait where a vendor asked one to, for what is left of it', async () => {
-    const [one, two] = [start(), start()];
+    const [one, two] = [fleet.start(), fleet.start()];
     askToWait(one.health, 4_000);
     await pass(100);
     expect(two.health.isCooling(KEY)).toBe(true);
@@ -91,7 +59,7 @@ describe('health that instances share', () => {
   });
 
   it('lets all rest an account of a pool for as long as its vendor asked', async () => {
-    const [one, two] = [start(), start()];
+    const [one, two] = [fleet.start(), fleet.start()];
     const pooled = { ...KEY, account: 'eu', pooled: {} };
     one.health.rest(pooled, 60_000);
     await pass(50);
@@ -102,7 +70,7 @@ describe('health that instances share', () => {
   });
 
   it("shares what tenants' own accounts meet, as theirs alone", async () => {
-    const [one, two] = [start(), start()];
+    const [one, two] = [fleet.start(), fleet.start()];
     const own = { ...KEY, byok: { credential: { id: 'a' }, hasTenantAddress: true } };
     fail(one.health, 5, own);
     await pass(50);
@@ -111,7 +79,7 @@ describe('health that instances share', () => {
   });
 
   it('believes what it has just seen itself more than failures of another', async () => {
-    const [one, two] = [start(), start()];
+    const [one, two] = [fleet.start(), fleet.start()];
     two.health.recordAnswer(KEY, 10);
     two.health.recordCompletion(KEY);
     await pass(500);
@@ -124,31 +92,31 @@ describe('health that instances share', () => {
     expect(one.health.isCooling(KEY)).toBe(true);
     expect(two.health.isCooling(KEY)).toBe(false);
     // A request to wait is the account's, whoever was asked.
-    askToWait(start().health, 8_000);
+    askToWait(fleet.start().health, 8_000);
     await pass(50);
     expect(two.health.isCooling(KEY)).toBe(true);
   });
 
   it('tells changes only, and of a route that fails all the time no more than a few', async () => {
-    const one = start();
+    const one = fleet.start();
     await pass(50);
-    const before = bus.texts.length;
+    const before = fleet.bus.texts.length;
     for (let count = 0; count < 100; count++) {
       request(one);
       one.health.recordAnswer(KEY, 10);
       one.health.recordCompletion(KEY);
     }
     await pass(1_000);
-    expect(bus.texts.length).toBe(before);
+    expect(fleet.bus.texts.length).toBe(before);
     for (let count = 0; count < 1_000; count++) {
       askToWait(one.health, 5_000);
       await pass(1);
     }
-    expect(bus.texts.length - before).toBeLessThanOrEqual(6);
+    expect(fleet.bus.texts.length - before).toBeLessThanOrEqual(6);
   });
 
   it('does not mind clocks that differ', async () => {
-    const [one, two] = [start(), start(86_400_000)];
+    const [one, two] = [fleet.start(), fleet.start(86_400_000)];
     askToWait(one.health, 5_000);
     await pass(50);
     expect(two.health.isCooling(KEY)).toBe(true);
@@ -157,20 +125,20 @@ describe('health that instances share', () => {
   });
 
   it('is quiet once it has ended', async () => {
-    const one = start();
+    const one = fleet.start();
     await pass(1_000);
     one.shared.onApplicationShutdown();
-    const { length } = bus.texts;
+    const { length } = fleet.bus.texts;
     fail(one.health);
     one.health.recordAnswer(KEY, 10);
-    start();
+    fleet.start();
     await pass(10_000);
-    expect(bus.texts.slice(length).every((text) => text.includes('"hello"'))).toBe(true);
+    expect(fleet.bus.texts.slice(length).every((text) => text.includes('"hello"'))).toBe(true);
   });
 
   describe('when a pause ends', () => {
     it('lets one of all try', async () => {
-      const instances = [start(), start(), start(), start()];
+      const instances = [fleet.start(), fleet.start(), fleet.start(), fleet.start()];
       fail(instances[0]!.health);
       let tried = 0;
       // Each is asked for the route every 10 ms.
@@ -184,13 +152,13 @@ describe('health that instances share', () => {
     });
 
     it('lets another one try when the first is gone', async () => {
-      const [one, two] = [start(), start()];
+      const [one, two] = [fleet.start(), fleet.start()];
       fail(one.health);
       await pass(COOLDOWN_MS - 500);
       // Only the one was asked, so it has the turn; then it is killed.
       request(one);
       await pass(470);
-      expect(bus.count('trying')).toBe(1);
+      expect(fleet.bus.count('trying')).toBe(1);
       one.channel.isCut = true;
       one.shared.onApplicationShutdown();
       expect(request(two)).toBe(false);
@@ -199,17 +167,17 @@ describe('health that instances share', () => {
     });
 
     it('leaves an instance that few ask to try at once', async () => {
-      const [one, two] = [start(), start()];
+      const [one, two] = [fleet.start(), fleet.start()];
       fail(one.health);
       await pass(COOLDOWN_MS + 30_000);
-      expect(bus.count('trying')).toBe(0);
+      expect(fleet.bus.count('trying')).toBe(0);
       expect(request(two)).toBe(true);
       await pass(5);
       expect(request(one)).toBe(false);
     });
 
     it('does not hold up an instance that hears nobody', async () => {
-      const [one, two] = [start(), start()];
+      const [one, two] = [fleet.start(), fleet.start()];
       fail(one.health);
       await pass(50);
       one.channel.isCut = true;
@@ -223,7 +191,7 @@ describe('health that instances share', () => {
 
   describe('speeds', () => {
     it('are those of all instances', async () => {
-      const [one, two] = [start(), start()];
+      const [one, two] = [fleet.start(), fleet.start()];
       for (let count = 0; count < 60; count++) one.health.recordAnswer(KEY, 100);
       for (let count = 0; count < 40; count++) two.health.recordAnswer(KEY, 1_000);
       one.health.recordSpeed(KEY, 500, 1_000);
@@ -235,17 +203,17 @@ describe('health that instances share', () => {
         expect(latencyMs?.p75).toBeCloseTo(1_000, -2);
         expect(tokensPerSecond?.p50).toBeCloseTo(500, -2);
       }
-      const told = bus.count('speeds');
+      const told = fleet.bus.count('speeds');
       await pass(60_000);
-      expect(bus.count('speeds')).toBe(told);
+      expect(fleet.bus.count('speeds')).toBe(told);
     });
 
     it('and pauses are told to an instance that starts, by one', async () => {
-      const [one, two] = [start(), start()];
+      const [one, two] = [fleet.start(), fleet.start()];
       for (let count = 0; count < 60; count++) one.health.recordAnswer(KEY, 100);
       fail(two.health);
       await pass(6_000);
-      const late = start();
+      const late = fleet.start();
       await pass(500);
       expect(late.health.isCooling(KEY)).toBe(true);
       expect(late.health.speedOf(KEY)?.samples).toBe(60);
@@ -256,7 +224,7 @@ describe('health that instances share', () => {
   });
 
   it('goes on alone while the channel is away, and catches up when it is back', async () => {
-    const [one, two] = [start(), start()];
+    const [one, two] = [fleet.start(), fleet.start()];
     two.channel.isCut = true;
     fail(one.health);
     await pass(100);
@@ -268,7 +236,7 @@ describe('health that instances share', () => {
   });
 
   it('is told by the one that comes back, too', async () => {
-    const [one, two] = [start(), start()];
+    const [one, two] = [fleet.start(), fleet.start()];
     two.channel.isCut = true;
     fail(two.health);
     await pass(100);

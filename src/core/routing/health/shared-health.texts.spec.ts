@@ -1,59 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { UpstreamError } from '../../../vendors/upstream-error.js';
-import { RouteHealth, type HealthKey } from '../route-health.js';
-import { SharedHealth } from './shared-health.service.js';
-import { Bus, BusChannel } from '../../../../test/support/instance-bus.js';
+import {
+  HealthFleet,
+  askToWait,
+  COOLDOWN_MS,
+  fail,
+  KEY,
+  NAME,
+  pass,
+} from '../../../../test/support/health-fleet.js';
+import { RouteHealth } from '../route-health.js';
 
-const COOLDOWN_MS = 10_000;
-const KEY: HealthKey = { provider: 'openai', upstreamModel: 'gpt' };
-const NAME = 'openai/gpt';
-
-interface Instance {
-  health: RouteHealth;
-  channel: BusChannel;
-  shared: SharedHealth;
-}
-
-let bus: Bus;
-let open: Instance[];
+let fleet: HealthFleet;
 
 beforeEach(() => {
   jest.useFakeTimers();
-  bus = new Bus();
-  open = [];
+  fleet = new HealthFleet();
 });
 afterEach(() => {
-  for (const { shared } of open) shared.onApplicationShutdown();
+  fleet.end();
   jest.useRealTimers();
 });
-
-/** @param aheadMs of its clock before the others' */
-function start(aheadMs = 0): Instance {
-  const health = new RouteHealth(COOLDOWN_MS, { monotonicMs: () => performance.now() + aheadMs });
-  const channel = new BusChannel(bus);
-  const shared = new SharedHealth(health, channel, (provider) => provider === 'openai');
-  shared.onApplicationBootstrap();
-  const instance = { health, channel, shared };
-  open.push(instance);
-  return instance;
-}
-
-const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
-
-function fail(health: RouteHealth, times = 5, key = KEY): void {
-  for (let count = 0; count < times; count++) {
-    health.recordFailure(
-      key,
-      new UpstreamError({ failure: 'server', message: 'x' }),
-      performance.now(),
-    );
-  }
-}
-
-function askToWait(health: RouteHealth, retryAfterMs: number): void {
-  const error = new UpstreamError({ failure: 'rate_limited', message: 'x', retryAfterMs });
-  health.recordFailure(KEY, error, performance.now());
-}
 
 describe('health that instances share', () => {
   describe('of texts', () => {
@@ -67,8 +33,8 @@ describe('health that instances share', () => {
       ...fields,
     });
     const hear = async (...texts: string[]): Promise<RouteHealth> => {
-      const { health } = start();
-      for (const each of texts) bus.say(each);
+      const { health } = fleet.start();
+      for (const each of texts) fleet.bus.say(each);
       await pass(10);
       return health;
     };
@@ -84,12 +50,12 @@ describe('health that instances share', () => {
     });
 
     it('ignores news that is older than what is known', async () => {
-      const { health } = start();
+      const { health } = fleet.start();
       fail(health);
       await pass(1_000);
       health.recordAnswer(KEY, 10);
       await pass(100);
-      bus.say(text([opened({ ageMs: 500 })]));
+      fleet.bus.say(text([opened({ ageMs: 500 })]));
       await pass(10);
       expect(health.isCooling(KEY)).toBe(false);
     });
@@ -148,14 +114,14 @@ describe('health that instances share', () => {
     });
 
     it('forgets nothing of its own for names that others make up', async () => {
-      const one = start();
+      const one = fleet.start();
       askToWait(one.health, COOLDOWN_MS);
       for (let text_ = 0; text_ < 12; text_++) {
         const items = Array.from({ length: 1_000 }, (_, at) =>
           opened({ name: `openai/${text_}-${at}`, restMs: 9_000 }),
         );
         for (let at = 0; at < items.length; at += 500) {
-          bus.say(text(items.slice(at, at + 500), { n: text_ * 2 + (at > 0 ? 2 : 1) }));
+          fleet.bus.say(text(items.slice(at, at + 500), { n: text_ * 2 + (at > 0 ? 2 : 1) }));
         }
       }
       await pass(50);
