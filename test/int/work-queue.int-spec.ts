@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { collectKeys } from '../support/collect-keys.js';
 import { openQueue } from '../support/queue-instance.js';
 import { describeWithRedis, startTestRedis, type TestRedis } from '../support/redis-server.js';
@@ -67,6 +68,26 @@ describe('the queue in the database', () => {
     } finally {
       await instance.close();
       await other.close();
+      await own.drop();
+    }
+  });
+
+  it('takes many wake-ups at each look', async () => {
+    const own = await createTestDatabase({ migrate: false });
+    const instance = await openQueue({ redisUrl: undefined, databaseUrl: own.url });
+    const asked = jest.spyOn(pg.Client.prototype, 'query');
+    try {
+      const delivered = await collectKeys(instance.queue, 'jobs', { concurrency: 100 });
+      const keys = Array.from({ length: 300 }, (_, index) => `job-${index}`);
+      await Promise.all(keys.map((key) => instance.queue.wake('jobs', key)));
+      await until(() => keys.every((key) => delivered.includes(key)));
+      const statements = asked.mock.calls.map(([query]) => JSON.stringify(query));
+      const looks = statements.filter((text) => text.includes('skip locked'));
+      expect(looks.length).toBeGreaterThan(0);
+      expect(looks.length).toBeLessThan(50);
+    } finally {
+      asked.mockRestore();
+      await instance.close();
       await own.drop();
     }
   });

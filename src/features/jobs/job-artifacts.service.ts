@@ -56,7 +56,7 @@ export class JobArtifacts {
       for (const [position, file] of files.entries()) {
         const id = newArtifactId(job.id, position);
         ids.push(id);
-        await this.database.query(
+        await this.database.background.query(
           `INSERT INTO job_artifacts (id, job_id, position, content_type, remove_after)
            VALUES ($1, $2, $3, $4, $5::timestamptz + make_interval(secs => $6))`,
           [
@@ -74,7 +74,10 @@ export class JobArtifacts {
           file.bytes,
           LIMIT_BYTES[job.modality],
         );
-        await this.database.query('UPDATE job_artifacts SET bytes = $2 WHERE id = $1', [id, bytes]);
+        await this.database.background.query('UPDATE job_artifacts SET bytes = $2 WHERE id = $1', [
+          id,
+          bytes,
+        ]);
       }
       return ids;
     } catch (error) {
@@ -88,9 +91,10 @@ export class JobArtifacts {
     for (const id of ids) {
       try {
         await this.store.remove(id);
-        await this.database.query('UPDATE job_artifacts SET removed_at = now() WHERE id = $1', [
-          id,
-        ]);
+        await this.database.background.query(
+          'UPDATE job_artifacts SET removed_at = now() WHERE id = $1',
+          [id],
+        );
       } catch (error) {
         this.logger.warn(`A file stays for now: ${reasonOf(error)}`);
       }
@@ -99,7 +103,7 @@ export class JobArtifacts {
 
   /** Removes files whose time is over. Returns how many. */
   async sweep(): Promise<number> {
-    const { rows } = await this.database.query<{ id: string }>(
+    const { rows } = await this.database.background.query<{ id: string }>(
       `UPDATE job_artifacts SET remove_after = now() + interval '1 minute'
        WHERE id IN (
          SELECT id FROM job_artifacts WHERE ${REMOVAL_DUE}

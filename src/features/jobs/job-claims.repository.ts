@@ -70,7 +70,7 @@ export class JobClaims {
   /** Undefined when the job is not due, over, or in other hands. */
   async claim(id: string): Promise<JobClaim | undefined> {
     const leaseId = randomUUID();
-    const { rows } = await this.database.query<ClaimedJob>(
+    const { rows } = await this.database.background.query<ClaimedJob>(
       `UPDATE jobs SET lease_id = $2, lease_until = now() + make_interval(secs => $3)
        WHERE id = $1 AND ${IS_OPEN} AND ${IS_FREE} AND run_at <= now()
        RETURNING ${COLUMNS}`,
@@ -82,7 +82,7 @@ export class JobClaims {
 
   /** Whose the job is, which provider it needs next, and for what; undefined when it is not due. */
   async peek(id: string): Promise<DueJob | undefined> {
-    const { rows } = await this.database.query<DueJob>(
+    const { rows } = await this.database.background.query<DueJob>(
       `SELECT tenant_id AS "tenantId", routes::json -> route_index ->> 'provider' AS provider, step
        FROM jobs
        WHERE id = $1 AND ${IS_OPEN} AND ${IS_FREE} AND run_at <= now()`,
@@ -163,7 +163,7 @@ export class JobClaims {
     values: unknown[] = [],
     condition = 'true',
   ): Promise<boolean> {
-    const { rowCount } = await this.database.query(
+    const { rowCount } = await this.database.background.query(
       `UPDATE jobs SET ${change} WHERE id = $1 AND lease_id = $2 AND ${IS_OPEN} AND ${condition}`,
       [id, leaseId, ...values],
     );

@@ -39,13 +39,19 @@ export class JobFollowUp {
   }
 
   async run(jobId: string): Promise<void> {
-    await this.tellTenant(jobId);
-    await this.stopVendor(jobId);
+    const { rows } = await this.database.background.query<{ tell: boolean; stop: boolean }>(
+      `SELECT webhook_due AS tell, cancel_due AS stop FROM jobs
+       WHERE id = $1 AND (webhook_due OR cancel_due)`,
+      [jobId],
+    );
+    const [due] = rows;
+    if (due?.tell) await this.tellTenant(jobId);
+    if (due?.stop) await this.stopVendor(jobId);
   }
 
   /** Hands the webhook over, once for each state that the job ends in. */
   private async tellTenant(jobId: string): Promise<void> {
-    const deliveryId = await this.database.transaction(async (client) => {
+    const deliveryId = await this.database.background.transaction(async (client) => {
       const { rows } = await client.query<{ tenantId: string; url: string }>(
         `UPDATE jobs SET webhook_due = false WHERE id = $1 AND webhook_due
          RETURNING tenant_id AS "tenantId", webhook_url AS url`,
@@ -68,7 +74,7 @@ export class JobFollowUp {
   }
 
   private async stopVendor(jobId: string): Promise<void> {
-    const { rows } = await this.database.query<{
+    const { rows } = await this.database.background.query<{
       tenantId: string;
       operation: string;
       routes: StoredRoute[];
@@ -86,7 +92,9 @@ export class JobFollowUp {
     const route = readRoutes(due.routes)[due.routeIndex];
     const isStopped = route ? await this.stop(due.tenantId, route, due.operation) : true;
     if (!isStopped && due.attempts < MAX_CANCEL_ATTEMPTS) return;
-    await this.database.query('UPDATE jobs SET cancel_due = false WHERE id = $1', [jobId]);
+    await this.database.background.query('UPDATE jobs SET cancel_due = false WHERE id = $1', [
+      jobId,
+    ]);
   }
 
   /** Stops work that a vendor has accepted. False when it did not answer. */

@@ -120,7 +120,7 @@ export class JobTraces implements OnModuleDestroy {
 
   /** Gives the traces of jobs whose end nobody told of. */
   async sweep(): Promise<void> {
-    const { rows } = await this.database.query<{ id: string }>(
+    const { rows } = await this.database.background.query<{ id: string }>(
       `SELECT id FROM jobs WHERE ${TRACE_DUE} ORDER BY completed_at LIMIT $1`,
       [MAX_ROWS],
     );
@@ -129,7 +129,7 @@ export class JobTraces implements OnModuleDestroy {
 
   private async send(jobId: string): Promise<void> {
     // Whoever takes the mark away gives the trace: nobody else does.
-    const { rows } = await this.database.query<EndedJobRow>(
+    const { rows } = await this.database.background.query<EndedJobRow>(
       `UPDATE jobs SET trace_due = false
        FROM request_logs AS log
        WHERE jobs.id = $1 AND jobs.trace_due AND log.request_id = jobs.request_id

@@ -1,14 +1,22 @@
+import { availableParallelism } from 'node:os';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
+import pLimit from 'p-limit';
 import type { PoolClient, QueryResult, QueryResultRow, QueryConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ledgerPoolOptions } from './database-options.js';
+import { endsWithin } from '../time/within.js';
 import { isLostSession } from './database-outage.js';
 import type { DatabaseSessions, SessionPool } from './sessions.js';
 
 /** A look-up that takes so long has lost its server. */
 const LOOK_UP_LIMIT_MS = 4_000;
+
+/** Statements and transactions of background work that run at once: one processor is left to the requests. */
+const IN_BACKGROUND_AT_ONCE = Math.max(1, availableParallelism() - 1);
+/** One that takes longer waits for a lock, or for a server that is silent; the next goes on beside it. */
+const TURN_LIMIT_MS = 1_000;
 
 /** A pool, or one connection inside a transaction. */
 export interface SqlExecutor {
@@ -31,6 +39,18 @@ export class Database implements OnApplicationShutdown {
     query: <Row extends QueryResultRow>(text: string, values?: unknown[]) =>
       this.pool.query<Row>(withQueryLimit({ text, values }, LOOK_UP_LIMIT_MS)),
   };
+
+  /**
+   * For what no request waits for. So few of these run at once, the others waiting here, that the requests'
+   * own statements find the server at leisure. Not to be used within a transaction of its own.
+   */
+  readonly background: Pick<Database, 'query' | 'transaction'> = {
+    query: <Row extends QueryResultRow>(sql: string, values?: unknown[]) =>
+      this.inBackground(() => this.query<Row>(sql, values)),
+    transaction: <Result>(work: (client: PoolClient) => Promise<Result>) =>
+      this.inBackground(() => this.transaction(work)),
+  };
+  private readonly backgroundTurns = pLimit(IN_BACKGROUND_AT_ONCE);
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
@@ -87,6 +107,19 @@ export class Database implements OnApplicationShutdown {
       client.off('error', onError);
       client.release(broken);
     }
+  }
+
+  private inBackground<Result>(work: () => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      void this.backgroundTurns(() => {
+        const result = work();
+        result.then(resolve, reject);
+        return endsWithin(
+          TURN_LIMIT_MS,
+          result.catch(() => undefined),
+        );
+      });
+    });
   }
 
   /**

@@ -42,22 +42,14 @@ export async function isEmpty(pool: Pool): Promise<boolean> {
   return rows[0]?.found !== true;
 }
 
-/** Of what is due no more is counted. */
-const MAX_COUNTED = 200;
-
-/** Milliseconds until each topic's next wake-up is due, 0 or less when it is; and how many are due. */
+/** Milliseconds until each topic's next wake-up is due, 0 or less when it is. */
 export async function readNextDue(
   pool: Pool,
   topics: readonly Topic[],
-): Promise<{ topic: Topic; dueInMs: number; due: number }[]> {
-  const { rows } = await pool.query<{ topic: Topic; due_in_ms: number; due: number }>(
+): Promise<{ topic: Topic; dueInMs: number }[]> {
+  const { rows } = await pool.query<{ topic: Topic; due_in_ms: number }>(
     `SELECT task.identifier AS topic,
-       (extract(epoch FROM next.run_at - now()) * 1000)::float8 AS due_in_ms,
-       (SELECT count(*)::int FROM (
-          SELECT FROM graphile_worker._private_jobs job
-          WHERE job.task_id = task.id AND job.is_available AND job.run_at <= now()
-          LIMIT ${MAX_COUNTED}
-        ) counted) AS due
+       (extract(epoch FROM next.run_at - now()) * 1000)::float8 AS due_in_ms
      FROM graphile_worker._private_tasks task
      CROSS JOIN LATERAL (
        SELECT job.run_at FROM graphile_worker._private_jobs job
@@ -67,7 +59,7 @@ export async function readNextDue(
      WHERE task.identifier = ANY($1::text[])`,
     [topics],
   );
-  return rows.map(({ topic, due_in_ms: dueInMs, due }) => ({ topic, dueInMs, due }));
+  return rows.map(({ topic, due_in_ms: dueInMs }) => ({ topic, dueInMs }));
 }
 
 /** Gives back what workers have taken who hold no lock any more, that is who are dead. */

@@ -4,7 +4,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 interface Pool {
   id: string;
   _shuttingDown: boolean;
-  _workers: { getActiveJob: () => object | null }[];
+  _workers: object[];
   promise: Promise<void>;
 }
 const pools: Pool[] = [];
@@ -13,7 +13,7 @@ jest.unstable_mockModule('graphile-worker', () => ({
     const pool = {
       id: `pool-${pools.length}`,
       _shuttingDown: false,
-      _workers: Array.from({ length: concurrency }, () => ({ getActiveJob: () => activeJob })),
+      _workers: Array.from({ length: concurrency }, () => ({})),
       nudge: jest.fn(),
       promise: new Promise<void>(() => undefined),
       gracefulShutdown: () => {
@@ -25,8 +25,6 @@ jest.unstable_mockModule('graphile-worker', () => ({
     return pool;
   },
 }));
-/** What each worker is at. */
-let activeJob: object | null = null;
 const { GraphileTopic } = await import('./graphile-topic.js');
 type Options = ConstructorParameters<typeof GraphileTopic>[0];
 
@@ -42,7 +40,7 @@ describe('workers of a topic that never say that they have ended', () => {
   } as unknown as Options);
 
   it('are not waited for once none of them works', async () => {
-    topic.nudge(1);
+    topic.nudge();
     const startedMs = performance.now();
     await topic.stop();
     expect(pools[0]!._workers).toEqual([]);
@@ -55,7 +53,7 @@ describe('workers of a topic that never say that they have ended', () => {
       concurrency: 200,
       presence,
     } as unknown as Options);
-    other.nudge(1);
+    other.nudge();
     const first = pools.at(-1)!;
     Object.assign(first, { _shuttingDown: true, _workers: [] });
     const limitMs = performance.now() + 10_000;
@@ -67,30 +65,5 @@ describe('workers of a topic that never say that they have ended', () => {
     expect(presence.release).toHaveBeenCalledWith(first.id);
     expect(other.workerNames).toEqual([pools.at(-1)!.id]);
     await other.stop();
-  });
-});
-
-describe('a topic', () => {
-  const presence = { take: () => Promise.resolve(true), release: () => Promise.resolve() };
-  const sizes = (begun: number): number[] =>
-    pools.slice(begun).map(({ _workers: workers }) => workers.length);
-
-  it('makes workers as there is work for them, and no more than it may', async () => {
-    const begun = pools.length;
-    const topic = new GraphileTopic({
-      topic: 'jobs',
-      concurrency: 100,
-      presence,
-    } as unknown as Options);
-    topic.nudge(500);
-    expect(sizes(begun)).toEqual([20]);
-    // None of them is at work, and there are enough.
-    topic.nudge(20);
-    expect(sizes(begun)).toEqual([20]);
-    activeJob = {};
-    for (let look = 0; look < 5; look++) topic.nudge(1);
-    expect(sizes(begun)).toEqual([20, 20, 40, 20]);
-    activeJob = null;
-    await topic.stop();
   });
 });

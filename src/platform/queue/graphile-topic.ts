@@ -5,8 +5,13 @@ import type { GraphilePresence } from './graphile-presence.js';
 import type { WakeUp } from './graphile-statements.js';
 import type { Topic } from './work-queue.js';
 
-/** With so many workers a topic begins; then they double. */
-const FIRST_WORKERS = 20;
+/**
+ * So long after a look at what is due comes the next one, in ms, a half more or less: of wake-ups by the hundred a
+ * second each look takes many, and the requests do not wait behind them.
+ */
+const LOOK_AGAIN_AFTER_MS = 40;
+/** Wake-ups that were taken and wait for a worker go back to other instances after so long. */
+const GIVE_BACK_AFTER_MS = 5_000;
 const RESTART_AFTER_MS = 1_000;
 /** How often each idle worker looks without being told: hardly ever, as GraphileWorkQueue knows when. */
 const POLL_INTERVAL_MS = 3_600_000;
@@ -27,9 +32,8 @@ export interface GraphileTopicOptions {
 }
 
 /**
- * The workers of one topic, made when there is work for them: each asks the database when it begins, and hundreds
- * at once would stand in the way of everything else. When they give up, as in an outage of the database, others
- * follow.
+ * The workers of one topic, made when there is work for them. One query at a time takes wake-ups for all of them.
+ * When they give up, as in an outage of the database, others follow.
  */
 export class GraphileTopic {
   private readonly running = new Set<WorkerPool>();
@@ -45,16 +49,26 @@ export class GraphileTopic {
     return [...this.running].map(({ id }) => id);
   }
 
-  private start(concurrency = Math.min(FIRST_WORKERS, this.options.concurrency)): void {
-    const { topic, pool, logger, deliver } = this.options;
+  private start(): void {
+    const { topic, concurrency, pool, logger, deliver } = this.options;
     const workers = runTaskList(
       {
         concurrency,
         logger,
         noHandleSignals: true,
         pollInterval: POLL_INTERVAL_MS,
-        // What is done is waited for when the workers stop.
-        preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+        preset: {
+          worker: {
+            localQueue: {
+              size: concurrency,
+              ttl: GIVE_BACK_AFTER_MS,
+              refetchDelay: { durationMs: LOOK_AGAIN_AFTER_MS, threshold: concurrency },
+            },
+            // What is done is waited for when the workers stop.
+            completeJobBatchDelay: 0,
+            failJobBatchDelay: 0,
+          },
+        },
       },
       { [topic]: (payload) => deliver(payload as WakeUp) },
       pool,
@@ -63,17 +77,12 @@ export class GraphileTopic {
     void this.announce(workers);
   }
 
-  /** Has so many idle workers look for what is due; each asks the database, and goes on until nothing is. */
-  nudge(due: number): void {
+  /** Has the workers look for what is due. */
+  nudge(): void {
     if (this.isStopping) return;
     // New ones look by themselves.
     if (this.running.size === 0 && !this.restarting) return this.start();
-    const { atWork } = this;
-    for (const workers of atWork) workers.nudge(due);
-    const all = atWork.flatMap(({ _workers }) => _workers);
-    const idle = all.filter((worker) => worker.getActiveJob() === null).length;
-    const more = Math.min(all.length, this.options.concurrency - all.length);
-    if (due > idle && more > 0) this.start(more);
+    for (const workers of this.atWork) workers.nudge(1);
   }
 
   private get atWork(): WorkerPool[] {

@@ -18,6 +18,7 @@ import {
 } from './graphile-statements.js';
 import { GraphileTopic } from './graphile-topic.js';
 import {
+  TOPICS,
   WorkQueue,
   type Consumer,
   type ConsumeOptions,
@@ -38,7 +39,8 @@ const PAUSE_AFTER_LOOK_MS = 200;
 const SWEEP_EVERY_MS = 2_000;
 /** A key that is being worked on is asked for again after so long. */
 const TURN_TAKEN_DELAY_MS = 300;
-const POOL_SIZE = 8;
+/** One for each topic to listen on, and two for all else. */
+const POOL_SIZE = TOPICS.length + 2;
 /** Workers give up when they wait longer for a connection; there are many more of them than of these. */
 const CONNECTION_LIMIT_MS = 8_000;
 const CLOSE_LIMIT_MS = 500;
@@ -189,8 +191,8 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
   private async lookAtRows(): Promise<number> {
     await this.sweep();
     let pauseMs = LOOK_EVERY_MS;
-    for (const { topic, dueInMs, due } of await readNextDue(this.pool, [...this.topics.keys()])) {
-      if (dueInMs <= 0) this.topics.get(topic)?.nudge(due);
+    for (const { topic, dueInMs } of await readNextDue(this.pool, [...this.topics.keys()])) {
+      if (dueInMs <= 0) this.topics.get(topic)?.nudge();
       else pauseMs = Math.min(pauseMs, Math.ceil(dueInMs));
     }
     return pauseMs;
