@@ -54,6 +54,8 @@ const FAILURE_PAUSE_MS = 1_000;
 export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(BackgroundWorker.name);
   private readonly running = new Map<string, Run>();
+  /** By tenant, from before the claim, so that wake-ups that come at once do not all find one free. */
+  private readonly placesTaken = new Map<string, number>();
   private readonly timer = new SweepTimer(
     () => this.sweep(),
     (error) => this.logger.warn(`The sweep of background responses failed: ${error.message}`),
@@ -97,10 +99,21 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
     const tenantId = await this.repository.findTenant(id);
     if (tenantId === undefined) return;
     // Its turn comes when one of the tenant's has ended.
-    if (this.countOf(tenantId) >= MAX_PER_TENANT) return;
-    const claim = await this.repository.claim(id);
-    if (!claim) return;
-    const lease = this.bodies.shareOf(tenantId).lease(undefined);
+    const places = this.placesTaken.get(tenantId) ?? 0;
+    if (places >= MAX_PER_TENANT) return;
+    this.placesTaken.set(tenantId, places + 1);
+    try {
+      const claim = await this.repository.claim(id);
+      if (claim) await this.workOn(claim);
+    } finally {
+      this.leavePlace(tenantId);
+    }
+    if (!this.isStopping) await this.wakeNext(tenantId);
+  }
+
+  private async workOn(claim: BackgroundClaim): Promise<void> {
+    const { id, caller } = claim;
+    const lease = this.bodies.shareOf(caller.tenantId).lease(undefined);
     try {
       lease.add(claim.body.length * BYTES_PER_CHARACTER);
     } catch {
@@ -124,13 +137,12 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
       clearInterval(renewal);
       this.running.delete(id);
     }
-    if (!this.isStopping) await this.wakeNext(tenantId);
   }
 
-  private countOf(tenantId: string): number {
-    let count = 0;
-    for (const { claim } of this.running.values()) if (claim.caller.tenantId === tenantId) count++;
-    return count;
+  private leavePlace(tenantId: string): void {
+    const left = this.placesTaken.get(tenantId)! - 1;
+    if (left > 0) this.placesTaken.set(tenantId, left);
+    else this.placesTaken.delete(tenantId);
   }
 
   /** What this does not bring about the sweep does. */
