@@ -21,25 +21,33 @@ interface Asked {
 const clients: Asked[] = [];
 const askedOf = (client: unknown): Asked => clients.find((one) => one.client === client)!;
 
-/** Has connections made to `database` in place of a real one. */
+const HOST = 'test';
+
+/** Has connections to `HOST` made to `database`. Others are of services that suites before this one have left. */
 function pretend(): void {
   const prototype: Connection = pg.Client.prototype;
+  const { connect, query, end } = prototype;
   jest.spyOn(prototype, 'connect').mockImplementation(function (this: pg.Client) {
+    if (this.host !== HOST) return connect.call(this);
     clients.push({ client: this, queries: [], names: [] });
     return database.isAway ? Promise.reject(new Error('refused')) : Promise.resolve();
   });
   jest.spyOn(prototype, 'query').mockImplementation(function (
     this: pg.Client,
     sql: string,
-    [name]: string[] = [],
+    values: string[] = [],
   ) {
+    if (this.host !== HOST) return query.call(this, sql, values);
+    const [name] = values;
     if (database.isAway) return Promise.reject(new Error('gone'));
     askedOf(this).queries.push(sql);
     if (name === undefined) return Promise.resolve({ rows: [] });
     if (sql.includes('pg_try_advisory_lock')) askedOf(this).names.push(name);
     return Promise.resolve({ rows: [{ taken: !database.taken.has(name) }] });
   });
-  jest.spyOn(prototype, 'end').mockImplementation(() => Promise.resolve());
+  jest.spyOn(prototype, 'end').mockImplementation(function (this: pg.Client) {
+    return this.host === HOST ? Promise.resolve() : end.call(this);
+  });
 }
 
 describe(GraphilePresence.name, () => {
@@ -56,7 +64,7 @@ describe(GraphilePresence.name, () => {
     database.isAway = false;
     database.taken.clear();
     onNewRows.mockReset();
-    presence = new GraphilePresence('postgres://test', onNewRows);
+    presence = new GraphilePresence(`postgres://${HOST}`, onNewRows);
     await presence.start();
   });
   afterEach(async () => {
@@ -82,7 +90,8 @@ describe(GraphilePresence.name, () => {
     for (const name of ['one', 'two', 'theirs']) await presence.take(name);
     await presence.release('one');
     emit(0, 'error');
-    expect(pg.Client.prototype.end).toHaveBeenCalledTimes(1);
+    const ended = jest.mocked(pg.Client.prototype.end).mock.contexts;
+    expect(ended.filter((client) => client === clients[0]!.client)).toHaveLength(1);
     await jest.advanceTimersByTimeAsync(500);
     expect(clients).toHaveLength(2);
     expect(clients[1]!.names).toEqual(['two']);
