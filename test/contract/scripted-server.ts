@@ -45,6 +45,8 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
       Promise.resolve(server.script(call, response)).catch(() => response.destroy());
     });
   });
+  // A suite that is kept busy for longer would meet a connection that is just being closed.
+  listener.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   const { port } = listener.address() as AddressInfo;
   const server: ScriptedServer = {
