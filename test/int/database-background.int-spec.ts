@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { availableParallelism } from 'node:os';
+import type { DataSource } from 'typeorm';
+import { Database } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-const AT_ONCE = Math.max(1, availableParallelism() - 1);
+/** The tests' server is on this machine. */
+const AT_ONCE = Math.min(4, Math.max(1, availableParallelism() - 1));
 
 describe('statements in the background', () => {
   let own: TestDatabase;
@@ -65,5 +68,26 @@ describe('statements in the background', () => {
     await until(() => isDone);
     go();
     await Promise.all([...stuck, next]);
+  });
+
+  it.each([
+    ['postgres://a:b@127.0.0.1:5432/gateway', AT_ONCE],
+    ['postgres://a:b@localhost/gateway', AT_ONCE],
+    ['postgres://a:b@[::1]/gateway', AT_ONCE],
+    ['postgres:///gateway?host=/run/postgresql', AT_ONCE],
+    ['postgres://a:b@db.example.com/gateway', 4],
+    ['postgres://a:b@one,two/gateway', 4],
+  ])('at %s are %i at once', async (url, expected) => {
+    let underWay = 0;
+    let most = 0;
+    const query = async (): Promise<void> => {
+      most = Math.max(most, ++underWay);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      underWay--;
+    };
+    const driver = { options: { url }, master: { query } };
+    const { background } = new Database({ driver } as unknown as DataSource);
+    await Promise.all(Array.from({ length: 12 }, () => background.query('SELECT 1')));
+    expect(most).toBe(expected);
   });
 });

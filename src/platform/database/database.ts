@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { PoolClient, QueryResult, QueryResultRow, QueryConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
@@ -13,8 +13,12 @@ import type { DatabaseSessions, SessionPool } from './sessions.js';
 /** A look-up that takes so long has lost its server. */
 const LOOK_UP_LIMIT_MS = 4_000;
 
-/** Statements and transactions of background work that run at once: one processor is left to the requests. */
-const IN_BACKGROUND_AT_ONCE = Math.max(1, availableParallelism() - 1);
+/** Statements and transactions of background work that run at once where the server has a machine of its own … */
+const IN_BACKGROUND_AT_ONCE = 4;
+/** … and where it shares this one, of whose processors one is left to the requests. */
+const IN_BACKGROUND_HERE = Math.min(IN_BACKGROUND_AT_ONCE, Math.max(1, availableParallelism() - 1));
+/** Hosts of URLs; none is a socket in a folder. */
+const HERE = new Set(['', '127.0.0.1', '[::1]', 'localhost']);
 /** One that takes longer waits for a lock, or for a server that is silent; the next goes on beside it. */
 const TURN_LIMIT_MS = 1_000;
 
@@ -50,7 +54,7 @@ export class Database implements OnApplicationShutdown {
     transaction: <Result>(work: (client: PoolClient) => Promise<Result>) =>
       this.inBackground(() => this.transaction(work)),
   };
-  private readonly backgroundTurns = pLimit(IN_BACKGROUND_AT_ONCE);
+  private backgroundTurns: LimitFunction | undefined;
 
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
@@ -110,8 +114,11 @@ export class Database implements OnApplicationShutdown {
   }
 
   private inBackground<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turns = (this.backgroundTurns ??= pLimit(
+      isOnThisMachine(this.url) ? IN_BACKGROUND_HERE : IN_BACKGROUND_AT_ONCE,
+    ));
     return new Promise((resolve, reject) => {
-      void this.backgroundTurns(() => {
+      void turns(() => {
         const result = work();
         result.then(resolve, reject);
         return endsWithin(
@@ -142,6 +149,10 @@ export class Database implements OnApplicationShutdown {
       }
     }
   }
+}
+
+function isOnThisMachine(url: string): boolean {
+  return URL.canParse(url) && HERE.has(new URL(url).hostname);
 }
 
 /**
