@@ -54,6 +54,12 @@ describe('statements in the background', () => {
     await expect(next).resolves.toMatchObject({ rows: [{ one: 1 }] });
   });
 
+  it('fail when the pool is gone, and end nothing else', async () => {
+    const driver = { options: { url: 'postgres://a:b@localhost/gateway' }, master: undefined };
+    const { background } = new Database({ driver } as unknown as DataSource);
+    await expect(background.query('SELECT 1')).rejects.toThrow(TypeError);
+  });
+
   it('do not wait for those that wait for a lock', async () => {
     const { background } = own.database;
     let isDone = false;

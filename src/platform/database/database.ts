@@ -113,20 +113,16 @@ export class Database implements OnApplicationShutdown {
     }
   }
 
-  private inBackground<Result>(work: () => Promise<Result>): Promise<Result> {
+  private async inBackground<Result>(work: () => Promise<Result>): Promise<Result> {
     const turns = (this.backgroundTurns ??= pLimit(
       isOnThisMachine(this.url) ? IN_BACKGROUND_HERE : IN_BACKGROUND_AT_ONCE,
     ));
-    return new Promise((resolve, reject) => {
-      void turns(() => {
-        const result = work();
-        result.then(resolve, reject);
-        return endsWithin(
-          TURN_LIMIT_MS,
-          result.catch(() => undefined),
-        );
-      });
+    const { result } = await turns(async () => {
+      const result = work();
+      await endsWithin(TURN_LIMIT_MS, result);
+      return { result };
     });
+    return result;
   }
 
   /**
