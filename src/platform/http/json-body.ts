@@ -1,6 +1,8 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BodyLease } from './body-budget.js';
+import { PartCounter } from './part-counter.js';
+import type { BodyInspector } from './read-body.js';
 import { scanTopLevelMembers, type TopLevelMember, endOfString } from './top-level-members.js';
 import { messageOf } from '../errors/thrown.js';
 
@@ -64,12 +66,7 @@ export function parseJsonBody(
   if (bytes.length === 0)
     throw new InvalidRequestError('body', 'The body is empty; send a JSON object.');
   const { members, depth, parts, commas } = scanTopLevelMembers(bytes, maxParts);
-  if (parts > maxParts) {
-    throw new InvalidRequestError(
-      'body',
-      'The body is made of more than 100,000 objects, arrays, members and strings in arrays; send less at once.',
-    );
-  }
+  if (parts > maxParts) throw tooManyParts();
   if (members.length > MAX_TOP_LEVEL_MEMBERS) {
     throw new InvalidRequestError(
       'body',
@@ -85,6 +82,23 @@ export function parseJsonBody(
   const valueBytes = bytes.length + parts * BYTES_OF_PART + commas * BYTES_OF_ELEMENT;
   lease?.add(valueBytes);
   return new ReceivedBody(bytes, members, valueBytes, lease);
+}
+
+/** Refuses a large body by its first pieces, where they have more parts than `parseJsonBody` takes. */
+export class PartLimit implements BodyInspector {
+  private readonly counter = new PartCounter();
+
+  /** @throws InvalidRequestError as `parseJsonBody` does */
+  inspect(piece: Buffer): void {
+    if (this.counter.add(piece) > MAX_PARTS) throw tooManyParts();
+  }
+}
+
+function tooManyParts(): InvalidRequestError {
+  return new InvalidRequestError(
+    'body',
+    'The body is made of more than 100,000 objects, arrays, members and strings in arrays; send less at once.',
+  );
 }
 
 class ReceivedBody implements JsonBody {

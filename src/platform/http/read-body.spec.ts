@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { BodyBudget } from './body-budget.js';
 import { CallerGoneError, readBody } from './read-body.js';
 
 /** A request as far as reading goes: a stream with headers. */
@@ -111,6 +112,71 @@ describe(readBody.name, () => {
     const finished = new Promise((resolve) => request.once('end', resolve));
     request.end();
     await finished;
+  });
+
+  it('throws the rest of large ones away in turns, so that others are served meanwhile', async () => {
+    const ends = Array.from({ length: 20 }, async () => {
+      const request = requestWith({ 'content-length': '700000' });
+      const refused = expect(read(request, 600_000)).rejects.toMatchObject({ status: 413 });
+      for (let piece = 0; piece < 10; piece++) request.write(Buffer.alloc(65_536));
+      request.end();
+      await refused;
+      await new Promise((resolve) => request.once('end', resolve));
+    });
+    let turns = 0;
+    let isOver = false;
+    const countTurns = (): void => {
+      turns++;
+      if (!isOver) setImmediate(countTurns);
+    };
+    countTurns();
+    await Promise.all(ends);
+    isOver = true;
+    expect(turns).toBeGreaterThan(50);
+  });
+
+  describe('with an inspector', () => {
+    const inspector = () => {
+      const seen: string[] = [];
+      const inspect = (piece: Buffer): void => {
+        seen.push(piece.toString('latin1'));
+        if (seen.length > 3) throw new InvalidRequestError('body', 'Enough.');
+      };
+      return { seen, inspect };
+    };
+    const piece = (letter: string) => Buffer.alloc(100_000, letter);
+
+    it('shows it each piece of a large body once, in order, those before it was large included', async () => {
+      const request = requestWith();
+      const { seen, inspect } = inspector();
+      const body = readBody(request, { maxBytes: 1_000_000, inspector: { inspect } });
+      for (const letter of 'abc') request.write(piece(letter));
+      request.end();
+      expect(await body).toHaveLength(300_000);
+      expect(seen.map((text) => text[0])).toEqual(['a', 'b', 'c']);
+    });
+
+    it('does not trouble it with what is not large', async () => {
+      const request = requestWith();
+      const { seen, inspect } = inspector();
+      const body = readBody(request, { maxBytes: 1_000_000, inspector: { inspect } });
+      request.end(piece('a'));
+      await body;
+      expect(seen).toEqual([]);
+    });
+
+    it('refuses the body with what it throws, keeps nothing of it and lets the sender finish', async () => {
+      const budget = new BodyBudget(10_000_000);
+      const request = Object.assign(requestWith(), { bodyShare: budget.shareOf('tenant') });
+      const { inspect } = inspector();
+      const body = readBody(request, { maxBytes: 1_000_000, inspector: { inspect } });
+      for (const letter of 'abcdefg') request.write(piece(letter));
+      request.end();
+      await expect(body).rejects.toMatchObject({ status: 400, message: 'Enough.' });
+      expect(budget.used).toBe(0);
+      await new Promise((resolve) => request.once('end', resolve));
+      expect(budget.used).toBe(0);
+    });
   });
 
   it('refuses compressed bodies', async () => {

@@ -7,6 +7,12 @@ import { toError } from '../errors/thrown.js';
 
 export interface ReadBodyOptions {
   maxBytes: number;
+  /** Looks at the pieces of a large body as they come; what it throws refuses the body. */
+  inspector?: BodyInspector;
+}
+
+export interface BodyInspector {
+  inspect(piece: Buffer): void;
 }
 
 /** A sender gets this long for nothing … */
@@ -15,7 +21,7 @@ const PATIENCE_MS = 10_000;
 const MIN_BYTES_PER_SECOND = 8_192;
 const CHECK_EVERY_MS = 2_500;
 
-/** What is larger is read piece by piece, in turns … */
+/** What is larger is read piece by piece, in turns, from the first on where its length is known … */
 const LARGE_BODY_BYTES = 262_144;
 /** … and what is larger than this as well, while many such bodies arrive at once. */
 const MIDDLING_BODY_BYTES = 65_536;
@@ -53,7 +59,7 @@ export class CallerGoneError extends Error {
  */
 export async function readBody(
   request: BudgetedRequest,
-  { maxBytes }: ReadBodyOptions,
+  { maxBytes, inspector }: ReadBodyOptions,
 ): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
@@ -63,7 +69,11 @@ export async function readBody(
       415,
     );
   }
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > maxBytes) {
+    throwRestAway(request);
+    throw tooLarge(maxBytes);
+  }
   if (request.destroyed) throw new CallerGoneError();
   answerContinue(request);
   const lease = request.bodyShare?.lease(request.res);
@@ -72,6 +82,7 @@ export async function readBody(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
+    let inspected = 0;
     const startedMs = performance.now();
     const watch: Watched = {
       deadlineMs: startedMs + PATIENCE_MS,
@@ -97,6 +108,9 @@ export async function readBody(
       try {
         lease?.add(chunk.length);
         chunks.push(chunk);
+        if (inspector && received > LARGE_BODY_BYTES) {
+          for (; inspected < chunks.length; inspected++) inspector.inspect(chunks[inspected]!);
+        }
         if (received > LARGE_BODY_BYTES || (isCounted && arriving > MANY_BODIES)) {
           waitForTurn(request);
         }
@@ -117,12 +131,23 @@ export async function readBody(
       if (isCounted) arriving--;
       isCounted = false;
       request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
-      // What is still to come is thrown away, so that a sender who only reads afterwards gets our answer.
-      if (!request.readableEnded) request.on('error', ignore).resume();
+      if (!request.readableEnded) throwRestAway(request);
       outcome();
     };
     request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
+    if (announced > LARGE_BODY_BYTES) waitForTurn(request);
   });
+}
+
+/**
+ * So that a sender who only reads afterwards gets our answer. In turns as well: a hundred refused
+ * bodies at once would keep the others waiting as long as a hundred that are taken.
+ */
+function throwRestAway(request: BudgetedRequest): void {
+  request
+    .on('error', ignore)
+    .on('data', () => waitForTurn(request))
+    .resume();
 }
 
 function waitForTurn(request: BudgetedRequest): void {

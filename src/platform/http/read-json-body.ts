@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BudgetedRequest } from './body-budget.js';
-import { parseJsonBody, type JsonBody } from './json-body.js';
+import { PartLimit, parseJsonBody, type JsonBody } from './json-body.js';
 import { formatBytes, readBody } from './read-body.js';
 import { spliceMembers } from './top-level-members.js';
 import {
@@ -44,7 +44,7 @@ export async function readJsonBody(
       415,
     );
   }
-  const bytes = await readBody(request, { maxBytes });
+  const bytes = await readBody(request, { maxBytes, inspector: new PartLimit() });
   const body = parseJsonBody(bytes, { lease: request.bodyLease });
   return request.membersOfPath ? withMembers(body, request.membersOfPath) : body;
 }
