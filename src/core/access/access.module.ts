@@ -10,6 +10,7 @@ import { AuditedApiKeys } from './audited-api-keys.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { EndUserLimits } from './end-user-limits.service.js';
+import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { KeyDirectory } from './key-directory.service.js';
 import { RedisRateLimiter, InProcessRateLimiter, RateLimiter } from './rate-limiters.js';
@@ -37,6 +38,7 @@ import { TenantsService } from './tenants.service.js';
     TenantsService,
     TenantSettings,
     InFlightLimiter,
+    FairStarts,
     RequestRates,
     WrongKeys,
     {
@@ -67,6 +69,7 @@ import { TenantsService } from './tenants.service.js';
     TenantSettings,
     RateLimiter,
     InFlightLimiter,
+    FairStarts,
     RequestRates,
     WrongKeys,
     BodyBudget,

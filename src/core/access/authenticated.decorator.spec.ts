@@ -6,6 +6,7 @@ import { Test } from '@nestjs/testing';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { SessionGate } from '../people/session-gate.service.js';
+import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { WrongKeys } from './wrong-keys.js';
 import { Customer } from './customer.decorator.js';
@@ -40,6 +41,7 @@ class CustomerController {
     { provide: APP_CONFIG, useValue: loadConfig({}, []) },
     { provide: BodyBudget, useValue: new BodyBudget(1_000) },
     InFlightLimiter,
+    FairStarts,
     WrongKeys,
   ],
 })

@@ -16,7 +16,7 @@ const MAX_WAITING = 500;
 const MAX_COUNTS = 10_000;
 
 /** What is open until it closes: a response, or a connection. */
-interface Closing {
+export interface Closing {
   readonly destroyed: boolean;
   once(event: 'close', listener: () => void): unknown;
   off(event: 'close', listener: () => void): unknown;

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import type { CallHandler, ExecutionContext } from '@nestjs/common';
 import { of } from 'rxjs';
@@ -5,6 +6,7 @@ import { decideRateLimit } from './rate-limit-decisions.js';
 import { InProcessRateLimiter, type RateLimiter } from './rate-limiters.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { loadConfig } from '../../platform/config/load-config.js';
+import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { RateLimitGuard, RateLimitInterceptor } from './rate-limit.guard.js';
 const NOW_MS = Date.UTC(2026, 0, 1, 12, 0, 20);
@@ -42,6 +44,18 @@ describe(RateLimitGuard.name, () => {
       status: 429,
     });
   });
+
+  it('counts a call only when it has its turn', async () => {
+    const starts = new FairStarts();
+    for (let index = 0; index < 5; index++)
+      void starts.waitForTurn(`tenant ${index % 2}`, responseOf());
+    for (let index = 0; index < 4; index++) void starts.waitForTurn('tenant', responseOf());
+    const request = { caller } as unknown as GatewayRequest;
+    const admitted = guard(1, {}, starts).canActivate(contextOf(request));
+    expect(request.rateLimit).toBeUndefined();
+    await expect(admitted).resolves.toBe(true);
+    expect(request.rateLimit).toMatchObject({ allowed: true });
+  });
 });
 
 describe(RateLimitInterceptor.name, () => {
@@ -65,22 +79,29 @@ describe(RateLimitInterceptor.name, () => {
 });
 
 /** A guard whose limiter has counted so many requests. */
-function guard(count: number, options?: { late: boolean }): RateLimitGuard {
+function guard(
+  count: number,
+  options?: { late?: boolean },
+  starts = new FairStarts(),
+): RateLimitGuard {
   const limiter: RateLimiter = new InProcessRateLimiter();
   const decision = decideRateLimit(1, count, NOW_MS);
   limiter.take = () => (options?.late ? Promise.resolve(decision) : decision);
-  return new RateLimitGuard(limiter, new InFlightLimiter(loadConfig({}, [])));
+  return new RateLimitGuard(limiter, new InFlightLimiter(loadConfig({}, [])), starts);
 }
 
 function contextOf(
   request: GatewayRequest,
   headers: Record<string, string> = {},
 ): ExecutionContext {
-  const response = {
+  const response = Object.assign(responseOf(), {
     setHeader: (name: string, value: string) => (headers[name] = value),
-    once: () => response,
-  };
+  });
   return {
     switchToHttp: () => ({ getRequest: () => request, getResponse: () => response }),
   } as unknown as ExecutionContext;
+}
+
+function responseOf() {
+  return Object.assign(new EventEmitter(), { destroyed: false });
 }

@@ -7,6 +7,8 @@ import {
   NestInterceptor,
 } from '@nestjs/common';
 import { InternalError, RateLimitError } from '../../platform/errors/gateway-errors.js';
+import type { Caller } from './caller.js';
+import { FairStarts } from './fair-starts.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import type { RateLimitDecision } from './rate-limit-decisions.js';
@@ -25,12 +27,13 @@ export class RateLimitInterceptor implements NestInterceptor {
   }
 }
 
-/** Counts the request against its key's minute and what it has open, and refuses it when either is used up. */
+/** Counts the request, once it has its turn, against its key's minute and what it has open, and refuses it when either is used up. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(
     private readonly rateLimiter: RateLimiter,
     private readonly inFlight: InFlightLimiter,
+    private readonly starts: FairStarts,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -41,6 +44,18 @@ export class RateLimitGuard implements CanActivate {
     if (!caller) {
       throw new InternalError({ cause: new Error('RateLimitGuard ran before ApiKeyGuard') });
     }
+    // Refusals wait for their turn as well: to send thousands of them is work, too.
+    const turn = this.starts.waitForTurn(caller.tenantId, response);
+    return turn
+      ? turn.then(() => this.count(caller, request, response))
+      : this.count(caller, request, response);
+  }
+
+  private count(
+    caller: Caller,
+    request: GatewayRequest,
+    response: Response,
+  ): boolean | Promise<boolean> {
     const decision = this.rateLimiter.take(caller);
     if (!(decision instanceof Promise)) {
       assertAllowed(request, decision);

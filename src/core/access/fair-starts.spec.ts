@@ -1,0 +1,123 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { CallerGoneError } from '../../platform/http/read-body.js';
+import { FairStarts } from './fair-starts.js';
+
+const openResponse = () => Object.assign(new EventEmitter(), { destroyed: false });
+
+/** Starts by a clock that a test sets. */
+function makeStarts() {
+  const clock = { nowMs: 1_000 };
+  return { clock, starts: Object.assign(new FairStarts(), { nowMs: () => clock.nowMs }) };
+}
+
+/** Has calls of these tenants wait for their turns, and notes whose started. */
+function callOf(starts: FairStarts, started: string[]) {
+  return (tenantId: string, response = openResponse()): Promise<void> | undefined => {
+    const turn = starts.waitForTurn(tenantId, response);
+    const note = (): number => started.push(tenantId);
+    if (turn) return turn.then(() => void note());
+    note();
+    return undefined;
+  };
+}
+
+describe(FairStarts.name, () => {
+  it('has a tenant alone start 32 calls in a turn, and the others in the next ones', async () => {
+    const started: string[] = [];
+    const { clock, starts } = makeStarts();
+    const call = callOf(starts, started);
+    void call('b');
+    void call('a');
+    await nextTurn();
+    clock.nowMs += 300;
+    started.length = 0;
+    for (let index = 0; index < 70; index++) void call('a');
+    expect(started).toHaveLength(32);
+    await nextTurn();
+    expect(started).toHaveLength(64);
+    await nextTurn();
+    expect(started).toHaveLength(70);
+  });
+
+  it('has a tenant with many calls start four in a turn while others call as well', async () => {
+    const started: string[] = [];
+    const call = callOf(makeStarts().starts, started);
+    void call('quiet');
+    for (let index = 0; index < 100; index++) void call('busy');
+    expect(started).toEqual(['quiet', ...Array.from({ length: 4 }, () => 'busy')]);
+    await nextTurn();
+    started.length = 0;
+    expect(call('quiet')).toBeUndefined();
+    expect(started).toEqual(['quiet']);
+    await nextTurn();
+    expect(started.filter((tenantId) => tenantId === 'busy')).toHaveLength(4);
+  });
+
+  it('has it start fewer while turns are long, and four again when they are short', async () => {
+    const started: string[] = [];
+    const { clock, starts } = makeStarts();
+    const call = callOf(starts, started);
+    void call('quiet');
+    for (let index = 0; index < 100; index++) void call('busy');
+    const counts: number[] = [];
+    for (const tookMs of [5, 5, 5, 1, 1, 1, 1]) {
+      started.length = 0;
+      clock.nowMs += tookMs;
+      await nextTurn();
+      counts.push(started.length);
+    }
+    expect(counts).toEqual([2, 1, 1, 2, 3, 4, 4]);
+  });
+
+  it('gives tenants turns when more of them wait than start in one', async () => {
+    const started: string[] = [];
+    const call = callOf(makeStarts().starts, started);
+    const tenantIds = Array.from({ length: 40 }, (_, index) => `tenant ${index}`);
+    for (const tenantId of tenantIds) {
+      void call(tenantId);
+      void call(tenantId);
+    }
+    expect(started).toHaveLength(32);
+    await nextTurn();
+    // Of the first sixteen tenants both have started; the other 24 begin with one each.
+    expect(started.slice(32, 56)).toEqual(tenantIds.slice(16));
+  });
+
+  it('keeps the order of a tenant’s own calls', async () => {
+    const order: number[] = [];
+    const { starts } = makeStarts();
+    void starts.waitForTurn('other', openResponse());
+    const turns = Array.from({ length: 12 }, async (_, index) => {
+      await starts.waitForTurn('a', openResponse());
+      order.push(index);
+    });
+    await Promise.all(turns);
+    expect(order).toEqual(Array.from({ length: 12 }, (_, index) => index));
+  });
+
+  it('forgets a caller who leaves while it waits, and gives its place to the next', async () => {
+    const { starts } = makeStarts();
+    const call = callOf(starts, []);
+    void call('other');
+    for (let index = 0; index < 4; index++) void call('a');
+    const leaver = openResponse();
+    const left = starts.waitForTurn('a', leaver);
+    leaver.emit('close');
+    await expect(left).rejects.toThrow(CallerGoneError);
+    const next = starts.waitForTurn('a', openResponse());
+    expect(next).toBeInstanceOf(Promise);
+    await next;
+    expect(leaver.listenerCount('close')).toBe(0);
+  });
+
+  it('refuses a caller who had left before', async () => {
+    const { starts } = makeStarts();
+    const call = callOf(starts, []);
+    void call('other');
+    for (let index = 0; index < 4; index++) void call('a');
+    const gone = Object.assign(openResponse(), { destroyed: true });
+    await expect(starts.waitForTurn('a', gone)).rejects.toThrow(CallerGoneError);
+  });
+});
