@@ -37,7 +37,7 @@ try {
     // Each worker checks for what it is asked by operators; the first speaks for all again.
     const isSpeaker = cluster.isPrimary || cluster.worker?.id === 1;
     gateway.checkKeys((lines) => void (isSpeaker && process.stdout.write(lines)));
-    gateway.settleIn();
+    void gateway.settleIn();
   }
 } catch (error) {
   const reason = messageOf(error);

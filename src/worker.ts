@@ -27,7 +27,7 @@ try {
   for (const warning of worker.warnings) process.stderr.write(`Warning: ${warning}\n`);
   process.stdout.write(`\nModel Gateway's worker listens on ${worker.url}\n\n`);
   onStop(worker);
-  worker.settleIn();
+  void worker.settleIn();
 } catch (error) {
   const reason = messageOf(error);
   process.stderr.write(`The worker cannot start.\n${reason}\n`);

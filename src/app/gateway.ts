@@ -25,6 +25,7 @@ import { MIGRATIONS } from './migrations.js';
 import { gatewaySecrets } from '../platform/config/gateway-secret.js';
 import { assertOwnSecret } from './stored-secrets.js';
 import { InstanceFit } from './operations/instance-fit.service.js';
+import { compileSchemas } from '../platform/http/validate-body.js';
 import { recordRefusals } from './access-log.middleware.js';
 import { ServiceDrain } from './service-drain.js';
 import { endsWithin } from '../platform/time/within.js';
@@ -60,8 +61,8 @@ export interface Gateway {
   exampleModel: string | undefined;
   /** Whether there are pages at `/console`. */
   hasConsole: boolean;
-  /** Does, in idle time, what is worth it in a process that goes on for long. To be called once. */
-  settleIn(): void;
+  /** Does, once callers are served, what is worth it in a process that goes on for long. To be called once. */
+  settleIn(): Promise<void>;
   /**
    * Tries the keys of the configured providers in the background, now and when others are configured, unless
    * that is turned off.
@@ -143,7 +144,10 @@ export async function startGateway(
           .begin((done) => print(describeStartChecks(done)))
           .catch((error: unknown) => void logger.error(error, 'the check of keys'));
       },
-      settleIn: () => application.get(ServiceDrain).settleIn(),
+      async settleIn() {
+        if (role !== 'worker') await compileSchemas();
+        application.get(ServiceDrain).settleIn();
+      },
       async close() {
         // Nobody sends requests to a worker.
         if (role === 'worker') stop.hurry();
