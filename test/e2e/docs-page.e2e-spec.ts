@@ -56,3 +56,24 @@ describe.each(['/docs', '/docs/', '/docs/oauth2-redirect.html'])('the page %s', 
     }
   });
 });
+
+describe('what the page shows', () => {
+  it('is read from /docs-json, so that no visit makes a megabyte of script', async () => {
+    const script = await (await fetch(`${gateway.url}/docs/swagger-ui-init.js`)).text();
+    expect(script).toContain('"swaggerUrl": "/docs-json"');
+    expect(script).not.toContain('swaggerDoc":');
+    expect(script.length).toBeLessThan(5_000);
+  });
+
+  it('is made once, also for two who ask at once', async () => {
+    const ask = async () => (await fetch(`${gateway.url}/docs-json`)).text();
+    const [first, second] = await Promise.all([ask(), ask()]);
+    expect(JSON.parse(first)).toMatchObject({ openapi: '3.1.0', info: { title: 'Model Gateway' } });
+    expect(second).toBe(first);
+    expect(await ask()).toBe(first);
+  });
+
+  it('has no other form, which would be made anew at each request', async () => {
+    expect((await fetch(`${gateway.url}/docs-yaml`)).status).toBe(404);
+  });
+});
