@@ -53,16 +53,40 @@ type MetricsMessage =
   | { type: 'gateway:metrics:figures'; scrape: number; figures: Figures }
   | { type: 'gateway:metrics:answer'; text: string };
 
+/** Nobody needs a key to ask, and a reading takes milliseconds: who asks more often than this gets the latest again. */
+const READINGS_A_SECOND = 5;
+
+interface Reading {
+  contentType: string;
+  text: string;
+}
+
 /** Metrics of this process, or with several workers of all of them together. */
 @Injectable()
 export class ClusterMetrics {
+  private latest: Promise<Reading> | undefined;
+  private readings = 0;
+  private secondBeganMs = -Infinity;
+
   constructor(private readonly metrics: GatewayMetrics) {
     if (cluster.isWorker) {
       process.on('message', (message: MetricsMessage) => void this.tellFigures(message));
     }
   }
 
-  async read(): Promise<{ contentType: string; text: string }> {
+  /** A new reading, as long as there have not been five in this second. */
+  read(): Promise<Reading> {
+    const nowMs = performance.now();
+    if (nowMs - this.secondBeganMs >= 1_000) {
+      this.secondBeganMs = nowMs;
+      this.readings = 0;
+    }
+    if (this.latest && this.readings >= READINGS_A_SECOND) return this.latest;
+    this.readings++;
+    return (this.latest = this.readAnew());
+  }
+
+  private async readAnew(): Promise<Reading> {
     const { contentType } = this.metrics.registry;
     const text = cluster.isWorker ? await askPrimary() : await this.metrics.registry.metrics();
     return { contentType, text };

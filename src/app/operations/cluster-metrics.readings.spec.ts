@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Registry } from 'prom-client';
+import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
+import { ClusterMetrics } from './cluster-metrics.js';
+
+describe(ClusterMetrics.name, () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('makes five readings a second at most, and gives the latest to who asks more often', async () => {
+    const registry = new Registry();
+    let made = 0;
+    registry.metrics = () => Promise.resolve(`reading ${++made}`);
+    const metrics = new ClusterMetrics({ registry } as unknown as GatewayMetrics);
+    const texts = await Promise.all(Array.from({ length: 20 }, () => metrics.read()));
+    expect(texts.slice(0, 5).map(({ text }) => text)).toEqual(
+      [1, 2, 3, 4, 5].map((number) => `reading ${number}`),
+    );
+    expect(texts.slice(5).every(({ text }) => text === 'reading 5')).toBe(true);
+    jest.advanceTimersByTime(999);
+    expect(await metrics.read()).toMatchObject({ text: 'reading 5' });
+    jest.advanceTimersByTime(1);
+    expect(await metrics.read()).toMatchObject({
+      text: 'reading 6',
+      contentType: registry.contentType,
+    });
+  });
+
+  it('tries again in the next second after a reading that failed', async () => {
+    const registry = new Registry();
+    const metrics = new ClusterMetrics({ registry } as unknown as GatewayMetrics);
+    registry.metrics = () => Promise.reject(new Error('a worker is silent'));
+    await expect(metrics.read()).rejects.toThrow('a worker is silent');
+    jest.advanceTimersByTime(1_000);
+    registry.metrics = () => Promise.resolve('a reading');
+    expect(await metrics.read()).toMatchObject({ text: 'a reading' });
+  });
+});
