@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { CallAbortedError } from '../../../src/vendors/transport/upstream-response.js';
+import { cuttingsOf } from '../../support/cuttings.js';
 import { until } from '../../support/until.js';
 import { slices } from '../../support/vendor-stream.js';
 import { within } from '../../support/within.js';
@@ -20,9 +21,7 @@ export const TRANSPORT_CASES: readonly ContractCase[] = [
     timeoutMs: 120_000,
     async run(bench, streamed) {
       const reply = bench.spell(UNICODE, streamed);
-      const { body } = reply;
-      for (let cut = 1; cut < body.length; cut++) {
-        const pieces = [body.subarray(0, cut), body.subarray(cut)];
+      for (const pieces of cuttingsOf(reply.body)) {
         expectAnswer(await bench.piecemeal(reply, pieces, 'end', streamed), UNICODE);
       }
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { cuttingsOf } from '../../../../test/support/cuttings.js';
 import { SeededRandom } from '../../../../test/support/seeded-random.js';
 import { ChatStreamRelay } from './chat-stream-relay.js';
 import {
@@ -27,10 +28,9 @@ describe(ChatStreamRelay.name, () => {
       const outcomeOf = (...pieces: Buffer[]) => JSON.stringify(relay(pieces, options));
       const whole = outcomeOf(bytes);
       expect(outcomeOf(...Array.from(bytes, (byte) => Buffer.of(byte)))).toBe(whole);
-      const step = bytes.length > 3_000 ? 3 : 1;
-      for (let offset = 1; offset < bytes.length; offset += step) {
-        const outcome = outcomeOf(bytes.subarray(0, offset), bytes.subarray(offset));
-        if (outcome !== whole) expect({ offset, outcome }).toEqual({ offset, outcome: whole });
+      for (const pieces of cuttingsOf(bytes, 7)) {
+        const outcome = outcomeOf(...pieces);
+        if (outcome !== whole) expect({ pieces, outcome }).toEqual({ pieces, outcome: whole });
       }
     });
   });
