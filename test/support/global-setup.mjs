@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { ensureBuilt } from '../../scripts/ensure-built.mjs';
+import { makeQuickFolder } from './quick-folder.mjs';
 
 const TEMPLATE = `test_template_${process.pid}`;
 
 /** Builds what the process-level tests run, and starts one real PostgreSQL for every suite. */
 export default async function globalSetup() {
   await ensureBuilt();
+  globalThis.__testFolder = await makeQuickFolder();
+  // The workers' too.
+  if (globalThis.__testFolder) process.env.TMPDIR = globalThis.__testFolder;
   // Another server, to try the suites on another version of PostgreSQL.
   const server = process.env.TEST_POSTGRES_URL ?? (await startPostgres());
   process.env.TEST_POSTGRES_URL = server;

@@ -7,8 +7,11 @@ export default async function globalTeardown() {
   await client.connect();
   await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
   await client.end();
-  if (!globalThis.__testPostgres) return;
-  const { postgres, dataDirectory } = globalThis.__testPostgres;
-  await postgres.stop();
-  await rm(dataDirectory, { recursive: true, force: true });
+  if (globalThis.__testPostgres) {
+    const { postgres, dataDirectory } = globalThis.__testPostgres;
+    await postgres.stop();
+    await rm(dataDirectory, { recursive: true, force: true });
+  }
+  const folder = globalThis.__testFolder;
+  if (folder) await rm(folder, { recursive: true, force: true });
 }
