@@ -23,15 +23,27 @@ describe('npm start', () => {
 
   beforeAll(async () => {
     vendor = await startFakeOpenAi();
+    database = await createTestDatabase();
   });
-  beforeEach(async () => {
+  beforeEach(() => {
     const released = new Promise<void>((resolve) => (release = resolve));
     vendor.calls.length = 0;
     vendor.answer = async (call, response) => {
       await released;
       await politeAnswer()(call, response);
     };
-    database = await createTestDatabase();
+  });
+  afterEach(async () => {
+    // Whatever of the group is left: npm, its shell or the service.
+    signalGroup('SIGKILL');
+    await gateway.stop('SIGKILL');
+  });
+  afterAll(async () => {
+    await vendor.close();
+    await database.drop();
+  });
+
+  const start = async (program: 'npm start' | 'main' = 'npm start'): Promise<void> => {
     gateway = await spawnGateway(
       {
         HOME: process.env.HOME ?? '/',
@@ -43,15 +55,9 @@ describe('npm start', () => {
         OPENAI_API_KEY: 'sk-vendor',
         OPENAI_BASE_URL: vendor.baseUrl,
       },
-      'npm start',
+      program,
     );
-  });
-  afterEach(async () => {
-    // Whatever of the group is left: npm, its shell or the service.
-    signalGroup('SIGKILL');
-    await database.drop();
-  });
-  afterAll(() => vendor.close());
+  };
 
   const signalGroup = (signal: NodeJS.Signals): void => {
     try {
@@ -100,16 +106,14 @@ describe('npm start', () => {
     return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
   };
 
-  it('tells the C library to give memory back', () => {
-    const service = servicePid();
-    const environment = readFileSync(`/proc/${service}/environ`, 'utf8').split('\0');
+  it('tells the C library to give memory back, and lets running answers end when npm is told to stop', async () => {
+    await start();
+    const environment = readFileSync(`/proc/${servicePid()}/environ`, 'utf8').split('\0');
     expect(environment).toEqual(
       expect.arrayContaining(['MALLOC_ARENA_MAX=2', 'MALLOC_TRIM_THRESHOLD_=131072']),
     );
     expect(environment).toContain(`OPENAI_BASE_URL=${vendor.baseUrl}`);
-  });
 
-  it('lets running answers end when npm is told to stop', async () => {
     const answer = await ask();
     const end = ended();
     gateway.process.kill('SIGTERM');
@@ -121,6 +125,7 @@ describe('npm start', () => {
   });
 
   it('does so after Ctrl-C, which reaches npm and the service, and comes from npm again', async () => {
+    await start();
     const answer = await ask();
     const end = ended();
     signalGroup('SIGINT');
@@ -133,6 +138,7 @@ describe('npm start', () => {
   });
 
   it('ends at once at a second Ctrl-C', async () => {
+    await start();
     const answer = await ask();
     const end = ended();
     signalGroup('SIGINT');
@@ -143,21 +149,22 @@ describe('npm start', () => {
     await expect(answer()).rejects.toThrow();
   });
 
+  // What is not caught is the service's own matter; npm passes its status on.
   it.each([
-    ['SIGHUP', 0, ''],
-    ['SIGUSR2', 1, 'uncaughtException'],
-    ['SIGWINCH', 1, 'unhandledRejection'],
+    ['SIGUSR2', 'uncaughtException', 'npm start'],
+    ['SIGWINCH', 'unhandledRejection', 'main'],
   ] as const)(
-    'lets running answers end after %s, and ends with status %i',
-    async (signal, status, what) => {
+    'lets running answers end after a defect (%s: %s of %s), and ends with status 1',
+    async (signal, what, program) => {
+      await start(program);
       const answer = await ask();
       const end = ended();
-      process.kill(servicePid(), signal);
+      process.kill(program === 'main' ? gateway.process.pid! : servicePid(), signal);
       await takesNoMore();
       release();
       expect(await answer()).toEqual({ status: 200, connection: 'close' });
-      expect(await end).toBe(status);
-      expect(gateway.output().includes('a defect')).toBe(status === 1);
+      expect(await end).toBe(1);
+      expect(gateway.output()).toContain('a defect');
       expect(gateway.output()).toContain(what);
     },
   );
