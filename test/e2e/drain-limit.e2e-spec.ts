@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../../src/app/commands/run-command.js';
@@ -19,21 +19,41 @@ import { until } from '../support/until.js';
 import { delta, streamOf } from '../support/vendor-stream.js';
 import { readAvailable } from '../support/streamed-answer.js';
 
-const USER = { role: 'user', content: 'Hello' };
+const SILENT = { role: 'user', content: 'Be silent' };
 const MODEL = 'one/a';
 const VECTORS = 'one/vectors';
 const VOICE = 'one/voice';
+const SPEAK = 'Speak';
+
+type Asked = [path: string, body: object];
+
+const STREAMS: [...Asked, lastEvent: RegExp][] = [
+  [CHAT, { messages: [{ role: 'user', content: SPEAK }] }, /"finish_reason":"error"/],
+  [MESSAGES, { messages: [{ role: 'user', content: SPEAK }], max_tokens: 9 }, /event: error\n/],
+  [RESPONSES, { input: SPEAK }, /event: response\.failed\n/],
+];
+const UNANSWERED: Asked[] = [
+  [CHAT, { model: MODEL, messages: [SILENT] }],
+  [CHAT, { model: MODEL, messages: [SILENT], stream: true }],
+  [MESSAGES, { model: MODEL, messages: [SILENT], max_tokens: 9 }],
+  [RESPONSES, { model: MODEL, input: 'Hello' }],
+  [RESPONSES, { model: MODEL, input: 'Hello', stream: true }],
+  ['/v1/completions', { model: MODEL, prompt: 'Hello' }],
+  ['/v1/embeddings', { model: VECTORS, input: 'Hello' }],
+  ['/v1/audio/speech', { model: VOICE, input: 'Hello', voice: 'alloy' }],
+];
 
 const isJournal = (name: string): boolean => name.endsWith('.jsonl');
 
-describe('what still runs when the drain limit has passed', () => {
-  let one: FakeOpenAi;
-  let files: OperatorFiles;
-  let database: TestDatabase;
-  let proxy: TcpProxy;
-  let gateway: BootedGateway;
+let one: FakeOpenAi;
+let files: OperatorFiles;
+let database: TestDatabase;
+let proxy: TcpProxy;
+let gateway: BootedGateway;
 
-  beforeEach(async () => {
+/** For the tests of a group: what stops ends all that runs, whoever asked for it. */
+function useGateway(): void {
+  beforeAll(async () => {
     one = await startFakeOpenAi();
     const pricing = { prompt: '0.000001', completion: '0.000002' };
     files = await writeOperatorFiles({ one: one.baseUrl }, [
@@ -58,72 +78,80 @@ describe('what still runs when the drain limit has passed', () => {
       { database },
     );
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await one.close();
     await files.remove();
     await proxy.cut();
     await database.drop();
   });
+}
 
-  it.each([
-    [CHAT, { messages: [USER] }, /"finish_reason":"error"/],
-    [MESSAGES, { messages: [USER], max_tokens: 9 }, /event: error\n/],
-    [RESPONSES, { input: 'Hello' }, /event: response\.failed\n/],
-  ])('a stream of %s ends with the error of its dialect', async (path, body, lastEvent) => {
-    one.answer = streamOf([delta({ role: 'assistant', content: 'So far, so good.' })], 'hang');
-    const response = await gateway.post(path, { model: MODEL, stream: true, ...body });
-    expect(response.status).toBe(200);
-    const read = readAvailable(response);
-    await until(() => one.calls.length === 1);
+const speaks = streamOf([delta({ role: 'assistant', content: 'So far, so good.' })], 'hang');
+const idOf = (response: Response): string => response.headers.get('x-request-id')!;
+
+describe('what still runs when the drain limit has passed', () => {
+  useGateway();
+  const streams: { status: number; id: string; text: string; isCut: boolean }[] = [];
+  const answers: { status: number; id: string; body: unknown }[] = [];
+
+  beforeAll(async () => {
+    one.answer = (call, response) =>
+      call.rawBody.includes(SPEAK) ? speaks(call, response) : hangAnswer(call, response);
+    const begun = await Promise.all(
+      STREAMS.map(([path, body]) => gateway.post(path, { model: MODEL, stream: true, ...body })),
+    );
+    const reads = begun.map(readAvailable);
+    const waiting = UNANSWERED.map(([path, body]) => gateway.post(path, body));
+    await until(() => one.calls.length === STREAMS.length + UNANSWERED.length);
     await gateway.close();
-    const { body: text, isCut } = await read;
-    expect(isCut).toBe(true);
-    expect(text).toMatch(lastEvent);
-    expect(text).toContain('So far, so good.');
-    expect(text).toContain('is being stopped');
-    // What was made is paid for, though its caller was there.
-    expect(await expectSettled('cancelled')).toBeGreaterThan(0);
+    for (const [index, response] of begun.entries()) {
+      const { body: text, isCut } = await reads[index]!;
+      streams.push({ status: response.status, id: idOf(response), text, isCut });
+    }
+    for (const response of await Promise.all(waiting)) {
+      const { status } = response;
+      answers.push({ status, id: idOf(response), body: await response.json() });
+    }
   });
 
-  it.each([true, false])('an answer that has not begun is a 503 (stream: %s)', async (stream) => {
-    one.answer = hangAnswer;
-    const answered = gateway.post(CHAT, { model: MODEL, messages: [USER], stream });
-    await until(() => one.calls.length === 1);
-    await gateway.close();
-    const response = await answered;
-    expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({ error: { type: 'provider_unavailable' } });
-    expect(await expectSettled('cancelled')).toBe(0);
-  });
+  it.each(STREAMS.map(([path, , lastEvent], index) => [path, lastEvent, index] as const))(
+    'a stream of %s ends with the error of its dialect',
+    async (_path, lastEvent, index) => {
+      const { status, id, text, isCut } = streams[index]!;
+      expect(status).toBe(200);
+      expect(isCut).toBe(true);
+      expect(text).toMatch(lastEvent);
+      expect(text).toContain('So far, so good.');
+      expect(text).toContain('is being stopped');
+      // What was made is paid for, though its caller was there.
+      expect(await expectSettled(id, 'cancelled')).toBeGreaterThan(0);
+    },
+  );
 
-  it('nothing of what was not delivered costs anything, whatever was asked for', async () => {
-    one.answer = hangAnswer;
-    const asked: [string, object][] = [
-      [MESSAGES, { model: MODEL, messages: [USER], max_tokens: 9 }],
-      [RESPONSES, { model: MODEL, input: 'Hello' }],
-      [RESPONSES, { model: MODEL, input: 'Hello', stream: true }],
-      ['/v1/completions', { model: MODEL, prompt: 'Hello' }],
-      ['/v1/embeddings', { model: VECTORS, input: 'Hello' }],
-      ['/v1/audio/speech', { model: VOICE, input: 'Hello', voice: 'alloy' }],
-    ];
-    const answers = asked.map(([path, body]) => gateway.post(path, body));
-    await until(() => one.calls.length === asked.length);
-    await gateway.close();
-    const statuses = (await Promise.all(answers)).map(({ status }) => status);
-    expect(statuses).toEqual(asked.map(() => 503));
-    const { rows } = await database.database.query('SELECT outcome, cost FROM request_logs');
-    expect(rows).toEqual(asked.map(() => ({ outcome: 'cancelled', cost: 0 })));
-    expect((await database.database.query('SELECT FROM holds')).rows).toEqual([]);
-  });
+  it.each(UNANSWERED.map((asked, index) => [...asked, index] as const))(
+    'an answer of %s that has not begun is a 503, and costs nothing (%j)',
+    async (path, _body, index) => {
+      const { status, id, body } = answers[index]!;
+      expect(status).toBe(503);
+      if (path === CHAT) expect(body).toMatchObject({ error: { type: 'provider_unavailable' } });
+      expect(await expectSettled(id, 'cancelled')).toBe(0);
+    },
+  );
 
-  it('an answer that only waits for its commit is delivered, and charged later', async () => {
+  it('no hold is left, and the books are right', expectOrder);
+});
+
+describe('an answer that only waits for its commit when the drain limit has passed', () => {
+  useGateway();
+
+  it('is delivered, and charged later', async () => {
     let goOn = (): void => undefined;
     const release = new Promise<void>((resolve) => (goOn = resolve));
     one.answer = async (call, response) => {
       await release;
       return politeAnswer()(call, response);
     };
-    const answered = gateway.post(CHAT, { model: MODEL, messages: [USER] });
+    const answered = gateway.post(CHAT, { model: MODEL, messages: [SILENT] });
     await until(() => one.calls.length === 1);
     proxy.silence();
     const closed = gateway.close();
@@ -144,39 +172,54 @@ describe('what still runs when the drain limit has passed', () => {
     });
     await rm(dataDirectory, { recursive: true });
     expect(status).toBe(0);
-    expect(await expectSettled('completed')).toBeGreaterThan(0);
+    expect(await expectSettled(idOf(response), 'completed')).toBeGreaterThan(0);
+    await expectOrder();
   });
+});
 
-  it('a stream that takes longer than a request may is paid for up to there', async () => {
-    one.answer = streamOf([delta({ role: 'assistant', content: 'So far, so good.' })], 'hang');
-    const body = { model: MODEL, messages: [USER], stream: true };
-    const { body: text } = await readAvailable(await gateway.post(CHAT, body));
-    expect(text).toContain('took longer than a request may');
-    expect(text).toContain('"finish_reason":"error"');
-    await gateway.close();
-    expect(await expectSettled('timeout', 'timeout_error')).toBeGreaterThan(0);
-  });
+describe('what takes longer than a request may', () => {
+  useGateway();
 
-  it('a whole answer that takes longer than a request may costs nothing', async () => {
-    one.answer = (_call, response) => {
+  it('is paid for up to there as a stream, and costs nothing as a whole answer', async () => {
+    one.answer = (call, response) => {
+      if (call.body.stream === true) return speaks(call, response);
       response.writeHead(200, { 'content-type': 'application/json' });
       response.write('{"choices":[{"index":0,"message":{"content":"Half');
     };
-    const response = await gateway.post(CHAT, { model: MODEL, messages: [USER] });
-    expect(response.status).toBe(504);
+    const body = { model: MODEL, messages: [SILENT] };
+    const [stream, whole] = await Promise.all([
+      gateway.post(CHAT, { ...body, stream: true }),
+      gateway.post(CHAT, body),
+    ]);
+    const { body: text } = await readAvailable(stream);
+    expect(text).toContain('took longer than a request may');
+    expect(text).toContain('"finish_reason":"error"');
+    expect(whole.status).toBe(504);
     await gateway.close();
-    expect(await expectSettled('failed', 'timeout_error')).toBe(0);
+    expect(await expectSettled(idOf(stream), 'timeout', 'timeout_error')).toBeGreaterThan(0);
+    expect(await expectSettled(idOf(whole), 'failed', 'timeout_error')).toBe(0);
+    await expectOrder();
   });
-
-  /** @returns what was charged */
-  async function expectSettled(outcome: string, errorType: string | null = null): Promise<number> {
-    const { rows } = await database.database.query<{ cost: number }>(
-      'SELECT outcome, error_type, cost FROM request_logs',
-    );
-    expect(rows).toEqual([{ outcome, error_type: errorType, cost: rows[0]?.cost }]);
-    const holds = await database.database.query('SELECT FROM holds');
-    expect(holds.rows).toEqual([]);
-    expect(await findLedgerFaults(database.database)).toEqual([]);
-    return rows[0]!.cost;
-  }
 });
+
+/** @returns what was charged */
+async function expectSettled(
+  requestId: string,
+  outcome: string,
+  errorType: string | null = null,
+): Promise<number> {
+  const { rows } = await database.database.query<{ cost: number }>(
+    'SELECT outcome, error_type, cost FROM request_logs WHERE request_id = $1',
+    [requestId],
+  );
+  expect(rows).toEqual([{ outcome, error_type: errorType, cost: rows[0]?.cost }]);
+  return rows[0]!.cost;
+}
+
+async function expectOrder(): Promise<void> {
+  const { rows } = await database.database.query<{ logged: number; held: number }>(
+    `SELECT (SELECT count(*) FROM request_logs) AS logged, (SELECT count(*) FROM holds) AS held`,
+  );
+  expect(rows).toEqual([{ logged: one.calls.length, held: 0 }]);
+  expect(await findLedgerFaults(database.database)).toEqual([]);
+}
