@@ -7,8 +7,8 @@ import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const API_KEY = 'sk-responses-crash-key-01';
-const CONVERSATIONS = 20;
-const KILLS = 3;
+const CONVERSATIONS = 12;
+const KILLS = 2;
 
 interface Turn {
   id: string;
@@ -90,7 +90,7 @@ describe('a service that is killed between the turns of conversations', () => {
         }
       };
       const talks = turns.map((_, index) => goOn(index));
-      const until = seen + 100;
+      const until = seen + 60;
       while (seen < until) await new Promise((resolve) => setTimeout(resolve, 5));
       await running.stop('SIGKILL');
       isDown = true;
