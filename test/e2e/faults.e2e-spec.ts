@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describeWithRedis } from '../support/redis-server.js';
 
 const SUITE = fileURLToPath(new URL('../../bench/soak/faults/run.mjs', import.meta.url));
-const LIMIT_MS = 170_000;
+const LIMIT_MS = 300_000;
 /** The short form of `npm run test:faults`. */
 const SHORT = {
   seed: 5,
