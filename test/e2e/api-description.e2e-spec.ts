@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import openapiTypescript, { astToString } from 'openapi-typescript';
-import ts from 'typescript';
 import { withAliases, type ApiDescription } from '../support/api-description.js';
 import { bootGateway } from '../support/boot-gateway.js';
+
+/** Ten times as fast as the one in JavaScript. */
+const COMPILER = 'node_modules/typescript-native/bin/tsc';
 
 interface Body {
   content: Record<string, { schema: Schema; examples?: Record<string, { value: unknown }> }>;
@@ -198,21 +200,24 @@ describe('the OpenAPI description', () => {
     const ast = await openapiTypescript(structuredClone(document) as never);
     await writeFile(join(folder, 'api.ts'), astToString(ast));
     await writeFile(join(folder, 'program.ts'), PROGRAM);
-    const program = ts.createProgram([join(folder, 'program.ts')], {
+    const compilerOptions = {
       strict: true,
       noUncheckedIndexedAccess: true,
       exactOptionalPropertyTypes: true,
       noEmit: true,
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.ESNext,
-      moduleResolution: ts.ModuleResolutionKind.Bundler,
-      lib: ['lib.es2023.d.ts', 'lib.dom.d.ts'],
+      target: 'es2023',
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      lib: ['es2023', 'dom'],
       types: [],
-    });
-    const faults = ts.getPreEmitDiagnostics(program).map(({ messageText, file, start = 0 }) => {
-      const line = file ? file.getLineAndCharacterOfPosition(start).line + 1 : 0;
-      return `${file?.fileName}:${line} ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
-    });
-    expect(faults).toEqual([]);
+      skipDefaultLibCheck: true,
+    };
+    const project = { compilerOptions, files: ['program.ts'] };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(project));
+    const faults = await promisify(execFile)(process.execPath, [COMPILER, '-p', folder]).then(
+      ({ stdout }) => stdout,
+      (error: Error & { stdout?: string }) => error.stdout || error.message,
+    );
+    expect(faults).toBe('');
   });
 });
