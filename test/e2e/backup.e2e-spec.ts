@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { politeAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
 import { findBookFaults, readBookFigures } from '../../src/core/ledger/books.js';
+import { runOperatorCommand } from '../support/operator-command.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
@@ -51,9 +52,10 @@ describe('a service with the embedded database', () => {
     gateways.push(gateway);
     return gateway;
   };
-  const operate = (rest: Record<string, string>, ...words: string[]) =>
+  /** As a process, which has to find the database of another one. */
+  const operate = (...words: string[]) =>
     promisify(execFile)(process.execPath, [CLI, ...words], {
-      env: { PATH: process.env.PATH ?? '', ...settings(rest) },
+      env: { PATH: process.env.PATH ?? '', ...settings({}) },
     });
   const ask = async (url: string): Promise<number> => {
     const response = await fetch(`${url}/v1/chat/completions`, {
@@ -78,7 +80,7 @@ describe('a service with the embedded database', () => {
     });
     await until(() => statuses.length > 20);
     const file = join(folder, 'gateway.backup');
-    const { stdout } = await operate({}, 'backup', file);
+    const { stdout } = await operate('backup', file);
     const answeredThen = statuses.length;
     await until(() => statuses.length > answeredThen + 20);
     isOver = true;
@@ -87,10 +89,10 @@ describe('a service with the embedded database', () => {
     expect((await readdir(folder)).sort()).toEqual(['data', 'gateway.backup']);
 
     const target = { DATABASE_URL: elsewhere.url, GATEWAY_DATA_DIR: join(folder, 'other') };
-    const restored = await operate(target, 'restore', file);
+    const restored = await runOperatorCommand(settings(target), 'restore', file);
     const [books] = /^Books: .*$/m.exec(stdout) ?? [];
     expect(books).toMatch(/balance (\d+), entries \1, held (\d+), holds \2/);
-    expect(restored.stdout).toContain(`${books}\nThe books balance.\n`);
+    expect(restored.output).toContain(`${books}\nThe books balance.\n`);
     const figures = await readBookFigures(elsewhere.database);
     expect(Number(figures['charged requests'])).toBeGreaterThan(10);
 
@@ -108,9 +110,10 @@ describe('a service with the embedded database', () => {
       { outcome: 'completed', count: completed },
       ...(open > 0 ? [{ outcome: 'crashed', count: open }] : []),
     ]);
-    await expect(operate(target, 'restore', file, '--replace')).rejects.toMatchObject({
+    const again = await runOperatorCommand(settings(target), 'restore', file, '--replace');
+    expect(again).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('instances of the service are at work'),
+      errors: expect.stringContaining('instances of the service are at work'),
     });
   });
 });
