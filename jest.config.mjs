@@ -13,6 +13,7 @@ export default {
       { swcrc: false, ...swc() },
     ],
   },
+  testSequencer: '<rootDir>/test/support/longest-first.sequencer.mjs',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   // Many suites wait for most of their time, so two more than two processors are busy with.
