@@ -1,4 +1,5 @@
 import Sequencer from '@jest/test-sequencer';
+import { existsSync } from 'node:fs';
 
 /** What takes half a minute by itself: begun last, it would go on when all others have ended. */
 const LONG = [
@@ -13,6 +14,9 @@ const LONG = [
   'test/e2e/failover-scenarios.e2e-spec.ts',
   'test/int/npm-start.int-spec.ts',
 ];
+const missing = LONG.filter((name) => !existsSync(new URL(`../../${name}`, import.meta.url)));
+if (missing.length > 0) throw new Error(`There is no ${missing.join(', ')}`);
+
 const KINDS = [/\.e2e-spec\.ts$/, /\.int-spec\.ts$/];
 
 /** Long suites, then those that start the service, then those that want a database, then the rest. */
