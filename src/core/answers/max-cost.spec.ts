@@ -29,7 +29,7 @@ import type { RoutingState } from '../routing/routing-state.js';
 import { selectRoutes } from '../routing/select-routes.js';
 import { toTextCall } from '../routing/to-upstream-call.js';
 
-const REQUESTS = 10_000;
+const REQUESTS = 3_000;
 const SEED = 22;
 const PROVIDERS = ['one', 'two', 'three'];
 const CALLER = { tenantId: 'tenant', apiKeyId: 'key' } as Caller;
@@ -287,7 +287,7 @@ describe('max_cost', () => {
       if (cost > 0) seen.charged++;
       if (answering.trafficMode === 'byok') seen.byok++;
     }
-    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(100);
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(30);
   }, 120_000);
 
   it('asks for the credits that the shortest answer takes, or the longest', () => {

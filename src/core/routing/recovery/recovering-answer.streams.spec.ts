@@ -12,7 +12,7 @@ import { UpstreamError } from '../../../vendors/upstream-error.js';
 import { cutTail } from './cut-tail.js';
 import { RecoveringAnswer } from './recovering-answer.js';
 
-const STREAMS = 500;
+const STREAMS = 200;
 const ASKED = { stream: true, recovery: 'continue' };
 
 /** What a vendor says that goes on; `soFar` is what the reader has, `said` what the vendor was told of it. */
