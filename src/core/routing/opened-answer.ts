@@ -15,6 +15,7 @@ const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
 /** An answer that has begun: its events up to the first content, and where the rest comes from. */
 export interface BegunAnswer<Event> {
+  /** Taken out once they are passed on: the rest may take minutes, and each of them has a buffer. */
   held: readonly Event[];
   rest: AsyncIterator<Event>;
   /** Called when the answer has come to its end. */
@@ -44,7 +45,8 @@ export class OpenedAnswer<Event = CanonicalEvent> implements AsyncIterableIterat
     throw this.answer!.toError(failure);
   };
 
-  constructor(private readonly begin: () => Promise<BegunAnswer<Event>>) {}
+  /** @param begin called once, and let go of with all that it was made of */
+  constructor(private begin: (() => Promise<BegunAnswer<Event>>) | undefined) {}
 
   [Symbol.asyncIterator](): this {
     return this;
@@ -55,7 +57,12 @@ export class OpenedAnswer<Event = CanonicalEvent> implements AsyncIterableIterat
     const { answer } = this;
     if (!answer) return this.start();
     if (this.nextHeld < answer.held.length) {
-      return Promise.resolve({ done: false, value: answer.held[this.nextHeld++]! });
+      const value = answer.held[this.nextHeld++]!;
+      if (this.nextHeld === answer.held.length) {
+        answer.held = [];
+        this.nextHeld = 0;
+      }
+      return Promise.resolve({ done: false, value });
     }
     return answer.rest.next().then(this.onResult, this.onFailure);
   }
@@ -67,8 +74,10 @@ export class OpenedAnswer<Event = CanonicalEvent> implements AsyncIterableIterat
   }
 
   private async start(): Promise<IteratorResult<Event>> {
+    const begin = this.begin!;
+    this.begin = undefined;
     try {
-      this.answer = await this.begin();
+      this.answer = await begin();
     } catch (error) {
       this.isOver = true;
       throw error;

@@ -32,8 +32,10 @@ export interface RouteCall<Event> {
   events: AsyncIterable<Event>;
   /** Asked only of the route that answers. */
   droppedParams: () => readonly string[];
-  /** Lets go of what nobody needs once the vendor has been asked. */
+  /** Lets go of what nobody needs once the vendor has been asked … */
   asked?: () => void;
+  /** … and once its answer has begun, which no other route can take over. */
+  answered?: () => void;
 }
 
 /**
@@ -95,13 +97,13 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
    * @throws CallerGoneError when nobody waits any more
    */
   async begin(): Promise<BegunAnswer<Event | RouteEvent>> {
-    const answer = await this.firstAnswer();
-    const { tried, attempt, droppedParams, held, rest } = answer;
+    const { tried, attempt, droppedParams, held, rest } = await this.firstAnswer();
     return {
       held: [{ type: 'route', route: attempt.route, droppedParams }, ...held],
       rest,
       complete: () => tried.completed(),
-      toError: (failure) => this.noteBreak(answer, failure),
+      // Of the answer only this, or its first events would be kept to the end.
+      toError: (failure) => this.noteBreak({ tried, attempt }, failure),
     };
   }
 
@@ -223,7 +225,12 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     lane?.begin(attempt, tried, held);
     try {
       const signal = lane ?? plan.vendorSignal;
-      const { events, droppedParams, asked } = this.call(route, limits, signal, continued);
+      const { events, droppedParams, asked, answered } = this.call(
+        route,
+        limits,
+        signal,
+        continued,
+      );
       const rest = events[Symbol.asyncIterator]();
       const pulled = pullToContent(rest, held);
       asked?.();
@@ -236,8 +243,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       tried.answered(plan.streamed);
       plan.conversation?.note(route);
       const dropped = droppedParams();
-      // Once more, for vendors that are asked after something else has been fetched.
-      asked?.();
+      answered?.();
       return { tried, attempt, held, rest, droppedParams: dropped };
     } catch (error) {
       if (lane?.isClosed) return undefined;
@@ -282,7 +288,10 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   }
 
   /** Notes that an answer broke off. @returns what the caller is told */
-  noteBreak({ tried, attempt }: FirstAnswer<Event>, failure: unknown): unknown {
+  noteBreak(
+    { tried, attempt }: Pick<FirstAnswer<Event>, 'tried' | 'attempt'>,
+    failure: unknown,
+  ): unknown {
     if (this.plan.callerGone.aborted) return new CallerGoneError();
     if (!(failure instanceof UpstreamError)) return failure;
     attempt.outcome = failure.failure;

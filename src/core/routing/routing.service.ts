@@ -134,6 +134,7 @@ export class RoutingService {
     // Parts of a Responses body are kept to the end in any case, for the stored answer.
     const isKept = dialect === 'responses' || plan.recovery !== undefined;
     const asked = isKept ? undefined : () => body.forget?.();
+    const answered = isKept ? undefined : () => body.forget?.('always');
     const call: MakeRouteCall<CanonicalEvent> = (route, limits, signal, continued) => {
       const upstream = this.upstreamOf(route);
       const textCall = toTextCall(plan, route, limits, signal, continued);
@@ -143,7 +144,7 @@ export class RoutingService {
           ...upstream.droppedParams(plan.request, textCall),
           ...droppedHeaders(plan.request, route, upstream),
         ],
-        ...(asked && { asked }),
+        ...(asked && { asked, answered }),
       };
     };
     const fallback = new RouteFallback(plan, cover, call, this.records, this.hedges);

@@ -156,6 +156,16 @@ describe('what a body keeps', () => {
     expect(small.value).toBe(kept);
   });
 
+  it('lets go of a small one, too, once it is told to in any case, and reads it anew for who asks', () => {
+    const body = parse('{"model":"a/b","n":1}');
+    const { value, members } = body;
+    body.forget!('always');
+    expect(body.value).not.toBe(value);
+    expect(body.value).toEqual(value);
+    expect(body.members).not.toBe(members);
+    expect(body.members).toEqual(members);
+  });
+
   it('is counted once, and given back once', () => {
     const taken: number[] = [];
     const counted = lease();

@@ -24,8 +24,11 @@ export interface JsonBody<Value extends JsonObject = JsonObject> {
    * Lets go of `value` where it is large; who asks for it after all gets it parsed anew. To be called
    * when a vendor has been asked: the bytes are enough for what is rarely done then, such as to ask
    * the next one, and a request may wait for minutes.
+   *
+   * @param when `always`, of small bodies too: once an answer has begun hardly anybody asks for it any more,
+   *   and thousands may be under way
    */
-  forget?(): void;
+  forget?(when?: 'large' | 'always'): void;
 }
 
 /** Real bodies nest less than 30 deep; deeper ones only serve to exhaust a recursive reader. */
@@ -107,7 +110,7 @@ class ReceivedBody implements JsonBody {
 
   constructor(
     readonly bytes: Buffer,
-    readonly members: readonly TopLevelMember[],
+    private places: readonly TopLevelMember[] | undefined,
     private readonly valueBytes: number,
     private readonly lease: BodyLease | undefined,
   ) {
@@ -118,8 +121,13 @@ class ReceivedBody implements JsonBody {
     return (this.parsed ??= parseObject(this.bytes));
   }
 
-  forget(): void {
-    if (this.valueBytes < WORTH_FORGETTING_BYTES) return;
+  get members(): readonly TopLevelMember[] {
+    return (this.places ??= scanTopLevelMembers(this.bytes).members);
+  }
+
+  forget(when: 'large' | 'always' = 'large'): void {
+    if (when === 'always') this.places = undefined;
+    else if (this.valueBytes < WORTH_FORGETTING_BYTES) return;
     this.parsed = undefined;
     if (this.isCounted) this.lease?.add(-this.valueBytes);
     this.isCounted = false;

@@ -34,12 +34,13 @@ export function readEventStream(
 }
 
 const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
+const NONE: readonly CanonicalEvent[] = [];
 
 type Result = IteratorResult<CanonicalEvent>;
 
 /** By hand, because a generator would cost each piece several turns of the microtask queue. */
 class EventStream implements AsyncIterableIterator<CanonicalEvent> {
-  private events: CanonicalEvent[] = [];
+  private events: readonly CanonicalEvent[] = NONE;
   private nextEvent = 0;
   /** True when what is gathered are the last events. */
   private isEnding = false;
@@ -56,9 +57,7 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
   }
 
   next(): Promise<Result> {
-    if (this.nextEvent < this.events.length) {
-      return Promise.resolve({ done: false, value: this.events[this.nextEvent++]! });
-    }
+    if (this.nextEvent < this.events.length) return Promise.resolve(this.take());
     if (this.isOver) return Promise.resolve(OVER);
     return this.proceed();
   }
@@ -93,8 +92,18 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
     }
     this.nextEvent = 0;
     if (this.events.length === 0) return this.proceed();
-    return { done: false, value: this.events[this.nextEvent++]! };
+    return this.take();
   };
+
+  /** The next of those that are gathered. They are let go of with the last one, as the next may be long in coming. */
+  private take(): Result {
+    const value = this.events[this.nextEvent++]!;
+    if (this.nextEvent === this.events.length) {
+      this.events = NONE;
+      this.nextEvent = 0;
+    }
+    return { done: false, value };
+  }
 
   private readonly onFailure = (failure: unknown): never => {
     throw this.fail(failure);
@@ -122,7 +131,7 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
 
   private leave(): void {
     this.isOver = true;
-    this.events = [];
+    this.events = NONE;
     this.nextEvent = 0;
     this.response.cancel();
   }

@@ -19,12 +19,12 @@ export class VendorAnswer implements AsyncIterableIterator<CanonicalEvent> {
   private isOver = false;
 
   /**
-   * @param ask calls the vendor
+   * @param ask calls the vendor, once; let go of then, as it has the request
    * @param describe what to throw in place of a failure of `ask`; failures of the events after it
    *   are thrown as they come
    */
   constructor(
-    private readonly ask: () => Promise<AnswerEvents>,
+    private ask: (() => Promise<AnswerEvents>) | undefined,
     private readonly describe: (failure: unknown) => unknown,
   ) {}
 
@@ -44,9 +44,11 @@ export class VendorAnswer implements AsyncIterableIterator<CanonicalEvent> {
   }
 
   private async begin(): Promise<IteratorResult<CanonicalEvent>> {
+    const ask = this.ask!;
+    this.ask = undefined;
     let events: AnswerEvents;
     try {
-      events = await this.ask();
+      events = await ask();
     } catch (error) {
       this.isOver = true;
       throw this.describe(error);

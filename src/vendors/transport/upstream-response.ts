@@ -85,13 +85,15 @@ export class UpstreamResponse
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
     if (status < 200) return;
     this.status = status;
     this.headers = headers;
+    // undici would keep them as received to the end of the answer, two kilobytes with all that hangs on them.
+    controller.rawHeaders = null;
     this.signal.noteHead?.(headers);
     this.progress();
     this.onHead(this);

@@ -52,7 +52,7 @@ interface Part {
  * is new, and what comes behind it.
  */
 export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent> {
-  readonly held: readonly (CanonicalEvent | RouteEvent)[];
+  held: readonly (CanonicalEvent | RouteEvent)[];
   readonly rest: AsyncIterator<CanonicalEvent>;
   private readonly first: PlannedRoute;
   private readonly soFar = new AnswerSoFar();

@@ -110,7 +110,6 @@ export class ChatStreamRelay {
     assertFinished(this.seenChoices.size, this.finishedChoices.size);
     const isWanted = this.options.includeUsage && isWholeUsage(this.usage);
     if (this.usageChunk !== undefined && isWanted) {
-      this.startGathering();
       const edits = this.modelOnly().set('choices', '[]');
       const relay = this.relay(`data: ${spliceLatin1(this.usageChunk, edits)}\n\n`);
       events.push({ ...relay, usage: this.usage! });
@@ -131,7 +130,6 @@ export class ChatStreamRelay {
   }
 
   private read(bytes: Buffer): CanonicalEvent[] {
-    this.startGathering();
     try {
       this.readFrames(bytes.toString('latin1'));
     } catch (error) {
@@ -139,7 +137,10 @@ export class ChatStreamRelay {
       this.failure = error;
     }
     if (this.output !== '') this.events.push(this.relay(this.output));
-    return this.events;
+    const { events } = this;
+    // Now rather than before the next bytes, which may be long in coming.
+    this.startGathering();
+    return events;
   }
 
   private startGathering(): void {

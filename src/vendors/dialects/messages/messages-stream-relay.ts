@@ -92,7 +92,6 @@ export class MessagesStreamRelay {
   }
 
   private read(bytes: Buffer): CanonicalEvent[] {
-    this.startGathering();
     const latin1 = bytes.toString('latin1');
     const text = normalizeFrames(latin1);
     const edited = this.readFrames(text);
@@ -108,7 +107,10 @@ export class MessagesStreamRelay {
         ...(this.usage && { usage: this.usage }),
       });
     }
-    return this.events;
+    const { events } = this;
+    // Now rather than before the next bytes, which may be long in coming.
+    this.startGathering();
+    return events;
   }
 
   private startGathering(): void {

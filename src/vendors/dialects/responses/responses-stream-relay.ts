@@ -43,6 +43,8 @@ const READ_EVENTS: ReadonlySet<string> = new Set([
   'error',
 ]);
 
+const NOTHING = Buffer.alloc(0);
+
 /**
  * Passes a Responses stream through to a caller of the same dialect. The bytes stay the vendor's,
  * but for the edits of the response objects in it; where nothing is to be edited they go on
@@ -61,7 +63,7 @@ export class ResponsesStreamRelay implements EventStreamReader {
   private announced: UpstreamError | undefined;
 
   // Of the events being gathered by the current push:
-  private received: Buffer = Buffer.alloc(0);
+  private received: Buffer = NOTHING;
   private text = '';
   /** What is sent in place of the text before `keptFrom`; what stands behind that goes on as it is. */
   private output = '';
@@ -111,7 +113,6 @@ export class ResponsesStreamRelay implements EventStreamReader {
   private read(bytes: Buffer): CanonicalEvent[] {
     const received = bytes.toString('latin1');
     const text = received.includes('\r') ? received.replaceAll('\r\n', '\n') : received;
-    this.events = [];
     this.received = text === received ? bytes : Buffer.from(text, 'latin1');
     this.text = text;
     this.output = '';
@@ -119,7 +120,12 @@ export class ResponsesStreamRelay implements EventStreamReader {
     this.characters = 0;
     const end = this.readFrames();
     this.flush(end);
-    return this.events;
+    const { events } = this;
+    // The next bytes may be long in coming.
+    this.events = [];
+    this.received = NOTHING;
+    this.text = '';
+    return events;
   }
 
   /** Makes an event of what has been read up to `end` and not been sent yet. */
