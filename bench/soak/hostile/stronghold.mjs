@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -67,7 +67,7 @@ export class Stronghold {
   async start() {
     this.#vendor = await this.#soak.startControlled(VENDOR, [], 'known-vendor');
     const quiet = await this.#soak.startControlled(VENDOR, [], 'quiet-vendor');
-    setPriority(this.#vendor.pid, ELSEWHERE);
+    setPriorityOfThreads(this.#vendor.pid, ELSEWHERE);
     const { folder } = this.#soak;
     const { dataDirectory, environment } = gatewayEnvironment({
       folder,
@@ -84,11 +84,11 @@ export class Stronghold {
   /** Runs an attack as one that comes from elsewhere. */
   async fromElsewhere(attack) {
     if (!canReturn) return attack();
-    setPriority(ELSEWHERE);
+    setPriorityOfThreads(process.pid, ELSEWHERE);
     try {
       return await attack();
     } finally {
-      setPriority(0);
+      setPriorityOfThreads(process.pid, 0);
     }
   }
 
@@ -250,4 +250,10 @@ export class Stronghold {
     writeFileSync(file, JSON.stringify({ tenants }));
     return file;
   }
+}
+
+/** On Linux each thread has a priority of its own, those that collect a process's garbage as well. */
+function setPriorityOfThreads(pid, niceness) {
+  const threads = process.platform === 'linux' ? readdirSync(`/proc/${pid}/task`) : [pid];
+  for (const thread of threads) setPriority(Number(thread), niceness);
 }

@@ -14,6 +14,7 @@ import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { KeyDirectory } from './key-directory.service.js';
 import { RedisRateLimiter, InProcessRateLimiter, RateLimiter } from './rate-limiters.js';
+import { SharedTime } from '../../platform/queue/shared-time.js';
 import { RequestRates } from './request-rates.js';
 import { TenantEntity } from './tenant.entity.js';
 import { TenantSettings } from './tenant-settings.service.js';
@@ -38,13 +39,15 @@ import { TenantsService } from './tenants.service.js';
     TenantsService,
     TenantSettings,
     InFlightLimiter,
+    { provide: SharedTime, useFactory: () => new SharedTime() },
     FairStarts,
     RequestRates,
     WrongKeys,
     {
       provide: BodyBudget,
-      inject: [APP_CONFIG],
-      useFactory: ({ admission }: AppConfig) => new BodyBudget(admission.bodyBudgetBytes),
+      inject: [APP_CONFIG, SharedTime],
+      useFactory: ({ admission }: AppConfig, time: SharedTime) =>
+        new BodyBudget(admission.bodyBudgetBytes, time),
     },
     {
       provide: RateLimiter,

@@ -4,6 +4,7 @@ import { APP_CONFIG } from '../../platform/config/app-config.js';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { loadConfig } from '../../platform/config/load-config.js';
+import { SharedTime } from '../../platform/queue/shared-time.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { SessionGate } from '../people/session-gate.service.js';
 import { FairStarts } from './fair-starts.js';
@@ -39,6 +40,7 @@ class CustomerController {
     { provide: SessionGate, useValue: {} },
     { provide: RateLimiter, useValue: {} },
     { provide: APP_CONFIG, useValue: loadConfig({}, []) },
+    { provide: SharedTime, useValue: new SharedTime() },
     { provide: BodyBudget, useValue: new BodyBudget(1_000) },
     InFlightLimiter,
     FairStarts,

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { CallerGoneError } from '../../platform/http/read-body.js';
+import { SharedTime } from '../../platform/queue/shared-time.js';
 import { FairStarts } from './fair-starts.js';
 
 const openResponse = () => Object.assign(new EventEmitter(), { destroyed: false });
@@ -9,7 +10,8 @@ const openResponse = () => Object.assign(new EventEmitter(), { destroyed: false 
 /** Starts by a clock that a test sets. */
 function makeStarts() {
   const clock = { nowMs: 1_000 };
-  return { clock, starts: Object.assign(new FairStarts(), { nowMs: () => clock.nowMs }) };
+  const nowMs = () => clock.nowMs;
+  return { clock, starts: Object.assign(new FairStarts(new SharedTime(nowMs)), { nowMs }) };
 }
 
 /** Has calls of these tenants wait for their turns, and notes whose started. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { FairQueue } from '../../platform/queue/fair-queue.js';
+import { SharedTime } from '../../platform/queue/shared-time.js';
 import type { Closing } from './in-flight-limiter.js';
 
 /** So many calls of models start in one turn of the event loop … */
@@ -9,8 +10,6 @@ const STARTS_A_TURN = 32;
 const STARTS_OF_ONE = 4;
 /** … or fewer, down to one, as long as turns take longer. */
 const LONG_TURN_MS = 4;
-/** Others are taken to call as well for so long after two tenants took turns. */
-const SHARED_FOR_MS = 250;
 
 /**
  * Spreads what one tenant sends at once over turns of the event loop, in which others have their
@@ -25,20 +24,17 @@ export class FairStarts {
   private readonly waiting = new FairQueue<() => void>(Infinity);
   /** Whose calls started in this turn. */
   private readonly started: string[] = [];
-  private lastTenantId = '';
-  private sharedUntilMs = 0;
   private startsOfOne = STARTS_OF_ONE;
   private turnBeganMs = 0;
+
+  constructor(private readonly time: SharedTime) {}
 
   /**
    * @returns undefined when the call may start at once
    * @throws CallerGoneError when the caller leaves meanwhile
    */
   waitForTurn(tenantId: string, response: Closing): Promise<void> | undefined {
-    if (tenantId !== this.lastTenantId) {
-      this.lastTenantId = tenantId;
-      this.sharedUntilMs = this.nowMs() + SHARED_FOR_MS;
-    }
+    this.time.note(tenantId);
     if (this.mayStart(tenantId)) {
       this.start(tenantId);
       return undefined;
@@ -63,7 +59,7 @@ export class FairStarts {
     const { started, startsOfOne } = this;
     if (started.length < startsOfOne) return true;
     if (started.length >= STARTS_A_TURN) return false;
-    if (this.nowMs() > this.sharedUntilMs) return true;
+    if (!this.time.isShared) return true;
     let own = 0;
     for (const startedId of started) if (startedId === tenantId) own++;
     return own < startsOfOne;

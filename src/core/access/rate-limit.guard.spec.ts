@@ -6,6 +6,7 @@ import { decideRateLimit } from './rate-limit-decisions.js';
 import { InProcessRateLimiter, type RateLimiter } from './rate-limiters.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { loadConfig } from '../../platform/config/load-config.js';
+import { SharedTime } from '../../platform/queue/shared-time.js';
 import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { RateLimitGuard, RateLimitInterceptor } from './rate-limit.guard.js';
@@ -46,7 +47,7 @@ describe(RateLimitGuard.name, () => {
   });
 
   it('counts a call only when it has its turn', async () => {
-    const starts = new FairStarts();
+    const starts = new FairStarts(new SharedTime());
     for (let index = 0; index < 5; index++)
       void starts.waitForTurn(`tenant ${index % 2}`, responseOf());
     for (let index = 0; index < 4; index++) void starts.waitForTurn('tenant', responseOf());
@@ -82,7 +83,7 @@ describe(RateLimitInterceptor.name, () => {
 function guard(
   count: number,
   options?: { late?: boolean },
-  starts = new FairStarts(),
+  starts = new FairStarts(new SharedTime()),
 ): RateLimitGuard {
   const limiter: RateLimiter = new InProcessRateLimiter();
   const decision = decideRateLimit(1, count, NOW_MS);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { OverloadedError } from '../errors/gateway-errors.js';
+import { SharedTime } from '../queue/shared-time.js';
 
 const RETRY_AFTER_SECONDS = 2;
 /** Shares of nobody are forgotten when there are more, not at each request: that would cost more. */
@@ -13,7 +14,11 @@ export class BodyBudget {
   private usedBytes = 0;
   private readonly shares = new Map<string, BodyShare>();
 
-  constructor(readonly maxBytes: number) {}
+  /** @param time whether bodies of several tenants come at this time */
+  constructor(
+    readonly maxBytes: number,
+    readonly time = new SharedTime(),
+  ) {}
 
   get used(): number {
     return this.usedBytes;
@@ -60,6 +65,11 @@ export class BodyShare {
 
   get isIdle(): boolean {
     return this.leases === 0;
+  }
+
+  /** Whether other tenants call at this time as well. */
+  get isBesideOthers(): boolean {
+    return this.budget.time.isShared;
   }
 
   /** For one request; given back when its response has ended, whatever way. */

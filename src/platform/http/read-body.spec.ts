@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
-import { BodyBudget } from './body-budget.js';
+import { SharedTime } from '../queue/shared-time.js';
+import { BodyBudget, type BodyShare } from './body-budget.js';
 import { CallerGoneError, readBody } from './read-body.js';
 
 /** A request as far as reading goes: a stream with headers. */
@@ -46,17 +47,21 @@ describe(readBody.name, () => {
     for (const body of await Promise.all(bodies)) expect(body.equals(whole)).toBe(true);
   });
 
-  it.each<[string, number, number, number, number]>([
-    ['large bodies', 30, 10, 31, Infinity],
-    ['middling bodies, when there are many', 40, 3, 10, Infinity],
-    ['a few middling bodies, which it reads as they come', 20, 3, 0, 5],
-  ])('lets others have a turn between the pieces of %s', async (_, count, pieces, least, most) => {
-    const bodies = Array.from({ length: count }, () => {
-      const request = requestWith();
+  /** Reads many bodies at once. @returns the event loop's turns until all are there */
+  async function turnsToRead(
+    count: number,
+    pieces: number,
+    bodyShare?: BodyShare,
+  ): Promise<number> {
+    const bodies = Array.from({ length: count }, (_, number) => {
+      const request = Object.assign(requestWith(), { bodyShare });
       const body = read(request, 2_000_000);
-      for (let piece = 0; piece < pieces; piece++) request.write(Buffer.alloc(65_536));
+      const whole = Buffer.alloc(pieces * 65_536, number);
+      for (let piece = 0; piece < pieces; piece++) {
+        request.write(whole.subarray(piece * 65_536, (piece + 1) * 65_536));
+      }
       request.end();
-      return body;
+      return body.then((read) => expect(read.equals(whole)).toBe(true));
     });
     let turns = 0;
     let isRead = false;
@@ -67,6 +72,29 @@ describe(readBody.name, () => {
     countTurns();
     await Promise.all(bodies);
     isRead = true;
+    return turns;
+  }
+
+  it.each<[string, number, number, number, number]>([
+    ['large bodies', 30, 10, 31, Infinity],
+    ['middling bodies, when there are many', 40, 3, 10, Infinity],
+    ['a few middling bodies, which it reads as they come', 20, 3, 0, 5],
+  ])('lets others have a turn between the pieces of %s', async (_, count, pieces, least, most) => {
+    const turns = await turnsToRead(count, pieces);
+    expect(turns).toBeGreaterThanOrEqual(least);
+    expect(turns).toBeLessThanOrEqual(most);
+  });
+
+  it.each([
+    ['while other tenants call, and rests in between', 'b', 20, Infinity],
+    ['not while its tenant calls alone', 'a', 0, 5],
+  ])('takes turns over some middling bodies %s', async (_, other, least, most) => {
+    const time = new SharedTime();
+    const share = new BodyBudget(100_000_000, time).shareOf('a');
+    time.note('a');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    time.note(other);
+    const turns = await turnsToRead(20, 3, share);
     expect(turns).toBeGreaterThanOrEqual(least);
     expect(turns).toBeLessThanOrEqual(most);
   });

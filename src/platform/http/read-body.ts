@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
-import type { BudgetedRequest } from './body-budget.js';
+import type { BodyShare, BudgetedRequest } from './body-budget.js';
 import { FairQueue } from '../queue/fair-queue.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
 import { toError } from '../errors/thrown.js';
@@ -27,15 +27,21 @@ const LARGE_BODY_BYTES = 262_144;
 const MIDDLING_BODY_BYTES = 65_536;
 /** How many pieces of large bodies, of 64 KB mostly, are read before others' events are looked at. */
 const PIECES_AT_ONCE = 2;
-/** When more than these wait, reading rests twice as long as it worked, so that others get two thirds of the time. */
+/** When more than these wait, reading rests … */
 const MANY_BODIES = 32;
+/** … or than these, while other tenants call as well … */
+const MANY_BESIDE_OTHERS = 4;
+/** … for so many times as long as it worked: the others get the larger part of the time. */
+const REST_FACTOR = 2;
 
 /**
- * Large bodies of which there is more to read. Their readers take turns, tenant by tenant: hundreds
- * of megabytes at once, and the parsing that follows, would leave the small requests of others waiting.
+ * Large bodies of which there is more to read or to parse. They take turns, tenant by tenant: hundreds
+ * of megabytes at once would leave the small requests of others waiting.
  */
-const turns = new FairQueue<IncomingMessage>(Infinity);
+const turns = new FairQueue<() => void>(Infinity);
 let areTurnsGiven = false;
+/** Whether more wait than may, without rests. */
+let areManyWaiting = false;
 /** Bodies over the smaller size that are being read just now. */
 let arriving = 0;
 
@@ -76,7 +82,8 @@ export async function readBody(
   }
   if (request.destroyed) throw new CallerGoneError();
   answerContinue(request);
-  const lease = request.bodyShare?.lease(request.res);
+  const share = request.bodyShare;
+  const lease = share?.lease(request.res);
   if (lease) request.bodyLease = lease;
 
   return new Promise((resolve, reject) => {
@@ -98,6 +105,8 @@ export async function readBody(
     timer.watch(watch);
 
     let isCounted = false;
+    const readOn = (): void => void request.resume();
+    const isOneOfMany = (): boolean => isCounted && areMany(arriving, share);
     const onData = (chunk: Buffer): void => {
       received += chunk.length;
       if (!isCounted && received > MIDDLING_BODY_BYTES) {
@@ -111,15 +120,17 @@ export async function readBody(
         if (inspector && received > LARGE_BODY_BYTES) {
           for (; inspected < chunks.length; inspected++) inspector.inspect(chunks[inspected]!);
         }
-        if (received > LARGE_BODY_BYTES || (isCounted && arriving > MANY_BODIES)) {
-          waitForTurn(request);
-        }
+        if (received > LARGE_BODY_BYTES || isOneOfMany()) pauseForTurn(request, readOn);
       } catch (error) {
         fail(toError(error));
       }
     };
-    const onEnd = (): void =>
-      finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+    const giveWhole = (): void => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    const onEnd = (): void => {
+      // What is whole is parsed next, which takes longer than to read a piece.
+      const waits = isOneOfMany();
+      finish(() => (waits ? waitForTurn(share, giveWhole) : giveWhole()));
+    };
     const onGone = (): void => fail(new CallerGoneError());
     const fail = (error: Error): void => {
       chunks.length = 0;
@@ -135,7 +146,7 @@ export async function readBody(
       outcome();
     };
     request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
-    if (announced > LARGE_BODY_BYTES) waitForTurn(request);
+    if (announced > LARGE_BODY_BYTES) pauseForTurn(request, readOn);
   });
 }
 
@@ -144,29 +155,41 @@ export async function readBody(
  * bodies at once would keep the others waiting as long as a hundred that are taken.
  */
 function throwRestAway(request: BudgetedRequest): void {
+  const readOn = (): void => void request.resume();
   request
     .on('error', ignore)
-    .on('data', () => waitForTurn(request))
+    .on('data', () => pauseForTurn(request, readOn))
     .resume();
 }
 
-function waitForTurn(request: BudgetedRequest): void {
+function pauseForTurn(request: BudgetedRequest, readOn: () => void): void {
   request.pause();
-  turns.add(request.bodyShare?.tenantId ?? '', request);
+  waitForTurn(request.bodyShare, readOn);
+}
+
+/** @param goOn one that waits already keeps its turn */
+function waitForTurn(share: BodyShare | undefined, goOn: () => void): void {
+  turns.add(share?.tenantId ?? '', goOn);
+  areManyWaiting = areMany(turns.size, share);
   if (!areTurnsGiven) setImmediate(giveTurns);
   areTurnsGiven = true;
 }
 
+function areMany(bodies: number, share: BodyShare | undefined): boolean {
+  return bodies > MANY_BODIES || (bodies > MANY_BESIDE_OTHERS && share?.isBesideOthers === true);
+}
+
 /** Whose reading has ended meanwhile has no more use for its turn, and no harm from it. */
 function giveTurns(): void {
-  const areMany = turns.size > MANY_BODIES;
-  for (let pieces = 0; pieces < PIECES_AT_ONCE; pieces++) turns.take()?.resume();
+  const rests = areManyWaiting;
+  areManyWaiting = false;
+  for (let pieces = 0; pieces < PIECES_AT_ONCE; pieces++) turns.take()?.();
   const startedMs = performance.now();
   // By then the pieces have come, and what was whole with them has been parsed.
   setImmediate(() => {
     areTurnsGiven = turns.size > 0;
     if (!areTurnsGiven) return;
-    if (areMany) setTimeout(giveTurns, 2 * (performance.now() - startedMs));
+    if (rests) setTimeout(giveTurns, REST_FACTOR * (performance.now() - startedMs));
     else giveTurns();
   });
 }
