@@ -4,7 +4,6 @@
  *   node scripts/console.mjs behind   the same as `npm start` has it done: with what others leave of the
  *                                     processors, until who started it ends
  */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -20,7 +19,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
-import { BUILT_COMMANDS, digestFiles, ensureBuilt, serviceStamp } from './ensure-built.mjs';
+import { BUILT_DESCRIPTION, digestFiles, ensureBuilt, serviceStamp } from './ensure-built.mjs';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { PROJECT_ROOT } from './project-root.mjs';
 import { runProgram, secondsSince } from './run-program.mjs';
@@ -34,8 +33,6 @@ const STAMP = '.built-from';
 /** Smaller ones gain nothing. Pictures and fonts are compressed as they are. */
 const COMPRESSED_FROM_BYTES = 1_000;
 const COMPRESSED = /\.(?:js|css|svg|json|webmanifest|txt)$/;
-
-const MAX_DESCRIPTION_BYTES = 100_000_000;
 
 /** Reasons for which nobody but the network is to blame. */
 const NO_NETWORK =
@@ -97,13 +94,9 @@ export function isConsoleBuilt(root = PROJECT_ROOT) {
 
 /** The types of the console's client, of the API's description; kept as they are when nothing has changed. */
 async function writeSchema(root) {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [join(root, BUILT_COMMANDS), 'openapi'],
-    { cwd: root, maxBuffer: MAX_DESCRIPTION_BYTES },
-  );
+  const description = readFileSync(join(root, BUILT_DESCRIPTION), 'utf8');
   const { default: openapiTypescript, astToString } = await import('openapi-typescript');
-  const schema = astToString(await openapiTypescript(stdout));
+  const schema = astToString(await openapiTypescript(description));
   const path = join(root, 'console', SCHEMA);
   if (!existsSync(path) || readFileSync(path, 'utf8') !== schema) {
     writeFileSync(`${path}.${process.pid}`, schema);

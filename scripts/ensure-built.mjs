@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { bundleService } from './bundle.mjs';
 import { PROJECT_ROOT } from './project-root.mjs';
 import { runProgram, secondsSince } from './run-program.mjs';
@@ -11,6 +13,9 @@ import { withSetupLock } from './setup-lock.mjs';
 export const BUILT_SERVICE = 'dist/src/main.js';
 export const BUILT_WORKER = 'dist/src/worker.js';
 export const BUILT_COMMANDS = 'dist/src/cli.js';
+export const BUILT_DESCRIPTION = 'dist/openapi.json';
+
+const MAX_DESCRIPTION_BYTES = 20_000_000;
 
 const SOURCE_FOLDERS = ['src', 'migrations'];
 const SETTINGS = ['package.json', 'tsconfig.json', 'nest-cli.json', '.swcrc', 'scripts/bundle.mjs'];
@@ -40,9 +45,19 @@ async function build(root, say) {
   if (!succeeded) {
     throw new Error(`nest build failed:\n${output.trim()}`);
   }
-  await bundleService(root);
+  await Promise.all([bundleService(root), describeApi(root)]);
   writeFileSync(stampFile(root), digest);
   say(`Built (${secondsSince(startedAtMs)})`);
+}
+
+/** Writes what `/docs-json` sends, and what the console's client is typed by. */
+async function describeApi(root) {
+  const commands = join(root, BUILT_COMMANDS);
+  const { stdout } = await promisify(execFile)(process.execPath, [commands, 'openapi'], {
+    cwd: root,
+    maxBuffer: MAX_DESCRIPTION_BYTES,
+  });
+  writeFileSync(join(root, BUILT_DESCRIPTION), stdout.trimEnd());
 }
 
 function isBuilt(root) {

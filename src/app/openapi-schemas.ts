@@ -30,7 +30,7 @@ export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
   function name(wanted: string, schema: unknown): void {
     const known = schemas.get(wanted);
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
-      throw sameName(wanted);
+      throw new Error(`Two schemas of the OpenAPI description are called ${wanted}.`);
     }
     schemas.set(wanted, schema);
   }
@@ -80,10 +80,6 @@ export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
     paths,
     components: { ...document.components, schemas: Object.fromEntries([...schemas].sort()) },
   });
-}
-
-export function sameName(name: string): Error {
-  return new Error(`Two schemas of the OpenAPI description are called ${name}.`);
 }
 
 /** Generators know enumerations of texts and numbers only, so one of a boolean or null is a constant or null. */

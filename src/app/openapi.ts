@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
-import { ModulesContainer, NestFactory } from '@nestjs/core';
+import { readFile } from 'node:fs/promises';
+import { NestFactory } from '@nestjs/core';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
@@ -13,19 +12,24 @@ import { ErrorResponseDto } from '../platform/errors/error-response.js';
 import { LeanExpressAdapter } from '../platform/http/lean-express.adapter.js';
 import { AppModule } from './app.module.js';
 import { loadSettings } from './load-settings.js';
-import { nameSchemas, sameName } from './openapi-schemas.js';
+import { nameSchemas } from './openapi-schemas.js';
 
 const DESCRIPTION = '/docs-json';
+/** The build makes it: there it keeps nobody waiting. */
+const BUILT = new URL('../../openapi.json', import.meta.url);
 /** The page reads the description for itself, so that its script is not made of a megabyte at each visit. */
 const NO_DOCUMENT = undefined as unknown as OpenAPIObject;
 
 /**
  * Serves Swagger UI at `/docs` and the OpenAPI description at `/docs-json`. Nobody is asked for a key there, so
- * the description is made once, and nothing but its bytes is sent after.
+ * nothing is done but to send bytes.
  */
 export function setUpOpenApi(application: INestApplication): void {
   application.use('/docs', pageHeadersMiddleware);
-  const describe = once(async () => Buffer.from(JSON.stringify(await describeApi(application))));
+  // Where sources run that were not built, it is made of them.
+  const describe = once(() =>
+    readFile(BUILT).catch(() => Buffer.from(JSON.stringify(describeApi(application)))),
+  );
   const send = async (_request: Request, response: Response): Promise<void> => {
     sendJson(response, 200, await describe());
   };
@@ -59,44 +63,12 @@ export async function describeWithoutService(): Promise<OpenAPIObject> {
 
 /**
  * The OpenAPI 3.1 description of every operation, each under the one path that clients should call. It takes half a
- * second, so others' requests have their turns between one module and the next.
+ * second.
  *
  * @throws Error when two different schemas have one name
  */
-async function describeApi(application: INestApplication): Promise<OpenAPIObject> {
-  const config = makeConfig();
-  const modules = application.get(ModulesContainer).values();
-  const parts: OpenAPIObject[] = [];
-  for (const { controllers, metatype } of modules) {
-    if (controllers.size === 0) continue;
-    await nextTurn();
-    const part = SwaggerModule.createDocument(application, config, {
-      include: [metatype],
-      extraModels: [ErrorResponseDto],
-    });
-    part.paths = withoutAliases(part.paths);
-    parts.push(nameSchemas(part));
-  }
-  return mergeParts(parts);
-}
-
-function mergeParts(parts: readonly OpenAPIObject[]): OpenAPIObject {
-  const schemas = new Map<string, object>();
-  for (const { components } of parts) {
-    for (const [name, schema] of Object.entries(components?.schemas ?? {})) {
-      if (!isDeepStrictEqual(schemas.get(name) ?? schema, schema)) throw sameName(name);
-      schemas.set(name, schema);
-    }
-  }
-  return {
-    ...parts[0]!,
-    paths: Object.assign({}, ...parts.map(({ paths }) => paths)) as Paths,
-    components: { ...parts[0]!.components, schemas: Object.fromEntries([...schemas].sort()) },
-  };
-}
-
-function makeConfig(): Omit<OpenAPIObject, 'paths'> {
-  return new DocumentBuilder()
+function describeApi(application: INestApplication): OpenAPIObject {
+  const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Model Gateway')
     .setDescription(
@@ -150,6 +122,11 @@ function makeConfig(): Omit<OpenAPIObject, 'paths'> {
     .addTag('Login', 'Sessions of people, for web pages of this origin; no key needed.')
     .addTag('Operations', 'Health of the service; no key needed.')
     .build();
+  const document = SwaggerModule.createDocument(application, config, {
+    extraModels: [ErrorResponseDto],
+  });
+  document.paths = withoutAliases(document.paths);
+  return nameSchemas(document);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { creditAttack } from './credit-attack.mjs';
+import { doorsAttack } from './doors-attack.mjs';
 import { drainAttack } from './drain-attack.mjs';
 import { figuresAttack } from './figures-attack.mjs';
 import { bodiesAttack, floodAttack } from './flood-attack.mjs';
@@ -33,5 +34,6 @@ export const ATTACKS = [
   bodiesAttack,
   keysAttack,
   socketsAttack,
+  doorsAttack,
   managementAttack,
 ];

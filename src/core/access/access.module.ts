@@ -16,6 +16,7 @@ import { KeyDirectory } from './key-directory.service.js';
 import { RedisRateLimiter, InProcessRateLimiter, RateLimiter } from './rate-limiters.js';
 import { SharedTime } from '../../platform/queue/shared-time.js';
 import { RequestRates } from './request-rates.js';
+import { StrangerTurns } from './stranger-turns.js';
 import { TenantEntity } from './tenant.entity.js';
 import { TenantSettings } from './tenant-settings.service.js';
 import { WrongKeys } from './wrong-keys.js';
@@ -42,6 +43,7 @@ import { TenantsService } from './tenants.service.js';
     { provide: SharedTime, useFactory: () => new SharedTime() },
     FairStarts,
     RequestRates,
+    StrangerTurns,
     WrongKeys,
     {
       provide: BodyBudget,
@@ -74,6 +76,7 @@ import { TenantsService } from './tenants.service.js';
     InFlightLimiter,
     FairStarts,
     RequestRates,
+    StrangerTurns,
     WrongKeys,
     BodyBudget,
   ],

@@ -113,6 +113,29 @@ describe(InFlightLimiter.name, () => {
       expect(atWork).toEqual([0, 1, 2, 3, 4]);
     });
 
+    it('come in turns of the event loop, so that many that are over at once are no long one', async () => {
+      const inFlight = limiter();
+      const begun: number[] = [];
+      for (let index = 0; index < 6; index++) {
+        const response = responseOf();
+        const turn = inFlight.waitForTurn(caller('a'), response);
+        const answer = (): void => {
+          begun.push(index);
+          response.emit('close');
+        };
+        if (turn) void turn.then(answer);
+        else answer();
+      }
+      for (const expected of [
+        [0, 1],
+        [0, 1, 2, 3],
+        [0, 1, 2, 3, 4, 5],
+      ]) {
+        expect(begun).toEqual(expected);
+        await settle();
+      }
+    });
+
     it('are had by one at once where two would take both cores', async () => {
       const { atWork, responses } = begin(limiter(1), 3);
       expect(atWork).toEqual([0]);
@@ -148,6 +171,7 @@ describe(InFlightLimiter.name, () => {
       await settle();
       expect(atWork).toEqual([0, 1, 3]);
       for (const response of responses) response.emit('close');
+      await settle();
       expect(begin(inFlight, 3).atWork).toEqual([0, 1]);
     });
 

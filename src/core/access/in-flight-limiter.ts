@@ -132,8 +132,11 @@ export class InFlightLimiter {
       const end = (): void => {
         clearTimeout(timer);
         response.off('close', end);
-        atWork.open--;
-        this.turns.take((owner) => owner === tenantId)?.();
+        // In the next turn of the event loop: what is answered at once would be one long turn, for all that wait.
+        setImmediate(() => {
+          atWork.open--;
+          this.turns.take((owner) => owner === tenantId)?.();
+        });
       };
       const timer = setTimeout(end, LONGEST_TURN_MS);
       response.once('close', end);

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
-import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { GatewayError, InvalidRequestError } from '../errors/gateway-errors.js';
 import { refuseRequest, type RecordRefusal, isClosing } from './refuse-request.js';
 
 /** How often connections are looked through for those that exceed a time limit; Node's default is 30 s. */
@@ -22,6 +22,11 @@ const MAX_WAITING_CONNECTIONS = 4_096;
 export class LeanExpressAdapter extends ExpressAdapter {
   /** Of requests that do not reach the application. */
   recordRefusal: RecordRefusal = () => undefined;
+  /** What a request waits for before the application sees it, if for anything; rejected when it is refused or its caller leaves. */
+  turnOf: (
+    request: http.IncomingMessage,
+    response: http.ServerResponse,
+  ) => Promise<void> | undefined = () => undefined;
 
   constructor() {
     const application = express();
@@ -63,11 +68,27 @@ export class LeanExpressAdapter extends ExpressAdapter {
         if (request.headers.host === undefined && request.httpVersion === '1.1') {
           const error = new InvalidRequestError('host', 'The Host header is missing.');
           refuseRequest(response, error, this.recordRefusal);
-        } else {
-          application(request, response);
+          return;
         }
+        const turn = this.turnOf(request, response);
+        if (turn) void this.enterLater(turn, request, response);
+        else application(request, response);
       },
     );
+  }
+
+  private async enterLater(
+    turn: Promise<void>,
+    request: http.IncomingMessage,
+    response: http.ServerResponse,
+  ): Promise<void> {
+    try {
+      await turn;
+    } catch (error) {
+      if (error instanceof GatewayError) refuseRequest(response, error, this.recordRefusal);
+      return;
+    }
+    this.getInstance<Express>()(request, response);
   }
 }
 

@@ -49,6 +49,9 @@ export function refuseRequest(
   response.setHeader('request-id', requestId);
   response.setHeader(...NOSNIFF);
   response.setHeader('connection', 'close');
+  if (error.retryAfterSeconds !== undefined) {
+    response.setHeader('Retry-After', String(error.retryAfterSeconds));
+  }
   sendJson(response, error.status, body);
   const { method, url } = response.req;
   record({ requestId, error, method, url });
