@@ -29,6 +29,7 @@ export function gatewayEnvironment({ folder, keyPrefix, providers, models, furth
     // As the start scripts and the image have it.
     MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX ?? '2',
     MALLOC_TRIM_THRESHOLD_: process.env.MALLOC_TRIM_THRESHOLD_ ?? '131072',
+    NODE_OPTIONS: process.env.NODE_OPTIONS ?? '--v8-pool-size=2',
     GATEWAY_DATA_DIR: dataDirectory,
     GATEWAY_BOOTSTRAP_API_KEY: apiKey,
     GATEWAY_BOOTSTRAP_CREDITS: String(CREDITS),

@@ -27,6 +27,7 @@ const ofOthers = new Set([
   'NODE_ENV',
   'MALLOC_ARENA_MAX',
   'MALLOC_TRIM_THRESHOLD_',
+  'NODE_OPTIONS',
   'GOOGLE_APPLICATION_CREDENTIALS',
 ]);
 const unknownOf = (names: readonly string[]): string[] =>

@@ -47,7 +47,7 @@ describe('npm start', () => {
     gateway = await spawnGateway(
       {
         HOME: process.env.HOME ?? '/',
-        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BREAK_ON_SIGNAL)}`,
+        NODE_OPTIONS: `--no-warnings --import=data:text/javascript,${encodeURIComponent(BREAK_ON_SIGNAL)}`,
         DATABASE_URL: database.url,
         GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
         GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
@@ -110,7 +110,11 @@ describe('npm start', () => {
     await start();
     const environment = readFileSync(`/proc/${servicePid()}/environ`, 'utf8').split('\0');
     expect(environment).toEqual(
-      expect.arrayContaining(['MALLOC_ARENA_MAX=2', 'MALLOC_TRIM_THRESHOLD_=131072']),
+      expect.arrayContaining([
+        'MALLOC_ARENA_MAX=2',
+        'MALLOC_TRIM_THRESHOLD_=131072',
+        expect.stringMatching(/^NODE_OPTIONS=./),
+      ]),
     );
     expect(environment).toContain(`OPENAI_BASE_URL=${vendor.baseUrl}`);
 
