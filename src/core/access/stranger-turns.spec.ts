@@ -6,29 +6,15 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { StrangerTurns } from './stranger-turns.js';
-import { WrongKeys } from './wrong-keys.js';
 
 const openResponse = () => Object.assign(new EventEmitter(), { destroyed: false });
 
-function requestOf(url: string, remoteAddress = '192.0.2.1'): IncomingMessage {
-  return { url, headers: {}, socket: { remoteAddress } } as unknown as IncomingMessage;
-}
-
 function makeTurns() {
-  const config = loadConfig({}, []);
-  const wrongKeys = new WrongKeys(config);
-  const inFlight = Object.assign(new InFlightLimiter(config), { turnsAtOnce: 1 });
-  const turns = new StrangerTurns(inFlight, wrongKeys);
-  const ask = (url: string, address?: string, response = openResponse()) =>
-    turns.turnOf(requestOf(url, address), response);
-  const guess = (address: string): void => {
-    try {
-      wrongKeys.note(requestOf('/v1/models', address));
-    } catch {
-      // The refusal is another's matter.
-    }
-  };
-  return { ask, guess };
+  const inFlight = Object.assign(new InFlightLimiter(loadConfig({}, [])), { turnsAtOnce: 1 });
+  const turns = new StrangerTurns(inFlight);
+  const ask = (url: string, response = openResponse()) =>
+    turns.turnOf({ url } as IncomingMessage, response);
+  return { ask };
 }
 
 describe(StrangerTurns.name, () => {
@@ -37,7 +23,7 @@ describe(StrangerTurns.name, () => {
     async (url) => {
       const { ask } = makeTurns();
       const first = openResponse();
-      expect(ask(url, undefined, first)).toBeUndefined();
+      expect(ask(url, first)).toBeUndefined();
       let hasTurn = false;
       const second = ask('/docs')!.then(() => (hasTurn = true));
       await nextTurn();
@@ -51,7 +37,7 @@ describe(StrangerTurns.name, () => {
     const { ask } = makeTurns();
     for (let page = 0; page < 50; page++) void ask('/docs');
     const first = openResponse();
-    expect(ask('/healthz', undefined, first)).toBeUndefined();
+    expect(ask('/healthz', first)).toBeUndefined();
     const second = ask('/readyz?verbose');
     expect(second).toBeInstanceOf(Promise);
     first.emit('close');
@@ -59,15 +45,11 @@ describe(StrangerTurns.name, () => {
   });
 
   it.each(['/v1/chat/completions', '/api/v1/responses', '/openai/deployments/a/chat/completions'])(
-    'keeps no caller of %s waiting, unless too many wrong keys came from the address',
+    'keeps no caller of %s waiting',
     (url) => {
-      const { ask, guess } = makeTurns();
-      for (let key = 0; key < 100; key++) guess('192.0.2.1');
+      const { ask } = makeTurns();
+      for (let page = 0; page < 50; page++) void ask('/docs');
       for (let call = 0; call < 10; call++) expect(ask(url)).toBeUndefined();
-      guess('192.0.2.1');
-      expect(ask(url)).toBeUndefined();
-      expect(ask(url)).toBeInstanceOf(Promise);
-      expect(ask(url, '192.0.2.2')).toBeUndefined();
     },
   );
 
@@ -75,7 +57,7 @@ describe(StrangerTurns.name, () => {
     const { ask } = makeTurns();
     void ask('/');
     const leaver = openResponse();
-    const left = ask('/', undefined, leaver);
+    const left = ask('/', leaver);
     const waiting = Array.from({ length: 499 }, () => ask('/'));
     await expect(ask('/')).rejects.toMatchObject({ status: 503, retryAfterSeconds: 2 });
     leaver.emit('close');

@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
 import { WINDOW_MS } from './rate-limit-decisions.js';
+import type { GatewayRequest } from './gateway-request.js';
 
 /** Wrong keys that one address may send in a minute before it hears 429. */
 const MAX_WRONG_KEYS = 100;
@@ -11,8 +11,6 @@ const MAX_WRONG_KEYS = 100;
 const MAX_ADDRESSES = 50_000;
 /** Of proxies that stand one behind the other, so many are looked past. */
 const MAX_FORWARDED = 20;
-
-type FromAddress = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 /**
  * Counts requests without a valid key by the address that they come from. Right keys from such an
@@ -24,8 +22,6 @@ export class WrongKeys {
   private readonly hasProxies: boolean;
   private window = 0;
   private counts = new Map<string, number>();
-  /** Of any address in this minute. */
-  private areTooMany = false;
 
   constructor(@Inject(APP_CONFIG) { admission }: Pick<AppConfig, 'admission'>) {
     this.hasProxies = admission.trustedProxies.length > 0;
@@ -35,8 +31,13 @@ export class WrongKeys {
   }
 
   /** To be called for each. @throws RateLimitError when there were too many in this minute */
-  note(request: FromAddress): void {
-    const nowMs = this.enterWindow();
+  note(request: Pick<GatewayRequest, 'headers' | 'socket'>): void {
+    const nowMs = Date.now();
+    const window = Math.floor(nowMs / WINDOW_MS);
+    if (window !== this.window) {
+      this.window = window;
+      this.counts = new Map();
+    }
     const address = networkOf(this.addressOf(request));
     const count = (this.counts.get(address) ?? 0) + 1;
     if (count === 1 && this.counts.size >= MAX_ADDRESSES) {
@@ -45,9 +46,7 @@ export class WrongKeys {
     }
     this.counts.set(address, count);
     if (count <= MAX_WRONG_KEYS) return;
-    this.areTooMany = true;
-    const windowEndMs = (this.window + 1) * WINDOW_MS;
-    const retryAfterSeconds = Math.max(1, Math.ceil((windowEndMs - nowMs) / 1000));
+    const retryAfterSeconds = Math.max(1, Math.ceil(((window + 1) * WINDOW_MS - nowMs) / 1000));
     throw new RateLimitError(
       'authorization',
       `More than ${MAX_WRONG_KEYS} requests without a valid API key came from this address within a minute. Try again in ${retryAfterSeconds} s, with a key that is complete and current.`,
@@ -56,26 +55,8 @@ export class WrongKeys {
     );
   }
 
-  /** Whether too many came from the request's address in this minute. */
-  areTooManyFrom(request: FromAddress): boolean {
-    if (!this.areTooMany) return false;
-    this.enterWindow();
-    return (this.counts.get(networkOf(this.addressOf(request))) ?? 0) > MAX_WRONG_KEYS;
-  }
-
-  private enterWindow(): number {
-    const nowMs = Date.now();
-    const window = Math.floor(nowMs / WINDOW_MS);
-    if (window !== this.window) {
-      this.window = window;
-      this.counts = new Map();
-      this.areTooMany = false;
-    }
-    return nowMs;
-  }
-
   /** Of the caller; behind trusted proxies the last address in `X-Forwarded-For` that is none of them. */
-  private addressOf({ headers, socket }: FromAddress): string {
+  private addressOf({ headers, socket }: Pick<GatewayRequest, 'headers' | 'socket'>): string {
     let address = plain(socket.remoteAddress ?? '');
     const forwarded = headers['x-forwarded-for'];
     if (!this.hasProxies || typeof forwarded !== 'string') return address;
