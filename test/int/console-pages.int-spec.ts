@@ -12,6 +12,8 @@ import { ConsoleController } from '../../src/app/console/console.controller.js';
 import { ConsoleFiles } from '../../src/app/console/console-files.js';
 import { APP_CONFIG, type AppConfig } from '../../src/platform/config/app-config.js';
 import { loadSettings } from '../../src/app/load-settings.js';
+import { InFlightLimiter } from '../../src/core/access/in-flight-limiter.js';
+import { StrangerTurns } from '../../src/core/access/stranger-turns.js';
 import { SessionGate } from '../../src/core/people/session-gate.service.js';
 import { readCookie } from '../../src/platform/http/cookies.js';
 import { LeanExpressAdapter } from '../../src/platform/http/lean-express.adapter.js';
@@ -43,6 +45,8 @@ async function serve(environment: Record<string, string> = {}): Promise<void> {
     controllers: [ConsoleController],
     providers: [
       GatewayMetrics,
+      InFlightLimiter,
+      StrangerTurns,
       { provide: APP_CONFIG, useValue: config },
       { provide: ConsoleFiles, useValue: files },
       { provide: SessionGate, useValue: { tokenOf: sessionOf } },
