@@ -3,6 +3,7 @@
  * Arguments choose clients by a part of their names: `npm run clients -- codex python`. It installs
  * from npm, PyPI and the registries of Go, Rust and Java, into a folder for temporary files.
  */
+import { tmpdir } from 'node:os';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { PROJECT_ROOT } from './project-root.mjs';
 import { runNpm } from './run-program.mjs';
@@ -15,6 +16,15 @@ await ensureInstalled({ say: (line) => console.log(line) });
 const { succeeded } = await runNpm(
   // prettier-ignore
   ['run', '--silent', 'jest', '--', '--testRegex', '\\.client-spec\\.ts$', '--testTimeout', String(LIMIT_MS)],
-  { env: { ...process.env, CLIENTS: process.argv.slice(2).join(',') }, show: true },
+  {
+    env: {
+      ...process.env,
+      CLIENTS: process.argv.slice(2).join(','),
+      // Not the suites' folder in memory: what was installed stays for the next run, and clients that have
+      // a `/dev` of their own would not find their programs.
+      TMPDIR: process.env.TMPDIR ?? tmpdir(),
+    },
+    show: true,
+  },
 );
 process.exitCode = succeeded ? 0 : 1;

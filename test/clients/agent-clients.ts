@@ -24,6 +24,8 @@ interface Agent {
   /** The package, and the program in it. */
   readonly packageName: string;
   readonly program: string;
+  /** The script in the package that ends its installation; some versions of npm leave it to the user. */
+  readonly lastStep?: string;
   /** What its user writes into the environment. */
   environment(target: Target, model: string): Record<string, string>;
   /** What its user writes into its settings, before the first run. */
@@ -35,6 +37,7 @@ const claudeCode: Agent = {
   name: 'Claude Code',
   packageName: '@anthropic-ai/claude-code',
   program: 'claude',
+  lastStep: 'install.cjs',
   environment: ({ url, apiKey }, model) => ({
     ANTHROPIC_BASE_URL: `${url}/v1/anthropic`,
     ANTHROPIC_AUTH_TOKEN: apiKey,
@@ -85,6 +88,9 @@ const toClient = (agent: Agent): Client => ({
       cwd: prefix,
       env,
     });
+    if (agent.lastStep === undefined) return;
+    const script = join(prefix, 'node_modules', agent.packageName, agent.lastStep);
+    await mustRun(process.execPath, [script], { cwd: prefix });
   },
   async run(folder, target) {
     const results: CallResult[] = [];
