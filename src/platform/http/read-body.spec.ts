@@ -99,6 +99,17 @@ describe(readBody.name, () => {
     expect(turns).toBeLessThanOrEqual(most);
   });
 
+  it('rests for as long as many wait, those that are whole included', async () => {
+    const time = new SharedTime();
+    const share = new BodyBudget(100_000_000, time).shareOf('a');
+    for (const tenant of ['a', 'b']) time.note(tenant);
+    const rest = jest.spyOn(globalThis, 'setTimeout');
+    await turnsToRead(60, 2, share);
+    const rests = rest.mock.calls.filter(([, delayMs]) => delayMs !== undefined && delayMs < 100);
+    rest.mockRestore();
+    expect(rests.length).toBeGreaterThan(30);
+  });
+
   it('gives up a large body whose sender leaves while it waits for its turn', async () => {
     const request = requestWith();
     const body = read(request, 2_000_000);

@@ -40,8 +40,8 @@ const REST_FACTOR = 2;
  */
 const turns = new FairQueue<() => void>(Infinity);
 let areTurnsGiven = false;
-/** Whether more wait than may, without rests. */
-let areManyWaiting = false;
+/** Of whoever came last to wait: it knows whether other tenants call. */
+let latestShare: BodyShare | undefined;
 /** Bodies over the smaller size that are being read just now. */
 let arriving = 0;
 
@@ -170,7 +170,7 @@ function pauseForTurn(request: BudgetedRequest, readOn: () => void): void {
 /** @param goOn one that waits already keeps its turn */
 function waitForTurn(share: BodyShare | undefined, goOn: () => void): void {
   turns.add(share?.tenantId ?? '', goOn);
-  areManyWaiting = areMany(turns.size, share);
+  latestShare = share;
   if (!areTurnsGiven) setImmediate(giveTurns);
   areTurnsGiven = true;
 }
@@ -181,8 +181,7 @@ function areMany(bodies: number, share: BodyShare | undefined): boolean {
 
 /** Whose reading has ended meanwhile has no more use for its turn, and no harm from it. */
 function giveTurns(): void {
-  const rests = areManyWaiting;
-  areManyWaiting = false;
+  const rests = areMany(turns.size, latestShare);
   for (let pieces = 0; pieces < PIECES_AT_ONCE; pieces++) turns.take()?.();
   const startedMs = performance.now();
   // By then the pieces have come, and what was whole with them has been parsed.
