@@ -1,15 +1,8 @@
-import type {
-  CanonicalEvent,
-  RelayEvent,
-  FinishReason,
-} from '../../../canonical/canonical-event.js';
+import type { RelayEvent, FinishReason } from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
-import { UpstreamError } from '../../upstream-error.js';
 import { classifyInlineChatError, assertNotFailed, assertFinished } from './classify-chat-error.js';
 import {
-  cutFrames,
   eventData,
   normalizeFrames,
   offsetOfOnly,
@@ -18,13 +11,12 @@ import {
   standsAt,
   toLatin1,
 } from '../event-text.js';
+import { SseStreamReader } from '../sse-stream-reader.js';
 import { startEvent } from '../vendor-answer.js';
 import { findTextDelta, type TextDelta } from './find-text-delta.js';
 import { parseAnswerObject } from '../answer-json.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import { isWholeUsage, readStreamedUsage, measureChatOutput } from './read-chat-usage.js';
-
-const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 /** Keys are searched for without their opening quote; see `findTextDelta`. */
 const USAGE_KEY = 'usage":';
@@ -54,8 +46,7 @@ interface TextTemplate {
  * parsed: the few places that matter are found by searching. Text is handled as Latin-1, one
  * character per byte, which copies instead of decoding.
  */
-export class ChatStreamRelay {
-  private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
+export class ChatStreamRelay extends SseStreamReader {
   private readonly aliasJson: string;
   private readonly modelEdit: string;
   private modelNeedle: string | undefined;
@@ -73,78 +64,34 @@ export class ChatStreamRelay {
   private characters = 0;
   private newFinishReason: FinishReason | undefined;
   private isReworded = false;
-  private events: CanonicalEvent[] = [];
-
-  /** True after `[DONE]`: nothing of interest follows. */
-  isDone = false;
-
-  /** An error chunk or an unreadable one; to be thrown once the events before it are passed on. */
-  failure: UpstreamError | undefined;
 
   constructor(private readonly options: ChatStreamRelayOptions) {
+    super();
     this.aliasJson = JSON.stringify(options.alias);
     this.modelEdit = `model":${toLatin1(this.aliasJson)}`;
   }
 
-  /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
-  push(chunk: Buffer): CanonicalEvent[] {
-    if (this.isDone || this.failure) return [];
-    try {
-      const bytes = cutFrames(this.frames, chunk);
-      return bytes ? this.read(bytes) : [];
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.failure = error;
-      return [];
-    }
-  }
-
-  /**
-   * The vendor's stream has ended.
-   *
-   * @throws UpstreamError `cut` when a choice has not finished, or the `failure` so far
-   */
-  end(): CanonicalEvent[] {
-    const events = this.isDone || this.failure ? [] : this.readRest();
-    if (this.failure) throw this.failure;
+  protected finish(): void {
     assertFinished(this.seenChoices.size, this.finishedChoices.size);
     const isWanted = this.options.includeUsage && isWholeUsage(this.usage);
     if (this.usageChunk !== undefined && isWanted) {
       const edits = this.modelOnly().set('choices', '[]');
       const relay = this.relay(`data: ${spliceLatin1(this.usageChunk, edits)}\n\n`);
-      events.push({ ...relay, usage: this.usage! });
+      this.events.push({ ...relay, usage: this.usage! });
     } else if (this.usage) {
-      events.push({ type: 'usage', usage: this.usage });
+      this.events.push({ type: 'usage', usage: this.usage });
     }
-    return events;
   }
 
-  /** An event without its blank line counts when it is whole; a torn one is dropped. */
-  private readRest(): CanonicalEvent[] {
+  protected override readLast(event: Buffer): void {
     // Only parsing tells whether it is whole.
     this.modelNeedle = undefined;
     this.template = undefined;
-    const events = this.read(this.frames.rest());
-    if (this.failure?.failure === 'unreadable') this.failure = undefined;
-    return events;
+    this.read(event);
   }
 
-  private read(bytes: Buffer): CanonicalEvent[] {
-    try {
-      this.readFrames(bytes.toString('latin1'));
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.failure = error;
-    }
+  protected override flush(): void {
     if (this.output !== '') this.events.push(this.relay(this.output));
-    const { events } = this;
-    // Now rather than before the next bytes, which may be long in coming.
-    this.startGathering();
-    return events;
-  }
-
-  private startGathering(): void {
-    this.events = [];
     this.output = '';
     this.hasContent = false;
     this.characters = 0;
@@ -163,8 +110,8 @@ export class ChatStreamRelay {
     return event;
   }
 
-  private readFrames(received: string): void {
-    const text = normalizeFrames(received);
+  protected read(bytes: Buffer): void {
+    const text = normalizeFrames(bytes.toString('latin1'));
     for (let start = 0; start < text.length && !this.isDone;) {
       let end = text.indexOf('\n\n', start);
       if (end === -1) end = text.length;

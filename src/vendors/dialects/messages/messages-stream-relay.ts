@@ -1,12 +1,12 @@
-import type { CanonicalEvent, FinishReason } from '../../../canonical/canonical-event.js';
+import type { FinishReason } from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
-import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { startEvent } from '../vendor-answer.js';
 import { mapFinishReason } from '../map-finish-reason.js';
-import { cutFrames, eventData, normalizeFrames } from '../event-text.js';
+import { eventData, normalizeFrames } from '../event-text.js';
+import { SseStreamReader } from '../sse-stream-reader.js';
 import { MessagesDeltaFinder } from './find-messages-delta.js';
 import { parseMessagesJson } from './classify-messages-error.js';
 import {
@@ -15,8 +15,6 @@ import {
   measureBlock,
   measureDelta,
 } from './read-messages-usage.js';
-
-const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 /** What becomes of an event: sent as it is, sent in another spelling, or not sent. */
 type Fate = 'keep' | 'drop' | { replace: string };
@@ -29,8 +27,7 @@ type Fate = 'keep' | 'drop' | { replace: string };
  * stands. An event that only brings a piece of text is never parsed, and where nothing is to be
  * edited the vendor's own bytes go on uncopied. Text is handled as Latin-1, one character per byte.
  */
-export class MessagesStreamRelay {
-  private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
+export class MessagesStreamRelay extends SseStreamReader {
   private readonly deltas = new MessagesDeltaFinder();
   private readonly usageReader = new MessagesUsageReader();
   private started = false;
@@ -41,57 +38,18 @@ export class MessagesStreamRelay {
   private characters = 0;
   private finishReason: FinishReason | undefined;
   private usage: Usage | undefined;
-  private events: CanonicalEvent[] = [];
-
-  /** True after `message_stop`: nothing of interest follows. */
-  isDone = false;
-
-  /** An error event or an unreadable one; to be thrown once the events before it are passed on. */
-  failure: UpstreamError | undefined;
 
   /** @param alias what the answer is to call its model */
-  constructor(private readonly alias: string) {}
-
-  /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
-  push(chunk: Buffer): CanonicalEvent[] {
-    if (this.isDone || this.failure) return [];
-    try {
-      const bytes = cutFrames(this.frames, chunk);
-      return bytes ? this.read(bytes) : [];
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.failure = error;
-      return [];
-    }
+  constructor(private readonly alias: string) {
+    super();
   }
 
-  /**
-   * The vendor's stream has ended.
-   *
-   * @throws UpstreamError `cut` when it has not said why, or the `failure` so far
-   */
-  end(): CanonicalEvent[] {
-    const events = this.isDone || this.failure ? [] : this.readRest();
-    if (this.failure) throw this.failure;
-    if (!this.finished) {
-      throw new UpstreamError({
-        failure: 'cut',
-        message: 'the stream ended without a stop reason',
-      });
-    }
-    return events;
+  protected finish(): void {
+    if (this.finished) return;
+    throw new UpstreamError({ failure: 'cut', message: 'the stream ended without a stop reason' });
   }
 
-  /** An event without its blank line counts when it is whole; a torn one is dropped. */
-  private readRest(): CanonicalEvent[] {
-    const rest = this.frames.rest();
-    if (rest.length === 0) return [];
-    const events = this.read(Buffer.concat([rest, Buffer.from('\n\n')]));
-    if (this.failure?.failure === 'unreadable') this.failure = undefined;
-    return events;
-  }
-
-  private read(bytes: Buffer): CanonicalEvent[] {
+  protected read(bytes: Buffer): void {
     const latin1 = bytes.toString('latin1');
     const text = normalizeFrames(latin1);
     const edited = this.readFrames(text);
@@ -107,14 +65,6 @@ export class MessagesStreamRelay {
         ...(this.usage && { usage: this.usage }),
       });
     }
-    const { events } = this;
-    // Now rather than before the next bytes, which may be long in coming.
-    this.startGathering();
-    return events;
-  }
-
-  private startGathering(): void {
-    this.events = [];
     this.hasContent = false;
     this.characters = 0;
     this.finishReason = undefined;
@@ -156,8 +106,7 @@ export class MessagesStreamRelay {
       if (fate !== 'keep' || frame.startsWith('event:') || frame.includes('\nevent:')) return fate;
       return { replace: `event: ${String(event.type)}\n${frame}` };
     } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.failure = error;
+      this.fail(error);
       return 'drop';
     }
   }

@@ -1,19 +1,16 @@
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { countCodePoints } from '../../../canonical/prompt-size.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
-import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError, unreadable } from '../../upstream-error.js';
 import {
   byteOrderMarkLength,
-  cutFrames,
   eventData,
   offsetOfOnly,
   scanJsonString,
   toLatin1,
 } from '../event-text.js';
 import { objectOf, parseAnswerObject } from '../answer-json.js';
-import type { EventStreamReader } from '../read-event-stream.js';
+import { SseStreamReader } from '../sse-stream-reader.js';
 import { ResponsesDeltaFinder } from './find-responses-delta.js';
 import {
   classifyResponseError,
@@ -50,11 +47,7 @@ const NOTHING = Buffer.alloc(0);
  * but for the edits of the response objects in it; where nothing is to be edited they go on
  * uncopied. Text is handled as Latin-1, one character per byte, which copies instead of decoding.
  */
-export class ResponsesStreamRelay implements EventStreamReader {
-  isDone = false;
-  failure: UpstreamError | undefined;
-
-  private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
+export class ResponsesStreamRelay extends SseStreamReader {
   private readonly deltas = new ResponsesDeltaFinder();
   private readonly beginning = new EditedBeginning();
   private isStarted = false;
@@ -69,48 +62,29 @@ export class ResponsesStreamRelay implements EventStreamReader {
   private output = '';
   private keptFrom = 0;
   private characters = 0;
-  private events: CanonicalEvent[] = [];
 
   /** @param defaults for members that the vendor left out of its response objects */
   constructor(
     private readonly edits: ResponseEdits,
     private readonly defaults: ResponseEdits,
-  ) {}
-
-  push(chunk: Buffer): CanonicalEvent[] {
-    if (this.isDone || this.failure) return [];
-    try {
-      const bytes = cutFrames(this.frames, chunk);
-      return bytes ? this.read(bytes) : [];
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.failure = error;
-      return [];
-    }
+  ) {
+    super(MAX_FRAME_BYTES);
   }
 
-  /** @throws UpstreamError `cut` when the last event has not come, or the failure so far */
-  end(): CanonicalEvent[] {
-    const events = this.isDone || this.failure ? [] : this.readRest();
-    if (this.failure) throw this.failure;
-    if (this.isDone) return events;
+  protected finish(): void {
+    if (this.isDone) return;
     throw (
       this.announced ??
       new UpstreamError({ failure: 'cut', message: 'the stream ended without its last event' })
     );
   }
 
-  /** An event without its blank line counts when it is whole; a torn one is dropped. */
-  private readRest(): CanonicalEvent[] {
-    const rest = this.frames.rest();
-    const data = eventData(rest.toString('latin1').replaceAll('\r\n', '\n'));
-    if (data === '' || !data.endsWith('}')) return [];
-    const events = this.read(Buffer.concat([rest, Buffer.from('\n\n')]));
-    if (this.failure?.failure === 'unreadable') this.failure = undefined;
-    return events;
+  protected override readLast(event: Buffer): void {
+    // Most events pass unparsed, so only their end tells whether they are whole.
+    if (event.toString('latin1').trimEnd().endsWith('}')) this.read(event);
   }
 
-  private read(bytes: Buffer): CanonicalEvent[] {
+  protected read(bytes: Buffer): void {
     const received = bytes.toString('latin1');
     const text = received.includes('\r') ? received.replaceAll('\r\n', '\n') : received;
     this.received = text === received ? bytes : Buffer.from(text, 'latin1');
@@ -118,18 +92,14 @@ export class ResponsesStreamRelay implements EventStreamReader {
     this.output = '';
     this.keptFrom = byteOrderMarkLength(text);
     this.characters = 0;
-    const end = this.readFrames();
-    this.flush(end);
-    const { events } = this;
+    this.send(this.readFrames());
     // The next bytes may be long in coming.
-    this.events = [];
     this.received = NOTHING;
     this.text = '';
-    return events;
   }
 
   /** Makes an event of what has been read up to `end` and not been sent yet. */
-  private flush(end: number): void {
+  private send(end: number): void {
     const bytes = this.takeBytes(end);
     if (bytes.length === 0) return;
     this.events.push({
@@ -204,8 +174,7 @@ export class ResponsesStreamRelay implements EventStreamReader {
     try {
       return this.readFrame(frame, start);
     } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      this.failure = error;
+      this.fail(error);
       return undefined;
     }
   }
@@ -237,8 +206,8 @@ export class ResponsesStreamRelay implements EventStreamReader {
         return this.begin(type, event, data);
       case 'response.completed':
       case 'response.incomplete':
-        this.flush(start);
-        this.finish(type, event);
+        this.send(start);
+        this.complete(type, event);
         return '';
       case 'response.failed':
         throw isJsonObject(event.response) && event.response.error != null
@@ -270,7 +239,7 @@ export class ResponsesStreamRelay implements EventStreamReader {
   }
 
   /** The last event, which its reader keeps back until the charge is committed. */
-  private finish(type: string, event: JsonObject): void {
+  private complete(type: string, event: JsonObject): void {
     const answer = this.responseOf(event);
     this.edit(answer);
     const finishReason = finishReasonOf(answer);
