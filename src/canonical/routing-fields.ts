@@ -17,6 +17,13 @@ import {
 import { parsePrice, PRICE_SCALE } from './exact-pricing.js';
 import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
 
+/** Fields of a body that are the gateway's own or another gateway's, and mean nothing to a vendor. */
+export const GATEWAY_FIELDS: readonly string[] = [
+  ...['models', 'provider', 'route', 'recovery', 'session_id'],
+  ...['max_cost', 'max_cost_mode', 'hedge_ms'],
+  ...['trace', 'transforms', 'plugins', 'usage'],
+];
+
 /**
  * JSON Schema of the fields that every text endpoint takes for the choice of models and routes,
  * whatever its dialect.

@@ -6,6 +6,7 @@ import type {
   ToolCallPart,
 } from '../../canonical/canonical-request.js';
 import { readMediaSource, toCacheControl, optional } from '../../canonical/prompt-parts.js';
+import { GATEWAY_FIELDS } from '../../canonical/routing-fields.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import type { ChatBody, ChatMessage } from './chat-completion.schema.js';
 import {
@@ -21,8 +22,8 @@ import { readChatTools } from './read-chat-tools.js';
 
 /** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
 const READ_FIELDS = new Set([
+  ...GATEWAY_FIELDS,
   'model',
-  'models',
   'messages',
   'input',
   'stream',
@@ -47,17 +48,6 @@ const READ_FIELDS = new Set([
   'logprobs',
   'top_logprobs',
   'user',
-  'provider',
-  'route',
-  'trace',
-  'transforms',
-  'plugins',
-  'recovery',
-  'session_id',
-  'max_cost',
-  'max_cost_mode',
-  'hedge_ms',
-  'usage',
 ]);
 
 /** Members of `reasoning` that have a place in the canonical form. */

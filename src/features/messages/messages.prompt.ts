@@ -6,6 +6,7 @@ import type {
   ToolDefinition,
 } from '../../canonical/canonical-request.js';
 import { toCacheControl, optional } from '../../canonical/prompt-parts.js';
+import { GATEWAY_FIELDS } from '../../canonical/routing-fields.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { MessageParts } from './message-parts.js';
 import type { Message, MessageTool, PromptBody } from './messages.schema.js';
@@ -13,8 +14,8 @@ import { BETA_FIELD } from './messages.vendor.js';
 
 /** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
 const READ_FIELDS = new Set<string>([
+  ...GATEWAY_FIELDS,
   'model',
-  'models',
   'messages',
   'system',
   'max_tokens',
@@ -30,17 +31,6 @@ const READ_FIELDS = new Set<string>([
   'output_config',
   'cache_control',
   BETA_FIELD,
-  'provider',
-  'route',
-  'trace',
-  'transforms',
-  'plugins',
-  'recovery',
-  'session_id',
-  'max_cost',
-  'max_cost_mode',
-  'hedge_ms',
-  'usage',
 ]);
 
 /** Members of objects that have a place in the canonical form; the others are left over. */

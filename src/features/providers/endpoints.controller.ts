@@ -7,7 +7,7 @@ import { Members } from '../../core/people/roles.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { ModelEndpointsAnswerDto } from './endpoints.dto.js';
 import { EndpointsService } from './endpoints.service.js';
-import { aliasOf } from './models.controller.js';
+import { ALIAS_IN_PATH, aliasOf } from './models.controller.js';
 
 @ApiTags('Catalogue')
 @Controller(['v1/models', 'api/v1/models'])
@@ -23,12 +23,7 @@ export class EndpointsController {
     description:
       'As `provider.sort` orders by it. Figures are of all callers together over shared capacity; those of an account of your own are of your calls alone.',
   })
-  @ApiParam({
-    name: 'id',
-    type: String,
-    description: 'Alias `<provider>/<model>`, its slashes plain or encoded.',
-    example: 'sandbox/echo',
-  })
+  @ApiParam(ALIAS_IN_PATH)
   @ApiOkResponse({ type: ModelEndpointsAnswerDto })
   @ApiErrorResponse(404, 'There is no such model, or no configured provider serves it.')
   async list(

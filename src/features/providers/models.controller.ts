@@ -29,6 +29,14 @@ const LIST_MODELS = {
   description: `With the header \`${MESSAGES_VERSION_HEADER}\` the list, and one model likewise, has the shape of the messages dialect: models for chat, the newest first, in pages by \`limit\`, \`after_id\` and \`before_id\`.`,
 };
 
+/** Describes the parameter that `aliasOf` reads. */
+export const ALIAS_IN_PATH = {
+  name: 'id',
+  type: String,
+  description: 'Alias `<provider>/<model>`, its slashes plain or encoded.',
+  example: 'sandbox/echo',
+};
+
 /** The catalogue of `/v1`, with more fields. */
 @ApiTags('Catalogue')
 @Controller('api/v1')
@@ -57,12 +65,7 @@ export class CompatibleModelsController {
 
   @Get('models/*id')
   @ApiOperation({ operationId: 'getCompatibleModel', summary: 'Get one model' })
-  @ApiParam({
-    name: 'id',
-    type: String,
-    description: 'Alias `<provider>/<model>`, its slashes plain or encoded.',
-    example: 'sandbox/echo',
-  })
+  @ApiParam(ALIAS_IN_PATH)
   @ApiOkResponse({ type: CompatibleModelDto })
   @ApiErrorResponse(404, 'There is no such model, or no configured provider serves it.')
   async get(
@@ -114,12 +117,7 @@ export class ModelsController {
 
   @Get('models/*id')
   @ApiOperation({ operationId: 'getModel', summary: 'Get one model' })
-  @ApiParam({
-    name: 'id',
-    type: String,
-    description: 'Alias `<provider>/<model>`, its slashes plain or encoded.',
-    example: 'sandbox/echo',
-  })
+  @ApiParam(ALIAS_IN_PATH)
   @ApiOkResponse({ type: ModelDto })
   @ApiErrorResponse(404, 'There is no such model, or no configured provider serves it.')
   async get(

@@ -6,6 +6,7 @@ import type {
   ToolChoice,
 } from '../../canonical/canonical-request.js';
 import { optional } from '../../canonical/prompt-parts.js';
+import { GATEWAY_FIELDS } from '../../canonical/routing-fields.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { itemsOfInput } from './complete-body.js';
 import type { CompleteBody, ResponseTool, TextFormat } from './create-response.schema.js';
@@ -14,8 +15,8 @@ import { readItems } from './read-items.js';
 
 /** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
 const READ_FIELDS = new Set([
+  ...GATEWAY_FIELDS,
   'model',
-  'models',
   'input',
   'instructions',
   'previous_response_id',
@@ -41,17 +42,6 @@ const READ_FIELDS = new Set([
   'service_tier',
   'background',
   'conversation',
-  'provider',
-  'route',
-  'trace',
-  'transforms',
-  'plugins',
-  'recovery',
-  'session_id',
-  'max_cost',
-  'max_cost_mode',
-  'hedge_ms',
-  'usage',
 ]);
 
 /** What `include` may ask for that every dialect has a place for. */

@@ -1,12 +1,5 @@
 import type { JsonBody, JsonObject } from '../../platform/http/json-body.js';
 
-/** Fields of a body that are the gateway's own or another gateway's, and mean nothing to a vendor. */
-export const GATEWAY_FIELDS: readonly string[] = [
-  ...['models', 'provider', 'route', 'recovery', 'session_id'],
-  ...['max_cost', 'max_cost_mode', 'hedge_ms'],
-  ...['trace', 'transforms', 'plugins', 'usage'],
-];
-
 /**
  * Fields of a chat body that every server of the dialect may be sent: those that its maker documents,
  * and the samplers that most servers know. None costs what the catalogue has no price for.

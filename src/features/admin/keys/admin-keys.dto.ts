@@ -1,9 +1,10 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional } from 'class-validator';
+import { KeyExpiry } from '../../../core/access/key-fields.decorators.js';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsIn } from 'class-validator';
 import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../core/access/api-key.entity.js';
 import { OPERATOR_ROLES, type OperatorRole } from '../../../core/people/roles.js';
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
-import { IsIsoDateTime, IsName } from '../../../platform/http/field.decorators.js';
+import { IsName } from '../../../platform/http/field.decorators.js';
 
 /** A key of an operator. */
 export class AdminKeyDto {
@@ -66,14 +67,6 @@ export class CreateAdminKeyDto {
   @IsIn(OPERATOR_ROLES, { message: `role must be ${OPERATOR_ROLES.join(' or ')}` })
   role!: OperatorRole;
 
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'When the key stops working; null or absent: never. Must lie in the future.',
-    example: '2030-12-31T23:59:59Z',
-  })
-  @IsOptional()
-  @IsIsoDateTime()
+  @KeyExpiry('When the key stops working; null or absent: never. Must lie in the future.')
   expires_at?: string | null;
 }

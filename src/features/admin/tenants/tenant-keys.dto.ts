@@ -1,13 +1,15 @@
+import {
+  KeyExpiry,
+  KeyRateLimit,
+  KeySpendLimit,
+} from '../../../core/access/key-fields.decorators.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
+import { IsIn } from 'class-validator';
 import { API_KEY_STATUSES, type ApiKeyStatus } from '../../../core/access/api-key.entity.js';
 import { API_KEY_TYPES, MAKERS, type ApiKeyType, type Maker } from '../../../core/access/caller.js';
-import {
-  DEFAULT_RATE_LIMIT_PER_MINUTE,
-  MAX_RATE_LIMIT_PER_MINUTE,
-} from '../../../platform/config/setting-values.js';
+import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-values.js';
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
-import { IsIsoDateTime, IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
+import { IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
 
 /** A tenant's key as operators see it: its limits and its end are also those of the keys above it. */
 export class TenantKeyDto {
@@ -68,49 +70,18 @@ export class TenantKeyListDto extends CursorPageDto {
   data!: TenantKeyDto[];
 }
 
-const RATE_LIMIT = `rate_limit_per_minute must be an integer from 1 to ${MAX_RATE_LIMIT_PER_MINUTE}`;
-const SPEND_LIMIT = `monthly_spend_limit must be an integer from 1 to ${Number.MAX_SAFE_INTEGER}, or null`;
-
 /** What of a key may be set when it is made and later. */
 abstract class TenantKeyFieldsDto {
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'When the key stops working, in the future; null: never.',
-    example: '2030-12-31T23:59:59Z',
-  })
-  @IsOptional()
-  @IsIsoDateTime()
+  @KeyExpiry('When the key stops working, in the future; null: never.')
   expires_at?: string | null;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_RATE_LIMIT_PER_MINUTE,
-    description: `Requests a minute; ${DEFAULT_RATE_LIMIT_PER_MINUTE} where none is given at first.`,
-    example: 600,
-  })
-  @MayBeAbsent()
-  @IsInt({ message: RATE_LIMIT })
-  @Min(1, { message: RATE_LIMIT })
-  @Max(MAX_RATE_LIMIT_PER_MINUTE, { message: RATE_LIMIT })
+  @KeyRateLimit(`Requests a minute; ${DEFAULT_RATE_LIMIT_PER_MINUTE} where none is given at first.`)
   rate_limit_per_minute?: number;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    nullable: true,
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    description:
-      'Credits in a calendar month (UTC); null: as many as there are. A limit that a key gets later ' +
+  @KeySpendLimit(
+    'Credits in a calendar month (UTC); null: as many as there are. A limit that a key gets later ' +
       'counts what it spends from then on.',
-    example: 5_000_000,
-  })
-  @IsOptional()
-  @IsInt({ message: SPEND_LIMIT })
-  @Min(1, { message: SPEND_LIMIT })
-  @Max(Number.MAX_SAFE_INTEGER, { message: SPEND_LIMIT })
+  )
   monthly_spend_limit?: number | null;
 }
 

@@ -11,7 +11,7 @@ import { UpstreamError } from '../../upstream-error.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readFailedAnswer, redactKey } from '../failed-answer.js';
-import { GATEWAY_FIELDS } from '../known-fields.js';
+import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
 import { readAudioAnswer } from './audio-answer.js';
 import { multipartBody } from '../multipart-body.js';
 import { isUnstreamed } from '../read-event-stream.js';

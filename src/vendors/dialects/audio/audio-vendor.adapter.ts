@@ -15,7 +15,7 @@ import { UpstreamError, unsupported } from '../../upstream-error.js';
 import type { ProbeCall, Upstream, UpstreamWork, WorkCall } from '../../upstream.js';
 import { parseAnswerObject } from '../answer-json.js';
 import { readFailedAnswer, redactKey, type ClassifyError } from '../failed-answer.js';
-import { GATEWAY_FIELDS } from '../known-fields.js';
+import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
 import { listedModels } from '../listed-models.js';
 import { vendorFields } from '../media/media-fields.js';
 import { readAudioAnswer } from './audio-answer.js';

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import type { UpstreamCall } from '../../upstream.js';
-import { CHAT_FIELDS, GATEWAY_FIELDS, dropUnknown } from '../known-fields.js';
+import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
+import { CHAT_FIELDS, dropUnknown } from '../known-fields.js';
 import type {
   CanonicalRequest,
   ResponseFormat,

@@ -1,6 +1,7 @@
 import type { EmbeddingInput, EmbeddingRequest } from '../../../canonical/work-request.js';
 import { UpstreamError, unsupported } from '../../upstream-error.js';
-import { GATEWAY_FIELDS, nameDropped } from '../known-fields.js';
+import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
+import { nameDropped } from '../known-fields.js';
 
 /** What every vendor gets in some form, and what is the gateway's own. */
 const KEPT = new Set(['model', 'input', 'encoding_format', ...GATEWAY_FIELDS]);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { UpstreamError } from '../../upstream-error.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
-import { GATEWAY_FIELDS } from '../known-fields.js';
+import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
 
 /** Fields of a request for media that are the gateway's own, or that are read into the canonical form. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([

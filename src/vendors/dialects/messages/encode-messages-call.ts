@@ -6,7 +6,7 @@ import { searchesWithin, type CanonicalRequest } from '../../../canonical/canoni
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import { objectOf, objectsOf } from '../answer-json.js';
-import { GATEWAY_FIELDS } from '../known-fields.js';
+import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
 import { readThinkingBlock } from './thinking-blocks.js';
 
 /** What only an answer has a use for; the counting endpoint refuses it. */

@@ -2,7 +2,8 @@ import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 import type { UpstreamCall } from '../../upstream.js';
-import { dropUnknown, nameUnknown, RESPONSES_FIELDS, GATEWAY_FIELDS } from '../known-fields.js';
+import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
+import { dropUnknown, nameUnknown, RESPONSES_FIELDS } from '../known-fields.js';
 import { mapToolId } from '../tool-calls.js';
 import { objectsOf, listOf } from '../answer-json.js';
 
