@@ -1,30 +1,7 @@
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { formatUtc, timeFormatOf } from '../format/times';
+import type { ChartProps } from './plot';
 import { Skeleton } from './query-state';
-
-export interface ChartSeries {
-  label: string;
-  /** One for each time; null where there is nothing. */
-  values: readonly (number | null)[];
-  /** What is expected and has not been. */
-  dashed?: boolean;
-}
-
-export interface ChartProps {
-  title: string;
-  /** ISO 8601, ascending. */
-  times: readonly string[];
-  series: readonly ChartSeries[];
-  /** How a value is written on the axis and in the table. */
-  format: (value: number) => string;
-  /** Series lie on top of each other and add up. */
-  stacked?: boolean;
-}
-
-/** What of a chart its drawing needs; `onPoint` is told the index under the pointer, null when it leaves. */
-export interface PlotProps extends ChartProps {
-  onPoint: (index: number | null) => void;
-}
 
 const loadPlot = () => import('./plot');
 const Plot = lazy(() => loadPlot().then(({ Plot: component }) => ({ default: component })));

@@ -1,6 +1,7 @@
 /** The console's parts. Pages are made of these; none of them knows the API. */
 export { Button, ButtonLink } from './button';
-export { Chart, preloadChart, type ChartSeries } from './chart';
+export { Chart, preloadChart } from './chart';
+export type { ChartSeries } from './plot';
 export { Code, CopyButton } from './code';
 export { ConfirmDialog, Dialog, Drawer, useFocusBack } from './dialog';
 export { DataTable, MoreButton, type Column } from './data-table';

@@ -2,7 +2,30 @@ import { useEffect, useRef, type ReactNode } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { axisTimeOf, isDays } from '../format/times';
-import type { ChartProps, PlotProps } from './chart';
+
+export interface ChartSeries {
+  label: string;
+  /** One for each time; null where there is nothing. */
+  values: readonly (number | null)[];
+  /** What is expected and has not been. */
+  dashed?: boolean;
+}
+
+export interface ChartProps {
+  title: string;
+  /** ISO 8601, ascending. */
+  times: readonly string[];
+  series: readonly ChartSeries[];
+  /** How a value is written on the axis and in the table. */
+  format: (value: number) => string;
+  /** Series lie on top of each other and add up. */
+  stacked?: boolean;
+}
+
+/** What of a chart its drawing needs; `onPoint` is told the index under the pointer, null when it leaves. */
+interface PlotProps extends ChartProps {
+  onPoint: (index: number | null) => void;
+}
 
 const HEIGHT_PX = 200;
 /** Of so few values a line may have nothing to go between. */

@@ -1,18 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
 import { Button, Notice, Page, QueryState, Stat, Stats, Tabs } from '../../ui';
 import { ApplyDialog } from './apply-dialog';
+import type { Config } from './config';
 import { ModelTable } from './model-table';
 import { ProviderAccounts } from './provider-accounts';
 import { SettingsTable } from './settings-table';
 import { VersionList } from './version-list';
-
-export type Config = components['schemas']['EffectiveConfig'];
 
 /** What all instances work by: prices, provider accounts and settings, in versions. */
 export function CataloguePage(): ReactNode {

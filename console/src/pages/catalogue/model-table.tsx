@@ -1,7 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { useCursorList } from '../../api/queries';
-import type { components } from '../../api/schema';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
 import {
@@ -16,12 +15,10 @@ import {
   SearchInput,
   type Column,
 } from '../../ui';
-import type { Config } from './catalogue.page';
+import type { Config, Model } from './config';
 import { PriceDialog } from './price-dialog';
 import { isPriceName, priceOf, PRICES } from './prices';
 import { SourceBadge } from './source-badge';
-
-export type Model = components['schemas']['PricedModel'];
 
 /** All models, with the prices that hold here and where those come from. */
 export function ModelTable({ config }: { config: Config }): ReactNode {

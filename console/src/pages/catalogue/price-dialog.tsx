@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { Field, Notice, TextInput } from '../../ui';
 import { ConfigDialog } from './config-dialog';
-import type { Model } from './model-table';
+import type { Model } from './config';
 import { isPrice, isPriceName, PRICE_PATTERN, PRICES, tellPrice, type PriceName } from './prices';
 
 /** Changes prices of one model, after a look at what would differ. */

@@ -14,7 +14,7 @@ import {
   toast,
   type Column,
 } from '../../ui';
-import type { Config } from './catalogue.page';
+import type { Config } from './config';
 import { ConfigDialog } from './config-dialog';
 import { SourceBadge } from './source-badge';
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Card, DataTable, EmptyState, type Column } from '../../ui';
-import type { Config } from './catalogue.page';
+import type { Config } from './config';
 import { SourceBadge } from './source-badge';
 
 type Setting = Config['settings'][number];

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Badge } from '../../ui';
-import type { Config } from './catalogue.page';
+import type { Config } from './config';
 
 const TEXT: Record<Config['settings'][number]['source'], string> = {
   version: 'version',

@@ -19,10 +19,10 @@ import {
   type Column,
 } from '../../ui';
 import { FleetLoad } from './fleet-load';
+import type { Instance } from './instance';
 import { InstanceDrawer } from './instance-drawer';
 import { hedgedShare, rateOf, slowestOf, sumOf } from './recent';
 
-export type Instance = components['schemas']['Instance'];
 type Topic = components['schemas']['QueueTopic'];
 
 /** As often as instances tell of themselves. */

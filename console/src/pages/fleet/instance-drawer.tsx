@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Badge, DataTable, Drawer, EmptyState, Time, type Column } from '../../ui';
-import type { Instance } from './fleet.page';
+import type { Instance } from './instance';
 import { tellHedging } from './recent';
 
 type Route = Instance['routes'][number];

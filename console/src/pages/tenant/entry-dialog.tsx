@@ -5,7 +5,7 @@ import { formErrors, idempotencyKey } from '../../api/changes';
 import { formatCount, formatUsd } from '../../format/credits';
 import { CreditsField, readCredits } from '../../parts/credits-field';
 import { Field, FormDialog, TextInput, toast } from '../../ui';
-import type { Tenant } from './tenant.page';
+import type { Tenant } from './tenant';
 
 /**
  * Adds to a tenant's balance, or corrects it. One opened form has one `Idempotency-Key`: pressing twice, or

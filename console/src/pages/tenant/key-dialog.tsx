@@ -14,8 +14,7 @@ import {
   TextInput,
   toast,
 } from '../../ui';
-import type { TenantKey } from './tenant-keys';
-import type { Tenant } from './tenant.page';
+import type { Tenant, TenantKey } from './tenant';
 
 const TYPES = ['routing', 'management'] as const;
 const FIELDS = ['name', 'type', 'rate_limit_per_minute', 'monthly_spend_limit'];

@@ -2,7 +2,6 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { useCursorList } from '../../api/queries';
-import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
 import { useSession } from '../../session/session';
 import {
@@ -21,9 +20,7 @@ import {
   type Tone,
 } from '../../ui';
 import { KeyDialog } from './key-dialog';
-import type { Tenant } from './tenant.page';
-
-export type TenantKey = components['schemas']['TenantKey'];
+import type { Tenant, TenantKey } from './tenant';
 
 const TONE_OF_STATUS: Record<TenantKey['status'], Tone> = {
   active: 'good',

@@ -5,7 +5,7 @@ import { EditLimits } from '../../parts/edit-limits';
 import { LimitsView } from '../../parts/limits-view';
 import { useSession } from '../../session/session';
 import { Button, Card, QueryState } from '../../ui';
-import type { Tenant } from './tenant.page';
+import type { Tenant } from './tenant';
 
 /** The operator's limits of the tenant, and those that it has set for itself. Both hold. */
 export function TenantLimits({ tenant }: { tenant: Tenant }): ReactNode {

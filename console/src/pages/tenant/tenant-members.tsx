@@ -5,7 +5,7 @@ import { InviteMember } from '../../parts/invite-member';
 import { MemberTable } from '../../parts/member-table';
 import { useSession } from '../../session/session';
 import { Button } from '../../ui';
-import type { Tenant } from './tenant.page';
+import type { Tenant } from './tenant';
 
 const TOUCHES = ['tenant-members'];
 

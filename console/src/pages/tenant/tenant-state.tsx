@@ -5,7 +5,7 @@ import { formErrors } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { CreditsField, readCredits } from '../../parts/credits-field';
 import { Button, Card, ConfirmDialog, Field, FormDialog, Notice, TextInput, toast } from '../../ui';
-import type { Tenant } from './tenant.page';
+import type { Tenant } from './tenant';
 
 type Change = components['schemas']['UpdateTenant'];
 

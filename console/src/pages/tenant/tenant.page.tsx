@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
@@ -22,12 +21,11 @@ import {
 } from '../../ui';
 import { EntryDialog } from './entry-dialog';
 import { TenantEntries } from './tenant-entries';
+import type { Tenant } from './tenant';
 import { TenantKeys } from './tenant-keys';
 import { TenantLimits } from './tenant-limits';
 import { TenantMembers } from './tenant-members';
 import { TenantState } from './tenant-state';
-
-export type Tenant = components['schemas']['Tenant'];
 
 const TONE_OF_STATUS: Record<Tenant['status'], Tone> = {
   active: 'good',

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Badge, Credits, DataTable, Duration, Notice, Time, type Column } from '../../ui';
 import { ownRequests } from './steps';
-import type { KnownHere } from './welcome.page';
+import type { KnownHere } from './use-known';
 
 type Row = NonNullable<KnownHere['logs']>[number];
 

@@ -4,7 +4,7 @@ import { useFilters } from '../../shell/use-filters';
 import { Code, Notice, Tabs } from '../../ui';
 import { readFirstKey } from './first-key';
 import { exampleModel, LANGUAGES, threeLines } from './steps';
-import type { KnownHere } from './welcome.page';
+import type { KnownHere } from './use-known';
 
 /** What to paste, with the address of this gateway and the key of the step before. */
 export function CodeStep({ known }: { known: KnownHere }): ReactNode {

@@ -6,7 +6,7 @@ import { useSession } from '../../session/session';
 import { Button, Code, Field, Notice, TextInput } from '../../ui';
 import { keepFirstKey, readFirstKey } from './first-key';
 import { ownKeys } from './steps';
-import type { KnownHere } from './welcome.page';
+import type { KnownHere } from './use-known';
 
 /** A key for code. It is shown once by the API, and here as long as the tab is open. */
 export function KeyStep({ known }: { known: KnownHere }): ReactNode {

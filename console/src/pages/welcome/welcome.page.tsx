@@ -1,6 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
 import { Badge, Button, ButtonLink, Card, Notice, Page } from '../../ui';
@@ -9,6 +7,7 @@ import { CodeStep } from './code-step';
 import { KeyStep } from './key-step';
 import { doneSteps, STEPS, type Step } from './steps';
 import { TryStep } from './try-step';
+import { useKnown } from './use-known';
 import { VendorStep } from './vendor-step';
 import './welcome.css';
 
@@ -19,8 +18,6 @@ const TITLES: Record<Step, string> = {
   code: 'Paste three lines into your code',
   arrival: 'See your request arrive',
 };
-const POLL_MS = 2_000;
-const NEWEST = 50;
 
 /** From an empty gateway to the first request of one's own. What is done the API says, so nothing is lost. */
 export function WelcomePage(): ReactNode {
@@ -89,31 +86,3 @@ export function WelcomePage(): ReactNode {
     </Page>
   );
 }
-
-/** What the API knows of the steps, looked at again and again while the page is open. */
-function useKnown() {
-  const logs = useQuery({
-    queryKey: ['logs', 'welcome'],
-    queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/customer/logs', { params: { query: { limit: NEWEST } }, signal })),
-    refetchInterval: POLL_MS,
-  });
-  const keys = useQuery({
-    queryKey: ['api-keys'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/api-keys', { signal })),
-    refetchInterval: POLL_MS * 2,
-  });
-  const models = useQuery({
-    queryKey: ['models'],
-    queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/models', { params: { query: { include_routes: 'true' } }, signal })),
-  });
-  return {
-    logs: logs.data?.logs,
-    keys: keys.data?.data,
-    models: models.data?.data,
-    error: logs.error ?? keys.error ?? models.error,
-  };
-}
-
-export type KnownHere = ReturnType<typeof useKnown>;

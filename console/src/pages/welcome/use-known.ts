@@ -1,0 +1,33 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, unwrap } from '../../api/client';
+
+const POLL_MS = 2_000;
+const NEWEST = 50;
+
+/** What the API knows of the steps, looked at again and again while the page is open. */
+export function useKnown() {
+  const logs = useQuery({
+    queryKey: ['logs', 'welcome'],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET('/v1/customer/logs', { params: { query: { limit: NEWEST } }, signal })),
+    refetchInterval: POLL_MS,
+  });
+  const keys = useQuery({
+    queryKey: ['api-keys'],
+    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/api-keys', { signal })),
+    refetchInterval: POLL_MS * 2,
+  });
+  const models = useQuery({
+    queryKey: ['models'],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET('/v1/models', { params: { query: { include_routes: 'true' } }, signal })),
+  });
+  return {
+    logs: logs.data?.logs,
+    keys: keys.data?.data,
+    models: models.data?.data,
+    error: logs.error ?? keys.error ?? models.error,
+  };
+}
+
+export type KnownHere = ReturnType<typeof useKnown>;
