@@ -159,14 +159,15 @@ describe('a service that is stopped while streams run', () => {
 
   it('SIGTERM to a lame duck: not ready, and no request fails until it is gone', async () => {
     fake.answer = politeAnswer();
-    gateway = await start({ GATEWAY_LAME_DUCK_SECONDS: '2' });
+    // Long enough for five requests on a busy machine.
+    gateway = await start({ GATEWAY_LAME_DUCK_SECONDS: '6' });
     const { url } = gateway;
     const ready = async (): Promise<number> => (await fetch(`${url}/readyz`)).status;
     expect(await ready()).toBe(200);
     const exit = gateway.stop('SIGTERM');
     const startedMs = performance.now();
     await until(async () => (await ready()) === 503);
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
     // Over connections of before, and over new ones; each is told that it is the last.
     for (let request = 0; request < 5; request++) {
       const response = await chat(url);
@@ -174,9 +175,9 @@ describe('a service that is stopped while streams run', () => {
       expect(response.status).toBe(200);
       await response.text();
     }
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(performance.now() - startedMs).toBeLessThan(6_000);
     expect(await exit).toBe(0);
-    expect(performance.now() - startedMs).toBeGreaterThan(1_900);
+    expect(performance.now() - startedMs).toBeGreaterThan(5_900);
   });
 
   it('SIGHUP drains; a second signal ends the time of the lame duck, and nothing else', async () => {
