@@ -202,6 +202,31 @@ describe('a flood', () => {
     expect((await gateway.fetch(CHAT, post(GOOD, key))).status).toBe(200);
   });
 
+  it('of requests without a key from one address fails no probe, and keeps no other address waiting', async () => {
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+    const statusOf = async (path: string, address: string): Promise<number> => {
+      const answer = await fetch(gateway.url + path, from(address));
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    let isOver = false;
+    const ofProbes = new Set<number>();
+    const crowd = Array.from({ length: 1_100 }, async (_, index) => {
+      while (!isOver) {
+        if (index % 2) await statusOf('/metrics', '198.51.100.3');
+        else ofProbes.add(await statusOf('/readyz', '198.51.100.3'));
+      }
+    });
+    const seen: number[] = [];
+    for (const path of ['/readyz', '/metrics', '/healthz', '/docs']) {
+      seen.push(await statusOf(path, '198.51.100.4'));
+    }
+    isOver = true;
+    await Promise.all(crowd);
+    expect(seen).toEqual([200, 200, 200, 200]);
+    expect(ofProbes).toEqual(new Set([200]));
+  });
+
   describe('of wrong keys', () => {
     it('hears 429 after a hundred, while right keys from there are served', async () => {
       const from = { 'x-forwarded-for': '198.51.100.1' };

@@ -12,6 +12,7 @@ import { ConsoleController } from '../../src/app/console/console.controller.js';
 import { ConsoleFiles } from '../../src/app/console/console-files.js';
 import { APP_CONFIG, type AppConfig } from '../../src/platform/config/app-config.js';
 import { loadSettings } from '../../src/app/load-settings.js';
+import { ClientNetworks } from '../../src/core/access/client-networks.js';
 import { InFlightLimiter } from '../../src/core/access/in-flight-limiter.js';
 import { StrangerTurns } from '../../src/core/access/stranger-turns.js';
 import { SessionGate } from '../../src/core/people/session-gate.service.js';
@@ -46,6 +47,7 @@ async function serve(environment: Record<string, string> = {}): Promise<void> {
     providers: [
       GatewayMetrics,
       InFlightLimiter,
+      ClientNetworks,
       StrangerTurns,
       { provide: APP_CONFIG, useValue: config },
       { provide: ConsoleFiles, useValue: files },

@@ -13,11 +13,15 @@ import { DATABASE_STATES, type DatabaseState } from '../../platform/database/dat
 import { DATABASE_RETRY_AFTER_SECONDS } from '../../platform/errors/gateway-errors.js';
 import { sendJson } from '../../platform/http/send-body.js';
 import { ServiceStop } from '../../platform/time/service-stop.js';
+import { sharedReading } from '../../platform/time/shared-reading.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
 import { RateLimiter } from '../../core/access/rate-limiters.js';
 import { ConfigurationService } from '../../core/configuration/configuration.service.js';
 import { InstanceService } from '../../core/ledger/instance.service.js';
 import { InstanceFit } from './instance-fit.service.js';
+
+/** As `DatabasePulse` has it of the database. */
+const FRESH_MS = 250;
 
 class HealthDto {
   @ApiProperty({ enum: ['ok'] })
@@ -98,6 +102,11 @@ const INDEX = {
 @ApiTags('Operations')
 @Controller()
 export class HealthController {
+  /** Nobody needs a key to ask. */
+  private readonly lookAround = sharedReading(FRESH_MS, () =>
+    Promise.all([this.pingQueue(), this.rateLimiter.check()]),
+  );
+
   constructor(
     private readonly instance: InstanceService,
     private readonly fit: InstanceFit,
@@ -131,11 +140,7 @@ export class HealthController {
   @ApiOkResponse({ type: ReadinessDto })
   @ApiServiceUnavailableResponse({ type: ReadinessDto })
   async readiness(@Res() response: Response): Promise<void> {
-    const [database, hasQueue] = await Promise.all([
-      this.instance.check(),
-      this.pingQueue(),
-      this.rateLimiter.check(),
-    ]);
+    const [database, [hasQueue]] = await Promise.all([this.instance.check(), this.lookAround()]);
     const isReady = database === 'ok' && !this.stop.hasBegun;
     const { misfits } = this.fit;
     const readiness: ReadinessDto = {

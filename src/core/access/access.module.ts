@@ -9,6 +9,7 @@ import { ApiKeyRepository } from './api-key.repository.js';
 import { AuditedApiKeys } from './audited-api-keys.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
+import { ClientNetworks } from './client-networks.js';
 import { EndUserLimits } from './end-user-limits.service.js';
 import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
@@ -43,6 +44,7 @@ import { TenantsService } from './tenants.service.js';
     { provide: SharedTime, useFactory: () => new SharedTime() },
     FairStarts,
     RequestRates,
+    ClientNetworks,
     StrangerTurns,
     WrongKeys,
     {
@@ -76,6 +78,7 @@ import { TenantsService } from './tenants.service.js';
     InFlightLimiter,
     FairStarts,
     RequestRates,
+    ClientNetworks,
     StrangerTurns,
     WrongKeys,
     BodyBudget,

@@ -7,6 +7,7 @@ import { Authenticated } from './authenticated.decorator.js';
 import type { ApiKeyType, Caller } from './caller.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
+import { ClientNetworks } from './client-networks.js';
 import { WrongKeys } from './wrong-keys.js';
 import { Members } from '../people/roles.js';
 import type { SessionGate } from '../people/session-gate.service.js';
@@ -158,7 +159,7 @@ function guard(options?: { late: boolean; sessions?: object }): ApiKeyGuard {
   return new ApiKeyGuard(
     new Reflector(),
     directory as KeyDirectory,
-    new WrongKeys(loadConfig({}, [])),
+    new WrongKeys(new ClientNetworks(loadConfig({}, []))),
     new BodyBudget(1_000),
     (options?.sessions ?? { tokenOf: () => undefined }) as SessionGate,
   );

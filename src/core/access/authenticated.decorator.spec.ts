@@ -7,6 +7,7 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import { SharedTime } from '../../platform/queue/shared-time.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { SessionGate } from '../people/session-gate.service.js';
+import { ClientNetworks } from './client-networks.js';
 import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { WrongKeys } from './wrong-keys.js';
@@ -44,6 +45,7 @@ class CustomerController {
     { provide: BodyBudget, useValue: new BodyBudget(1_000) },
     InFlightLimiter,
     FairStarts,
+    ClientNetworks,
     WrongKeys,
   ],
 })

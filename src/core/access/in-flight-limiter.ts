@@ -118,12 +118,14 @@ export class InFlightLimiter {
    * For what is no inference: few of a tenant are at work at once, and the others wait, so that a
    * hundred reads of one tenant do not come between another's single request and its answer.
    *
+   * @param maxWaiting so many more may wait
    * @returns undefined when it may go on at once
    * @throws RateLimitError when too many wait already
    */
   waitForTurn(
     { tenantId }: Pick<Caller, 'tenantId'>,
     response: Closing,
+    maxWaiting = MAX_WAITING,
   ): Promise<void> | undefined {
     if (response.destroyed) return undefined;
     const atWork = this.turnsByTenant.of(tenantId);
@@ -156,8 +158,8 @@ export class InFlightLimiter {
         this.turns.remove(tenantId, turn);
         reject(new CallerGoneError());
       };
-      if (!this.turns.add(tenantId, turn)) {
-        return reject(tooMany('max_waiting_per_tenant', 'tenant', MAX_WAITING + this.turnsAtOnce));
+      if (!this.turns.add(tenantId, turn, maxWaiting)) {
+        return reject(tooMany('max_waiting_per_tenant', 'tenant', maxWaiting + this.turnsAtOnce));
       }
       response.once('close', leave);
     });

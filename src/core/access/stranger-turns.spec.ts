@@ -4,17 +4,26 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
-import { InFlightLimiter } from './in-flight-limiter.js';
+import { ClientNetworks } from './client-networks.js';
+import { InFlightLimiter, type Closing } from './in-flight-limiter.js';
 import { StrangerTurns } from './stranger-turns.js';
 
 const openResponse = () => Object.assign(new EventEmitter(), { destroyed: false });
 
 function makeTurns() {
-  const inFlight = Object.assign(new InFlightLimiter(loadConfig({}, [])), { turnsAtOnce: 1 });
-  const turns = new StrangerTurns(inFlight);
-  const ask = (url: string, response = openResponse()) =>
-    turns.turnOf({ url } as IncomingMessage, response);
-  return { ask };
+  const config = loadConfig({ GATEWAY_TRUSTED_PROXIES: '10.0.0.0/8' }, []);
+  const inFlight = Object.assign(new InFlightLimiter(config), { turnsAtOnce: 1 });
+  const turns = new StrangerTurns(inFlight, new ClientNetworks(config));
+  const askFrom = (url: string, response: Closing, remoteAddress: string, forwarded?: string) => {
+    const headers = { 'x-forwarded-for': forwarded };
+    return turns.turnOf(
+      { url, headers, socket: { remoteAddress } } as unknown as IncomingMessage,
+      response,
+    );
+  };
+  const ask = (url: string, response: Closing = openResponse()) =>
+    askFrom(url, response, '192.0.2.1');
+  return { ask, askFrom };
 }
 
 describe(StrangerTurns.name, () => {
@@ -64,5 +73,33 @@ describe(StrangerTurns.name, () => {
     await expect(left).rejects.toBeInstanceOf(CallerGoneError);
     void waiting.push(ask('/'));
     expect(waiting).toHaveLength(500);
+  });
+
+  it('lets more probes wait, since a balancer may have the address of a crowd', async () => {
+    const { ask } = makeTurns();
+    const first = openResponse();
+    void ask('/healthz', first);
+    const waiting = Array.from({ length: 10_000 }, () => ask('/readyz'));
+    await expect(ask('/readyz')).rejects.toMatchObject({ status: 503 });
+    first.emit('close');
+    await waiting[0];
+  });
+
+  it.each<[string, [string, string?], [string, string?]]>([
+    ['another address', ['192.0.2.1'], ['192.0.2.2']],
+    [
+      'another address behind a trusted proxy',
+      ['10.0.0.1', '192.0.2.1'],
+      ['10.0.0.1', '192.0.2.2'],
+    ],
+    ['the trusted proxy itself', ['10.0.0.1', '192.0.2.1'], ['10.0.0.1']],
+  ])('keeps %s not waiting for the requests of one', (_, [flood, of], [neighbour, ofIt]) => {
+    const { askFrom } = makeTurns();
+    for (const url of ['/docs', '/readyz']) {
+      for (let page = 0; page < 600; page++) {
+        askFrom(url, openResponse(), flood, of)?.catch(() => undefined);
+      }
+      expect(askFrom(url, openResponse(), neighbour, ofIt)).toBeUndefined();
+    }
   });
 });

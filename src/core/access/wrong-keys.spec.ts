@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { loadConfig } from '../../platform/config/load-config.js';
 import type { GatewayRequest } from './gateway-request.js';
+import { ClientNetworks } from './client-networks.js';
 import { WrongKeys } from './wrong-keys.js';
 
 const wrongKeys = (trusted = ''): WrongKeys =>
-  new WrongKeys(loadConfig({ GATEWAY_TRUSTED_PROXIES: trusted }, []));
+  new WrongKeys(new ClientNetworks(loadConfig({ GATEWAY_TRUSTED_PROXIES: trusted }, [])));
 const from = (remoteAddress: string, forwarded?: string): GatewayRequest =>
   ({
     socket: { remoteAddress },

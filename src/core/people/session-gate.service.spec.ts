@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AdminKeyDirectory } from '../access/admin-key-directory.service.js';
 import type { KeyDirectory } from '../access/key-directory.service.js';
+import { ClientNetworks } from '../access/client-networks.js';
 import { WrongKeys } from '../access/wrong-keys.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { readCookie } from '../../platform/http/cookies.js';
@@ -13,7 +14,7 @@ function gateOf(environment: NodeJS.ProcessEnv): SessionGate {
     {} as SessionRepository,
     {} as KeyDirectory,
     {} as AdminKeyDirectory,
-    new WrongKeys(config),
+    new WrongKeys(new ClientNetworks(config)),
     config,
   );
 }

@@ -209,10 +209,13 @@ export class EnvDto {
   @IntegerVariable(0, 100)
   GATEWAY_BYOK_FEE_PERCENT?: number;
 
-  @Describe('Networks whose `X-Forwarded-For` names the caller, for the limit on wrong keys', {
-    without: 'none',
-    example: '10.0.0.0/8, 192.168.1.1',
-  })
+  @Describe(
+    'Networks whose `X-Forwarded-For` names the caller, for limits on those without a key',
+    {
+      without: 'none',
+      example: '10.0.0.0/8, 192.168.1.1',
+    },
+  )
   @NetworksVariable()
   GATEWAY_TRUSTED_PROXIES?: string;
 

@@ -15,10 +15,10 @@ export class FairQueue<Item> {
   }
 
   /** False when the owner has too many waiting. An item that waits already keeps its place. */
-  add(owner: string, item: Item): boolean {
+  add(owner: string, item: Item, most = this.maxPerOwner): boolean {
     const items = this.owners.get(owner) ?? new Set();
     if (items.has(item)) return true;
-    if (items.size >= this.maxPerOwner) return false;
+    if (items.size >= most) return false;
     this.owners.set(owner, items.add(item));
     this.count++;
     return true;

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { Inject, Injectable } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+
+/** Of proxies that stand one behind the other, so many are looked past. */
+const MAX_FORWARDED = 20;
+
+/** What of a request tells where it comes from. */
+export type Addressed = Pick<IncomingMessage, 'headers' | 'socket'>;
+
+/** Tells callers without a key apart, by the address that they come from. */
+@Injectable()
+export class ClientNetworks {
+  private readonly proxies = new BlockList();
+  private readonly hasProxies: boolean;
+
+  constructor(@Inject(APP_CONFIG) { admission }: Pick<AppConfig, 'admission'>) {
+    this.hasProxies = admission.trustedProxies.length > 0;
+    for (const { address, prefix, family } of admission.trustedProxies) {
+      this.proxies.addSubnet(address, prefix, family);
+    }
+  }
+
+  /** The caller's address, or the /64 that it is of. */
+  of(request: Addressed): string {
+    return networkOf(this.addressOf(request));
+  }
+
+  /** Of the caller; behind trusted proxies the last address in `X-Forwarded-For` that is none of them. */
+  private addressOf({ headers, socket }: Addressed): string {
+    let address = plain(socket.remoteAddress ?? '');
+    const forwarded = headers['x-forwarded-for'];
+    if (!this.hasProxies || typeof forwarded !== 'string') return address;
+    for (const hop of forwarded.split(',').slice(-MAX_FORWARDED).reverse()) {
+      if (!this.isProxy(address)) break;
+      const before = plain(hop.trim());
+      if (!isIPv4(before) && !isIPv6(before)) break;
+      address = before;
+    }
+    return address;
+  }
+
+  private isProxy(address: string): boolean {
+    if (isIPv4(address)) return this.proxies.check(address, 'ipv4');
+    return isIPv6(address) && this.proxies.check(address, 'ipv6');
+  }
+}
+
+/** An IPv4 address that comes over an IPv6 socket is one of IPv4 all the same. */
+function plain(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  return mapped ?? address;
+}
+
+/** Whoever has one IPv6 address has all of its /64. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('%', 1)[0]!.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const missing =
+    tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
+  const all = [
+    ...groups,
+    ...Array.from({ length: missing }, () => '0'),
+    ...(tail ?? '').split(':'),
+  ];
+  return all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group || '0', 16).toString(16))
+    .join(':');
+}
