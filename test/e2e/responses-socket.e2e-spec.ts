@@ -201,6 +201,48 @@ describe('wss /v1/responses', () => {
     caller.socket.close();
   });
 
+  it('closes a socket over which nothing comes but refused messages', async () => {
+    const caller = await Caller.open(gateway.url, gateway.apiKey);
+    const refused = (): number => caller.types.filter((type) => type === 'error').length;
+    for (let message = 0; message < 60; message++) caller.socket.send('{}');
+    await until(() => refused() === 60);
+    // One that is answered makes up for those before it.
+    expect((await caller.answer({ model: ECHO, input: 'x' })).type).toBe('response.completed');
+    for (let message = 0; message < 1_000; message++) caller.socket.send('{}');
+    await until(() => caller.closed !== undefined);
+    expect(caller.closed).toEqual({ code: 1008 });
+    expect(refused()).toBe(160);
+  });
+
+  it('keeps others served, and its memory small, while messages come without a pause and nobody reads', async () => {
+    const { key } = await makeKey();
+    const flood = await Caller.open(gateway.url, key);
+    flood.socket.pause();
+    // A hundred thousand that are refused, in one piece.
+    for (let message = 0; message < 100_000; message++) flood.socket.send('{}');
+    const startedMs = performance.now();
+    for (let call = 0; call < 5; call++) {
+      const answer = await gateway.post('/v1/responses', { model: ECHO, input: 'x' });
+      await answer.text();
+      expect(answer.status).toBe(200);
+    }
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    flood.socket.resume();
+    await until(() => flood.closed !== undefined);
+    expect(flood.events.length).toBeLessThanOrEqual(100);
+  });
+
+  it('takes a large message in turns with bodies, one at a time', async () => {
+    const caller = await Caller.open(gateway.url, gateway.apiKey);
+    const input = 'large '.repeat(100_000);
+    caller.send({ model: MODEL, input });
+    caller.send({ model: MODEL, input });
+    await until(() => caller.types.includes('response.completed'));
+    expect(caller.events.find(({ type }) => type === 'error')).toMatchObject({ status: 409 });
+    expect((await caller.answer({ model: MODEL, input })).type).toBe('response.completed');
+    caller.socket.close();
+  });
+
   it('gives one answer at a time', async () => {
     holdBack();
     const caller = await Caller.open(gateway.url, gateway.apiKey);

@@ -7,6 +7,7 @@ import { jsonAttack, vectorsAttack } from './json-attack.mjs';
 import { keysAttack } from './keys-attack.mjs';
 import { leaversAttack } from './leavers-attack.mjs';
 import { managementAttack } from './management-attack.mjs';
+import { messagesAttack } from './messages-attack.mjs';
 import { ownLimitsAttack } from './own-limits-attack.mjs';
 import { rightsAttack } from './rights-attack.mjs';
 import { jobsAttack, scansAttack } from './share-attack.mjs';
@@ -14,7 +15,7 @@ import { socketsAttack } from './sockets-attack.mjs';
 
 /**
  * Every attack in the order in which it is made. `run` gets the stronghold and returns lines;
- * `before` are the same figures of commit 6454088, before there was anything against it, from a
+ * `before` are the same figures before there was anything against it (of the first attacks at commit 6454088), from a
  * machine of two cores that had other work to do. `isQuiet` is set where the neighbour's time says
  * nothing, `neighbour` is the body that it asks instead of its usual one, `prepare` comes before its
  * quiet time is measured, and `cleanUp` after everything.
@@ -34,6 +35,7 @@ export const ATTACKS = [
   bodiesAttack,
   keysAttack,
   socketsAttack,
+  messagesAttack,
   doorsAttack,
   managementAttack,
 ];

@@ -167,6 +167,13 @@ function pauseForTurn(request: BudgetedRequest, readOn: () => void): void {
   waitForTurn(request.bodyShare, readOn);
 }
 
+/** Has what is large, and whole already, wait for its turn among bodies of its size. @returns whether it has to */
+export function waitsForTurn(bytes: number, share: BodyShare, goOn: () => void): boolean {
+  if (bytes <= LARGE_BODY_BYTES) return false;
+  waitForTurn(share, goOn);
+  return true;
+}
+
 /** @param goOn one that waits already keeps its turn */
 function waitForTurn(share: BodyShare | undefined, goOn: () => void): void {
   turns.add(share?.tenantId ?? '', goOn);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { RawData, WebSocket } from 'ws';
+import { type RawData, WebSocket } from 'ws';
 import {
   ConflictError,
   GatewayError,
@@ -10,6 +10,7 @@ import {
 import type { BodyShare } from '../../../platform/http/body-budget.js';
 import { sendInnerRequest } from '../../../platform/http/inner-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { waitsForTurn } from '../../../platform/http/read-body.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { UnstoredTurns } from './unstored-turns.js';
@@ -20,6 +21,10 @@ const MAX_ERROR_BYTES = 256 * 1024;
 const LAGGING_BYTES = 1024 * 1024;
 /** A reader who takes nothing for so long is cut off. */
 const STALLED_MS = 60_000;
+/** After so many messages in a row that were refused the socket is closed: each costs the sender nothing. */
+const MAX_REFUSALS = 100;
+/** So long a caller may take to close its side. */
+const LINGER_MS = 1_000;
 const DATA = 'data: ';
 /** Of an answer that can be gone on from. */
 const LAST_EVENT = /^event: response\.(?:completed|incomplete)$/;
@@ -48,9 +53,12 @@ export interface SocketSurroundings {
 export class ResponseSocket {
   private answer: { destroy(): void } | undefined;
   private stalled: NodeJS.Timeout | undefined;
+  /** Since the last answer that was none. */
+  private refusals = 0;
   private readonly unstored: UnstoredTurns;
   /** Of the message that is arriving. */
   private lease: ReturnType<BodyShare['lease']>;
+  private arrivedBytes = 0;
 
   constructor(
     private readonly socket: WebSocket,
@@ -78,12 +86,16 @@ export class ResponseSocket {
   close(code: number, reason: string): void {
     this.end();
     this.socket.close(code, reason);
+    setTimeout(() => this.socket.terminate(), LINGER_MS).unref();
   }
 
-  /** What arrives takes memory before it is a request. */
+  /** What arrives takes memory before it is a request, and what is large is read in turns, as bodies are. */
   private count(bytes: number): void {
+    this.arrivedBytes += bytes;
+    const readOn = (): void => this.socket.resume();
     try {
       this.lease.add(bytes);
+      if (waitsForTurn(this.arrivedBytes, this.surroundings.bodies, readOn)) this.socket.pause();
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       this.fail(error);
@@ -92,18 +104,34 @@ export class ResponseSocket {
   }
 
   private receive(data: RawData, isBinary: boolean): void {
-    this.lease.release();
-    this.lease = this.surroundings.bodies.lease(undefined);
+    // What was on its way when the socket was closed.
+    if (this.socket.readyState !== WebSocket.OPEN) return;
+    const { bodies } = this.surroundings;
+    const message = this.lease;
+    this.lease = bodies.lease(undefined);
+    this.arrivedBytes = 0;
     try {
       if (isBinary) throw new InvalidRequestError('body', 'Send messages of text, not bytes.');
       if (this.answer) {
         throw new ConflictError('type', 'A response is being made; wait for its last event.');
       }
-      this.ask(this.unstored.expand(toBody(bytesOf(data))));
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      this.fail(error);
+      message.release();
+      return this.refuse(error);
     }
+    const waiting = { destroy: () => message.release() };
+    const begin = (): void => {
+      if (this.answer !== waiting) return;
+      this.answer = undefined;
+      message.release();
+      try {
+        this.ask(this.unstored.expand(toBody(bytesOf(data))));
+      } catch (error) {
+        this.refuse(error);
+      }
+    };
+    this.answer = waiting;
+    if (!waitsForTurn(lengthOf(data), bodies, begin)) begin();
   }
 
   private ask(body: Buffer): void {
@@ -125,8 +153,9 @@ export class ResponseSocket {
   }
 
   private relay(response: IncomingMessage, finish: () => void): void {
-    if (response.statusCode === 200) this.relayEvents(response, finish);
-    else this.relayError(response, finish);
+    if (response.statusCode !== 200) return this.relayError(response, finish);
+    this.refusals = 0;
+    this.relayEvents(response, finish);
   }
 
   private relayEvents(response: IncomingMessage, finish: () => void): void {
@@ -175,6 +204,12 @@ export class ResponseSocket {
     });
   }
 
+  /** @throws what is no refusal */
+  private refuse(error: unknown): void {
+    if (!(error instanceof GatewayError)) throw error;
+    this.fail(error);
+  }
+
   private fail(error: GatewayError): void {
     const { type, message, param } = error;
     this.tell(error.status, { type, message, param }, error.retryAfterSeconds);
@@ -187,6 +222,7 @@ export class ResponseSocket {
     this.socket.send(
       JSON.stringify({ type: 'error', status, error: { ...error, code }, ...headers }),
     );
+    if (++this.refusals >= MAX_REFUSALS) this.close(POLICY_VIOLATION, 'too many refused messages');
   }
 
   private finish(answer: { destroy(): void }): void {
@@ -249,6 +285,11 @@ function toBody(bytes: Buffer): Buffer {
       ['stream', 'true'],
     ]),
   );
+}
+
+function lengthOf(data: RawData): number {
+  if (!Array.isArray(data)) return data.byteLength;
+  return data.reduce((sum, { length }) => sum + length, 0);
 }
 
 function bytesOf(data: RawData): Buffer {

@@ -10,6 +10,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { readPresentedKey } from '../../../core/access/api-key.guard.js';
 import type { Caller } from '../../../core/access/caller.js';
+import { FairStarts } from '../../../core/access/fair-starts.js';
 import { InFlightLimiter } from '../../../core/access/in-flight-limiter.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { WrongKeys } from '../../../core/access/wrong-keys.js';
@@ -22,6 +23,7 @@ import {
 import { BodyBudget } from '../../../platform/http/body-budget.js';
 import { declineUpgrade } from '../../../platform/http/inner-request.js';
 import { LeanExpressAdapter } from '../../../platform/http/lean-express.adapter.js';
+import { CallerGoneError } from '../../../platform/http/read-body.js';
 import { refuseRequest } from '../../../platform/http/refuse-request.js';
 import { closesByItself } from '../../../platform/http/server-drain.js';
 import { GOING_AWAY, POLICY_VIOLATION, ResponseSocket } from './response-socket.js';
@@ -34,8 +36,6 @@ const LOOK_EVERY_MS = 500;
 /** A socket that does not answer so many looks in a row is dead. */
 const LOOKS_PER_PING = 60;
 const LONGEST_MS = 60 * 60 * 1_000;
-/** So long a caller may take to close its side. */
-const LINGER_MS = 1_000;
 
 interface Open {
   readonly web: WebSocket;
@@ -58,6 +58,8 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
+    // One message of a socket in a turn of the event loop, however many came at once.
+    allowSynchronousEvents: false,
     clientTracking: false,
   });
   private looks = 0;
@@ -68,6 +70,7 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
     private readonly directory: KeyDirectory,
     private readonly wrongKeys: WrongKeys,
     private readonly inFlight: InFlightLimiter,
+    private readonly starts: FairStarts,
     private readonly bodies: BodyBudget,
   ) {}
 
@@ -100,6 +103,7 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
     socket.on('error', drop);
     try {
       const { key, caller } = await this.authenticate(request);
+      await this.starts.waitForTurn(caller.tenantId, socket);
       this.inFlight.admit(caller, socket);
       closesByItself(socket);
       socket.off('error', drop);
@@ -107,6 +111,7 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
         this.add(web, key, request, socket, path, caller);
       });
     } catch (error) {
+      if (error instanceof CallerGoneError) return;
       if (!(error instanceof GatewayError)) this.logger.error(error);
       this.refuse(request, socket, gatewayErrorOf(error));
     }
@@ -208,5 +213,4 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
 function close(open: Open, code: number, reason: string): void {
   open.isClosing = true;
   open.responses.close(code, reason);
-  setTimeout(() => open.web.terminate(), LINGER_MS).unref();
 }

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import { megabytes } from '../../lines.mjs';
+import { readMemory, watchMemory } from '../memory.mjs';
+import { atMost, told } from '../table.mjs';
+
+const SOCKETS = 8;
+const LASTS_MS = 6_000;
+const MEMORY_EVERY_MS = 100;
+const MAX_GROWTH_BYTES = 200e6;
+const WRITTEN_AT_ONCE = 64_000;
+
+/**
+ * One key opens WebSockets, sends refused messages without a pause over them, does not read the refusals of half of them, and opens
+ * each anew when it is closed.
+ */
+export const messagesAttack = {
+  id: 'messages',
+  before: {
+    'memory that they take': '142 MB',
+    "the neighbour's p99": '8291 ms',
+    'the process': 'lives',
+  },
+  async run(stronghold) {
+    const atRest = readMemory(stronghold);
+    const untilMs = Date.now() + LASTS_MS;
+    const watch = watchMemory(stronghold, MEMORY_EVERY_MS);
+    const opened = await Promise.all(
+      Array.from({ length: SOCKETS }, async (_, index) => {
+        let sockets = 0;
+        while (Date.now() < untilMs) {
+          await flood(stronghold, { untilMs, reads: index % 2 === 0 });
+          sockets++;
+        }
+        return sockets;
+      }),
+    );
+    const peak = Math.max(atRest, ...watch.stop().map(({ bytes }) => bytes));
+    return [
+      told(
+        'sockets closed on them',
+        opened.reduce((sum, count) => sum + count, 0),
+      ),
+      atMost('memory that they take', peak - atRest, MAX_GROWTH_BYTES, megabytes),
+    ];
+  },
+};
+
+/** @returns when the socket is closed, or the time is over */
+function flood({ url, keys }, { untilMs, reads }) {
+  const { hostname, port } = new URL(url);
+  const messages = Buffer.concat(
+    Array.from({ length: WRITTEN_AT_ONCE / REFUSED.length }, () => REFUSED),
+  );
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    if (reads) socket.resume();
+    socket.on('error', () => undefined).once('close', resolve);
+    const end = setTimeout(() => socket.destroy(), Math.max(0, untilMs - Date.now()));
+    socket.once('close', () => clearTimeout(end));
+    socket.write(
+      `GET /v1/responses HTTP/1.1\r\nHost: gateway\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n` +
+        `Authorization: Bearer ${keys.attacker}\r\n\r\n`,
+    );
+    const push = () => {
+      if (!socket.destroyed) socket.write(messages, push);
+    };
+    socket.once('connect', push);
+  });
+}
+
+/** A frame with the message `{}`, masked with zeros. */
+const REFUSED = Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x7b, 0x7d]);
