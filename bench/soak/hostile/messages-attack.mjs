@@ -63,10 +63,10 @@ function flood({ url, keys }, { untilMs, reads }) {
         `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n` +
         `Authorization: Bearer ${keys.attacker}\r\n\r\n`,
     );
-    const push = () => {
-      if (!socket.destroyed) socket.write(messages, push);
+    const push = (error) => {
+      if (!error && socket.writable) socket.write(messages, push);
     };
-    socket.once('connect', push);
+    socket.once('connect', () => push());
   });
 }
 
