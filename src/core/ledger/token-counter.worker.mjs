@@ -14,7 +14,31 @@ if (process.platform === 'linux') setPriority(10);
 /** What looks like a mark of the vocabulary's own is text like any other. */
 const AS_TEXT = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
 
+/** A run of letters takes the square of its length. */
+const MAX_PIECE_LENGTH = 500;
+
 parentPort.on('message', ({ id, texts }) => {
-  const tokens = texts.reduce((sum, text) => sum + countTokens(text, AS_TEXT), 0);
+  let tokens = 0;
+  for (const text of texts) {
+    for (const piece of cut(text)) tokens += countTokens(piece, AS_TEXT);
+  }
   parentPort.postMessage({ id, tokens });
 });
+
+/** Pieces that have, but for a token here and there, the tokens of the text: they begin with a space where there is one. */
+function* cut(text) {
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(start + MAX_PIECE_LENGTH, text.length);
+    if (end < text.length) {
+      const space = text.lastIndexOf(' ', end);
+      if (space > start) end = space;
+      else if (isLowSurrogate(text.charCodeAt(end))) end++;
+    }
+    yield text.slice(start, end);
+    start = end;
+  }
+}
+
+function isLowSurrogate(unit) {
+  return (unit & 0xfc00) === 0xdc00;
+}
