@@ -4,6 +4,7 @@ import type { BillableRequest } from '../../canonical/billable-request.js';
 import { countCodePoints } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { AbandonedAnswers } from './abandoned-answers.js';
+import type { Hold } from './hold.js';
 import { TokenCounter } from './token-counter.js';
 import { UsageMeter } from './usage-meter.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
@@ -21,6 +22,7 @@ const CEILING: Usage = { ...NO_USAGE, inputTokens: 1_000, outputTokens: 100_000 
 
 const counter = new TokenCounter();
 const left = new AbandonedAnswers(counter);
+const caller = { tenantId: 'tenant' } as Hold['caller'];
 
 /** A request whose vendor began so long ago, and what has come of it. */
 function answerOf({
@@ -68,7 +70,7 @@ describe(AbandonedAnswers.name, () => {
     for (const whole of [text, text.repeat(60)]) {
       const { request, meter } = answerOf();
       for (const piece of piecesOf(whole)) meter.observe(relayOf(piece));
-      const { outputTokens, inputTokens } = await left.estimate(request, meter);
+      const { outputTokens, inputTokens } = await left.estimate({ caller, request }, meter);
       const tokens = countTokens(whole);
       expect(outputTokens / tokens).toBeGreaterThanOrEqual(0.9);
       // Pieces that cut words take more tokens.
@@ -80,12 +82,14 @@ describe(AbandonedAnswers.name, () => {
   it('charges hidden work by the route’s speed and the time it took, up to the ceiling', async () => {
     const hidden = answerOf({ workedMs: 20_000, speed: 1_000 });
     hidden.meter.observe(relayOf('So'));
-    const { outputTokens } = await left.estimate(hidden.request, hidden.meter);
+    const { outputTokens } = await left.estimate({ caller, request: hidden.request }, hidden.meter);
     expect(outputTokens).toBeGreaterThanOrEqual(20_000);
     expect(outputTokens).toBeLessThan(40_000);
 
     const most = answerOf({ workedMs: 20_000, speed: 1_000_000 });
-    expect(await left.estimate(most.request, most.meter)).toMatchObject({ outputTokens: 100_000 });
+    expect(await left.estimate({ caller, request: most.request }, most.meter)).toMatchObject({
+      outputTokens: 100_000,
+    });
   });
 
   it.each<[string, Step[], number]>([
@@ -108,7 +112,7 @@ describe(AbandonedAnswers.name, () => {
       if (step !== 'finish' && step.isPiece) meter.observe(relayOf(piece));
     }
     Object.assign(request.vendorWork!, { startedAt: new Date(Date.now() - pastMs) });
-    const { outputTokens } = await left.estimate(request, meter);
+    const { outputTokens } = await left.estimate({ caller, request }, meter);
     clock.mockRestore();
     expect(outputTokens).toBeGreaterThanOrEqual(pieces * 0.9);
     expect(outputTokens).toBeLessThanOrEqual(pieces * 1.1);
@@ -116,7 +120,7 @@ describe(AbandonedAnswers.name, () => {
 
   it('takes a usual speed for a route that nobody has measured', async () => {
     const { request, meter } = answerOf({ workedMs: 10_000 });
-    const { outputTokens } = await left.estimate(request, meter);
+    const { outputTokens } = await left.estimate({ caller, request }, meter);
     expect(outputTokens).toBeGreaterThanOrEqual(1_000);
     expect(outputTokens).toBeLessThan(5_000);
   });
@@ -126,7 +130,7 @@ describe(AbandonedAnswers.name, () => {
     const usage = { ...NO_USAGE, inputTokens: 50_000, cacheReadTokens: 9, outputTokens: 4_321 };
     meter.observe({ type: 'usage', usage, isPartial: true });
     meter.observe(relayOf('Hi'));
-    expect(await left.estimate(request, meter)).toEqual(usage);
+    expect(await left.estimate({ caller, request }, meter)).toEqual(usage);
     expect(meter.isCounted).toBe(false);
     // An answer that is whole goes by its last figures alone.
     expect(meter.read().usage).toMatchObject({ inputTokens: 7 });
@@ -134,7 +138,10 @@ describe(AbandonedAnswers.name, () => {
 
   it('leaves work without generated text at what the request uses', async () => {
     const { request, meter } = answerOf({ workedMs: 10_000, ceiling: NO_USAGE });
-    expect(await left.estimate(request, meter)).toEqual({ ...NO_USAGE, inputTokens: 7 });
+    expect(await left.estimate({ caller, request }, meter)).toEqual({
+      ...NO_USAGE,
+      inputTokens: 7,
+    });
   });
 
   it('closes the vendor after the grace, at once when the service stops, never after the end', () => {

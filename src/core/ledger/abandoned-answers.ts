@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { BillableRequest, VendorHandle } from '../../canonical/billable-request.js';
+import type { VendorHandle } from '../../canonical/billable-request.js';
 import { countCodePoints, estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE, UNMEASURED_SPEED, type Usage } from '../../canonical/usage.js';
 import { describeError } from './database-failure.js';
+import type { Hold } from './hold.js';
 import { TokenCounter } from './token-counter.js';
 import type { UsageMeter } from './usage-meter.js';
 
@@ -16,6 +17,9 @@ const LARGEST_VOCABULARY_FACTOR = 1.25;
 /** An answer of this much tells its own pace; shorter ones tell of the network's pieces. */
 const PACE_MS = 500;
 const PACE_TOKENS = 16;
+
+/** Whose answer it is, and to what. */
+type Answered = Pick<Hold, 'caller' | 'request'>;
 
 /**
  * What becomes of answers that nobody waits for any more, because the caller left or we ended them:
@@ -58,9 +62,9 @@ export class AbandonedAnswers {
   }
 
   /** The estimate, or what the meter has where that fails: the hold is to be settled in any case. */
-  async read(request: BillableRequest, meter: UsageMeter): Promise<Usage> {
+  async read(hold: Answered, meter: UsageMeter): Promise<Usage> {
     try {
-      return await this.estimate(request, meter);
+      return await this.estimate(hold, meter);
     } catch (error) {
       this.logger.error(`An answer could not be estimated: ${describeError(error)}`);
       return meter.read().usage;
@@ -73,7 +77,7 @@ export class AbandonedAnswers {
    * came with the route's speed for the time in which nothing came. Never more than the request could
    * have used at most, nor than the speed makes in all of the time, unless more came.
    */
-  async estimate(request: BillableRequest, meter: UsageMeter): Promise<Usage> {
+  async estimate({ caller, request }: Answered, meter: UsageMeter): Promise<Usage> {
     const { ceiling } = meter.route;
     // Vectors, speech and transcripts have no output that goes on in secret.
     if (ceiling.outputTokens === 0) return meter.read().usage;
@@ -81,7 +85,7 @@ export class AbandonedAnswers {
     const nowMs = performance.now();
     const workedMs = vendorWork ? Date.now() - vendorWork.startedAt.getTime() : 0;
     const spokenMs = meter.firstContentMs === undefined ? 0 : nowMs - meter.firstContentMs;
-    const visible = await this.countVisible(meter);
+    const visible = await this.countVisible(caller.tenantId, meter);
     const hasPace = spokenMs >= PACE_MS && visible >= PACE_TOKENS;
     const pace = hasPace ? (visible * 1000) / spokenMs : UNMEASURED_SPEED;
     const speed = (vendorWork?.tokensPerSecond ?? pace) / 1000;
@@ -105,11 +109,14 @@ export class AbandonedAnswers {
    * Tokens of all that came, at the rate of the sample: by its characters or by its pieces, of which
    * most vendors give equal ones whatever the language; the larger, as the sample is small.
    */
-  private async countVisible({ outputCharacters, sample }: UsageMeter): Promise<number> {
+  private async countVisible(
+    tenantId: string,
+    { outputCharacters, sample }: UsageMeter,
+  ): Promise<number> {
     const texts = sample.texts();
     const characters = texts.reduce((sum, text) => sum + countCodePoints(text), 0);
     if (characters === 0) return estimateTokens(outputCharacters);
-    const tokens = (await this.tokens.count(texts)) ?? tokensByScript(texts);
+    const tokens = (await this.tokens.count(tenantId, texts)) ?? tokensByScript(texts);
     return Math.ceil(Math.max((tokens * outputCharacters) / characters, tokens / sample.share));
   }
 }

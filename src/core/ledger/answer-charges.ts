@@ -34,11 +34,8 @@ export class AnswerCharges {
   ) {}
 
   /** What an answer costs as it ended, and the row that says so. */
-  async of(
-    { caller, request, credits }: Hold,
-    meter: UsageMeter,
-    ending: AnswerEnding,
-  ): Promise<AnswerCharge> {
+  async of(hold: Hold, meter: UsageMeter, ending: AnswerEnding): Promise<AnswerCharge> {
+    const { caller, request, credits } = hold;
     const outcome = outcomeOf(request, meter, ending);
     const log = draftLogRow(caller, request, meter, outcome, ending.failure);
     if (isFree(request, meter, { ...ending, outcome })) {
@@ -51,7 +48,7 @@ export class AnswerCharges {
     const isWhole = ending.isWhole || outcome === 'failed' || meter.isCounted;
     const read = isWhole
       ? meter.read()
-      : { usage: await this.abandonedAnswers.read(request, meter), source: 'estimated' as const };
+      : { usage: await this.abandonedAnswers.read(hold, meter), source: 'estimated' as const };
     const { usage, source } = this.reason.within(log, meter.route, read);
     log.usage = usage;
     log.usageSource = source;

@@ -1,53 +1,72 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
+import { FairQueue } from '../../platform/queue/fair-queue.js';
 
 /** The vocabulary takes some 60 MB and a quarter of a second to load: it stays for so long unused. */
 const IDLE_MS = 60_000;
-/** A settlement waits no longer for a count; loading included. */
+/** A settlement waits no longer for a count, the turns of others and loading included. */
 const PATIENCE_MS = 3_000;
 const MEMORY_LIMIT_MB = 256;
-const MAX_WAITING = 1_000;
+/** Of one tenant. */
+const MAX_WAITING = 500;
 
 const PROGRAM = new URL('./token-counter.worker.mjs', import.meta.url);
 
-interface Count {
-  id: number;
-  tokens: number;
-}
-
 interface Asked {
-  resolve(tokens: number | undefined): void;
-  timer: NodeJS.Timeout;
+  readonly texts: readonly string[];
+  readonly answer: (tokens: number | undefined) => void;
 }
 
 /**
  * Counts tokens by a real vocabulary (o200k), in a thread of its own that starts when it is needed
- * and ends when it is not. Other vendors' vocabularies are near enough to it.
+ * and ends when it is not. Other vendors' vocabularies are near enough to it. Tenants take turns, so that none
+ * has others' settlements go without.
  */
 @Injectable()
 export class TokenCounter implements OnApplicationShutdown {
   private worker: Worker | undefined;
-  private readonly asked = new Map<number, Asked>();
-  private nextId = 0;
+  private readonly waiting = new FairQueue<Asked>(MAX_WAITING);
+  private atWork: Asked | undefined;
   private idle: NodeJS.Timeout | undefined;
 
-  /** Tokens of all texts together; undefined when that takes too long. */
-  count(texts: readonly string[]): Promise<number | undefined> {
+  /** Tokens of all texts together; undefined when that takes too long. @param tenantId whose they are */
+  count(tenantId: string, texts: readonly string[]): Promise<number | undefined> {
     if (texts.length === 0) return Promise.resolve(0);
-    if (this.asked.size >= MAX_WAITING) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      const id = this.nextId++;
-      // A thread that is late with one is late with all.
-      const timer = setTimeout(() => void this.dismiss(), PATIENCE_MS);
-      this.asked.set(id, { resolve, timer });
-      clearTimeout(this.idle);
-      this.worker ??= this.hire();
-      this.worker.postMessage({ id, texts });
+      const asked: Asked = {
+        texts,
+        answer: (tokens) => {
+          clearTimeout(timer);
+          resolve(tokens);
+        },
+      };
+      const timer = setTimeout(() => {
+        if (!this.waiting.remove(tenantId, asked)) void this.dismiss();
+        asked.answer(undefined);
+      }, PATIENCE_MS);
+      if (this.waiting.add(tenantId, asked)) this.proceed();
+      else asked.answer(undefined);
     });
   }
 
   async onApplicationShutdown(): Promise<void> {
+    for (let asked = this.waiting.take(); asked; asked = this.waiting.take()) {
+      asked.answer(undefined);
+    }
     await this.dismiss();
+  }
+
+  private proceed(): void {
+    if (this.atWork) return;
+    clearTimeout(this.idle);
+    this.atWork = this.waiting.take();
+    if (this.atWork) {
+      this.worker ??= this.hire();
+      this.worker.postMessage(this.atWork.texts);
+    } else if (this.worker) {
+      this.idle = setTimeout(() => void this.dismiss(), IDLE_MS);
+      this.idle.unref();
+    }
   }
 
   private hire(): Worker {
@@ -61,29 +80,27 @@ export class TokenCounter implements OnApplicationShutdown {
     const lose = (): void => {
       if (this.worker === worker) void this.dismiss();
     };
-    worker.on('message', ({ id, tokens }: Count) => this.answer(id, tokens));
+    worker.on('message', (tokens: number) => {
+      if (this.worker === worker) this.end(tokens);
+    });
     worker.on('error', lose);
     worker.on('exit', lose);
     return worker;
   }
 
-  private answer(id: number, tokens: number | undefined): void {
-    const asked = this.asked.get(id);
-    if (!asked) return;
-    this.asked.delete(id);
-    clearTimeout(asked.timer);
-    asked.resolve(tokens);
-    if (this.asked.size > 0) return;
-    this.idle = setTimeout(() => void this.dismiss(), IDLE_MS);
-    this.idle.unref();
+  private end(tokens: number | undefined): void {
+    const asked = this.atWork;
+    this.atWork = undefined;
+    asked?.answer(tokens);
+    this.proceed();
   }
 
-  /** Ends the thread, and all that it has not counted. */
+  /** Ends the thread, with what it is counting; what waits is counted by the next one. */
   private async dismiss(): Promise<void> {
     const { worker } = this;
     this.worker = undefined;
-    for (const id of [...this.asked.keys()]) this.answer(id, undefined);
     clearTimeout(this.idle);
+    this.end(undefined);
     await worker?.terminate();
   }
 }

@@ -17,12 +17,12 @@ const AS_TEXT = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
 /** A run of letters takes the square of its length. */
 const MAX_PIECE_LENGTH = 500;
 
-parentPort.on('message', ({ id, texts }) => {
+parentPort.on('message', (texts) => {
   let tokens = 0;
   for (const text of texts) {
     for (const piece of cut(text)) tokens += countTokens(piece, AS_TEXT);
   }
-  parentPort.postMessage({ id, tokens });
+  parentPort.postMessage(tokens);
 });
 
 /** Pieces that have, but for a token here and there, the tokens of the text: they begin with a space where there is one. */

@@ -53,7 +53,7 @@ export class TurnToolsService {
     const loaded = await this.context.load(call.caller.tenantId, body.value);
     const parsed = parseResponses(body, { answerId: newResponseId(), ...loaded });
     const counted = await this.answers.countTokens(call, { ...parsed, stream: false });
-    const tokens = counted?.tokens ?? (await this.countHere(parsed));
+    const tokens = counted?.tokens ?? (await this.countHere(call.caller.tenantId, parsed));
     return {
       provider: counted?.provider,
       body: { object: 'response.input_tokens', input_tokens: tokens },
@@ -106,14 +106,14 @@ export class TurnToolsService {
     return { answer, send };
   }
 
-  private async countHere(request: CanonicalRequest): Promise<number> {
+  private async countHere(tenantId: string, request: CanonicalRequest): Promise<number> {
     const prompt = request.prompt();
     const { characters, images, pages, audioSeconds } = request.promptSize;
     const texts = textsOf(prompt);
     const sample = sampleOf(texts);
     const sampled = sample.reduce((sum, text) => sum + countCodePoints(text), 0);
     const all = texts.reduce((sum, text) => sum + countCodePoints(text), 0);
-    const counted = await this.tokens.count(sample);
+    const counted = await this.tokens.count(tenantId, sample);
     const inText =
       counted === undefined
         ? estimateTokens(characters)
