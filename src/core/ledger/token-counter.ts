@@ -81,18 +81,14 @@ export class TokenCounter implements OnApplicationShutdown {
       if (this.worker === worker) void this.dismiss();
     };
     worker.on('message', (tokens: number) => {
-      if (this.worker === worker) this.end(tokens);
+      if (this.worker !== worker) return;
+      this.atWork?.answer(tokens);
+      this.atWork = undefined;
+      this.proceed();
     });
     worker.on('error', lose);
     worker.on('exit', lose);
     return worker;
-  }
-
-  private end(tokens: number | undefined): void {
-    const asked = this.atWork;
-    this.atWork = undefined;
-    asked?.answer(tokens);
-    this.proceed();
   }
 
   /** Ends the thread, with what it is counting; what waits is counted by the next one. */
@@ -100,7 +96,10 @@ export class TokenCounter implements OnApplicationShutdown {
     const { worker } = this;
     this.worker = undefined;
     clearTimeout(this.idle);
-    this.end(undefined);
+    this.atWork?.answer(undefined);
+    this.atWork = undefined;
     await worker?.terminate();
+    // By now what came at the same time is late as well.
+    this.proceed();
   }
 }

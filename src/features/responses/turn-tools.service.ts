@@ -25,7 +25,7 @@ import { foldResponse } from './responses.service.js';
 import { TurnContextService } from './turn-context.service.js';
 
 /** Of a longer prompt so much is counted, and the rest taken to be alike: counting takes a thread's time. */
-const MAX_COUNTED_CHARACTERS = 400_000;
+const MAX_COUNTED_CHARACTERS = 100_000;
 /** What the framing of a message costs in that vocabulary. */
 const TOKENS_PER_MESSAGE = 3;
 
