@@ -9,6 +9,7 @@ import { leaversAttack } from './leavers-attack.mjs';
 import { managementAttack } from './management-attack.mjs';
 import { messagesAttack } from './messages-attack.mjs';
 import { ownLimitsAttack } from './own-limits-attack.mjs';
+import { pipelinesAttack } from './pipelines-attack.mjs';
 import { rightsAttack } from './rights-attack.mjs';
 import { jobsAttack, scansAttack } from './share-attack.mjs';
 import { socketsAttack } from './sockets-attack.mjs';
@@ -35,6 +36,7 @@ export const ATTACKS = [
   bodiesAttack,
   keysAttack,
   socketsAttack,
+  pipelinesAttack,
   messagesAttack,
   doorsAttack,
   managementAttack,

@@ -1,6 +1,7 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EventEmitter, once } from 'node:events';
-import { Server, type AddressInfo } from 'node:net';
+import { connect, Server, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import { OverloadedError } from '../errors/gateway-errors.js';
 import { LeanExpressAdapter } from './lean-express.adapter.js';
@@ -43,5 +44,89 @@ describe(LeanExpressAdapter.name, () => {
     turns.emit('given');
     expect(await (await patient).text()).toBe('served');
     await new Promise((resolve) => server.close(resolve));
+  });
+
+  describe('with requests that come in a row over one connection', () => {
+    const ROW = 17;
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: gateway\r\n\r\n`;
+    let adapter: LeanExpressAdapter;
+    let server: Server;
+    let served: string[];
+    let refused: unknown[];
+
+    beforeEach(async () => {
+      adapter = new LeanExpressAdapter();
+      adapter.initHttpServer();
+      served = [];
+      refused = [];
+      adapter.recordRefusal = ({ error }) => void refused.push(error.param);
+      adapter.get('/at-once', ({ url }: Request, response: Response) => {
+        served.push(url);
+        response.send('served');
+      });
+      // One that nobody answers.
+      adapter.get('/never', ({ url }: Request) => void served.push(url));
+      server = adapter.listen('0', '127.0.0.1');
+      await once(server, 'listening');
+    });
+    afterEach(async () => {
+      await new Promise((resolve) => server.close(resolve));
+    });
+
+    const open = async (): Promise<Socket> => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      await once(socket, 'connect');
+      return socket.on('error', () => undefined);
+    };
+    const isOpenAfter = async (socket: Socket): Promise<boolean> => {
+      const closed = once(socket, 'close').then(() => false);
+      return Promise.race([closed, wait(100).then(() => true)]);
+    };
+
+    it.each(['/at-once', '/never'])('serves a few of %s', async (path) => {
+      const socket = await open();
+      socket.write(get(path).repeat(ROW - 1));
+      expect(await isOpenAfter(socket)).toBe(true);
+      expect([served.length, refused]).toEqual([ROW - 1, []]);
+      socket.destroy();
+    });
+
+    it.each(['/at-once', '/never'])(
+      'ends the connection amid hundreds of %s in one piece',
+      async (path) => {
+        const socket = await open();
+        const parsed = jest.fn();
+        server.on('request', parsed);
+        socket.resume().write(get(path).repeat(600));
+        expect(await isOpenAfter(socket)).toBe(false);
+        expect(served.length).toBeLessThan(ROW);
+        // What is behind them is not even parsed.
+        expect(parsed.mock.calls.length).toBeLessThan(ROW + 3);
+        expect(refused).toEqual(['connection']);
+      },
+    );
+
+    it('ends it when more and more wait for one answer, however slowly they come', async () => {
+      const socket = await open();
+      for (let request = 0; request < ROW; request++) {
+        expect(socket.destroyed).toBe(false);
+        socket.write(get('/never'));
+        await wait(5);
+      }
+      expect(await isOpenAfter(socket)).toBe(true);
+      socket.write(get('/never'));
+      expect(await isOpenAfter(socket)).toBe(false);
+      expect(served).toHaveLength(ROW);
+    });
+
+    it('serves any number, one after the other', async () => {
+      const socket = await open();
+      for (let request = 0; request < 100; request++) {
+        socket.write(get('/at-once'));
+        await once(socket, 'data');
+      }
+      expect([served.length, refused]).toEqual([100, []]);
+      socket.destroy();
+    });
   });
 });

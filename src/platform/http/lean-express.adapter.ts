@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import http from 'node:http';
+import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
-import { GatewayError, InvalidRequestError } from '../errors/gateway-errors.js';
+import { GatewayError, InvalidRequestError, RateLimitError } from '../errors/gateway-errors.js';
 import { refuseRequest, type RecordRefusal, isClosing } from './refuse-request.js';
 
 /** How often connections are looked through for those that exceed a time limit; Node's default is 30 s. */
@@ -12,6 +14,23 @@ const CHECK_CONNECTIONS_EVERY_MS = 5_000;
  * turned callers away when a busy process had not looked for two seconds.
  */
 const MAX_WAITING_CONNECTIONS = 4_096;
+
+/**
+ * So many requests may come over one connection in one turn of the event loop, and wait for the answer to the first of them.
+ * Node takes whatever one piece of bytes holds of them, which is six hundred, and of whole pieces as many as come.
+ */
+const MAX_IN_A_ROW = 16;
+const TOO_MANY = new RateLimitError(
+  'connection',
+  `More than ${MAX_IN_A_ROW} requests came over one connection at once. Wait for answers, or use more connections.`,
+  1,
+  'max_in_a_row_per_connection',
+);
+/** Those of this turn. */
+const arrived = new Map<Socket, number>();
+const waiting = new WeakMap<Socket, number>();
+/** What the parser takes for a message that ends HTTP. */
+const UPGRADED = 2;
 
 /**
  * Express gives every request and response its own prototypes with `Object.setPrototypeOf`, which
@@ -63,6 +82,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
         requireHostHeader: false,
       },
       (request, response) => {
+        if (isOneTooMany(request, response)) return this.cutOff(request);
         if (isClosing(request)) return;
         if (response.socket === null) endWithConnection(request, response);
         if (request.headers.host === undefined && request.httpVersion === '1.1') {
@@ -75,6 +95,13 @@ export class LeanExpressAdapter extends ExpressAdapter {
         else application(request, response);
       },
     );
+  }
+
+  /** Nobody who means well sends so much in a row, so the answers that are still to come are lost on nobody. */
+  private cutOff({ socket, method, url }: http.IncomingMessage): void {
+    this.recordRefusal({ requestId: randomUUID(), error: TOO_MANY, method, url });
+    stopParsing(socket);
+    socket.destroy();
   }
 
   private async enterLater(
@@ -92,6 +119,14 @@ export class LeanExpressAdapter extends ExpressAdapter {
   }
 }
 
+function isOneTooMany({ socket }: http.IncomingMessage, response: http.ServerResponse): boolean {
+  const count = arrived.get(socket) ?? 0;
+  if (arrived.size === 0) setImmediate(() => arrived.clear());
+  arrived.set(socket, count + 1);
+  if (count >= MAX_IN_A_ROW) return true;
+  return response.socket === null && (waiting.get(socket) ?? 0) >= MAX_IN_A_ROW;
+}
+
 /**
  * Of a response that waits until those before it have left over the same connection, Node does not
  * say that the connection has ended: nobody would give back what the request has taken.
@@ -105,5 +140,18 @@ function endWithConnection({ socket }: http.IncomingMessage, response: http.Serv
   // One for each that waits.
   socket.setMaxListeners(0);
   socket.once('close', onClose);
-  response.once('close', () => socket.off('close', onClose));
+  waiting.set(socket, (waiting.get(socket) ?? 0) + 1);
+  response.once('close', () => {
+    socket.off('close', onClose);
+    waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+  });
+}
+
+/**
+ * The rest of the bytes that are being parsed holds hundreds of requests more. To take what comes for another protocol
+ * is the one way in which Node's parser, which it does not document, stops amid them.
+ */
+function stopParsing(socket: Socket): void {
+  const { parser } = socket as Socket & { parser?: { onIncoming?: () => number } | null };
+  if (parser?.onIncoming) parser.onIncoming = () => UPGRADED;
 }

@@ -1,0 +1,80 @@
+import { connect } from 'node:net';
+import { megabytes } from '../../lines.mjs';
+import { readMemory, watchMemory } from '../memory.mjs';
+import { atMost, told } from '../table.mjs';
+
+const CONNECTIONS = 4;
+const LASTS_MS = 6_000;
+const MEMORY_EVERY_MS = 100;
+const MAX_GROWTH_BYTES = 200e6;
+const WRITTEN_AT_ONCE = 60_000;
+
+/** Hundreds of requests in one piece over each connection, without a key and with one; new ones in place of those that are ended. */
+export const pipelinesAttack = {
+  id: 'pipelines',
+  before: {
+    'connections ended on them': '13',
+    'memory that they take': '454 MB',
+    "the neighbour's p99": '3842 ms, 42 of 288 lost',
+    'the process': 'lives',
+  },
+  async run(stronghold) {
+    const atRest = readMemory(stronghold);
+    const untilMs = Date.now() + LASTS_MS;
+    const watch = watchMemory(stronghold, MEMORY_EVERY_MS);
+    const ended = await Promise.all(
+      requestsOf(stronghold).map(async (text) => {
+        const piece = text.repeat(Math.floor(WRITTEN_AT_ONCE / text.length));
+        let connections = 0;
+        while (Date.now() < untilMs) {
+          await flood(stronghold, piece, untilMs);
+          connections++;
+        }
+        return connections;
+      }),
+    );
+    const peak = Math.max(atRest, ...watch.stop().map(({ bytes }) => bytes));
+    return [
+      told(
+        'connections ended on them',
+        ended.reduce((sum, count) => sum + count, 0),
+      ),
+      atMost('memory that they take', peak - atRest, MAX_GROWTH_BYTES, megabytes),
+    ];
+  },
+};
+
+function requestsOf({ keys }) {
+  const head = (line, ...fields) => [line, 'Host: gateway', ...fields, '', ''].join('\r\n');
+  const key = `Authorization: Bearer ${keys.attacker}`;
+  const texts = [
+    head('GET /v1/models HTTP/1.1'),
+    head(
+      'OPTIONS /v1/chat/completions HTTP/1.1',
+      'Origin: http://localhost',
+      'Access-Control-Request-Method: POST',
+    ),
+    head('GET /v1/nothing-here HTTP/1.1', key),
+    `${head('POST /v1/chat/completions HTTP/1.1', key, 'Content-Type: application/json', 'Content-Length: 2')}{}`,
+  ];
+  return Array.from({ length: CONNECTIONS }, (_, index) => texts[index % texts.length]);
+}
+
+/** @returns when the connection is ended, or the time is over */
+function flood({ url }, piece, untilMs) {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname).resume();
+    const end = setTimeout(() => socket.destroy(), Math.max(0, untilMs - Date.now()));
+    socket
+      .on('error', () => undefined)
+      .once('close', () => {
+        clearTimeout(end);
+        resolve();
+      });
+    const push = (error) => {
+      if (!error && socket.writable) socket.write(piece, push);
+    };
+    socket.once('connect', () => push());
+  });
+}
