@@ -3,15 +3,18 @@ import { megabytes } from '../../lines.mjs';
 import { readMemory, watchMemory } from '../memory.mjs';
 import { atMost, told } from '../table.mjs';
 
-const CONNECTIONS = 4;
 const LASTS_MS = 6_000;
 const MEMORY_EVERY_MS = 100;
 const MAX_GROWTH_BYTES = 200e6;
 const WRITTEN_AT_ONCE = 60_000;
 
-/** Hundreds of requests in one piece over each connection, without a key and with one; new ones in place of those that are ended. */
+/**
+ * Hundreds of requests in one piece over each connection, or ten thousand chunks of a body, without a key and with one; new
+ * connections in place of those that are ended.
+ */
 export const pipelinesAttack = {
   id: 'pipelines',
+  // Of the four connections with requests alone.
   before: {
     'connections ended on them': '13',
     'memory that they take': '454 MB',
@@ -24,10 +27,11 @@ export const pipelinesAttack = {
     const watch = watchMemory(stronghold, MEMORY_EVERY_MS);
     const ended = await Promise.all(
       requestsOf(stronghold).map(async (text) => {
-        const piece = text.repeat(Math.floor(WRITTEN_AT_ONCE / text.length));
+        const [start, repeated] = text;
+        const piece = repeated.repeat(Math.floor(WRITTEN_AT_ONCE / repeated.length));
         let connections = 0;
         while (Date.now() < untilMs) {
-          await flood(stronghold, piece, untilMs);
+          await flood(stronghold, start, piece, untilMs);
           connections++;
         }
         return connections;
@@ -47,21 +51,25 @@ export const pipelinesAttack = {
 function requestsOf({ keys }) {
   const head = (line, ...fields) => [line, 'Host: gateway', ...fields, '', ''].join('\r\n');
   const key = `Authorization: Bearer ${keys.attacker}`;
-  const texts = [
-    head('GET /v1/models HTTP/1.1'),
-    head(
-      'OPTIONS /v1/chat/completions HTTP/1.1',
-      'Origin: http://localhost',
-      'Access-Control-Request-Method: POST',
-    ),
-    head('GET /v1/nothing-here HTTP/1.1', key),
-    `${head('POST /v1/chat/completions HTTP/1.1', key, 'Content-Type: application/json', 'Content-Length: 2')}{}`,
+  const chat = 'POST /v1/chat/completions HTTP/1.1';
+  const json = 'Content-Type: application/json';
+  const chunked = 'Transfer-Encoding: chunked';
+  const preflight = ['Origin: http://localhost', 'Access-Control-Request-Method: POST'];
+  return [
+    ['', head('GET /v1/models HTTP/1.1')],
+    ['', head('OPTIONS /v1/chat/completions HTTP/1.1', ...preflight)],
+    ['', head('GET /v1/nothing-here HTTP/1.1', key)],
+    ['', `${head(chat, key, json, 'Content-Length: 2')}{}`],
+    [head(chat, key, json, chunked), ONE_BYTE],
+    [head(chat, json, chunked), ONE_BYTE],
   ];
-  return Array.from({ length: CONNECTIONS }, (_, index) => texts[index % texts.length]);
 }
 
+/** A chunk of a body. */
+const ONE_BYTE = '1\r\n \r\n';
+
 /** @returns when the connection is ended, or the time is over */
-function flood({ url }, piece, untilMs) {
+function flood({ url }, start, piece, untilMs) {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname).resume();
@@ -75,6 +83,9 @@ function flood({ url }, piece, untilMs) {
     const push = (error) => {
       if (!error && socket.writable) socket.write(piece, push);
     };
-    socket.once('connect', () => push());
+    socket.once('connect', () => {
+      if (start !== '') socket.write(start);
+      push();
+    });
   });
 }

@@ -129,4 +129,75 @@ describe(LeanExpressAdapter.name, () => {
       socket.destroy();
     });
   });
+
+  describe('with a body in chunks of one byte', () => {
+    const HEAD = 'POST / HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const CHUNKS = 30_000;
+    let server: Server;
+    let onRequest: (request: Request, response: Response) => void;
+
+    beforeEach(async () => {
+      const adapter = new LeanExpressAdapter();
+      adapter.initHttpServer();
+      adapter.post('/', (request: Request, response: Response) => onRequest(request, response));
+      server = adapter.listen('0', '127.0.0.1');
+      await once(server, 'listening');
+    });
+    afterEach(async () => {
+      await new Promise((resolve) => server.close(resolve));
+    });
+
+    const send = async (body: string): Promise<string> => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      socket.write(HEAD + body);
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      socket.destroy();
+      return answer.toString();
+    };
+    const chunked = (text: string) =>
+      [...text].map((each) => `1\r\n${each}\r\n`).join('') + '0\r\n\r\n';
+
+    it('has it whole, in few pieces, and others their turns between them', async () => {
+      const text = 'abcdefghij'.repeat(CHUNKS / 10);
+      const pieces: Buffer[] = [];
+      let turns = 0;
+      onRequest = (request, response) => {
+        const timer = setInterval(() => turns++, 1);
+        request.on('data', (piece: Buffer) => void pieces.push(piece));
+        request.once('end', () => {
+          clearInterval(timer);
+          response.send('served');
+        });
+      };
+      expect(await send(chunked(text))).toContain('served');
+      expect(Buffer.concat(pieces).toString()).toBe(text);
+      expect(pieces.length).toBeLessThan(20);
+      expect(turns).toBeGreaterThan(20);
+    });
+
+    it('serves small ones at once, and keeps to the reader’s pace', async () => {
+      const echo = async (request: Request, response: Response): Promise<void> => {
+        let text = '';
+        request.pause();
+        await wait(20);
+        for await (const piece of request) text += String(piece);
+        response.send(text);
+      };
+      onRequest = (request, response) => void echo(request, response);
+      const startedMs = performance.now();
+      expect(await send(chunked('hello'))).toContain('hello');
+      expect(performance.now() - startedMs).toBeLessThan(1_000);
+    });
+
+    it('throws it away in turns, when the answer does not need it', async () => {
+      onRequest = (_request, response) => void response.status(404).send('no');
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      socket.write(HEAD + chunked('x'.repeat(CHUNKS)));
+      socket.write('POST / HTTP/1.1\r\nHost: gateway\r\nContent-Length: 0\r\n\r\n');
+      let answers = '';
+      socket.on('data', (data: Buffer) => (answers += data.toString()));
+      while (answers.split('HTTP/1.1 404').length < 3) await wait(5);
+      socket.destroy();
+    });
+  });
 });
