@@ -36,6 +36,8 @@ const UPGRADED = 2;
 const MANY_CHUNKS = 256;
 /** … and so long after another: Node's parser takes ten milliseconds for ten thousand. */
 const REST_MS = 100;
+/** One that goes on as it is. */
+const LARGE_CHUNK_BYTES = 1_024;
 const resting: (() => void)[] = [];
 
 function waitForRest(goOn: () => void): void {
@@ -53,20 +55,22 @@ function waitForRest(goOn: () => void): void {
  */
 function makeRequestClass(): typeof http.IncomingMessage {
   return class LeanRequest extends http.IncomingMessage {
-    /** Those of the piece that is being parsed; null for a body that is not chunked. */
+    /** Small ones that came in a row; null for a body that is not chunked. */
     private chunks: Buffer[] | null | undefined;
+    /** Small ones of this turn of the event loop. */
+    private inTurn = 0;
 
     override push(chunk: Buffer | null): boolean {
       if (this.chunks === undefined) this.chunks = 'transfer-encoding' in this.headers ? [] : null;
       if (this.chunks === null) return super.push(chunk);
-      if (chunk === null) {
+      if (chunk === null || chunk.length >= LARGE_CHUNK_BYTES) {
         this.flush();
-        return super.push(null);
+        return super.push(chunk);
       }
-      const count = this.chunks.push(chunk);
-      if (count === 1) setImmediate(() => this.endPiece());
+      this.chunks.push(chunk);
+      if (++this.inTurn === 1) setImmediate(() => this.endTurn());
       // Now: the system gives up to thirty-two pieces in a turn.
-      if (count === MANY_CHUNKS) this.socket.pause();
+      if (this.inTurn === MANY_CHUNKS) this.socket.pause();
       return true;
     }
 
@@ -75,8 +79,10 @@ function makeRequestClass(): typeof http.IncomingMessage {
       this.resume();
     }
 
-    private endPiece(): void {
-      if (!this.chunks || this.chunks.length < MANY_CHUNKS) return this.flush();
+    private endTurn(): void {
+      const areMany = this.inTurn >= MANY_CHUNKS;
+      this.inTurn = 0;
+      if (!areMany) return this.flush();
       waitForRest(() => {
         this.flush();
         this.socket.resume();
