@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { connect } from 'node:net';
 import { megabytes } from '../../lines.mjs';
 import { readMemory, watchMemory } from '../memory.mjs';
 import { atMost, told } from '../table.mjs';
+import { floodOn } from './flood-connection.mjs';
 
 const SOCKETS = 8;
 const LASTS_MS = 6_000;
@@ -25,15 +25,14 @@ export const messagesAttack = {
     const atRest = readMemory(stronghold);
     const untilMs = Date.now() + LASTS_MS;
     const watch = watchMemory(stronghold, MEMORY_EVERY_MS);
+    const start = upgradeOf(stronghold.keys.attacker);
+    const piece = Buffer.concat(
+      Array.from({ length: WRITTEN_AT_ONCE / REFUSED.length }, () => REFUSED),
+    );
     const opened = await Promise.all(
-      Array.from({ length: SOCKETS }, async (_, index) => {
-        let sockets = 0;
-        while (Date.now() < untilMs) {
-          await flood(stronghold, { untilMs, reads: index % 2 === 0 });
-          sockets++;
-        }
-        return sockets;
-      }),
+      Array.from({ length: SOCKETS }, (_, index) =>
+        floodOn(stronghold, { start, piece, untilMs, reads: index % 2 === 0 }),
+      ),
     );
     const peak = Math.max(atRest, ...watch.stop().map(({ bytes }) => bytes));
     return [
@@ -46,29 +45,10 @@ export const messagesAttack = {
   },
 };
 
-/** @returns when the socket is closed, or the time is over */
-function flood({ url, keys }, { untilMs, reads }) {
-  const { hostname, port } = new URL(url);
-  const messages = Buffer.concat(
-    Array.from({ length: WRITTEN_AT_ONCE / REFUSED.length }, () => REFUSED),
-  );
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname);
-    if (reads) socket.resume();
-    socket.on('error', () => undefined).once('close', resolve);
-    const end = setTimeout(() => socket.destroy(), Math.max(0, untilMs - Date.now()));
-    socket.once('close', () => clearTimeout(end));
-    socket.write(
-      `GET /v1/responses HTTP/1.1\r\nHost: gateway\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
-        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n` +
-        `Authorization: Bearer ${keys.attacker}\r\n\r\n`,
-    );
-    const push = (error) => {
-      if (!error && socket.writable) socket.write(messages, push);
-    };
-    socket.once('connect', () => push());
-  });
-}
+const upgradeOf = (key) =>
+  `GET /v1/responses HTTP/1.1\r\nHost: gateway\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+  `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n` +
+  `Authorization: Bearer ${key}\r\n\r\n`;
 
 /** A frame with the message `{}`, masked with zeros. */
 const REFUSED = Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x7b, 0x7d]);

@@ -1,7 +1,7 @@
-import { connect } from 'node:net';
 import { megabytes } from '../../lines.mjs';
 import { readMemory, watchMemory } from '../memory.mjs';
 import { atMost, told } from '../table.mjs';
+import { floodOn } from './flood-connection.mjs';
 
 const LASTS_MS = 6_000;
 const MEMORY_EVERY_MS = 100;
@@ -26,15 +26,9 @@ export const pipelinesAttack = {
     const untilMs = Date.now() + LASTS_MS;
     const watch = watchMemory(stronghold, MEMORY_EVERY_MS);
     const ended = await Promise.all(
-      requestsOf(stronghold).map(async (text) => {
-        const [start, repeated] = text;
+      requestsOf(stronghold).map(([start, repeated]) => {
         const piece = repeated.repeat(Math.floor(WRITTEN_AT_ONCE / repeated.length));
-        let connections = 0;
-        while (Date.now() < untilMs) {
-          await flood(stronghold, start, piece, untilMs);
-          connections++;
-        }
-        return connections;
+        return floodOn(stronghold, { start, piece, untilMs });
       }),
     );
     const peak = Math.max(atRest, ...watch.stop().map(({ bytes }) => bytes));
@@ -67,25 +61,3 @@ function requestsOf({ keys }) {
 
 /** A chunk of a body. */
 const ONE_BYTE = '1\r\n \r\n';
-
-/** @returns when the connection is ended, or the time is over */
-function flood({ url }, start, piece, untilMs) {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname).resume();
-    const end = setTimeout(() => socket.destroy(), Math.max(0, untilMs - Date.now()));
-    socket
-      .on('error', () => undefined)
-      .once('close', () => {
-        clearTimeout(end);
-        resolve();
-      });
-    const push = (error) => {
-      if (!error && socket.writable) socket.write(piece, push);
-    };
-    socket.once('connect', () => {
-      if (start !== '') socket.write(start);
-      push();
-    });
-  });
-}

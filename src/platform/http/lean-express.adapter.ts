@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express } from 'express';
 import { GatewayError, InvalidRequestError, RateLimitError } from '../errors/gateway-errors.js';
+import { FairQueue } from '../queue/fair-queue.js';
 import { refuseRequest, type RecordRefusal, isClosing } from './refuse-request.js';
 
 /** How often connections are looked through for those that exceed a time limit; Node's default is 30 s. */
@@ -38,13 +39,16 @@ const MANY_CHUNKS = 256;
 const REST_MS = 100;
 /** One that goes on as it is. */
 const LARGE_CHUNK_BYTES = 1_024;
-const resting: (() => void)[] = [];
+/** By address, so that none has others' bodies wait for a crowd of its own. */
+const resting = new FairQueue<() => void>(Infinity);
 
-function waitForRest(goOn: () => void): void {
-  if (resting.push(goOn) > 1) return;
+function waitForRest({ remoteAddress = '' }: Socket, goOn: () => void): void {
+  const isFirst = resting.size === 0;
+  resting.add(remoteAddress, goOn);
+  if (!isFirst) return;
   const timer = setInterval(() => {
-    resting.shift()?.();
-    if (resting.length === 0) clearInterval(timer);
+    resting.take()?.();
+    if (resting.size === 0) clearInterval(timer);
   }, REST_MS);
 }
 
@@ -83,7 +87,7 @@ function makeRequestClass(): typeof http.IncomingMessage {
       const areMany = this.inTurn >= MANY_CHUNKS;
       this.inTurn = 0;
       if (!areMany) return this.flush();
-      waitForRest(() => {
+      waitForRest(this.socket, () => {
         this.flush();
         this.socket.resume();
       });

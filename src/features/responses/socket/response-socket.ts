@@ -59,6 +59,7 @@ export class ResponseSocket {
   /** Of the message that is arriving. */
   private lease: ReturnType<BodyShare['lease']>;
   private arrivedBytes = 0;
+  private readonly readOn = (): void => this.socket.resume();
 
   constructor(
     private readonly socket: WebSocket,
@@ -92,10 +93,10 @@ export class ResponseSocket {
   /** What arrives takes memory before it is a request, and what is large is read in turns, as bodies are. */
   private count(bytes: number): void {
     this.arrivedBytes += bytes;
-    const readOn = (): void => this.socket.resume();
     try {
       this.lease.add(bytes);
-      if (waitsForTurn(this.arrivedBytes, this.surroundings.bodies, readOn)) this.socket.pause();
+      if (waitsForTurn(this.arrivedBytes, this.surroundings.bodies, this.readOn))
+        this.socket.pause();
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       this.fail(error);
