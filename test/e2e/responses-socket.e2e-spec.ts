@@ -340,6 +340,13 @@ describe('wss /v1/responses', () => {
     expect([1009, 1006]).toContain(caller.closed!.code);
   });
 
+  it('refuses messages in thousands of pieces', async () => {
+    const caller = await Caller.open(gateway.url, gateway.apiKey);
+    for (let piece = 0; piece < 3_000; piece++) caller.socket.send('', { fin: false });
+    await until(() => caller.closed !== undefined);
+    expect(caller.closed).toEqual({ code: 1008 });
+  });
+
   it('ends soon after its key was revoked', async () => {
     const { id, key } = await makeKey();
     const caller = await Caller.open(gateway.url, key);

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { networkOf, plainAddress } from '../../platform/http/network-of.js';
 
 /** Of proxies that stand one behind the other, so many are looked past. */
 const MAX_FORWARDED = 20;
@@ -29,12 +30,12 @@ export class ClientNetworks {
 
   /** Of the caller; behind trusted proxies the last address in `X-Forwarded-For` that is none of them. */
   private addressOf({ headers, socket }: Addressed): string {
-    let address = plain(socket.remoteAddress ?? '');
+    let address = plainAddress(socket.remoteAddress ?? '');
     const forwarded = headers['x-forwarded-for'];
     if (!this.hasProxies || typeof forwarded !== 'string') return address;
     for (const hop of forwarded.split(',').slice(-MAX_FORWARDED).reverse()) {
       if (!this.isProxy(address)) break;
-      const before = plain(hop.trim());
+      const before = plainAddress(hop.trim());
       if (!isIPv4(before) && !isIPv6(before)) break;
       address = before;
     }
@@ -45,28 +46,4 @@ export class ClientNetworks {
     if (isIPv4(address)) return this.proxies.check(address, 'ipv4');
     return isIPv6(address) && this.proxies.check(address, 'ipv6');
   }
-}
-
-/** An IPv4 address that comes over an IPv6 socket is one of IPv4 all the same. */
-function plain(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  return mapped ?? address;
-}
-
-/** Whoever has one IPv6 address has all of its /64. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = address.split('%', 1)[0]!.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const missing =
-    tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
-  const all = [
-    ...groups,
-    ...Array.from({ length: missing }, () => '0'),
-    ...(tail ?? '').split(':'),
-  ];
-  return all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group || '0', 16).toString(16))
-    .join(':');
 }

@@ -57,6 +57,8 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
   private readonly upgrades = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
+    // A message of the greatest length in pieces of 16 KB, and some. Each costs, however small it is.
+    maxFragments: 2_048,
     perMessageDeflate: false,
     // One message of a socket in a turn of the event loop, however many came at once.
     allowSynchronousEvents: false,
