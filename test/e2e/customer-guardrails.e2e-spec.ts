@@ -121,6 +121,8 @@ describe(PATH, () => {
     [{ name: 'n', rules: [{ type: 'regex', pattern: 'a', more: 1 }] }, 'rules.0.more'],
     [{ name: 'n', rules: [{ type: 'keyword', words: [] }] }, 'rules.0.words'],
     [{ name: 'n', rules: [{ type: 'keyword', words: ['a', ' '] }] }, 'rules.0.words.1'],
+    [{ name: 'n', rules: Array.from({ length: 11 }, () => manyWords(2)) }, 'rules'],
+    [{ name: 'n', rules: [...RULES, manyWords(60), manyWords(60)] }, 'rules'],
     [{ name: 'n', rules: [{ type: 'pii', entities: ['shoe size'] }] }, 'rules.0.entities.0'],
     [{ name: 'n', rules: [{ type: 'pii' }] }, 'rules.0.entities'],
     [{ name: 'n', rules: [{ type: 'max_length', max: 0 }] }, 'rules.0.max'],
@@ -332,4 +334,35 @@ describe(PATH, () => {
     expect(refused[0]).toEqual(refusal(400, 'invalid_request_error', 'guardrails'));
     expect(refused).toHaveLength(3);
   });
+
+  it('keeps no more rules of a tenant than the memory is meant for', async () => {
+    const tenantId = await access.makeTenant(randomUUID());
+    const { plaintext } = await access.makeKey({ tenantId });
+    const large = { name: 'n', rules: [manyWords(98)] };
+    const made = await Promise.all(
+      Array.from({ length: 12 }, () => call('POST', PATH, large, plaintext)),
+    );
+    const kept = made.filter(({ status }) => status === 201);
+    expect(kept.length).toBeLessThan(11);
+    expect(made.find(({ status }) => status !== 201)).toEqual(
+      refusal(400, 'invalid_request_error', 'rules'),
+    );
+    const { id } = kept[0]!.body as { id: string };
+    const change = (body: object) => call('PUT', `${PATH}/${id}`, body, plaintext);
+    const longer = { rules: [manyWords(98), { type: 'regex', pattern: 'a'.repeat(999) }] };
+    const small = { name: 'n', rules: [manyWords(2)] };
+    // Whatever else there is room for.
+    while ((await call('POST', PATH, small, plaintext)).status === 201);
+    expect(await change({ rules: [...longer.rules, ...longer.rules.slice(1)] })).toEqual(
+      refusal(400, 'invalid_request_error', 'rules'),
+    );
+    expect((await change({ name: 'other' })).status).toBe(200);
+    expect((await change({ rules: small.rules })).status).toBe(200);
+  });
 });
+
+/** As many as one rule may have. */
+function manyWords(length: number): object {
+  const words = Array.from({ length: 1_000 }, (_, index) => String(index).padStart(length, 'w'));
+  return { type: 'keyword', words };
+}

@@ -9,6 +9,7 @@ import { leaversAttack } from './leavers-attack.mjs';
 import { managementAttack } from './management-attack.mjs';
 import { messagesAttack } from './messages-attack.mjs';
 import { ownLimitsAttack } from './own-limits-attack.mjs';
+import { ownRulesAttack } from './own-rules-attack.mjs';
 import { pipelinesAttack } from './pipelines-attack.mjs';
 import { rightsAttack } from './rights-attack.mjs';
 import { jobsAttack, scansAttack } from './share-attack.mjs';
@@ -29,6 +30,7 @@ export const ATTACKS = [
   figuresAttack,
   rightsAttack,
   scansAttack,
+  ownRulesAttack,
   jobsAttack,
   jsonAttack,
   vectorsAttack,

@@ -87,13 +87,13 @@ async function secondsOfOwnRequest(stronghold) {
   }
 }
 
-async function addGuardrail(stronghold, { key, rules, signal }) {
+export async function addGuardrail(stronghold, { key, rules, signal }) {
   const body = { name: 'Hostile', action: 'block', rules };
   const { status, text } = await stronghold.call(GUARDRAILS, { key, body, signal });
   if (status !== 201) throw new Error(`No guardrail: ${text}`);
 }
 
-async function deleteGuardrails(stronghold, key) {
+export async function deleteGuardrails(stronghold, key) {
   const { text } = await stronghold.call(GUARDRAILS, { key });
   for (const { id } of JSON.parse(text).data) {
     await stronghold.call(`${GUARDRAILS}/${id}`, { key, method: 'DELETE' });

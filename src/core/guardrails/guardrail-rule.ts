@@ -32,6 +32,11 @@ export const MAX_RULES = 50;
 export const MAX_PATTERN_LENGTH = 1_000;
 export const MAX_WORDS = 1_000;
 export const MAX_WORD_LENGTH = 200;
+/** In patterns and words of one guardrail, where each word counts ten at least: a tenant's are in memory, ready to be looked for. */
+export const MAX_RULE_CHARACTERS = 100_000;
+export const LEAST_CHARACTERS_OF_WORD = 10;
+/** Of all rules of a tenant, as they are stored. */
+export const MAX_STORED_RULES_PER_TENANT = 1_000_000;
 /** Larger than any body or answer. */
 export const MAX_TEXT_LENGTH = 1_000_000_000;
 

@@ -74,10 +74,6 @@ export class GuardrailRepository {
     madeBy: Maker,
     limit: number,
   ): Promise<GuardrailRecord | undefined> {
-    // One at a time for each tenant, or two could both be the last that fits.
-    await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `guardrails/${tenantId}`,
-    ]);
     const { rows } = await transaction.query<Stored<GuardrailRecord>>(
       `INSERT INTO guardrails
            (tenant_id, name, description, rules, pattern_sizes, action, applies_to, is_enabled,
@@ -88,6 +84,22 @@ export class GuardrailRepository {
       [tenantId, ...columnsOf(draft), madeBy, limit],
     );
     return rows[0] && toRecord(rows[0]);
+  }
+
+  /** One change at a time for each tenant, or two could both be the last that fits. */
+  async lockTenant(transaction: SqlExecutor, tenantId: string): Promise<void> {
+    await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+      `guardrails/${tenantId}`,
+    ]);
+  }
+
+  /** Characters of all rules of a tenant, as they are stored. */
+  async rulesLength(transaction: SqlExecutor, tenantId: string): Promise<number> {
+    const { rows } = await transaction.query<{ length: number }>(
+      'SELECT coalesce(sum(length(rules)), 0)::integer AS length FROM guardrails WHERE tenant_id = $1',
+      [tenantId],
+    );
+    return rows[0]!.length;
   }
 
   /** Changes what is given and nothing else. @returns undefined when it is not the tenant's */

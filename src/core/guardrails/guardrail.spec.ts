@@ -41,6 +41,12 @@ describe('a rule', () => {
     ['phone', '(415) 555-2671'],
     ['phone', '415-555-2671'],
     ['phone', '020 7946 0958'],
+    ['phone', '(0171) 1234567'],
+    ['phone', '0171/1234567'],
+    ['phone', '01711234567'],
+    ['phone', '+49 (171) 1234567'],
+    ['phone', '+49-171-12 34 567'],
+    ['phone', 'since +49 171 1234567 2026-11-21 00:00'],
     ['credit_card', '4111 1111 1111 1111'],
     ['credit_card', '4111-1111-1111-1111 2027'],
     ['credit_card', '378282246310005'],
@@ -57,6 +63,9 @@ describe('a rule', () => {
     ['email', 'a @ b.c and x@y'],
     ['phone', '2026-11-21 12:14:33, 1,234,567 and 12.345.678'],
     ['phone', 'order 123456'],
+    ['phone', `+${'1'.repeat(28)}`],
+    ['phone', '0123 4567 8901 2345 6789'],
+    ['phone', 'x+491711234567 and 01711234567x'],
     ['credit_card', '4111 1111 1111 1112'],
     ['credit_card', '12345678901234567890123'],
     ['ssn', '000-45-6789 and 123-45-67890'],
@@ -72,6 +81,7 @@ describe('a rule', () => {
     [`ghp_${'a1'.repeat(18)}`, true],
     ['-----BEGIN RSA PRIVATE KEY-----', true],
     [`eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`, true],
+    [`token:eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`, true],
     ['password = "hunter2hunter2"', true],
     ['risk-based approaches', false],
     ['the password is secret', false],
@@ -93,6 +103,40 @@ describe('a rule', () => {
     ['a', 'İ a', true],
   ])('of type keyword with %j, asked about %j, says %j', async (word, text, expected) => {
     expect(await matches({ type: 'keyword', words: [word] }, text)).toBe(expected);
+  });
+
+  it.each<[GuardrailRule, string]>([
+    [{ type: 'pii', entities: ['phone'] }, `+${'1'.repeat(28)}a `],
+    [{ type: 'pii', entities: ['phone'] }, `+1${'-1'.repeat(30)}a `],
+    [{ type: 'pii', entities: ['phone'] }, `01${'11'.repeat(16)}a `],
+    [{ type: 'pii', entities: ['phone'] }, `0${'1 '.repeat(25)}a,`],
+    [{ type: 'pii', entities: ['credit_card'] }, `${'4111-'.repeat(10)}x`],
+    [{ type: 'pii', entities: ['email'] }, `a@${'b.'.repeat(30)}1 `],
+    [{ type: 'pii', entities: ['ip'] }, `${'abcd:'.repeat(7)}zz `],
+    [{ type: 'pii', entities: ['iban'] }, `DE12 3${' A'.repeat(28)} `],
+    [{ type: 'secret' }, 'eyJ-'],
+    [{ type: 'secret' }, `eyJ-${'a'.repeat(200)}-`],
+    [{ type: 'secret' }, `SG.${'a'.repeat(32)}.a `],
+    [{ type: 'secret' }, `password${' '.repeat(8)}`],
+  ])('%j takes little time for %j over and over', (rule, piece) => {
+    const { finders } = guardrail(rule);
+    const text = piece.repeat(32_000 / piece.length);
+    const times = [1, 2, 3].map(() => {
+      const startedMs = performance.now();
+      for (const finder of finders) expect(finder.find(text, 0)).toBeUndefined();
+      return performance.now() - startedMs;
+    });
+    // A text of 32,000 characters is looked at in one piece; where an expression tries all ways, it takes 0.2 s and more.
+    expect(Math.min(...times)).toBeLessThan(60);
+  });
+
+  it('is looked for once, however often a guardrail says so', () => {
+    const rules: GuardrailRule[] = [{ type: 'secret' }, { type: 'pii', entities: ['ip'] }];
+    const made = (times: number): Guardrail =>
+      toGuardrail({
+        rules: Array.from({ length: times }, () => rules).flat(),
+      } as GuardrailDefinition);
+    expect(made(20).finders).toHaveLength(made(1).finders.length);
   });
 
   it.each([

@@ -34,7 +34,7 @@ const SHAPES = [
   '\\bSG\\.[\\w-]{16,32}\\.[\\w-]{16,64}',
   '\\bhf_[A-Za-z0-9]{30,64}\\b',
   // JSON web tokens and private keys.
-  '\\beyJ[\\w-]{8,4000}\\.eyJ[\\w-]{8,4000}\\.[\\w-]{8,1000}',
+  '(?<![\\w-])eyJ[\\w-]{8,4000}\\.eyJ[\\w-]{8,4000}\\.[\\w-]{8,1000}',
   '-----BEGIN (?:[A-Z]{2,10} ){0,3}PRIVATE KEY-----',
 ];
 
@@ -74,6 +74,7 @@ export function toGuardrail(definition: GuardrailDefinition): Guardrail {
   const finders: Finder[] = [];
   const patterns: TenantPattern[] = [];
   let maxLength = Infinity;
+  let looksForSecrets = false;
   for (const rule of rules) {
     switch (rule.type) {
       case 'regex': {
@@ -88,12 +89,13 @@ export function toGuardrail(definition: GuardrailDefinition): Guardrail {
         for (const entity of rule.entities) entities.add(entity);
         break;
       case 'secret':
-        finders.push(...secretFinders());
+        looksForSecrets = true;
         break;
       case 'max_length':
         maxLength = Math.min(maxLength, rule.max);
     }
   }
+  if (looksForSecrets) finders.push(...secretFinders());
   if (words.length > 0) finders.push(new KeywordFinder(words));
   for (const entity of entities) finders.push(personalDataFinder(entity));
   return { id, tenantId, name, action, appliesTo, finders, patterns, maxLength };

@@ -36,6 +36,10 @@ const WORDS = [
   '😀',
   'a 😀',
   '1',
+  'a a',
+  '# a',
+  '-#',
+  '😀 a',
 ];
 
 /** The same texts on every run. */
@@ -55,7 +59,9 @@ describe(KeywordFinder.name, () => {
   it.each(WORDS)(
     'finds %j at the same places, whether it is one of few words or of many',
     (word) => {
-      const [one, ofMany] = [new KeywordFinder([word]), new KeywordFinder([word, ...FILLERS])];
+      const one = new KeywordFinder([word]);
+      // Some begin with the word, or as it does.
+      const ofMany = new KeywordFinder([`${word}zz`, `${word}z z`, word, ...FILLERS]);
       let found = 0;
       for (const text of texts(4_000)) {
         const spans = [0, 1, 2, 5].map((from) => one.find(text, from));
@@ -75,4 +81,36 @@ describe(KeywordFinder.name, () => {
     expect(finder.find('an early and a late bird', 4)).toEqual({ start: 15, end: 19 });
     expect(finder.find('clearly latent', 0)).toBeUndefined();
   });
+
+  it('finds a phrase among those that it begins with, and those that begin with it', () => {
+    const finder = new KeywordFinder(['a b c', 'a b-', 'a b c d', ...FILLERS]);
+    expect(finder.find('x a b c d', 0)).toEqual({ start: 2, end: 9 });
+    expect(finder.find('x a b c de', 0)).toEqual({ start: 2, end: 7 });
+    expect(finder.find('x a b-c', 0)).toEqual({ start: 2, end: 6 });
+    expect(finder.find('x a bc', 0)).toBeUndefined();
+  });
+
+  it.each<[string, string[], string]>([
+    ['a long word that holds a phrase everywhere', ['z'.repeat(150)], 'z'],
+    ['many phrases that begin with one word', manyOf((index) => `a b${index}`), 'a b '],
+    [
+      'phrases that begin with each other',
+      manyOf((index) => `a${' a'.repeat(index % 90)}-x`),
+      'a ',
+    ],
+    ['phrases of symbols', manyOf((index) => `${'!'.repeat(1 + (index % 150))}x${index}`), '!'],
+  ])('takes little time for %s', (_, words, piece) => {
+    const finder = new KeywordFinder(words);
+    const text = piece.repeat(32_000 / piece.length);
+    const times = [1, 2, 3].map(() => {
+      const startedMs = performance.now();
+      finder.find(text, 0);
+      return performance.now() - startedMs;
+    });
+    expect(Math.min(...times)).toBeLessThan(100);
+  });
 });
+
+function manyOf(make: (index: number) => string): string[] {
+  return Array.from({ length: 5_000 }, (_, index) => make(index));
+}

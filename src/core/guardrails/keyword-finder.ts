@@ -24,31 +24,42 @@ interface Phrase {
 }
 
 /**
- * Finds whole words and phrases, whatever their case. Where there are many, words are looked up
- * rather than searched for, so a thousand of them cost as much as twenty.
+ * Finds whole words and phrases, whatever their case. Where there are many, they are looked up rather than
+ * searched for, so a thousand of them cost as much as twenty.
  */
 export class KeywordFinder implements Finder {
   private readonly searched: Phrase[] = [];
-  /** Phrases by the word they begin with. */
-  private readonly byFirstWord = new Map<string, Phrase[]>();
+  /** By the word they begin with. */
+  private readonly byWord = new Map<string, PhraseGroup>();
+  /** By their first character, where that is of no word. */
+  private readonly bySymbol = new Map<string, PhraseGroup>();
 
   constructor(words: readonly string[]) {
+    const groups = new Map<string, Phrase[]>();
     for (const word of words) {
       const text = word.trim().toLowerCase();
       const [first] = LEADING_WORD.exec(text) ?? [];
-      const phrase = {
-        text,
-        startsWithWord: first !== undefined,
-        endsInWord: ENDS_IN_WORD.test(text),
-      };
-      if (first === undefined || words.length <= MAX_SEARCHED) this.searched.push(phrase);
-      else this.byFirstWord.set(first, [...(this.byFirstWord.get(first) ?? []), phrase]);
+      const startsWithWord = first !== undefined;
+      const phrase = { text, startsWithWord, endsInWord: ENDS_IN_WORD.test(text) };
+      if (words.length <= MAX_SEARCHED) {
+        this.searched.push(phrase);
+        continue;
+      }
+      const key = first ?? text.charAt(0);
+      const group = groups.get(key);
+      if (group) group.push(phrase);
+      else groups.set(key, [phrase]);
+    }
+    for (const [key, phrases] of groups) {
+      const place = phrases[0]!.startsWithWord ? this.byWord : this.bySymbol;
+      place.set(key, new PhraseGroup(phrases));
     }
   }
 
   find(text: string, from: number): Span | undefined {
     const lower = toLowerInPlace(text);
     let found = this.findByWord(lower, from);
+    found = this.findBySymbol(lower, from, found?.start ?? lower.length) ?? found;
     for (const phrase of this.searched) {
       const start = search(lower, phrase, from, found?.start ?? lower.length);
       if (start !== undefined) found = { start, end: start + phrase.text.length };
@@ -57,15 +68,61 @@ export class KeywordFinder implements Finder {
   }
 
   private findByWord(lower: string, from: number): Span | undefined {
-    if (this.byFirstWord.size === 0) return undefined;
+    if (this.byWord.size === 0) return undefined;
     // A word that begins before `from` must not be taken for one that begins at it.
     WORD.lastIndex = Math.max(0, from - 1);
     for (let match = WORD.exec(lower); match; match = WORD.exec(lower)) {
       const start = match.index;
       if (start < from) continue;
-      const phrases = this.byFirstWord.get(match[0]) ?? [];
-      const phrase = phrases.find((each) => standsAt(lower, each, start));
-      if (phrase !== undefined) return { start, end: start + phrase.text.length };
+      const span = this.byWord.get(match[0])?.at(lower, start);
+      if (span) return span;
+    }
+    return undefined;
+  }
+
+  private findBySymbol(lower: string, from: number, end: number): Span | undefined {
+    if (this.bySymbol.size === 0) return undefined;
+    for (let start = from; start < end; start++) {
+      const span = this.bySymbol.get(lower.charAt(start))?.at(lower, start);
+      if (span) return span;
+    }
+    return undefined;
+  }
+}
+
+/** Phrases of which it takes few comparisons to tell whether one stands at a place, however many they are. */
+class PhraseGroup {
+  private readonly sorted: readonly Phrase[];
+  /** For each of them the longest other one that it begins with: its index, or -1. */
+  private readonly within: readonly number[];
+  private readonly longest: number;
+
+  constructor(phrases: readonly Phrase[]) {
+    this.sorted = phrases.toSorted((one, other) => (one.text < other.text ? -1 : 1));
+    this.longest = phrases.reduce((most, { text }) => Math.max(most, text.length), 0);
+    const within: number[] = [];
+    for (const [index, { text }] of this.sorted.entries()) {
+      let shorter = index - 1;
+      while (shorter >= 0 && !text.startsWith(this.sorted[shorter]!.text)) {
+        shorter = within[shorter]!;
+      }
+      within.push(shorter);
+    }
+    this.within = within;
+  }
+
+  /** One that stands in the text at `start`. What stands there begins with none that is sorted behind it. */
+  at(lower: string, start: number): Span | undefined {
+    const there = lower.slice(start, start + this.longest);
+    let [index, behind] = [-1, this.sorted.length];
+    while (behind - index > 1) {
+      const middle = (index + behind) >> 1;
+      if (this.sorted[middle]!.text <= there) index = middle;
+      else behind = middle;
+    }
+    for (; index >= 0; index = this.within[index]!) {
+      const phrase = this.sorted[index]!;
+      if (standsAt(lower, phrase, start)) return { start, end: start + phrase.text.length };
     }
     return undefined;
   }
@@ -73,12 +130,20 @@ export class KeywordFinder implements Finder {
 
 /** Where a phrase stands first, from `from` on and before `end`. */
 function search(lower: string, phrase: Phrase, from: number, end: number): number | undefined {
-  const { text } = phrase;
-  for (let at = lower.indexOf(text, from); at !== -1; at = lower.indexOf(text, at + 1)) {
-    if (at >= end) return undefined;
+  const { text, startsWithWord } = phrase;
+  for (let at = lower.indexOf(text, from); at !== -1 && at < end;) {
     if (standsAt(lower, phrase, at)) return at;
+    // Within the rest of a word it can't begin: a long one may hold it thousands of times.
+    at = lower.indexOf(text, startsWithWord ? endOfWord(lower, at) : at + 1);
   }
   return undefined;
+}
+
+/** @param index of one of the word's characters */
+function endOfWord(text: string, index: number): number {
+  WORD.lastIndex = index;
+  WORD.exec(text);
+  return WORD.lastIndex;
 }
 
 /** Whether a phrase stands at a place, and is no part of longer words there. */

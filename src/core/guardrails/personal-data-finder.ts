@@ -18,9 +18,12 @@ const LENGTHS = new Map(
 const EMAIL =
   /(?<![a-z0-9._%+-])[a-z0-9._%+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?![a-z0-9])/i;
 const SSN = /(?<![\d-])(?!000|666|9\d\d)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}(?!-?\d)/;
-/** International with its plus; North American; or with a leading zero, as at home in many countries. */
+/**
+ * International with its plus; North American; or with a leading zero, as at home in many countries. Between groups of
+ * digits a separator must stand: where it may be left out, a run of digits falls into groups in thousands of ways.
+ */
 const PHONE =
-  /(?<![\w+.-])(?:\+\d{1,3}[ ./-]?(?:\(\d{1,4}\)[ ./-]?)?\d{1,5}(?:[ ./-]?\d{1,5}){1,5}|(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}|\(?0\d{1,4}\)?(?:[ ./-]?\d{2,8}){1,4})(?![\w-]|\.\d)/;
+  /(?<![\w+.-])(?:\+(?:\d{1,3}[ ./-]?\(\d{1,4}\)[ ./-]?)?\d{1,15}(?:[ ./-]\d{1,15}){0,8}|(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}|\(?0\d{1,14}(?:\)[ ./-]?\d{2,14})?(?:[ ./-]\d{2,14}){0,4})(?![\w-]|\.\d)/;
 const CARD = /(?<![\d.])[2-6]\d{3}(?:[ -]?\d){9,40}(?!\d)/;
 const IP =
   /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d|\w)|(?<![\w.:])(?:[0-9a-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4})?(?![\w:])/i;
@@ -32,7 +35,7 @@ export function personalDataFinder(kind: PersonalData): Finder {
     case 'email':
       return new PatternFinder(EMAIL);
     case 'phone':
-      return new PatternFinder(PHONE, whole(isPhone));
+      return new PatternFinder(PHONE, findPhone);
     case 'credit_card':
       return new PatternFinder(CARD, findCard);
     case 'ssn':
@@ -49,9 +52,16 @@ function whole(isReal: (match: string) => boolean) {
     isReal(match) ? { start, end: start + match.length } : undefined;
 }
 
-function isPhone(match: string): boolean {
-  const digits = match.replace(/\D/g, '').length;
-  return digits >= (match.startsWith('+') ? 8 : 9) && digits <= 15;
+/** A number of at most 15 digits; an international one may have other numbers behind it, such as a date. */
+function findPhone(match: string, _text: string, start: number): Span | undefined {
+  const isInternational = match.startsWith('+');
+  for (let end = match.length; end > 0; end = match.lastIndexOf(' ', end - 1)) {
+    const digits = match.slice(0, end).replace(/\D/g, '').length;
+    if (digits < (isInternational ? 8 : 9)) return undefined;
+    if (digits <= 15) return { start, end: start + end };
+    if (!isInternational) return undefined;
+  }
+  return undefined;
 }
 
 /** `::` alone is punctuation rather than anybody's address. */

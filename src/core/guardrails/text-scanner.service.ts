@@ -6,6 +6,7 @@ import type { Guardrail } from './guardrail.js';
 import { GuardrailGoneError, ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
 import { PatternScanPool } from './pattern-scan.pool.js';
 import { compileTenantPattern, type TenantPattern } from './guardrail-rule.js';
+import { ScanTurns, type ScanTurn } from './scan-turns.js';
 
 /** Texts to look at, and which part of a larger whole they are. */
 export interface Scan {
@@ -33,7 +34,9 @@ export interface ScanOutcome {
 /** Longer texts are looked at in slices, or by other threads. */
 const MAX_TEXT_AT_ONCE = 32 * 1024;
 /** Instructions times characters: 10 ms for the worst pattern there is, at 40 ns each. */
-const MAX_PATTERN_COST_AT_ONCE = 250_000;
+const MAX_COST_AT_ONCE = 250_000;
+/** What a finder counts as, of those: as much as words that nearly match take. */
+const FINDER_SIZE = 4;
 /** A match may take this much; one that is longer and undecided counts. */
 export const MAX_MATCH_LENGTH = 1_000;
 
@@ -41,7 +44,6 @@ export const MAX_MATCH_LENGTH = 1_000;
 const MAX_PATTERN_SIZE_AT_ONCE = 300;
 
 const SLICE_LENGTH = 8 * 1024;
-const TURN_MS = 5;
 const MAX_COMPILED = 500;
 
 /** Looks at texts for what guardrails forbid, without holding up the event loop. */
@@ -49,6 +51,7 @@ const MAX_COMPILED = 500;
 export class TextScanner {
   private readonly logger = new Logger(TextScanner.name);
   private readonly compiled = new Map<string, RE2JS>();
+  private readonly turns = new ScanTurns();
 
   constructor(private readonly pool: PatternScanPool) {}
 
@@ -57,7 +60,8 @@ export class TextScanner {
     const length = scan.texts.reduce((sum, text) => sum + text.length, 0);
     let size = 0;
     let largest = 0;
-    for (const { patterns } of guardrails) {
+    for (const { patterns, finders } of guardrails) {
+      size += finders.length * FINDER_SIZE;
       for (const pattern of patterns) {
         size += pattern.size;
         largest = Math.max(largest, pattern.size);
@@ -65,7 +69,7 @@ export class TextScanner {
     }
     const isQuick =
       length <= MAX_TEXT_AT_ONCE &&
-      length * size <= MAX_PATTERN_COST_AT_ONCE &&
+      length * size <= MAX_COST_AT_ONCE &&
       largest <= MAX_PATTERN_SIZE_AT_ONCE;
     return isQuick ? this.scanAtOnce(guardrails, scan) : this.scanInTurns(guardrails, scan);
   }
@@ -89,15 +93,20 @@ export class TextScanner {
 
   private async scanInTurns(guardrails: readonly Guardrail[], scan: Scan): Promise<ScanOutcome> {
     const outcome = noMatch();
-    const turns = new Turns();
     for (const guardrail of guardrails) {
+      const turn = this.turns.begin(guardrail.tenantId);
       if (scan.characters > guardrail.maxLength) outcome.matched.push(guardrail);
-      else if (await anyInSlices(guardrail.finders, scan, outcome, turns)) {
+      else if (await anyInSlices(guardrail.finders, scan, outcome, turn)) {
         outcome.matched.push(guardrail);
+      } else if (guardrail.finders.length > 0 && scan.signal?.aborted) {
+        outcome.unfinished.push(guardrail);
       }
     }
     const rest = guardrails.filter(
-      (guardrail) => guardrail.patterns.length > 0 && !outcome.matched.includes(guardrail),
+      (guardrail) =>
+        guardrail.patterns.length > 0 &&
+        !outcome.matched.includes(guardrail) &&
+        !outcome.unfinished.includes(guardrail),
     );
     for (const guardrail of rest) await this.scanPatterns(guardrail, scan, outcome);
     return outcome;
@@ -145,8 +154,12 @@ export class TextScanner {
     limit: number,
     signal: CancelSignal,
   ): Promise<Span[]> {
+    const turn = this.turns.begin(tenantId);
     const searches = [
-      ...finders.map((finder) => (from: number) => finder.find(text, from)),
+      ...finders.map((finder) => async (from: number) => {
+        await turn.next();
+        return finder.find(text, from);
+      }),
       ...patterns.map(({ pattern, flags }) => async (from: number) => {
         const job = { patterns: [{ pattern, flags }], texts: [text], from, wantsPlace: true };
         return (await this.pool.search(tenantId, job, { signal }))[0];
@@ -207,26 +220,15 @@ class Judge {
   }
 }
 
-/** Gives the event loop a turn whenever some milliseconds have gone by. */
-class Turns {
-  private startedMs = performance.now();
-
-  async next(): Promise<void> {
-    if (performance.now() - this.startedMs < TURN_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    this.startedMs = performance.now();
-  }
-}
-
 /**
  * Looks at long texts a slice at a time. Slices reach into their neighbours by the length of the
- * longest match, so that none is torn.
+ * longest match, so that none is torn. Ends when nobody waits for it any more.
  */
 async function anyInSlices(
   finders: readonly Finder[],
   scan: Scan,
   outcome: ScanOutcome,
-  turns: Turns,
+  turn: ScanTurn,
 ): Promise<boolean> {
   if (finders.length === 0) return false;
   const judge = new Judge(scan, outcome);
@@ -235,7 +237,8 @@ async function anyInSlices(
       const contextStart = Math.max(0, start - MAX_MATCH_LENGTH);
       const slice = text.slice(contextStart, start + SLICE_LENGTH + MAX_MATCH_LENGTH);
       for (const finder of finders) {
-        await turns.next();
+        await turn.next();
+        if (scan.signal?.aborted) return false;
         const span = finder.find(slice, start - contextStart);
         if (!span) continue;
         const isInNext = contextStart + span.start >= start + SLICE_LENGTH;

@@ -7,7 +7,10 @@ import type { JsonObject } from '../../../platform/http/json-body.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { GuardrailDirectory } from '../../../core/guardrails/guardrail-directory.service.js';
-import { MAX_GUARDRAILS_PER_TENANT } from '../../../core/guardrails/guardrail-rule.js';
+import {
+  MAX_GUARDRAILS_PER_TENANT,
+  MAX_STORED_RULES_PER_TENANT,
+} from '../../../core/guardrails/guardrail-rule.js';
 import { GuardrailTriggerLog } from '../../../core/guardrails/guardrail-trigger.log.js';
 import {
   GuardrailRepository,
@@ -66,13 +69,12 @@ export class CustomerGuardrailsService {
     };
     const made = await this.database.transaction(async (client) => {
       const limit = MAX_GUARDRAILS_PER_TENANT;
+      await this.guardrails.lockTenant(client, tenantId);
       const record = await this.guardrails.insert(client, tenantId, draft, keyType, limit);
-      if (record)
-        await this.record(client, author, tenantId, 'create', {
-          id: record.id,
-          before: null,
-          after: record,
-        });
+      if (!record) return undefined;
+      await this.assertRoom(client, tenantId);
+      const change = { id: record.id, before: null, after: record };
+      await this.record(client, author, tenantId, 'create', change);
       return record;
     });
     if (!made) {
@@ -98,9 +100,12 @@ export class CustomerGuardrailsService {
     const rules = body.rules && (await this.readRules(tenantId, body.rules));
     const change = { name, description, ...rules, action, appliesTo, isEnabled };
     const changed = await this.database.transaction(async (client) => {
+      if (rules) await this.guardrails.lockTenant(client, tenantId);
       const before = await this.guardrails.lock(client, tenantId, id);
       const after = before && (await this.guardrails.update(client, tenantId, id, change));
-      if (after) await this.record(client, author, tenantId, 'update', { id, before, after });
+      if (!after) return undefined;
+      if (rules) await this.assertRoom(client, tenantId);
+      await this.record(client, author, tenantId, 'update', { id, before, after });
       return after;
     });
     this.directory.forget(tenantId);
@@ -154,6 +159,16 @@ export class CustomerGuardrailsService {
       is_flagged: matches.some((match) => match.action === 'flag' && match.is_finished),
       matches,
     };
+  }
+
+  /** @throws InvalidRequestError when the tenant's rules are longer together than they may be */
+  private async assertRoom(transaction: SqlExecutor, tenantId: string): Promise<void> {
+    const length = await this.guardrails.rulesLength(transaction, tenantId);
+    if (length <= MAX_STORED_RULES_PER_TENANT) return;
+    throw new InvalidRequestError(
+      'rules',
+      `All rules of an account may have ${MAX_STORED_RULES_PER_TENANT} characters together, and with this it would be ${length}. Delete guardrails, or use fewer words.`,
+    );
   }
 
   private record(

@@ -1,5 +1,7 @@
 import {
+  LEAST_CHARACTERS_OF_WORD,
   MAX_PATTERN_LENGTH,
+  MAX_RULE_CHARACTERS,
   MAX_TEXT_LENGTH,
   MAX_WORDS,
   MAX_WORD_LENGTH,
@@ -25,7 +27,18 @@ const FIELDS: Record<GuardrailRule['type'], readonly string[]> = {
  * @throws InvalidRequestError naming the field at fault, such as `rules.0.pattern`
  */
 export function readGuardrailRules(rules: readonly unknown[]): GuardrailRule[] {
-  return rules.map((rule, index) => readRule(rule, `rules.${index}`));
+  const read = rules.map((rule, index) => readRule(rule, `rules.${index}`));
+  if (read.reduce((sum, rule) => sum + charactersOf(rule), 0) <= MAX_RULE_CHARACTERS) return read;
+  throw new InvalidRequestError(
+    'rules',
+    `\`rules\` must have at most ${MAX_RULE_CHARACTERS} characters in all patterns and words, where a word counts at least ${LEAST_CHARACTERS_OF_WORD}.`,
+  );
+}
+
+function charactersOf(rule: GuardrailRule): number {
+  if (rule.type === 'regex') return rule.pattern.length;
+  if (rule.type !== 'keyword') return 0;
+  return rule.words.reduce((sum, word) => sum + Math.max(word.length, LEAST_CHARACTERS_OF_WORD), 0);
 }
 
 function readRule(rule: unknown, path: string): GuardrailRule {

@@ -1,0 +1,46 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { told } from '../table.mjs';
+import { makeBody } from './prompts.mjs';
+import { addGuardrail, deleteGuardrails } from './share-attack.mjs';
+
+const CALLERS = 40;
+const LASTS_MS = 6_000;
+const GUARDRAILS_OF_IT = 40;
+/** Numbers that are none, and tokens that are none: what has an expression of the gateway's own try the most. */
+const SHORT_PROMPTS = [`+${'1'.repeat(28)}a `.repeat(1_000), 'eyJ-'.repeat(8_000)];
+const LONG_PROMPTS = SHORT_PROMPTS.map((prompt) => prompt.repeat(10));
+const PERSONAL_DATA = ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip'];
+
+/** One tenant has many guardrails of the kinds that the gateway looks for by itself, and prompts that are hard on them. */
+export const ownRulesAttack = {
+  id: 'own-rules',
+  before: {
+    "the neighbour's p99": '9438 ms, 280 of 340 lost',
+    'the process': 'answers nobody within 10 s',
+  },
+  async run(stronghold) {
+    const rules = [{ type: 'secret' }, { type: 'pii', entities: PERSONAL_DATA }];
+    for (let index = 0; index < GUARDRAILS_OF_IT; index++)
+      await addGuardrail(stronghold, { rules });
+    const bodies = [...SHORT_PROMPTS, ...LONG_PROMPTS].map((prompt) =>
+      JSON.stringify(makeBody('chat', { model: 'bench/liar', plan: {}, prompt })),
+    );
+    const untilMs = Date.now() + LASTS_MS;
+    let answers = 0;
+    const ask = async (first) => {
+      for (let next = first; Date.now() < untilMs; next++) {
+        const body = bodies[next % bodies.length];
+        const signal = AbortSignal.timeout(Math.max(1, untilMs - Date.now()));
+        await stronghold.call('/v1/chat/completions', { body, signal }).then(
+          () => answers++,
+          () => wait(10),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: CALLERS }, (_, index) => ask(index)));
+    return [told('answers', answers)];
+  },
+  async cleanUp(stronghold) {
+    await deleteGuardrails(stronghold, stronghold.keys.attacker);
+  },
+};
