@@ -1,6 +1,6 @@
 import { countCodePoints } from '../../canonical/prompt-size.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import { parseJsonTexts } from './prompt-texts.js';
+import { JsonTexts } from './prompt-texts.js';
 import { MAX_MATCH_LENGTH, type Scan } from './text-scanner.service.js';
 
 /** Characters that come together before they are looked at; each look repeats the last 1,000. */
@@ -119,7 +119,7 @@ export class OutputBuffer {
       for (const { pieces, isJson } of choice.channels.values()) {
         const text = pieces.join('');
         texts.push(text);
-        if (isJson) texts.push(...parseJsonTexts(text));
+        if (isJson) for (const inner of new JsonTexts().of(text)) texts.push(inner);
       }
     }
     return { texts, characters };

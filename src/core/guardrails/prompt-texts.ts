@@ -1,11 +1,14 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import {
+  isJsonObject,
+  MAX_DEPTH,
+  MAX_PARTS,
+  type JsonObject,
+} from '../../platform/http/json-body.js';
+import { scanTopLevelMembers } from '../../platform/http/top-level-members.js';
 
 /** Fewer digits identify nobody. */
 const LEAST_NUMBER = 1_000_000;
-
-/** JSON may nest as deep as its text is long; nothing that means something nests so deep. */
-const MAX_DEPTH = 200;
 
 /** Members of a body, of whatever dialect, that a model does not read. */
 const CONTROL_MEMBERS = new Set([
@@ -65,14 +68,20 @@ const FREE_FORM_MEMBERS = new Set(['input']);
  * written is not left out.
  */
 export function promptTexts({ body }: Pick<CanonicalRequest, 'body'>): string[] {
-  const texts: string[] = [];
+  const texts: PromptTexts = { all: [], inJson: new JsonTexts() };
   for (const [key, value] of Object.entries(body.value)) {
     if (!CONTROL_MEMBERS.has(key)) collect(value, texts);
   }
-  return texts;
+  return texts.all;
 }
 
-function collect(value: unknown, texts: string[]): void {
+interface PromptTexts {
+  readonly all: string[];
+  /** Of strings that are JSON themselves. */
+  readonly inJson: JsonTexts;
+}
+
+function collect(value: unknown, texts: PromptTexts): void {
   if (typeof value === 'string') {
     addText(value, texts);
   } else if (Array.isArray(value)) {
@@ -82,18 +91,18 @@ function collect(value: unknown, texts: string[]): void {
   }
 }
 
-function collectMembers(object: JsonObject, texts: string[]): void {
+function collectMembers(object: JsonObject, texts: PromptTexts): void {
   for (const key of Object.keys(object)) {
     if (isStructure(key, object[key])) continue;
     if (NAMING_MEMBERS.has(key) && isJsonObject(object[key])) {
-      texts.push(...Object.keys(object[key]));
+      texts.all.push(...Object.keys(object[key]));
     }
     const encoded = key === 'data' && object.type !== 'text' ? object[key] : undefined;
     if (typeof encoded === 'string') {
       const text = decodeText(object, encoded);
-      if (text !== undefined) texts.push(text);
+      if (text !== undefined) texts.all.push(text);
     } else if (FREE_FORM_MEMBERS.has(key)) {
-      collectJsonTexts(object[key], texts);
+      collectJsonTexts(object[key], texts.all);
     } else {
       collect(object[key], texts);
     }
@@ -121,20 +130,21 @@ function decodeText(object: JsonObject, base64: string): string | undefined {
 const DATA_URL = /^data:([^;,]{0,100})((?:;[^;,]{1,100}){0,4}),/i;
 
 /** Of a data URL the text that it holds, if it holds any. */
-function addText(text: string, texts: string[]): void {
+function addText(text: string, texts: PromptTexts): void {
   const match = text.startsWith('data:') ? DATA_URL.exec(text.slice(0, 600)) : null;
   if (!match) {
     if (text === '') return;
-    texts.push(text);
+    texts.all.push(text);
     // Arguments and results of tools are often JSON, whose escapes would hide what they say.
-    if (/^\s{0,100}[[{"]/.test(text)) texts.push(...parseJsonTexts(text));
+    if (!/^\s{0,100}[[{"]/.test(text)) return;
+    for (const inner of texts.inJson.of(text)) texts.all.push(inner);
     return;
   }
   const [head, mediaType = '', parameters = ''] = match;
   const isBase64 = /;base64$/i.test(parameters);
   if (isBase64 && !/^(?:text\/|application\/(?:json|xml)$)/i.test(mediaType)) return;
   const content = text.slice(head.length);
-  texts.push(isBase64 ? Buffer.from(content, 'base64').toString('utf8') : text);
+  texts.all.push(isBase64 ? Buffer.from(content, 'base64').toString('utf8') : text);
 }
 
 /** Adds every string of a JSON value, its keys included, and every long number. */
@@ -153,29 +163,36 @@ function collectJsonTexts(value: unknown, texts: string[]): void {
   }
 }
 
-/**
- * The strings of a JSON text, in which its escapes would hide them. Nothing for a text that is no
- * JSON, which hides nothing.
- */
-export function parseJsonTexts(json: string): string[] {
-  const texts: string[] = [];
-  // Without an escape the text itself shows all there is.
-  if (!json.includes('\\') || nestsTooDeep(json)) return texts;
-  try {
-    collectJsonTexts(JSON.parse(json), texts);
-  } catch {
-    // The text as it is has been looked at.
+/** Reads JSON texts. Together they may be made of as much as a body, since each part takes a moment and memory. */
+export class JsonTexts {
+  private parts = 0;
+
+  /**
+   * The strings of a JSON text, in which its escapes would hide them. Nothing for a text that is no
+   * JSON, which hides nothing; of one that is made of too much, or nests too deep, the text without its escapes.
+   */
+  of(json: string): string[] {
+    // Without an escape the text itself shows all there is.
+    if (!json.includes('\\')) return [];
+    const { parts, depth } = scanTopLevelMembers(Buffer.from(json), MAX_PARTS - this.parts);
+    this.parts += parts;
+    if (this.parts > MAX_PARTS || depth > MAX_DEPTH) return [unescape(json)];
+    const texts: string[] = [];
+    try {
+      collectJsonTexts(JSON.parse(json), texts);
+    } catch {
+      // The text as it is has been looked at.
+    }
+    return texts;
   }
-  return texts;
 }
 
-function nestsTooDeep(json: string): boolean {
-  let depth = 0;
-  for (let index = 0; index < json.length; index++) {
-    const unit = json.charCodeAt(index);
-    if (unit === 0x5b || unit === 0x7b) depth++;
-    else if (unit === 0x5d || unit === 0x7d) depth--;
-    if (depth > MAX_DEPTH) return true;
-  }
-  return false;
+const ESCAPED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+function unescape(json: string): string {
+  return json.replaceAll(/\\(?:u[0-9a-fA-F]{4}|[^])/g, (escape) =>
+    escape.length === 6
+      ? String.fromCharCode(parseInt(escape.slice(2), 16))
+      : (ESCAPED[escape.charAt(1)] ?? escape.charAt(1)),
+  );
 }

@@ -32,13 +32,13 @@ export interface JsonBody<Value extends JsonObject = JsonObject> {
 }
 
 /** Real bodies nest less than 30 deep; deeper ones only serve to exhaust a recursive reader. */
-const MAX_DEPTH = 200;
+export const MAX_DEPTH = 200;
 /**
  * Objects, arrays, members and strings in arrays. Six thousand turns with tool calls stay below it.
  * A body of nothing else parses in about 60 ms and becomes 7 MB of objects; ten times as many would
  * stop everybody else for seconds.
  */
-const MAX_PARTS = 100_000;
+export const MAX_PARTS = 100_000;
 /** At the top, where each is remembered with its place. Vendors' requests have up to fifty. */
 const MAX_TOP_LEVEL_MEMBERS = 1_000;
 /** What an object takes in V8, which is about what a member takes with the string that it holds. */

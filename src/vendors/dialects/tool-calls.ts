@@ -1,6 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { ToolDefinition } from '../../canonical/canonical-request.js';
-import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import type { CanonicalMessage, ToolDefinition } from '../../canonical/canonical-request.js';
+import {
+  isJsonObject,
+  MAX_DEPTH,
+  MAX_PARTS,
+  type JsonObject,
+} from '../../platform/http/json-body.js';
+import { scanTopLevelMembers } from '../../platform/http/top-level-members.js';
+import { unsupported } from '../upstream-error.js';
+
+/** Whatever does not begin so is parsed for nothing. */
+const OBJECT = /^\s*\{/;
 
 /** For the system prompt, where a model cannot be made to answer by a call. */
 export const JSON_INSTRUCTION =
@@ -25,12 +35,35 @@ export function unusedToolName(tools: readonly ToolDefinition[], wanted: string)
 
 /** A tool call's arguments as the object that most vendors want; undefined where they are none. */
 export function toolInput(text: string): JsonObject | undefined {
-  if (text.trim() === '') return {};
+  if (!OBJECT.test(text)) return text.trim() === '' ? {} : undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     // A model may have written half an object, and a free-form tool takes any text.
     return undefined;
+  }
+}
+
+/**
+ * To be called before arguments are read: together they may be made of as much as a body, and nest as deep, for they are
+ * parsed and written as one is.
+ *
+ * @param param the request's field that holds the conversation
+ * @throws UpstreamError `unsupported`
+ */
+export function assertToolInputs(messages: readonly CanonicalMessage[], param: string): void {
+  let parts = 0;
+  for (const message of messages) {
+    for (const part of message.parts) {
+      if (part.type !== 'tool_call' || !OBJECT.test(part.arguments)) continue;
+      const scan = scanTopLevelMembers(Buffer.from(part.arguments), MAX_PARTS - parts);
+      parts += scan.parts;
+      if (parts <= MAX_PARTS && scan.depth <= MAX_DEPTH) continue;
+      throw unsupported(
+        param,
+        `The arguments of earlier tool calls nest more than ${MAX_DEPTH} levels deep, or are made of more than ${MAX_PARTS} objects, arrays, members and strings in arrays, which is too much to be told this model.`,
+      );
+    }
   }
 }

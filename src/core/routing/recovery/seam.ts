@@ -131,5 +131,5 @@ function isSameSpace(one: string, other: string): boolean {
 }
 
 function indentOf(spaces: string): string {
-  return spaces.slice(spaces.search(/[^\n\r\u2028\u2029]*$/u));
+  return spaces.split(LINE_BREAK).at(-1)!;
 }

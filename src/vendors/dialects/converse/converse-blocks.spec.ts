@@ -27,6 +27,21 @@ describe(DocumentNames.name, () => {
       'a 3',
     ]);
     expect(names.next(long)).toBe('y'.repeat(200));
-    expect(names.next(long)).toBe(`${'y'.repeat(198)} 2`);
+    expect(names.next(long)).toBe(`${'y'.repeat(193)} 2`);
+  });
+
+  it.each([
+    ['one name', () => 'a.pdf'],
+    ['long names that begin alike', (index: number) => `${'y'.repeat(220)}${index}.pdf`],
+    [
+      'names of which every other one is numbered',
+      (index: number) => (index % 2 ? 'a' : `a ${index}`),
+    ],
+  ])('take little time for thousands of %s', (_, nameOf) => {
+    const names = new DocumentNames();
+    const startedMs = performance.now();
+    const given = Array.from({ length: 16_000 }, (_each, index) => names.next(nameOf(index)));
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(new Set(given).size).toBe(given.length);
   });
 });

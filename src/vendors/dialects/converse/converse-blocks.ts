@@ -24,6 +24,9 @@ const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
 
 const MAX_LENGTH = 200;
 
+/** Of a name that gets a number. */
+const MAX_STEM_LENGTH = MAX_LENGTH - ' 100000'.length;
+
 const FALLBACK = 'document';
 
 /**
@@ -32,17 +35,25 @@ const FALLBACK = 'document';
  */
 export class DocumentNames {
   private readonly taken = new Set<string>();
+  /** The next number of each name that has had one: a request may have thousands of one name. */
+  private readonly counts = new Map<string, number>();
 
   /** @param filename the caller's own name of the file */
   next(filename: string | undefined): string {
     const base = clean(filename) || FALLBACK;
-    let name = base;
-    for (let count = 2; this.taken.has(name); count++) {
-      const suffix = ` ${count}`;
-      name = base.slice(0, MAX_LENGTH - suffix.length).trimEnd() + suffix;
-    }
+    const name = this.taken.has(base) ? this.numbered(base) : base;
     this.taken.add(name);
     return name;
+  }
+
+  private numbered(base: string): string {
+    const stem = base.slice(0, MAX_STEM_LENGTH).trimEnd();
+    for (let count = this.counts.get(stem) ?? 2; ; count++) {
+      const name = `${stem} ${count}`;
+      if (this.taken.has(name)) continue;
+      this.counts.set(stem, count + 1);
+      return name;
+    }
   }
 }
 

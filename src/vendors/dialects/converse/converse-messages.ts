@@ -9,7 +9,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/canonical-request.js';
-import { toolInput } from '../tool-calls.js';
+import { assertToolInputs, toolInput } from '../tool-calls.js';
 import { signatureBy } from '../../../canonical/canonical-event.js';
 import { type JsonObject } from '../../../platform/http/json-body.js';
 import { unsupported } from '../../upstream-error.js';
@@ -53,6 +53,7 @@ export function converseMessages(
   { messages }: Pick<CanonicalPrompt, 'messages'>,
   options: ConverseMessagesOptions,
 ): ConverseMessages {
+  assertToolInputs(messages, options.param);
   const isTold = !options.hasTools && messages.some(hasToolParts);
   const writer = new MessageWriter(options, isTold);
   for (const message of messages) writer.add(message);

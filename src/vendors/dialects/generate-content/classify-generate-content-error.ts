@@ -35,7 +35,7 @@ const LACKING =
 
 /** What the operator has to mend though it is called a bad request, or too many of them. */
 const OPERATORS =
-  /api key|billing|credits? (?:are|is) depleted|spend(?:ing)? cap|location is not supported|service agents? .* (?:provisioned|permission)/i;
+  /api key|billing|credits? (?:are|is) depleted|spend(?:ing)? cap|location is not supported|service agents? .{0,200} (?:provisioned|permission)/i;
 
 /** The vendor's ways of spelling credentials; its messages are passed on to callers, an echoed key is not. */
 const KEY_LIKE = /\bya29\.[\w-]{8,}|\bAIza[\w-]{20,}|\bBearer\s+[\w*.~+/=-]{8,}/gi;

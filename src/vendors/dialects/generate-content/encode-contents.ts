@@ -9,7 +9,7 @@ import { once } from '../../../canonical/once.js';
 import { conversationField } from '../../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError } from '../../upstream-error.js';
-import { toolInput } from '../tool-calls.js';
+import { assertToolInputs, toolInput } from '../tool-calls.js';
 import { encodeAudio, encodeMedia } from './encode-media.js';
 import { SKIP_SIGNATURE_CHECK, readThoughtSignature } from './thought-signatures.js';
 import type { ModelTraits } from './model-traits.js';
@@ -56,6 +56,7 @@ class ConversationEncoder {
 
   encode(): EncodedContents {
     const { messages } = this.request.prompt();
+    assertToolInputs(messages, this.param);
     const system = messages.filter(({ role }) => role === 'system').flatMap(textsOf);
     for (const message of messages) {
       if (message.role === 'assistant') this.append('model', this.modelParts(message.parts));

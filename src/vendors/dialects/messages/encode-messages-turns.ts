@@ -10,7 +10,7 @@ import type {
 } from '../../../canonical/canonical-request.js';
 import { type UpstreamError, unsupported } from '../../upstream-error.js';
 import { type JsonObject } from '../../../platform/http/json-body.js';
-import { mapToolId, toolInput } from '../tool-calls.js';
+import { assertToolInputs, mapToolId, toolInput } from '../tool-calls.js';
 import { readThinkingBlock } from './thinking-blocks.js';
 
 const IMAGE_TYPES: Record<string, string> = {
@@ -42,6 +42,7 @@ export function encodeTurns(
   messages: readonly CanonicalMessage[],
   signatureIssuer: string,
 ): { system: Block[]; turns: Turn[] } {
+  assertToolInputs(messages, 'messages');
   const system: Block[] = [];
   const turns: Turn[] = [];
   for (const { role, parts } of messages) {

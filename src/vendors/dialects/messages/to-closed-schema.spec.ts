@@ -87,6 +87,18 @@ describe(toClosedSchema.name, () => {
     expect(toClosedSchema(schema as Record<string, unknown>)).toBeUndefined();
   });
 
+  it.each([
+    ['lead on thousands of times', (next: number) => next, true],
+    ['lead back after thousands', (next: number) => next % 20_000, false],
+  ])('tells whether definitions that %s can be said', (_, nextOf, canBe) => {
+    const names = Array.from({ length: 20_000 }, (_each, index) => index);
+    const $defs: Record<string, object> = Object.fromEntries(
+      names.map((index) => [`d${index}`, { $ref: `#/$defs/d${nextOf(index + 1)}` }]),
+    );
+    $defs.d20000 = { type: 'string' };
+    expect(toClosedSchema({ $ref: '#/$defs/d0', $defs }) !== undefined).toBe(canBe);
+  });
+
   it('takes one definition used twice for no recursion', () => {
     const schema = object(
       { a: { $ref: '#/definitions/leaf' }, b: { $ref: '#/definitions/leaf' } },

@@ -125,7 +125,10 @@ class SchemaCloser {
   }
 }
 
-/** Whether a definition leads back to itself. */
+/**
+ * Whether a definition leads back to itself: what is left when those are taken away, one after the other, that lead to none
+ * that is left. Step by step, since a caller's may lead on thousands of times.
+ */
 function refersToItself(schema: JsonObject): boolean {
   const definitions = new Map<string, string[]>();
   for (const key of ['$defs', 'definitions']) {
@@ -134,16 +137,22 @@ function refersToItself(schema: JsonObject): boolean {
       definitions.set(`#/${key}/${name}`, referencesIn(member));
     }
   }
-  const done = new Set<string>();
-  const leadsBack = (reference: string, trail: ReadonlySet<string>): boolean => {
-    if (trail.has(reference)) return true;
-    if (done.has(reference)) return false;
-    const next = new Set([...trail, reference]);
-    const found = (definitions.get(reference) ?? []).some((target) => leadsBack(target, next));
-    done.add(reference);
-    return found;
-  };
-  return [...definitions.keys()].some((reference) => leadsBack(reference, new Set()));
+  const leadingTo = new Map<string, string[]>([...definitions.keys()].map((name) => [name, []]));
+  const leads = new Map<string, number>();
+  for (const [name, targets] of definitions) {
+    const known = targets.filter((target) => definitions.has(target));
+    for (const target of known) leadingTo.get(target)!.push(name);
+    leads.set(name, known.length);
+  }
+  const ends = [...leads].filter(([, count]) => count === 0).map(([name]) => name);
+  // It grows while it is gone through.
+  for (const end of ends) {
+    for (const name of leadingTo.get(end)!) {
+      leads.set(name, leads.get(name)! - 1);
+      if (leads.get(name) === 0) ends.push(name);
+    }
+  }
+  return ends.length < definitions.size;
 }
 
 function referencesIn(schema: unknown): string[] {
