@@ -90,7 +90,7 @@ export interface VendorHandle {
 /** What is known of a vendor's work beside what it says. */
 export interface VendorWork {
   readonly startedAt: Date;
-  /** What the route has shown in answers before; undefined where there were none. */
+  /** What the route has shown in answers before, of each where `n` asked for several; undefined where there were none. */
   readonly tokensPerSecond: number | undefined;
 }
 

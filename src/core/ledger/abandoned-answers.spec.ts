@@ -29,8 +29,9 @@ function answerOf({
   workedMs = 0,
   speed,
   ceiling = CEILING,
-}: { workedMs?: number; speed?: number; ceiling?: Usage } = {}) {
-  const route = { ceiling, output: { choices: 1 } } as BillableRoute;
+  choices = 1,
+}: { workedMs?: number; speed?: number; ceiling?: Usage; choices?: number } = {}) {
+  const route = { ceiling, output: { choices } } as BillableRoute;
   const request = {
     routes: [route],
     streamed: true,
@@ -123,6 +124,12 @@ describe(AbandonedAnswers.name, () => {
     const { outputTokens } = await left.estimate({ caller, request }, meter);
     expect(outputTokens).toBeGreaterThanOrEqual(1_000);
     expect(outputTokens).toBeLessThan(5_000);
+  });
+
+  it.each([50, undefined])('takes that of each of several answers (%s)', async (speed) => {
+    const { request, meter } = answerOf({ workedMs: 10_000, speed, choices: 8 });
+    const { outputTokens } = await left.estimate({ caller, request }, meter);
+    expect(outputTokens / (8 * 10 * (speed ?? 100))).toBeCloseTo(1, 1);
   });
 
   it('takes what the vendor has counted so far', async () => {

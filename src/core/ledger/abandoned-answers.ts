@@ -87,8 +87,11 @@ export class AbandonedAnswers {
     const spokenMs = meter.firstContentMs === undefined ? 0 : nowMs - meter.firstContentMs;
     const visible = await this.countVisible(caller.tenantId, meter);
     const hasPace = spokenMs >= PACE_MS && visible >= PACE_TOKENS;
-    const pace = hasPace ? (visible * 1000) / spokenMs : UNMEASURED_SPEED;
-    const speed = (vendorWork?.tokensPerSecond ?? pace) / 1000;
+    // Several answers are written side by side.
+    const { choices = 1 } = meter.route.output ?? {};
+    const pace = hasPace ? (visible * 1000) / spokenMs : UNMEASURED_SPEED * choices;
+    const measured = vendorWork?.tokensPerSecond;
+    const speed = (measured === undefined ? pace : measured * choices) / 1000;
     // What came in plain view speaks for itself; only where nothing came does the clock.
     const { silentMs, steadyMs, characters } = meter.pace(nowMs - workedMs, nowMs);
     const late = (visible * characters) / Math.max(1, meter.outputCharacters);

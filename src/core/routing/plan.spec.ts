@@ -74,4 +74,14 @@ describe(Plan.name, () => {
     plan.noteOutput({ ...NO_USAGE, outputTokens: 5 });
     expect(recordSpeed).toHaveBeenCalledWith(route, 5, expect.any(Number));
   });
+
+  it('learns the speed of one answer from several', () => {
+    const plan = planWith('answered');
+    const output = { choices: 4 } as PlannedRoute['output'];
+    Object.assign(plan.attempts[0]!, { route: { ...route, output } });
+    const recordSpeed = jest.fn();
+    plan.speeds = { recordSpeed, tokensPerSecond: () => undefined };
+    plan.noteOutput({ ...NO_USAGE, outputTokens: 400 });
+    expect(recordSpeed).toHaveBeenCalledWith(expect.anything(), 100, expect.any(Number));
+  });
 });

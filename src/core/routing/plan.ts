@@ -202,7 +202,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     if (attempt?.outcome !== 'answered') return;
     const { route, startedAt, sentAt = startedAt } = attempt;
     const durationMs = Date.now() - sentAt.getTime();
-    this.speeds?.recordSpeed(route, usage.outputTokens, durationMs);
+    const { choices = 1 } = route.output ?? {};
+    this.speeds?.recordSpeed(route, usage.outputTokens / choices, durationMs);
     this.uses?.noteUsage(route, usage, durationMs);
   }
 
@@ -236,9 +237,9 @@ class VendorCanceller extends Canceller {
 
 /** How fast routes generate, as far as that has been seen; the memory of routes is one. */
 export interface RouteSpeeds {
-  /** Undefined before the first answer. */
+  /** Of one answer, also where several are written side by side; undefined before the first. */
   tokensPerSecond(route: PlannedRoute): number | undefined;
-  /** Notes an answer of so many tokens, from its call to its end. */
+  /** Notes an answer of so many tokens, from its call to its end; of several the mean of them. */
   recordSpeed(route: PlannedRoute, tokens: number, durationMs: number): void;
 }
 

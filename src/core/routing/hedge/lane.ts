@@ -134,11 +134,12 @@ function usedInSilence(
 ): Usage | undefined {
   if (!sentAt) return undefined;
   const counted = usageIn(held);
-  const { ceiling } = route;
+  const { ceiling, output } = route;
   // Vectors, speech and transcripts have no output that goes on in secret.
   if (ceiling.outputTokens === 0) return counted ?? estimate;
   const seconds = (nowMs - sentAt.getTime()) / 1_000;
-  const made = Math.ceil((speeds?.tokensPerSecond(route) ?? UNMEASURED_SPEED) * seconds);
+  const speed = (speeds?.tokensPerSecond(route) ?? UNMEASURED_SPEED) * (output?.choices ?? 1);
+  const made = Math.ceil(speed * seconds);
   return {
     ...(counted ?? estimate),
     inputTokens: counted?.inputTokens || ceiling.inputTokens,
