@@ -86,6 +86,21 @@ describe('/v1/conversations', () => {
     }
   });
 
+  it.each(['conv_0', 'a\u0000'])(
+    'are not there under an id that nobody was given: %j',
+    async (id) => {
+      const refusal = { status: 404 };
+      const { conversations } = client;
+      const items = [{ role: 'user' as const, content: 'Hello!' }];
+      await expect(conversations.retrieve(id)).rejects.toMatchObject(refusal);
+      await expect(conversations.update(id, { metadata: {} })).rejects.toMatchObject(refusal);
+      await expect(conversations.delete(id)).rejects.toMatchObject(refusal);
+      await expect(conversations.items.create(id, { items })).rejects.toMatchObject(refusal);
+      const body = { model: ECHO, input: 'Hello!', conversation: id };
+      await expect(client.responses.create(body)).rejects.toMatchObject(refusal);
+    },
+  );
+
   it.each([false, true])(
     'are what a response goes on from, and is added to (stream: %s)',
     async (stream) => {

@@ -648,6 +648,7 @@ describe('members', () => {
     );
     for (const [body, param] of [
       [{ email: 'nobody', role: 'viewer' }, 'email'],
+      [{ email: '\ud800@acme.example', role: 'viewer' }, 'email'],
       [{ email: guest, role: 'admin' }, 'role'],
       [{ email: guest, role: 'viewer', tenant_id: id }, 'tenant_id'],
     ] as const) {

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsEmail, IsIn } from 'class-validator';
+import { isEmail, IsIn, ValidateBy } from 'class-validator';
 import { CursorPageDto } from '../../platform/http/cursor-page.js';
 import type { Invitation } from './invitations.service.js';
 import type { Member } from './members.service.js';
@@ -70,11 +70,20 @@ export class InvitationListDto extends CursorPageDto {
 }
 
 const ROLE_MESSAGE = `role must be ${TENANT_ROLES.join(', ')}`.replace(/, (\w+)$/, ' or $1');
-const EMAIL_MESSAGE = 'email must be an e-mail address';
+
+/** As `IsEmail`, which throws at half a surrogate pair. */
+function IsEmailAddress(): PropertyDecorator {
+  const validate = (value: unknown): boolean =>
+    typeof value === 'string' && value.isWellFormed() && isEmail(value);
+  return ValidateBy(
+    { name: 'isEmail', validator: { validate } },
+    { message: 'email must be an e-mail address' },
+  );
+}
 
 export class InviteMemberDto {
   @ApiProperty({ format: 'email', example: 'ada@acme.example' })
-  @IsEmail({}, { message: EMAIL_MESSAGE })
+  @IsEmailAddress()
   email!: string;
 
   @ApiProperty({ enum: TENANT_ROLES, example: 'developer' })
@@ -84,7 +93,7 @@ export class InviteMemberDto {
 
 export class InviteOperatorDto {
   @ApiProperty({ format: 'email', example: 'grace@operator.example' })
-  @IsEmail({}, { message: EMAIL_MESSAGE })
+  @IsEmailAddress()
   email!: string;
 
   @ApiProperty({ enum: OPERATOR_ROLES, example: 'auditor' })

@@ -77,7 +77,7 @@ export class StoredConversationsRepository {
   async find(tenantId: string, id: string): Promise<ConversationRow | undefined> {
     const { rows } = await this.database.query<ConversationRow>(
       `SELECT ${COLUMNS} FROM conversations WHERE id = $1 AND tenant_id = $2`,
-      [id, tenantId],
+      [toStoredText(id), tenantId],
     );
     return rows[0];
   }
@@ -90,7 +90,7 @@ export class StoredConversationsRepository {
     const { rows } = await this.database.query<ConversationRow>(
       `UPDATE conversations SET metadata = $3, used_at = now()
        WHERE id = $1 AND tenant_id = $2 RETURNING ${COLUMNS}`,
-      [id, tenantId, metadata],
+      [toStoredText(id), tenantId, metadata],
     );
     return rows[0];
   }
@@ -100,7 +100,7 @@ export class StoredConversationsRepository {
     return this.database.transaction(async (client) => {
       const { rowCount } = await client.query(
         'DELETE FROM conversations WHERE id = $1 AND tenant_id = $2',
-        [id, tenantId],
+        [toStoredText(id), tenantId],
       );
       if (rowCount !== 1) return false;
       await client.query('DELETE FROM conversation_items WHERE conversation_id = $1', [id]);
@@ -124,7 +124,7 @@ export class StoredConversationsRepository {
       `SELECT (SELECT coalesce(sum(bytes), 0)::bigint FROM conversation_items
                WHERE conversation_id = conversations.id) AS bytes
        FROM conversations WHERE id = $1 AND tenant_id = $2`,
-      [id, tenantId],
+      [toStoredText(id), tenantId],
     );
     return rows[0]?.bytes;
   }
