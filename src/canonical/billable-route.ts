@@ -14,6 +14,8 @@ export interface UsageBounds {
   readonly videoSeconds?: number;
   /** What the gateway measured of the audio that was sent, in milliseconds. */
   readonly measuredAudioMs?: number | undefined;
+  /** The most that it can be, where a file's own word is all that was measured. */
+  readonly longestAudioMs?: number | undefined;
 }
 
 /** What the ledger has to know of a route. */

@@ -37,6 +37,8 @@ export interface WorkRequest {
   readonly items?: number;
   /** The length of the audio that is sent, in milliseconds, where it was measured here. */
   readonly measuredAudioMs?: number | undefined;
+  /** The most that it can be, where that is not told by what was measured. */
+  readonly longestAudioMs?: number | undefined;
 }
 
 /** Whatever routing can plan. */
@@ -111,6 +113,8 @@ export interface UploadedFile {
 export interface UploadedAudio extends UploadedFile {
   /** Measured length; undefined where it cannot be told. */
   readonly durationMs: number | undefined;
+  /** Whether that is little more than what the file says of itself, and no count of its sound. */
+  readonly isLengthClaimed?: boolean;
 }
 
 /**

@@ -5,7 +5,7 @@ import OpenAI, { toFile } from 'openai';
 import { reply, startScriptedServer, type ScriptedServer } from '../contract/scripted-server.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { loggedRequest } from '../support/logged-request.js';
-import { silentMp3, silentWave } from '../support/spoken-audio.js';
+import { flacThatClaims, silentMp3, silentWave } from '../support/spoken-audio.js';
 import { until } from '../support/until.js';
 import { fakeDeepgram, fakeElevenLabs } from '../support/fake-speech-vendors.js';
 import { filesOfUploads, form, wave } from '../support/uploads.js';
@@ -362,6 +362,18 @@ describe('audio', () => {
       for await (const event of data) events.push(event);
       return { events, row: await rowOf(response.headers.get('x-request-id')) };
     };
+
+    it('charges what the vendor heard of a file that claims to be short', async () => {
+      openAi.script = json(200, { ...answer, usage: { type: 'duration', seconds: 60 } });
+      // A second at most, it says, in 60,000 bytes.
+      const { response } = await client.audio.transcriptions
+        .create({
+          file: await toFile(flacThatClaims(16_000, 60_000), 'a.flac'),
+          model: 'openai/whisper-1',
+        })
+        .withResponse();
+      expect(response.headers.get('x-gateway-cost')).toBe('6000');
+    });
 
     it('passes the events of a vendor that streams on, and bills its figure', async () => {
       openAi.script = sse(delta('Good'), delta(' day.'), done);

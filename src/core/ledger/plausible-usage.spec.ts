@@ -126,6 +126,18 @@ describe(capUsage.name, () => {
     });
   });
 
+  it('believes a length beyond what a file claims, as far as its bytes reach', () => {
+    const route = routeOf({ measuredAudioMs: 60_000, longestAudioMs: 4_000_000 }, 1n);
+    for (const [audioMs, charged] of [
+      [3_600_000, 3_600_000],
+      [4_000_001, 4_000_000],
+      [29_999, 60_000],
+    ] as const) {
+      const { usage } = capUsage(used({ audioMs }), 'upstream', route);
+      expect(usage.audioMs).toBe(charged);
+    }
+  });
+
   it('does not ask for a length where tokens are billed', () => {
     const usage = used({ inputTokens: 5 });
     const route = routeOf({ measuredAudioMs: 60_000 });

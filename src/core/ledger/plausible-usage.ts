@@ -1,7 +1,7 @@
 import type { Logger } from '@nestjs/common';
 import { MAX_SEARCHES } from '../../canonical/canonical-request.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
-import type { BillableRoute } from '../../canonical/billable-route.js';
+import type { BillableRoute, UsageBounds } from '../../canonical/billable-route.js';
 import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 
 /** Some vendors bill so much for the shortest recording. */
@@ -49,13 +49,12 @@ export function capUsage(
   { bounds, pricing }: Pick<BillableRoute, 'bounds' | 'pricing'>,
 ): ReadUsage & { cappedFields: (keyof Usage)[] | undefined } {
   if (bounds === undefined) return { usage, source, cappedFields: undefined };
-  const { measuredAudioMs } = bounds;
   const webSearches = Math.min(usage.webSearches, MAX_SEARCHES);
   // Each search is followed by another reading of the whole prompt, and vendors count them all.
   const inputTokens = atMost(usage.inputTokens, bounds.inputTokens, 1 + webSearches);
   const outputTokens = atMost(usage.outputTokens, bounds.outputTokens);
   const videoSeconds = atMost(usage.videoSeconds, bounds.videoSeconds);
-  const audioMs = reasonableLength(usage.audioMs, measuredAudioMs, pricing.audioMinute > 0n);
+  const audioMs = reasonableLength(usage.audioMs, bounds, pricing.audioMinute > 0n);
   const isWithin =
     inputTokens === usage.inputTokens &&
     outputTokens === usage.outputTokens &&
@@ -86,12 +85,12 @@ function atMost(count: number, bound: number | undefined, times = 1): number {
 /** The vendor's length, or ours where it is too short to be true, or the most that can be. */
 function reasonableLength(
   audioMs: number,
-  measuredMs: number | undefined,
+  { measuredAudioMs: measuredMs, longestAudioMs = 0 }: UsageBounds,
   isBilled: boolean,
 ): number {
   if (measuredMs === undefined) return audioMs;
   if (isBilled && audioMs < measuredMs / 2) return measuredMs;
-  return Math.min(audioMs, measuredMs * 2 + LEAST_BILLED_MS);
+  return Math.min(audioMs, Math.max(measuredMs * 2 + LEAST_BILLED_MS, longestAudioMs));
 }
 
 /** Holds what was read of an answer's usage against reason, and tells the operator of what was beyond it. */

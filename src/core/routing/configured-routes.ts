@@ -192,12 +192,13 @@ function boundsOf(request: RoutableRequest, model: Model, ceiling: Usage): Usage
       outputTokens: (maxOutput ?? Math.max(context, maxOutputTokens)) * choices,
     };
   }
-  const { items = 1, measuredAudioMs } = request;
+  const { items = 1, measuredAudioMs, longestAudioMs } = request;
   return {
     inputTokens: Math.max(context * items, ceiling.inputTokens),
     outputTokens: (maxOutput ?? context) * items,
     videoSeconds: ceiling.videoSeconds * MAX_VIDEO_FACTOR,
     measuredAudioMs,
+    longestAudioMs,
   };
 }
 

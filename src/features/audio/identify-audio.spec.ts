@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { silentMp3 } from '../../../test/support/spoken-audio.js';
+import { flacThatClaims, silentMp3 } from '../../../test/support/spoken-audio.js';
+import type { UploadedAudio } from '../../canonical/work-request.js';
 import { waveHeader } from '../../platform/audio/wave-file.js';
 import { identifyAudio } from './identify-audio.js';
 
@@ -36,22 +37,6 @@ function mp3ThatClaims(frames: number, ...others: Buffer[]): Buffer {
   return Buffer.concat([table, ...others]);
 }
 
-/** FLAC of 16 kHz, mono, 16 bits, that claims to hold so many samples. */
-function flacThatClaims(samples: number, bytes: number): Buffer {
-  const info = Buffer.alloc(34);
-  info.writeUInt16BE(4_096, 0);
-  info.writeUInt16BE(4_096, 2);
-  // 20 bits of rate, 3 of channels - 1, 5 of bits - 1, and the first 4 of the samples.
-  info.writeUInt32BE(((16_000 << 12) | (15 << 4)) >>> 0, 10);
-  info.writeUInt32BE(samples, 14);
-  return Buffer.concat([
-    Buffer.from('fLaC'),
-    Buffer.from([0x80, 0, 0, 34]),
-    info,
-    Buffer.alloc(bytes),
-  ]);
-}
-
 describe(identifyAudio.name, () => {
   let folder: string;
   beforeAll(async () => {
@@ -59,11 +44,14 @@ describe(identifyAudio.name, () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  async function lengthOf(fileName: string, bytes: Buffer): Promise<number | undefined> {
+  async function identify(fileName: string, bytes: Buffer): Promise<UploadedAudio> {
     const path = join(folder, 'upload');
     await writeFile(path, bytes);
-    return (await identifyAudio({ field: 'file', path, sizeBytes: bytes.length, fileName }))
-      .durationMs;
+    return identifyAudio({ field: 'file', path, sizeBytes: bytes.length, fileName });
+  }
+
+  async function lengthOf(fileName: string, bytes: Buffer): Promise<number | undefined> {
+    return (await identify(fileName, bytes)).durationMs;
   }
 
   it.each<[string, Buffer]>([
@@ -145,5 +133,13 @@ describe(identifyAudio.name, () => {
     expect(length).toBeGreaterThan(90_000);
     expect(length).toBeLessThan(101_000);
     expect(await lengthOf('a.flac', flacThatClaims(160_000, 200_000))).toBe(10_000);
+  });
+
+  it.each<[string, Buffer, boolean]>([
+    ['a.flac', flacThatClaims(160_000, 200_000), true],
+    ['a.wav', wave(), false],
+    ['a.mp3', silentMp3(4), false],
+  ])('tells whether the length of %s is only what it claims', async (name, file, isClaimed) => {
+    expect((await identify(name, file)).isLengthClaimed).toBe(isClaimed);
   });
 });

@@ -16,6 +16,9 @@ const MAX_NAME_LENGTH = 100;
 /** Recordings made as they were streamed need not say how long they are. */
 const MAY_LACK_LENGTH: ReadonlySet<AudioContainer> = new Set(['mp4', 'ogg', 'webm']);
 
+/** Containers whose sound is counted; of others a header that may be forged says the length. */
+const COUNTED: ReadonlySet<AudioContainer> = new Set(['mp3', 'wav']);
+
 /**
  * What an uploaded file is, by what it holds rather than by what it is called.
  *
@@ -39,7 +42,8 @@ export async function identifyAudio(file: ReceivedFile): Promise<UploadedAudio> 
     throw refuse(`The file is called ${container} audio and holds none that can be read.`);
   }
   const { contentType } = AUDIO_CONTAINERS[container];
-  return { path, sizeBytes, fileName, contentType, durationMs };
+  const isLengthClaimed = durationMs !== undefined && !COUNTED.has(container);
+  return { path, sizeBytes, fileName, contentType, durationMs, isLengthClaimed };
 }
 
 /** Vendors tell the format by the extension, so a missing one is added. */

@@ -21,6 +21,25 @@ describe('makeTranscription', () => {
     expect(request.estimate.audioMs).toBe(1_001);
   });
 
+  it.each([
+    ['audio/webm', 1_001, true, 20_000, 60_000],
+    ['audio/webm', 25_001, true, 26_000, 60_000],
+    ['audio/flac', 1_001, true, 5_000, 60_000],
+    ['audio/mpeg', 1_001, false, 2_000, undefined],
+  ])(
+    'holds a length that a file claims against its bytes (%s, %d ms, claimed: %s)',
+    (contentType, durationMs, isLengthClaimed, heldMs, longestMs) => {
+      const { ceiling, estimate, ...request } = makeTranscription(
+        { model: 'a/b' },
+        { ...audio, contentType, durationMs, isLengthClaimed },
+        'transcribe',
+      );
+      expect(ceiling.audioMs).toBe(heldMs);
+      expect(estimate.audioMs).toBe(durationMs);
+      expect(request.longestAudioMs).toBe(longestMs);
+    },
+  );
+
   it('bounds the length of a recording that does not tell it by its size', () => {
     const request = makeTranscription({ model: 'a/b' }, audio, 'translate');
     expect(request.ceiling.audioMs).toBe(60_000);

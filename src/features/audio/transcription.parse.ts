@@ -64,8 +64,10 @@ export const TRANSCRIPTION_FORM: FormShape = {
 
 /** Speech is not recorded at less than 8 kbit/s, which bounds the length of what does not tell it; */
 const MIN_BYTES_PER_MS = 1;
-/** … and usually at about 24 kbit/s. */
+/** … and usually at about 24 kbit/s; without loss at about 96. */
 const USUAL_BYTES_PER_MS = 3;
+const USUAL_LOSSLESS_BYTES_PER_MS = 12;
+const LOSSLESS = 'audio/flac';
 const MS_PER_SECOND = 1_000;
 
 /** Subtitles and times are only known when all has been heard. */
@@ -115,6 +117,23 @@ export function assertTranslation(fields: JsonObject): asserts fields is Transcr
 
 const NOT_OF_TRANSLATIONS = ['language', 'timestamp_granularities', 'stream'] as const;
 
+/** The most that so many bytes hold, whatever they say. */
+function longestOf({ sizeBytes }: UploadedAudio): number {
+  return Math.ceil(sizeBytes / MIN_BYTES_PER_MS);
+}
+
+/**
+ * What is set aside: the measured length in whole seconds, as vendors count begun ones too. A length that
+ * the file claims is held against its bytes, since the vendor hears what it holds.
+ */
+function ceilingOf(audio: UploadedAudio): number {
+  const { durationMs, sizeBytes, contentType, isLengthClaimed } = audio;
+  if (durationMs === undefined) return longestOf(audio);
+  const usual = contentType === LOSSLESS ? USUAL_LOSSLESS_BYTES_PER_MS : USUAL_BYTES_PER_MS;
+  const leastMs = isLengthClaimed ? sizeBytes / usual : 0;
+  return Math.ceil(Math.max(durationMs, leastMs) / MS_PER_SECOND) * MS_PER_SECOND;
+}
+
 /** Puts fields that have been checked and a file together. */
 export function makeTranscription(
   fields: TranscriptionFields,
@@ -122,11 +141,6 @@ export function makeTranscription(
   task: TranscriptionRequest['task'],
 ): TranscriptionRequest {
   const { durationMs, sizeBytes } = audio;
-  // Vendors count whole seconds, begun ones included.
-  const ceilingMs =
-    durationMs === undefined
-      ? Math.ceil(sizeBytes / MIN_BYTES_PER_MS)
-      : Math.ceil(durationMs / MS_PER_SECOND) * MS_PER_SECOND;
   return {
     kind: 'transcription',
     task,
@@ -135,12 +149,13 @@ export function makeTranscription(
     routing: readRoutingPreferences(fields),
     stream: fields.stream === true,
     accountBoundParam: undefined,
-    ceiling: { ...NO_USAGE, audioMs: ceilingMs },
+    ceiling: { ...NO_USAGE, audioMs: ceilingOf(audio) },
     estimate: {
       ...NO_USAGE,
       audioMs: durationMs ?? Math.ceil(sizeBytes / USUAL_BYTES_PER_MS),
     },
     measuredAudioMs: durationMs,
+    longestAudioMs: audio.isLengthClaimed ? longestOf(audio) : undefined,
     audio,
     language: fields.language ?? undefined,
     prompt: fields.prompt ?? undefined,

@@ -143,6 +143,14 @@ describe('FishAudioAdapter', () => {
     expect(events.at(-1)).toMatchObject({ type: 'usage', usage: { audioMs: 60_500 } });
   });
 
+  it('reads seconds where a file claims to be much shorter', async () => {
+    const { adapter } = adapterFor(200, { text: 'Hi', duration: 3_600 });
+    const audio = { ...transcription().audio, durationMs: 112_000 };
+    const request = transcription({ audio });
+    const events = await collect(adapter.transcribe({ ...ROUTE, request }));
+    expect(events.at(-1)).toMatchObject({ type: 'usage', usage: { audioMs: 3_600_000 } });
+  });
+
   it('leaves the measured length to count where the vendor gives none', async () => {
     const { adapter } = adapterFor(200, { text: 'Hi' });
     const events = await collect(adapter.transcribe({ ...ROUTE, request: transcription() }));

@@ -90,18 +90,21 @@ export class FishAudioAdapter extends AudioVendorAdapter {
   }
 }
 
+/** A file that lies about its length does so by less than this, as its bytes are held against it. */
+const MAX_MEASURING_ERROR = 10;
+
 /**
  * The vendor's figure in seconds. Its reference says seconds and some of its clients milliseconds, so
- * a figure is read as the unit in which it comes nearer to what was measured.
+ * a figure that comes near to what was measured as milliseconds is read as those.
  */
 function lengthOf(
   reported: number | undefined,
   measuredMs: number | undefined,
 ): number | undefined {
   if (reported === undefined || measuredMs === undefined) return reported;
-  const offInSeconds = Math.abs(reported * 1000 - measuredMs);
-  const offInMs = Math.abs(reported - measuredMs);
-  return offInMs < offInSeconds ? reported / 1000 : reported;
+  const isInMs =
+    reported * MAX_MEASURING_ERROR > measuredMs && reported < measuredMs * MAX_MEASURING_ERROR;
+  return isInMs ? reported / 1000 : reported;
 }
 
 /**
