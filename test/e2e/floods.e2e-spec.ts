@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { expectError, partsOf } from '../support/error-answers.js';
-import { CHAT, MESSAGES } from '../support/paths.js';
+import { CHAT, MESSAGES, RESPONSES } from '../support/paths.js';
 import { RawConnection, requestHead } from '../support/raw-connection.js';
 import { USER } from '../support/refusals.js';
 import { until } from '../support/until.js';
@@ -141,6 +141,32 @@ describe('a flood', () => {
     leaving.abort();
     await first;
     await until(served(19_000_000));
+  });
+
+  it('of turns that go on from large ones is a 503 when these take too much memory', async () => {
+    const items = [{ role: 'user', content: 'x'.repeat(15_000_000) }];
+    const made = await gateway.post('/v1/conversations', { items });
+    const { id } = (await made.json()) as { id: string };
+    const turn = (model: string): object => ({
+      model,
+      input: 'Hi',
+      conversation: id,
+      store: false,
+    });
+    const leaving = new AbortController();
+    const hanging = gateway
+      .fetch(RESPONSES, { ...post(turn('sandbox/fault-hang'), {}), signal: leaving.signal })
+      .catch(() => undefined);
+    const isServed = async (): Promise<boolean> => {
+      const answer = await gateway.post(RESPONSES, turn('sandbox/echo'));
+      if (answer.status === 503) await refused(answer, 503, 'provider_unavailable', 'body');
+      else await answer.text();
+      return answer.status === 200;
+    };
+    await until(async () => !(await isServed()));
+    leaving.abort();
+    await hanging;
+    await until(isServed);
   });
 
   it('of uploads is a 503 when they take too much of the disk, until they are done', async () => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import type { BudgetedRequest } from '../../src/platform/http/body-budget.js';
 import type { JsonObject } from '../../src/platform/http/json-body.js';
+import { RequestRoom } from '../../src/platform/http/request-room.js';
 import {
   inputItemId,
   outputItemId,
@@ -14,6 +16,8 @@ import { conversationOf } from '../support/responses-requests.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TENANT = randomUUID();
+/** Of a request whose memory nobody counts. */
+const room = new RequestRoom({} as BudgetedRequest);
 
 describe('references to items of stored responses', () => {
   let own: TestDatabase;
@@ -97,6 +101,7 @@ describe('references to items of stored responses', () => {
         reference(made.item.id),
       ],
       history,
+      room,
     );
     expect(conversation).toEqual({ ...history, items: [earlier.item, asked] });
     expect(ownItems).toEqual([
@@ -114,15 +119,15 @@ describe('references to items of stored responses', () => {
 
   it('cost no query where there are none', async () => {
     const items = [{ role: 'user', content: 'x' }];
-    expect(await references.resolve(TENANT, items, undefined)).toEqual({ ownItems: items });
-    expect((await references.resolve(TENANT, 'text', undefined)).ownItems).toHaveLength(1);
+    expect(await references.resolve(TENANT, items, undefined, room)).toEqual({ ownItems: items });
+    expect((await references.resolve(TENANT, 'text', undefined, room)).ownItems).toHaveLength(1);
     expect(queries).toBe(0);
   });
 
   it('lead to the newest item, where a vendor gave an id twice', async () => {
     await keep({ text: 'old', vendorItemId: 'msg_1', createdAt: new Date('2026-01-01') });
     const { item } = await keep({ text: 'new', vendorItemId: 'msg_1' });
-    const { ownItems } = await references.resolve(TENANT, [reference('msg_1')], undefined);
+    const { ownItems } = await references.resolve(TENANT, [reference('msg_1')], undefined, room);
     expect(ownItems).toEqual([item]);
   });
 
@@ -146,12 +151,12 @@ describe('references to items of stored responses', () => {
     ];
     for (const id of unknown) {
       const input = [{ role: 'user', content: 'x' }, reference(id)];
-      await expect(references.resolve(TENANT, input, undefined)).rejects.toMatchObject({
+      await expect(references.resolve(TENANT, input, undefined, room)).rejects.toMatchObject({
         status: 404,
         param: 'input.1.id',
       });
       const history = conversationOf(reference(id));
-      await expect(references.resolve(TENANT, 'x', history)).rejects.toMatchObject({
+      await expect(references.resolve(TENANT, 'x', history, room)).rejects.toMatchObject({
         status: 404,
         param: 'previous_response_id',
       });
@@ -160,21 +165,31 @@ describe('references to items of stored responses', () => {
 
   it('are refused without an id, and where they would load too much', async () => {
     await expect(
-      references.resolve(TENANT, [{ type: 'item_reference' }], undefined),
+      references.resolve(TENANT, [{ type: 'item_reference' }], undefined, room),
     ).rejects.toMatchObject({ status: 400, param: 'input.0.id' });
     const large = await keep({ text: 'x'.repeat(11_000_000) });
     const once = [reference(large.item.id)];
-    expect((await references.resolve(TENANT, once, undefined)).ownItems).toEqual([large.item]);
-    await expect(references.resolve(TENANT, [...once, ...once], undefined)).rejects.toMatchObject({
+    const full = Object.assign(new RequestRoom({} as BudgetedRequest), {
+      take() {
+        throw new Error('no room');
+      },
+    });
+    await expect(references.resolve(TENANT, once, undefined, full)).rejects.toThrow('no room');
+    expect((await references.resolve(TENANT, once, undefined, room)).ownItems).toEqual([
+      large.item,
+    ]);
+    await expect(
+      references.resolve(TENANT, [...once, ...once], undefined, room),
+    ).rejects.toMatchObject({
       status: 400,
       param: 'input',
     });
     const other = await keep({ text: 'x'.repeat(11_000_000) });
     await expect(
-      references.resolve(TENANT, [...once, reference(other.item.id)], undefined),
+      references.resolve(TENANT, [...once, reference(other.item.id)], undefined, room),
     ).rejects.toMatchObject({ status: 400, param: 'input' });
     const many = Array.from({ length: 10_001 }, (_, index) => reference(`msg_${index}`));
-    await expect(references.resolve(TENANT, many, undefined)).rejects.toMatchObject({
+    await expect(references.resolve(TENANT, many, undefined, room)).rejects.toMatchObject({
       status: 400,
       param: 'input',
     });

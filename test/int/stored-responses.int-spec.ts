@@ -11,11 +11,15 @@ import {
 } from '../../src/features/responses/stored-responses.repository.js';
 import { StoredContentLimit } from '../../src/features/responses/stored-content-limit.service.js';
 import { storedResponseRecord } from '../../src/features/responses/stored-turn.js';
+import type { BudgetedRequest } from '../../src/platform/http/body-budget.js';
+import { RequestRoom } from '../../src/platform/http/request-room.js';
 import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TENANT = randomUUID();
 const NOW = new Date('2026-06-30T12:00:00Z');
+/** Of a request whose memory nobody counts. */
+const room = new RequestRoom({} as BudgetedRequest);
 
 describe('the table of stored responses', () => {
   let own: TestDatabase;
@@ -53,7 +57,7 @@ describe('the table of stored responses', () => {
       status = 'completed',
     } = options;
     let conversation: Conversation | undefined;
-    if (after !== undefined) conversation = await conversations.load(tenantId, after);
+    if (after !== undefined) conversation = await conversations.load(tenantId, after, room);
     if (conversation && options.contextBytes) conversation.contextBytes = options.contextBytes;
     const id = newResponseId();
     const record = storedResponseRecord({
@@ -101,9 +105,28 @@ describe('the table of stored responses', () => {
         }),
       ),
     );
-    const { items, previousResponseId } = await counting.load(TENANT, last!);
+    const { items, previousResponseId } = await counting.load(TENANT, last!, room);
     expect(items).toEqual(expected);
     expect(previousResponseId).toBe(last);
+    expect(queries).toBe(1);
+
+    // What is large is loaded once there is room for it.
+    const large = await keep({ input: 'x'.repeat(300_000), after: last! });
+    queries = 0;
+    const taken: number[] = [];
+    const noting = Object.assign(new RequestRoom({} as BudgetedRequest), {
+      take: (bytes: number) => void taken.push(bytes),
+    });
+    const loaded = await counting.load(TENANT, large, noting);
+    expect(loaded.items).toHaveLength(102);
+    expect([queries, taken]).toEqual([2, [loaded.contextBytes]]);
+    queries = 0;
+    const full = Object.assign(new RequestRoom({} as BudgetedRequest), {
+      take() {
+        throw new Error('no room');
+      },
+    });
+    await expect(counting.load(TENANT, large, full)).rejects.toThrow('no room');
     expect(queries).toBe(1);
   });
 
@@ -111,7 +134,7 @@ describe('the table of stored responses', () => {
     const first = await keep();
     const second = await keep({ after: first });
     const stranger = randomUUID();
-    await expect(conversations.load(stranger, second)).rejects.toMatchObject({ status: 404 });
+    await expect(conversations.load(stranger, second, room)).rejects.toMatchObject({ status: 404 });
     expect(await repository.findResponse(stranger, second)).toBeUndefined();
     expect(await repository.findInput(stranger, second)).toBeUndefined();
     expect(await repository.delete(stranger, second)).toBe(false);
@@ -119,7 +142,7 @@ describe('the table of stored responses', () => {
       stranger,
       first,
     ]);
-    await expect(conversations.load(TENANT, second)).rejects.toMatchObject({
+    await expect(conversations.load(TENANT, second, room)).rejects.toMatchObject({
       status: 404,
       message: expect.stringContaining('earlier turn'),
     });
@@ -127,13 +150,13 @@ describe('the table of stored responses', () => {
 
   it('goes on from neither a failed turn nor a conversation beyond 20 MB', async () => {
     const failed = await keep({ status: 'failed' });
-    await expect(conversations.load(TENANT, failed)).rejects.toMatchObject({
+    await expect(conversations.load(TENANT, failed, room)).rejects.toMatchObject({
       status: 400,
       param: 'previous_response_id',
     });
     const first = await keep();
     const second = await keep({ after: first, contextBytes: 20_000_000 });
-    await expect(conversations.load(TENANT, second)).rejects.toMatchObject({
+    await expect(conversations.load(TENANT, second, room)).rejects.toMatchObject({
       status: 400,
       message: expect.stringContaining('20 MB'),
     });

@@ -1,11 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import type { RequestRoom } from '../../platform/http/request-room.js';
 import { itemsOfInput } from './complete-body.js';
 import { isResponseId } from './item-id.js';
-import { StoredResponsesRepository, type Conversation } from './stored-responses.repository.js';
+import {
+  StoredResponsesRepository,
+  type Conversation,
+  type TurnRow,
+} from './stored-responses.repository.js';
 
 /** As much as a whole body may hold, since a caller could send no more of it by itself. */
 export const MAX_CONTEXT_BYTES = 20_000_000;
+
+/** Conversations up to this size are loaded at the first look. */
+const SMALL_CONTEXT_BYTES = 262_144;
 
 const PARAM = 'previous_response_id';
 
@@ -19,11 +28,16 @@ export class ConversationsService {
    *
    * @throws NotFoundError for an id that is not the tenant's, or when an earlier turn is gone
    * @throws InvalidRequestError when the response failed, or the conversation is too large
+   * @throws OverloadedError when there is no memory for it
    */
-  async load(tenantId: string, previousResponseId: string): Promise<Conversation> {
-    const turns = isResponseId(previousResponseId)
-      ? await this.repository.findConversation(tenantId, previousResponseId, MAX_CONTEXT_BYTES)
-      : [];
+  async load(
+    tenantId: string,
+    previousResponseId: string,
+    room: RequestRoom,
+  ): Promise<Conversation> {
+    const find = (maxBytes: number): Promise<TurnRow[]> =>
+      this.repository.findConversation(tenantId, previousResponseId, maxBytes);
+    let turns = isResponseId(previousResponseId) ? await find(SMALL_CONTEXT_BYTES) : [];
     const [newest] = turns;
     if (!newest) {
       throw new NotFoundError(
@@ -44,22 +58,28 @@ export class ConversationsService {
         `The conversation is larger than ${MAX_CONTEXT_BYTES / 1_000_000} MB; begin a new one.`,
       );
     }
-    if (turns.at(-1)!.previous_response_id !== null) {
+    const { context_bytes: contextBytes } = newest;
+    room.take(contextBytes);
+    if (contextBytes > SMALL_CONTEXT_BYTES) turns = await find(MAX_CONTEXT_BYTES);
+    // It may have been deleted between the two looks.
+    if (turns.at(-1)?.previous_response_id !== null) {
       throw new NotFoundError(
         PARAM,
         'An earlier turn of this conversation has been deleted, so no turn can follow it.',
       );
     }
-    return {
-      previousResponseId,
-      conversationId: newest.conversation_id,
-      contextBytes: newest.context_bytes,
-      items: turns
-        .reverse()
-        .flatMap(({ input_items: input, output_items: output }) => [
-          ...itemsOfInput(JSON.parse(input ?? '[]')),
-          ...itemsOfInput(JSON.parse(output ?? '[]')),
-        ]),
-    };
+    await room.turn(contextBytes);
+    const { conversation_id: conversationId } = newest;
+    return { previousResponseId, conversationId, contextBytes, items: itemsOf(turns) };
   }
+}
+
+/** @param turns newest first */
+function itemsOf(turns: TurnRow[]): JsonObject[] {
+  return turns
+    .reverse()
+    .flatMap(({ input_items: input, output_items: output }) => [
+      ...itemsOfInput(JSON.parse(input ?? '[]')),
+      ...itemsOfInput(JSON.parse(output ?? '[]')),
+    ]);
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InvalidRequestError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
+import type { RequestRoom } from '../../platform/http/request-room.js';
 import { itemsOfInput } from './complete-body.js';
 import { MAX_CONTEXT_BYTES } from './conversations.service.js';
 import { isVendorItemId, responseIdOfItem, isItemReference } from './item-id.js';
@@ -13,6 +14,9 @@ import {
 
 /** Different items that one request may refer to. */
 const MAX_REFERENCES = 10_000;
+
+/** Responses of up to this size are loaded at the first look. */
+const SMALL_BYTES = 262_144;
 
 const MAX_MEGABYTES = MAX_CONTEXT_BYTES / 1_000_000;
 
@@ -35,11 +39,13 @@ export class ItemReferencesService {
    * @param input the request's own, which has been checked
    * @throws NotFoundError naming the first reference to what is not the tenant's, or is gone
    * @throws InvalidRequestError for a reference without an id, or when there is too much to load
+   * @throws OverloadedError when there is no memory for it
    */
   async resolve(
     tenantId: string,
     input: unknown,
     conversation: Conversation | undefined,
+    room: RequestRoom,
   ): Promise<ResolvedItems> {
     const ownItems = itemsOfInput(input);
     const history = conversation?.items ?? [];
@@ -58,7 +64,7 @@ export class ItemReferencesService {
       );
     }
 
-    const found = new FoundItems(await this.find(tenantId, [...ids]), ids);
+    const found = new FoundItems(await this.find(tenantId, [...ids], room), ids, room);
     const items = history.map((item) => found.replace(item, () => 'previous_response_id'));
     return {
       conversation: conversation && { ...conversation, items },
@@ -66,7 +72,11 @@ export class ItemReferencesService {
     };
   }
 
-  private async find(tenantId: string, itemIds: readonly string[]): Promise<ReferredRow[]> {
+  private async find(
+    tenantId: string,
+    itemIds: readonly string[],
+    room: RequestRoom,
+  ): Promise<ReferredRow[]> {
     const inputsOf = new Set<string>();
     const responseIds = new Set<string>();
     for (const itemId of itemIds) {
@@ -78,14 +88,21 @@ export class ItemReferencesService {
     }
     const vendorItemIds = itemIds.filter(isVendorItemId);
     if (responseIds.size === 0 && vendorItemIds.length === 0) return [];
-    const rows = await this.repository.findReferred(tenantId, {
-      responseIds: [...responseIds],
-      inputsOf: [...inputsOf],
-      vendorItemIds,
-      maxBytes: MAX_CONTEXT_BYTES,
-    });
-    if (rows.some(({ fits }) => !fits)) throw tooLarge();
-    return rows;
+    const find = (maxBytes: number): Promise<ReferredRow[]> =>
+      this.repository.findReferred(tenantId, {
+        responseIds: [...responseIds],
+        inputsOf: [...inputsOf],
+        vendorItemIds,
+        maxBytes,
+      });
+    const rows = await find(SMALL_BYTES);
+    const { bytes = 0 } = rows[0] ?? {};
+    if (bytes > MAX_CONTEXT_BYTES) throw tooLarge();
+    room.take(bytes);
+    if (bytes <= SMALL_BYTES) return rows;
+    const all = await find(MAX_CONTEXT_BYTES);
+    await room.turn(bytes);
+    return all;
   }
 }
 
@@ -96,7 +113,11 @@ class FoundItems {
   private usedBytes = 0;
 
   /** @param rows newest first, whose items go before those of older ones */
-  constructor(rows: readonly ReferredRow[], wanted: ReadonlySet<string>) {
+  constructor(
+    rows: readonly ReferredRow[],
+    wanted: ReadonlySet<string>,
+    private readonly room: RequestRoom,
+  ) {
     for (const { id, output_items: output, input_items: input } of rows) {
       const items = itemsOfInput(JSON.parse(output ?? '[]'));
       if (input !== null) items.push(...withItemIds(id, itemsOfInput(JSON.parse(input))));
@@ -119,10 +140,13 @@ class FoundItems {
         `There is no stored item ${JSON.stringify(id.slice(0, 80))}; its response may have been deleted, or made with \`store: false\`.`,
       );
     }
-    const size = this.sizes.get(id) ?? Buffer.byteLength(JSON.stringify(found));
+    const known = this.sizes.get(id);
+    const size = known ?? Buffer.byteLength(JSON.stringify(found));
     this.sizes.set(id, size);
     this.usedBytes += size;
     if (this.usedBytes > MAX_CONTEXT_BYTES) throw tooLarge();
+    // What has been loaded once may stand in many places.
+    if (known !== undefined) this.room.take(size);
     return found;
   }
 }

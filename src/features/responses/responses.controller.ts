@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Post, Req, Res, Delete, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { CurrentCaller, type GatewayRequest } from '../../core/access/gateway-request.js';
+import { callerOf, CurrentCaller, type GatewayRequest } from '../../core/access/gateway-request.js';
 import { deliver, deliverFree } from '../../core/answers/deliver.js';
 import {
   ApiCancelResponse,
@@ -17,6 +17,7 @@ import { TurnToolsService } from './turn-tools.service.js';
 import { Authenticated, Inference } from '../../core/access/authenticated.decorator.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
+import { RequestRoom } from '../../platform/http/request-room.js';
 import { InputItemsQueryDto, RetrieveResponseQueryDto } from './responses.dto.js';
 import type { InputItemList } from './list-input-items.js';
 import { StoredResponsesService, type DeletedResponse } from './stored-responses.service.js';
@@ -57,11 +58,12 @@ export class StoredResponsesController {
   @Authenticated('routing')
   @ApiListInputItems()
   listInputItems(
-    @CurrentCaller() caller: Caller,
+    @Req() request: GatewayRequest,
     @Param('id') id: string,
     @Query() query: InputItemsQueryDto,
   ): Promise<InputItemList> {
-    return this.responses.listInputItems(caller, id, query);
+    const room = new RequestRoom(request);
+    return this.responses.listInputItems(callerOf(request), id, query, room);
   }
 }
 

@@ -62,9 +62,9 @@ export class ResponsesService {
   }
 
   /** What a body asks for, with what it refers to. @throws GatewayError naming what is at fault */
-  async read(received: JsonBody, { caller }: Call) {
+  async read(received: JsonBody, call: Call) {
     const body: JsonBody<ResponsesBody> = checked(received);
-    const context = await this.context.load(caller.tenantId, body.value);
+    const context = await this.context.load(call, body.value);
     const answerId = newResponseId();
     const request = { ...parseResponses(body, { answerId, ...context }), answerId };
     return { body, context, request };

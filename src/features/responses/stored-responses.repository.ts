@@ -3,7 +3,7 @@ import { Database } from '../../platform/database/database.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 
 /** One turn of a conversation, as far as going on from it needs. */
-interface TurnRow {
+export interface TurnRow {
   id: string;
   conversation_id: string;
   previous_response_id: string | null;
@@ -17,8 +17,8 @@ interface TurnRow {
 /** A response that a request refers to, as far as resolving needs. */
 export interface ReferredRow {
   id: string;
-  /** False when all rows together are larger than asked for; their items are null then. */
-  fits: boolean;
+  /** What all rows together hold; beyond what was asked for their items are null. */
+  bytes: number;
   output_items: string | null;
   /** Null also where only the output is wanted. */
   input_items: string | null;
@@ -91,14 +91,14 @@ export class StoredResponsesRepository {
        ), measured AS (
          SELECT stored.id, created_at, output_items,
            CASE WHEN stored.id = ANY ($3::text[]) THEN input_items END AS input_items,
-           sum(
+           (sum(
              octet_length(output_items) +
              CASE WHEN stored.id = ANY ($3::text[]) THEN octet_length(input_items) ELSE 0 END
-           ) OVER () <= $5 AS fits
+           ) OVER ())::bigint AS bytes
          FROM referred JOIN stored_responses AS stored USING (id)
        )
-       SELECT id, fits, CASE WHEN fits THEN output_items END AS output_items,
-         CASE WHEN fits THEN input_items END AS input_items
+       SELECT id, bytes, CASE WHEN bytes <= $5 THEN output_items END AS output_items,
+         CASE WHEN bytes <= $5 THEN input_items END AS input_items
        FROM measured ORDER BY created_at DESC, id DESC`,
       [tenantId, responseIds, inputsOf, vendorItemIds, maxBytes],
     );

@@ -6,6 +6,7 @@ import {
   NotFoundError,
 } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import type { RequestRoom } from '../../platform/http/request-room.js';
 import { BackgroundResponses } from './background/background-responses.service.js';
 import { itemsOfInput } from './complete-body.js';
 import { listInputItems, type InputItemList, type InputItemsPage } from './list-input-items.js';
@@ -110,12 +111,19 @@ export class StoredResponsesService {
   }
 
   /** The turn's own input. @throws NotFoundError (`id`, or `after`) */
-  async listInputItems(caller: Caller, id: string, page: InputItemsPage): Promise<InputItemList> {
+  async listInputItems(
+    caller: Caller,
+    id: string,
+    page: InputItemsPage,
+    room: RequestRoom,
+  ): Promise<InputItemList> {
     if (!isResponseId(id)) throw notFound(id);
     const input =
       (await this.repository.findInput(caller.tenantId, id)) ??
       (await this.background.findInput(caller, id));
     if (input === undefined) throw notFound(id);
+    room.take(input.length);
+    await room.turn(input.length);
     return listInputItems(id, itemsOfInput(JSON.parse(input)), page);
   }
 

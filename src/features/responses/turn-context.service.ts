@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import type { Call } from '../../core/answers/call.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
+import { RequestRoom } from '../../platform/http/request-room.js';
 import { CompactionsService } from './compactions.service.js';
 import { ConversationsService } from './conversations.service.js';
 import {
@@ -24,10 +26,16 @@ export class TurnContextService {
   ) {}
 
   /** @throws GatewayError naming the field that refers to what is not there, or cannot be read */
-  async load(tenantId: string, value: Referring): Promise<ResolvedItems> {
-    const earlier = await this.loadEarlier(tenantId, value);
-    const { input } = value;
-    const { conversation, ownItems } = await this.itemReferences.resolve(tenantId, input, earlier);
+  async load({ caller, body }: Call, value: Referring): Promise<ResolvedItems> {
+    const { tenantId } = caller;
+    const room = new RequestRoom(body);
+    const earlier = await this.loadEarlier(tenantId, value, room);
+    const { conversation, ownItems } = await this.itemReferences.resolve(
+      tenantId,
+      value.input,
+      earlier,
+      room,
+    );
     const open = (items: ResolvedItems['ownItems'], pathOf: (index: number) => string) =>
       this.compactions.open(tenantId, items, pathOf);
     return {
@@ -39,11 +47,15 @@ export class TurnContextService {
     };
   }
 
-  private async loadEarlier(tenantId: string, value: Referring): Promise<Conversation | undefined> {
+  private async loadEarlier(
+    tenantId: string,
+    value: Referring,
+    room: RequestRoom,
+  ): Promise<Conversation | undefined> {
     const { previous_response_id: previousId, conversation } = value;
     const id = readConversationId(conversation);
     if (id === undefined) {
-      return previousId == null ? undefined : this.conversations.load(tenantId, previousId);
+      return previousId == null ? undefined : this.conversations.load(tenantId, previousId, room);
     }
     if (previousId != null) {
       throw new InvalidRequestError(
@@ -51,7 +63,7 @@ export class TurnContextService {
         'Send either `conversation` or `previous_response_id`, not both.',
       );
     }
-    return this.storedConversations.load(tenantId, id);
+    return this.storedConversations.load(tenantId, id, room);
   }
 }
 

@@ -50,7 +50,7 @@ export class TurnToolsService {
   async countTokens(call: Call): Promise<{ provider: string | undefined; body: object }> {
     const body = await readJsonBody(call.body);
     checkResponsesBody(body);
-    const loaded = await this.context.load(call.caller.tenantId, body.value);
+    const loaded = await this.context.load(call, body.value);
     const parsed = parseResponses(body, { answerId: newResponseId(), ...loaded });
     const counted = await this.answers.countTokens(call, { ...parsed, stream: false });
     const tokens = counted?.tokens ?? (await this.countHere(call.caller.tenantId, parsed));
@@ -65,7 +65,7 @@ export class TurnToolsService {
     const { tenantId } = call.caller;
     const received = await readJsonBody(call.body);
     assertValidBody(validateCompact, received);
-    const { conversation, ownItems } = await this.context.load(tenantId, received.value);
+    const { conversation, ownItems } = await this.context.load(call, received.value);
     const items = [...(conversation?.items ?? []), ...ownItems];
     if (items.length === 0) {
       throw new InvalidRequestError(

@@ -9,6 +9,7 @@ import {
 } from '../../../core/access/gateway-request.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { readJsonBody } from '../../../platform/http/read-json-body.js';
+import { RequestRoom } from '../../../platform/http/request-room.js';
 import type { InputItemList } from '../list-input-items.js';
 import { IncludeQueryDto, InputItemsQueryDto } from '../responses.dto.js';
 import {
@@ -83,11 +84,12 @@ export class ConversationsController {
   )
   @ApiConversationId()
   listItems(
-    @CurrentCaller() caller: Caller,
+    @Req() request: GatewayRequest,
     @Param('id') id: string,
     @Query() query: InputItemsQueryDto,
   ): Promise<InputItemList> {
-    return this.conversations.listItems(caller, id, query);
+    const room = new RequestRoom(request);
+    return this.conversations.listItems(callerOf(request), id, query, room);
   }
 
   @Post(':id/items')

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
 import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../../platform/http/json-body.js';
+import type { RequestRoom } from '../../../platform/http/request-room.js';
 import { assertValidBody, compileSchema } from '../../../platform/http/validate-body.js';
 import { PromptMeter } from '../../../canonical/prompt-size.js';
 import { MAX_CONTEXT_BYTES } from '../conversations.service.js';
@@ -89,10 +90,18 @@ export class StoredConversationsService {
   }
 
   /** @throws NotFoundError (`id`, or `after`) */
-  async listItems({ tenantId }: Caller, id: string, page: ItemsPage): Promise<InputItemList> {
+  async listItems(
+    { tenantId }: Caller,
+    id: string,
+    page: ItemsPage,
+    room: RequestRoom,
+  ): Promise<InputItemList> {
     found(id, await this.repository.find(tenantId, id));
     const texts = await this.repository.list(id, page);
     if (!texts) throw new NotFoundError('after', 'No item of this conversation has that id.');
+    const bytes = texts.reduce((sum, { length }) => sum + length, 0);
+    room.take(bytes);
+    await room.turn(bytes);
     return listPage(texts.map(readItem), page.limit);
   }
 
@@ -124,15 +133,19 @@ export class StoredConversationsService {
    * What was said in it, for a response that is to be made in it.
    *
    * @throws NotFoundError (`conversation`), or InvalidRequestError when it is too large
+   * @throws OverloadedError when there is no memory for it
    */
-  async load(tenantId: string, id: string): Promise<Conversation> {
+  async load(tenantId: string, id: string, room: RequestRoom): Promise<Conversation> {
     const contextBytes = await this.assertRoom(tenantId, id, 'conversation');
+    room.take(contextBytes);
+    const texts = await this.repository.findAll(id);
+    await room.turn(contextBytes);
     return {
       previousResponseId: null,
       conversationId: id,
       storedIn: id,
       contextBytes,
-      items: (await this.repository.findAll(id)).map(readItem),
+      items: texts.map(readItem),
     };
   }
 
