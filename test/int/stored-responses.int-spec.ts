@@ -285,6 +285,21 @@ describe('the table of stored responses', () => {
       expect(await limited(215_000).sweepNow()).toBe(0);
     });
 
+    it('counts conversations without items, too', async () => {
+      const stored = new StoredConversationsRepository(own.database);
+      await own.database.query('TRUNCATE conversations, conversation_items');
+      for (let day = 1; day <= 20; day++) {
+        const row = { id: `conv_${day}`, metadata: text(), createdAt: new Date(2020, 0, day) };
+        await stored.insert(TENANT, row, []);
+      }
+      const deleted = await limited(110_000).sweepNow();
+      expect(deleted).toBeGreaterThanOrEqual(9);
+      expect(deleted).toBeLessThanOrEqual(12);
+      expect(await stored.find(TENANT, 'conv_1')).toBeUndefined();
+      expect(await stored.find(TENANT, 'conv_20')).toBeDefined();
+      await own.database.query('TRUNCATE conversations');
+    });
+
     it('takes from those that have as much as each other in turns', async () => {
       for (let ageDays = 20; ageDays > 0; ageDays--) {
         await keep({ ageDays, input: text() });

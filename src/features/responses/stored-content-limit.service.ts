@@ -25,10 +25,14 @@ const LOCK_ID = 7_264_019_550;
 const RESPONSE_BYTES = `(pg_column_size(input_items) + pg_column_size(output_items)
   + pg_column_size(response) + 400)::bigint`;
 const ITEM_BYTES = `(pg_column_size(item) + 150)::bigint`;
+/** Without its items: of many empty ones the metadata is a lot. */
+const CONVERSATION_BYTES = `(pg_column_size(metadata) + 250)::bigint`;
 
 const MEASURE = `
   SELECT tenant_id AS "tenantId", sum(bytes)::bigint AS bytes FROM (
     SELECT tenant_id, ${RESPONSE_BYTES} AS bytes FROM stored_responses
+    UNION ALL
+    SELECT tenant_id, ${CONVERSATION_BYTES} FROM conversations
     UNION ALL
     SELECT tenant_id, ${ITEM_BYTES}
       FROM conversation_items JOIN conversations ON conversations.id = conversation_id
@@ -40,7 +44,7 @@ const DELETE_OLDEST = `
     (SELECT 'response' AS kind, id, created_at AS at, ${RESPONSE_BYTES} AS bytes
        FROM stored_responses WHERE tenant_id = $1 ORDER BY created_at, id LIMIT $2)
     UNION ALL
-    (SELECT 'conversation', id, used_at, (
+    (SELECT 'conversation', id, used_at, ${CONVERSATION_BYTES} + (
          SELECT coalesce(sum(${ITEM_BYTES}), 0)::bigint FROM conversation_items
           WHERE conversation_id = conversations.id)
        FROM conversations WHERE tenant_id = $1 ORDER BY used_at, id LIMIT $2)
