@@ -46,16 +46,17 @@ type Interval<Page> =
  * A list that is read page by page.
  *
  * @param queryKey names the list and all its filters
- * @param read gets one page; `cursor` is undefined for the first
+ * @param read gets one page, by the parameters that the API takes for it
  */
 export function useCursorList<Page extends { next_cursor?: string | null }>(
   queryKey: readonly unknown[],
-  read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page>,
+  read: (page: { cursor?: string }, signal: AbortSignal) => Promise<Page>,
   options: { enabled?: boolean; refetchInterval?: Interval<Page> } = {},
 ): CursorList<Page> {
   return useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    queryFn: ({ pageParam: cursor, signal }) =>
+      read(cursor === undefined ? {} : { cursor }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last: Page) => last.next_cursor ?? undefined,
     ...options,

@@ -1,4 +1,11 @@
-import { axisTimeOf, formatDuration, isDays, timeFormatOf, toLocalInput } from './times';
+import {
+  axisTimeOf,
+  formatDuration,
+  fromLocalInput,
+  isDays,
+  timeFormatOf,
+  toLocalInput,
+} from './times';
 
 const DAYS = ['2026-11-22T00:00:00Z', '2026-11-23T00:00:00Z'];
 const HOURS = ['2026-11-22T00:00:00Z', '2026-11-22T01:00:00Z'];
@@ -31,11 +38,12 @@ describe(toLocalInput, () => {
     (at) => {
       const text = toLocalInput(at);
       expect(text).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/);
-      expect(new Date(text).toISOString()).toBe(at);
+      expect(fromLocalInput(text)).toBe(at);
     },
   );
 
-  it('is empty where there is no end', () => {
-    expect(toLocalInput(null)).toBe('');
+  it('is empty where there is no instant, and so is what is read of that', () => {
+    expect([null, undefined, 'nonsense'].map(toLocalInput)).toEqual(['', '', '']);
+    expect(fromLocalInput('')).toBeUndefined();
   });
 });

@@ -69,12 +69,18 @@ export function daysAgo(days: number, now = new Date()): string {
   return new Date(now.getTime() - days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** An instant as `<input type="datetime-local">` has it, to the minute, in the viewer's zone. */
-export function toLocalInput(at: string | null): string {
-  if (at === null) return '';
-  const time = new Date(at);
+/** An instant or a day of the API as `<input type="datetime-local">` has it, to the minute, in the viewer's zone. */
+export function toLocalInput(at: string | null | undefined): string {
+  const time = new Date(at ?? NaN);
+  if (Number.isNaN(time.getTime())) return '';
   const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 16);
+}
+
+/** What was chosen in that control, as an instant of the API. */
+export function fromLocalInput(text: string): string | undefined {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
 /** How many a second, with one digit behind the point where they are few. */

@@ -40,7 +40,7 @@ export function AuditDrawer({
 }): ReactNode {
   const { actor, target } = row;
   return (
-    <Drawer title={`${row.action} of ${row.target.type}`} open onOpenChange={onClose}>
+    <Drawer title={`${row.action} of ${row.target.type}`} onClose={onClose}>
       <p>
         <Time at={row.created_at} /> by {row.actor.name} ({ACTOR_KINDS[row.actor.kind]})
       </p>

@@ -5,14 +5,12 @@ import { useFilters } from '../shell/use-filters';
 import {
   ActionButton,
   Card,
-  DataTable,
   EmptyState,
-  Field,
   MoreButton,
-  QueryState,
-  SearchInput,
-  Select,
-  TextInput,
+  PagedTable,
+  SearchField,
+  SelectField,
+  TextField,
   Time,
   type Column,
 } from '../ui';
@@ -53,8 +51,7 @@ export function AuditList({
 }: {
   queryKey: string;
   read: (
-    filters: AuditFilters,
-    cursor: string | undefined,
+    query: AuditFilters & { cursor?: string },
     signal: AbortSignal,
   ) => Promise<CursorPage<AuditRow>>;
   exportPath: string;
@@ -63,8 +60,8 @@ export function AuditList({
   const [texts, setFilters] = useFilters(NAMES);
   const [{ change: openId }, setOpen] = useFilters(['change']);
   const filters = filtersOf(texts);
-  const list = useCursorList([queryKey, 'audit', filters], (cursor, signal) =>
-    read(filters, cursor, signal),
+  const list = useCursorList([queryKey, 'audit', filters], (page, signal) =>
+    read({ ...filters, ...page }, signal),
   );
   const columns: Column<AuditRow>[] = [
     {
@@ -125,72 +122,37 @@ export function AuditList({
   const query = new URLSearchParams(Object.entries(filters)).toString();
   const opened = list.data?.pages.flatMap(({ data }) => data).find(({ id }) => id === openId);
   const close = () => setOpen({ change: undefined });
+  const search = (name: (typeof NAMES)[number], label: string, placeholder?: string) => (
+    <SearchField
+      label={label}
+      value={texts[name] ?? ''}
+      placeholder={placeholder}
+      onSearch={(text) => setFilters({ [name]: text })}
+    />
+  );
   return (
     <>
       <div className="filters">
-        <Field label="By">
-          <Select
-            value={filters.actor_kind ?? ''}
-            onChange={(event) => setFilters({ actor_kind: event.target.value })}
-          >
-            <option value="">Anybody</option>
-            {Object.entries(ACTOR_KINDS).map(([kind, label]) => (
-              <option key={kind} value={kind}>
-                {label}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="By the one with the id">
-          <SearchInput
-            value={texts.actor_id ?? ''}
-            onSearch={(actor_id) => setFilters({ actor_id })}
-          />
-        </Field>
-        <Field label="Action">
-          <SearchInput
-            value={texts.action ?? ''}
-            placeholder="api_key.revoke"
-            onSearch={(action) => setFilters({ action })}
-          />
-        </Field>
-        <Field label="Kind of thing">
-          <SearchInput
-            value={texts.target_type ?? ''}
-            placeholder="api_key"
-            onSearch={(target_type) => setFilters({ target_type })}
-          />
-        </Field>
-        <Field label="Id of the thing">
-          <SearchInput
-            value={texts.target_id ?? ''}
-            onSearch={(target_id) => setFilters({ target_id })}
-          />
-        </Field>
-        <Field label="Request">
-          <SearchInput
-            value={texts.request_id ?? ''}
-            placeholder="Its x-request-id"
-            onSearch={(request_id) => setFilters({ request_id })}
-          />
-        </Field>
-        {isOverTenants && (
-          <Field label="Tenant">
-            <SearchInput
-              value={texts.tenant_id ?? ''}
-              placeholder="Its id"
-              onSearch={(tenant_id) => setFilters({ tenant_id })}
-            />
-          </Field>
-        )}
+        <SelectField
+          label="By"
+          value={filters.actor_kind ?? ''}
+          options={[['', 'Anybody'], ...Object.entries(ACTOR_KINDS)]}
+          onChange={(kind) => setFilters({ actor_kind: kind })}
+        />
+        {search('actor_id', 'By the one with the id')}
+        {search('action', 'Action', 'api_key.revoke')}
+        {search('target_type', 'Kind of thing', 'api_key')}
+        {search('target_id', 'Id of the thing')}
+        {search('request_id', 'Request', 'Its x-request-id')}
+        {isOverTenants && search('tenant_id', 'Tenant', 'Its id')}
         {(['start_date', 'end_date'] as const).map((name) => (
-          <Field key={name} label={name === 'start_date' ? 'From (UTC)' : 'To (UTC)'}>
-            <TextInput
-              type="date"
-              value={texts[name] ?? ''}
-              onChange={(event) => setFilters({ [name]: event.target.value })}
-            />
-          </Field>
+          <TextField
+            key={name}
+            label={name === 'start_date' ? 'From (UTC)' : 'To (UTC)'}
+            type="date"
+            value={texts[name] ?? ''}
+            onChange={(text) => setFilters({ [name]: text })}
+          />
         ))}
       </div>
       <Card
@@ -213,22 +175,18 @@ export function AuditList({
           );
         })}
       >
-        <QueryState query={list}>
-          {({ pages }) => (
-            <DataTable
-              caption="Changes"
-              columns={columns}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => id}
-              onOpen={({ id }) => setOpen({ change: id })}
-              empty={
-                <EmptyState title="No change matches">
-                  <span>Take a filter away. What was refused is not listed.</span>
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={list}
+          caption="Changes"
+          columns={columns}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => setOpen({ change: id })}
+          empty={
+            <EmptyState title="No change matches">
+              <span>Take a filter away. What was refused is not listed.</span>
+            </EmptyState>
+          }
+        />
       </Card>
       <MoreButton query={list} />
       {opened && (

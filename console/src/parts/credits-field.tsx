@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { formatUsd } from '../format/credits';
-import { Field, NumberInput } from '../ui';
+import { NumberField } from '../ui';
 
 /** An amount in credits, with what that is in US dollars. */
 export function CreditsField({
@@ -23,14 +23,15 @@ export function CreditsField({
   const credits = readCredits(value);
   const usd = credits === null ? '1,000,000 credits are 1 USD' : formatUsd(credits);
   return (
-    <Field label={label} error={error} hint={hint === undefined ? usd : `${usd} · ${hint}`}>
-      <NumberInput
-        value={value}
-        step={1}
-        onChange={(event) => onChange(event.target.value)}
-        {...bounds}
-      />
-    </Field>
+    <NumberField
+      label={label}
+      error={error}
+      hint={hint === undefined ? usd : `${usd} · ${hint}`}
+      value={value}
+      step={1}
+      {...bounds}
+      onChange={onChange}
+    />
   );
 }
 

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { errorElsewhere, useChange } from '../api/changes';
-import { FormDialog, Notice, toast } from '../ui';
+import { FormDialog, toast } from '../ui';
 import { fromDraft, toDraft, type Limits, type LimitsState } from './limits-draft';
 import { LimitsFields, limitParams } from './limits-fields';
 
@@ -30,17 +30,16 @@ export function EditLimits({
     toast('The limits hold on every instance within a second.');
     onClose();
   });
-  const other = errorElsewhere(change.error, limitParams(path));
   return (
     <FormDialog
       title={title}
       wide
       busy={change.isPending}
+      error={errorElsewhere(change.error, limitParams(path))}
       onClose={onClose}
       onSubmit={() => change.mutate(fromDraft(draft))}
     >
       <LimitsFields draft={draft} onChange={setDraft} error={change.error} path={path} />
-      {other && <Notice tone="bad">{other}</Notice>}
     </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { formErrors, useChange } from '../api/changes';
 import type { components } from '../api/schema';
-import { Code, Dialog, Field, FormDialog, Select, TextInput, Time } from '../ui';
+import { Code, Dialog, FormDialog, SelectField, TextField, Time } from '../ui';
 
 type Invitation = components['schemas']['Invitation'];
 type Invite = components['schemas']['InviteMember'];
@@ -37,11 +37,7 @@ export function InviteMember({
   const errors = formErrors(made.error, ['email', 'role']);
   if (made.data) {
     return (
-      <Dialog
-        title={`${made.data.email} is invited`}
-        open
-        onOpenChange={(open) => !open && onClose()}
-      >
+      <Dialog title={`${made.data.email} is invited`} onClose={onClose}>
         <div className="stack">
           <p>
             The gateway sends no mail: tell the person to log in there, with this address, until{' '}
@@ -61,26 +57,23 @@ export function InviteMember({
       onSubmit={() => made.mutate({ email, role })}
       onClose={onClose}
     >
-      <Field label="E-mail" error={errors.of('email')} hint="As the login service knows it.">
-        <TextInput
-          type="email"
-          required
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-      </Field>
-      <Field label="Role" error={errors.of('role')} hint={MEANING[role]}>
-        <Select
-          value={role}
-          onChange={({ target }) =>
-            setRole(MEMBER_ROLES.find((one) => one === target.value) ?? first)
-          }
-        >
-          {MEMBER_ROLES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </Select>
-      </Field>
+      <TextField
+        label="E-mail"
+        error={errors.of('email')}
+        hint="As the login service knows it."
+        type="email"
+        required
+        value={email}
+        onChange={setEmail}
+      />
+      <SelectField
+        label="Role"
+        error={errors.of('role')}
+        hint={MEANING[role]}
+        value={role}
+        options={MEMBER_ROLES}
+        onChange={setRole}
+      />
     </FormDialog>
   );
 }

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { errorAt } from '../api/changes';
 import { formatUsd } from '../format/credits';
-import { Button, Field, NumberInput, Select, TextArea } from '../ui';
-import { LISTS, PERIODS, RATES, type BudgetPeriod, type LimitsDraft } from './limits-draft';
+import { Button, Field, NumberField, SelectField, TextArea } from '../ui';
+import { LISTS, PERIODS, RATES, type LimitsDraft } from './limits-draft';
 
 const RATE_LABEL: Record<(typeof RATES)[number], string> = {
   requests_per_minute: 'Requests a minute',
@@ -40,30 +40,19 @@ export function LimitsFields({
     <div className="form">
       {draft.budgets.map(({ period, credits }, index) => (
         <div className="form-line" key={index}>
-          <Field label="Period">
-            <Select
-              value={period}
-              onChange={({ target }) =>
-                setBudget(index, {
-                  period: PERIODS.find((each) => each === target.value) ?? period,
-                })
-              }
-            >
-              {PERIODS.map((each: BudgetPeriod) => (
-                <option key={each}>{each}</option>
-              ))}
-            </Select>
-          </Field>
-          <Field
+          <SelectField
+            label="Period"
+            value={period}
+            options={PERIODS}
+            onChange={(chosen) => setBudget(index, { period: chosen })}
+          />
+          <NumberField
             label={`Credits${/^\d+$/.test(credits) ? ` (${formatUsd(Number(credits))})` : ''}`}
             error={at(`budgets.${index}`)}
-          >
-            <NumberInput
-              min={0}
-              value={credits}
-              onChange={({ target }) => setBudget(index, { credits: target.value })}
-            />
-          </Field>
+            min={0}
+            value={credits}
+            onChange={(text) => setBudget(index, { credits: text })}
+          />
           <Button
             aria-label={`Remove the budget of ${period}`}
             onClick={() =>
@@ -88,16 +77,15 @@ export function LimitsFields({
       )}
       <div className="form-grid">
         {RATES.map((name) => (
-          <Field key={name} label={RATE_LABEL[name]} error={at(name)}>
-            <NumberInput
-              min={1}
-              placeholder="not limited"
-              value={draft.rates[name]}
-              onChange={({ target }) =>
-                onChange({ ...draft, rates: { ...draft.rates, [name]: target.value } })
-              }
-            />
-          </Field>
+          <NumberField
+            key={name}
+            label={RATE_LABEL[name]}
+            error={at(name)}
+            min={1}
+            placeholder="not limited"
+            value={draft.rates[name]}
+            onChange={(text) => onChange({ ...draft, rates: { ...draft.rates, [name]: text } })}
+          />
         ))}
       </div>
       {LISTS.map((name) => (

@@ -8,11 +8,10 @@ import {
   Button,
   Card,
   ConfirmDialog,
-  DataTable,
   EmptyState,
   MoreButton,
   Notice,
-  QueryState,
+  PagedTable,
   Select,
   Time,
   toast,
@@ -83,15 +82,9 @@ export function MemberTable({
               aria-label={`Role of ${member.name}`}
               value={member.role}
               disabled={setRole.isPending}
-              onChange={({ target }) => {
-                const role = MEMBER_ROLES.find((one) => one === target.value);
-                if (role) setRole.mutate({ id: member.id, role });
-              }}
-            >
-              {MEMBER_ROLES.map((role) => (
-                <option key={role}>{role}</option>
-              ))}
-            </Select>
+              options={MEMBER_ROLES}
+              onChange={(role) => setRole.mutate({ id: member.id, role })}
+            />
           ) : (
             member.role
           )}
@@ -136,36 +129,33 @@ export function MemberTable({
     <>
       <Card title={title}>
         {setRole.error && <Notice tone="bad">{setRole.error.message}</Notice>}
-        <QueryState query={members}>
-          {({ pages }) => (
-            <DataTable
-              caption="Members"
-              columns={columns}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => id}
-              empty={
-                <EmptyState title="Nobody logs in for this tenant">
-                  <span>{empty}</span>
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={members}
+          caption="Members"
+          columns={columns}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyState title="Nobody logs in for this tenant">
+              <span>{empty}</span>
+            </EmptyState>
+          }
+        />
       </Card>
       <MoreButton query={members} />
-      <ConfirmDialog
-        title={`Remove ${removed?.name ?? ''}?`}
-        text={
-          removed?.is_by_claim
-            ? 'The person is out within a second, and comes back with the next login, as the login service gives the role.'
-            : 'The person is no member any more within a second. What they made stays.'
-        }
-        action="Remove"
-        danger
-        open={removed !== undefined}
-        onOpenChange={(open) => !open && setRemoved(undefined)}
-        onConfirm={async () => removed && remove.mutateAsync(removed)}
-      />
+      {removed && (
+        <ConfirmDialog
+          title={`Remove ${removed.name}?`}
+          text={
+            removed.is_by_claim
+              ? 'The person is out within a second, and comes back with the next login, as the login service gives the role.'
+              : 'The person is no member any more within a second. What they made stays.'
+          }
+          action="Remove"
+          danger
+          onClose={() => setRemoved(undefined)}
+          onConfirm={() => remove.mutateAsync(removed)}
+        />
+      )}
     </>
   );
 }

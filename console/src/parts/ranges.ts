@@ -6,6 +6,9 @@ export const RANGES: readonly { id: string; label: string; hours: number }[] = [
   { id: '30d', label: 'Last 30 days', hours: 720 },
 ];
 
+/** The same, to choose from. */
+export const RANGE_OPTIONS = RANGES.map(({ id, label }) => [id, label] as const);
+
 /** When a range began, as the API takes it; undefined: there is no such range. */
 export function startOfRange(range: string | undefined, now: Date): string | undefined {
   const hours = RANGES.find(({ id }) => id === range)?.hours;

@@ -1,16 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState, type ReactNode } from 'react';
 import { api, unwrap } from '../api/client';
-import { RANGES } from '../parts/ranges';
-import { Button, Choice, Field, TextInput, Typed, type ChoiceOption } from '../ui';
+import { fromLocalInput, toLocalInput } from '../format/times';
+import { RANGE_OPTIONS } from '../parts/ranges';
+import { Button, Choice, TextField, Typed, type Option } from '../ui';
 import { SearchBox } from './search-box';
-import {
-  fromLocalInput,
-  REQUEST_FILTERS,
-  toLocalInput,
-  type RequestFilterName,
-  type RequestFilters,
-} from './request-filters';
+import { REQUEST_FILTERS, type RequestFilterName, type RequestFilters } from './request-filters';
 
 interface Props {
   filters: RequestFilters;
@@ -44,7 +39,7 @@ export function FilterForm({
   /** Where there is room, they are always shown. */
   const [isOpen, setIsOpen] = useState(false);
   const restId = useId();
-  const choice = (label: string, name: RequestFilterName, options: ChoiceOption[]) => (
+  const choice = (label: string, name: RequestFilterName, options: readonly Option[]) => (
     <Choice
       label={label}
       value={filters[name] ?? ''}
@@ -60,8 +55,6 @@ export function FilterForm({
       onChange={(value) => onChange({ [name]: value })}
     />
   );
-  const same = (values: readonly string[] | undefined): ChoiceOption[] =>
-    (values ?? []).map((value) => ({ value, label: value }));
   return (
     <div className="filters" role="search" aria-label="Filter requests">
       <div className="filters-find">
@@ -80,10 +73,7 @@ export function FilterForm({
           label="Time"
           value={isCustom || picksDates ? 'custom' : (filters.range ?? '')}
           any="Any time"
-          options={[
-            ...RANGES.map(({ id, label }) => ({ value: id, label })),
-            { value: 'custom', label: 'From … to …' },
-          ]}
+          options={[...RANGE_OPTIONS, ['custom', 'From … to …']]}
           onChange={(value) => {
             setPicksDates(value === 'custom');
             onChange({
@@ -107,8 +97,8 @@ export function FilterForm({
           </>
         )}
         {choice('Status', 'status', [
-          { value: 'success', label: 'Success' },
-          { value: 'error', label: 'Error' },
+          ['success', 'Success'],
+          ['error', 'Error'],
         ])}
         {overTenants ? (
           <>
@@ -117,26 +107,24 @@ export function FilterForm({
             {choice(
               'Tenant',
               'tenant_id',
-              tenants.map(({ id, name }) => ({ value: id, label: name })),
+              tenants.map(({ id, name }) => [id, name]),
             )}
             {text('Tag (key=value)', 'tag')}
           </>
         ) : (
           <>
-            {choice('Model', 'model', same(models))}
-            {choice('Provider', 'provider', same(providers))}
-            {choice('Kind of call', 'endpoint', same(endpoints))}
+            {choice('Model', 'model', models ?? [])}
+            {choice('Provider', 'provider', providers ?? [])}
+            {choice('Kind of call', 'endpoint', endpoints ?? [])}
             {choice(
               'Key',
               'api_key_id',
-              (keys ?? []).map(({ id, name }) => ({ value: id, label: name ?? id.slice(0, 8) })),
+              (keys ?? []).map(({ id, name }) => [id, name ?? id.slice(0, 8)]),
             )}
             {choice(
               'Tag',
               'tag',
-              (tags ?? []).flatMap(({ key, values }) =>
-                same(values.map((value) => `${key}=${value}`)),
-              ),
+              (tags ?? []).flatMap(({ key, values }) => values.map((value) => `${key}=${value}`)),
             )}
           </>
         )}
@@ -168,12 +156,11 @@ function Moment({
   onChange: (at: string) => void;
 }): ReactNode {
   return (
-    <Field label={label}>
-      <TextInput
-        type="datetime-local"
-        value={toLocalInput(value)}
-        onChange={(event) => onChange(fromLocalInput(event.target.value) ?? '')}
-      />
-    </Field>
+    <TextField
+      label={label}
+      type="datetime-local"
+      value={toLocalInput(value)}
+      onChange={(text) => onChange(fromLocalInput(text) ?? '')}
+    />
   );
 }

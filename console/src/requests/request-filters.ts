@@ -59,17 +59,3 @@ export function toRequestQuery(filters: RequestFilters, now: Date): RequestQuery
 function toCredits(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
-
-/** An instant or a day of the API as the browser's control for local times has it: `2026-11-23T13:05`. */
-export function toLocalInput(at: string | undefined): string {
-  const date = at === undefined ? undefined : new Date(at);
-  if (!date || Number.isNaN(date.getTime())) return '';
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16);
-}
-
-/** What was chosen in that control, as an instant of the API. */
-export function fromLocalInput(text: string): string | undefined {
-  const date = new Date(text);
-  return text === '' || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
-}

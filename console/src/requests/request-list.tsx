@@ -62,11 +62,8 @@ export function RequestList({
 }): ReactNode {
   // A range goes on from when it was chosen; pages of one list must not slide.
   const query = useMemo(() => toRequestQuery(filters, new Date()), [filters]);
-  const list = useCursorList([name, filters], (cursor, signal) =>
-    source.page(
-      { ...query, limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) },
-      signal,
-    ),
+  const list = useCursorList([name, filters], (page, signal) =>
+    source.page({ ...query, limit: PAGE_SIZE, ...page }, signal),
   );
   const listed = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
   const tail = useTail({

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { Field, TextInput } from '../ui';
+import { TextField } from '../ui';
 import type { RequestFilters } from './request-filters';
 import { parseSearch } from './search-terms';
 
@@ -26,25 +26,22 @@ export function SearchBox({
     setText(left.join(' '));
   };
   return (
-    <Field
+    <TextField
       label="Find"
       error={
         unknown.length > 0 &&
         `Not understood: ${unknown.join(' ')}. Words are model: provider: kind: key: tag: user: status: cost: last:`
       }
-    >
-      <TextInput
-        type="search"
-        spellCheck={false}
-        placeholder={
-          onOpen
-            ? 'model:… status:error user:… cost:>100 last:24h, or a request’s id'
-            : 'model:… status:error tenant:… cost:>100 last:24h'
-        }
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-        onKeyDown={(event) => event.key === 'Enter' && search()}
-      />
-    </Field>
+      type="search"
+      spellCheck={false}
+      placeholder={
+        onOpen
+          ? 'model:… status:error user:… cost:>100 last:24h, or a request’s id'
+          : 'model:… status:error tenant:… cost:>100 last:24h'
+      }
+      value={text}
+      onKeyDown={(event) => event.key === 'Enter' && search()}
+      onChange={setText}
+    />
   );
 }

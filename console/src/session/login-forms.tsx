@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { api, unwrap } from '../api/client';
-import { Button, Card, Field, QueryState, TextInput } from '../ui';
+import { Button, Card, QueryState, TextField } from '../ui';
 
 const CONSOLE = '/console';
 
@@ -56,7 +56,7 @@ function KeyLogin({ onEnter }: { onEnter: () => Promise<void> }): ReactNode {
   return (
     <Card title="With a key">
       <form className="form" onSubmit={submit}>
-        <Field
+        <TextField
           label="Key"
           hint={
             <>
@@ -65,16 +65,13 @@ function KeyLogin({ onEnter }: { onEnter: () => Promise<void> }): ReactNode {
             </>
           }
           error={login.error?.message}
-        >
-          <TextInput
-            type="password"
-            name="key"
-            required
-            autoFocus
-            value={key}
-            onChange={(event) => setKey(event.target.value)}
-          />
-        </Field>
+          type="password"
+          name="key"
+          required
+          autoFocus
+          value={key}
+          onChange={setKey}
+        />
         <Button type="submit" variant="primary" busy={login.isPending}>
           Log in
         </Button>

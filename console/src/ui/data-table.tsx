@@ -1,5 +1,4 @@
 import type { KeyboardEvent, ReactNode } from 'react';
-import { Button } from './button';
 
 export interface Column<Row> {
   id: string;
@@ -8,6 +7,14 @@ export interface Column<Row> {
   align?: 'end';
   /** Left out where the window is narrow. */
   wide?: boolean;
+}
+
+export interface TableProps<Row> {
+  caption: string;
+  columns: readonly Column<Row>[];
+  rowKey: (row: Row) => string;
+  onOpen?: (row: Row) => void;
+  empty?: ReactNode;
 }
 
 /**
@@ -23,14 +30,7 @@ export function DataTable<Row>({
   rowKey,
   onOpen,
   empty,
-}: {
-  caption: string;
-  columns: readonly Column<Row>[];
-  rows: readonly Row[];
-  rowKey: (row: Row) => string;
-  onOpen?: (row: Row) => void;
-  empty?: ReactNode;
-}): ReactNode {
+}: TableProps<Row> & { rows: readonly Row[] }): ReactNode {
   if (rows.length === 0 && empty !== undefined) return empty;
   return (
     <div
@@ -107,20 +107,4 @@ function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
 function isPlainClick(target: EventTarget): boolean {
   const isControl = target instanceof Element && target.closest('a, button, input, select, label');
   return !isControl && (window.getSelection()?.isCollapsed ?? true);
-}
-
-/** Reads the next page of a list, where there is one. */
-export function MoreButton({
-  query,
-}: {
-  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
-}): ReactNode {
-  if (!query.hasNextPage) return null;
-  return (
-    <div className="row row-end">
-      <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-        Show more
-      </Button>
-    </div>
-  );
 }

@@ -5,13 +5,12 @@ import { Notice } from './layout';
 
 interface DialogProps {
   title: string;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
+  onClose: () => void;
   children: ReactNode;
   wide?: boolean;
 }
 
-/** A window above the page. Escape closes it, and the focus goes back to what opened it. */
+/** A window above the page, for as long as it is rendered. Escape closes it, and the focus goes back to what opened it. */
 export function Dialog({ wide = false, ...props }: DialogProps): ReactNode {
   return <Window {...props} className={wide ? 'dialog dialog-wide' : 'dialog'} />;
 }
@@ -39,14 +38,13 @@ function focusAgain(opener: Element | null): void {
 
 function Window({
   title,
-  open,
-  onOpenChange,
+  onClose,
   children,
   className,
 }: Omit<DialogProps, 'wide'> & { className: string }): ReactNode {
   const focusBack = useFocusBack();
   return (
-    <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
+    <RadixDialog.Root open onOpenChange={(open) => !open && onClose()}>
       <RadixDialog.Portal>
         <RadixDialog.Overlay className="overlay" />
         <RadixDialog.Content className={className} aria-describedby={undefined} {...focusBack}>
@@ -88,7 +86,7 @@ export function useFocusBack(): {
  * Asks before something is done.
  *
  * @param action the word on the button
- * @param onConfirm does it; the window closes when that went well, else it shows why not
+ * @param onConfirm does it; when that went well `onClose` is called, else the window shows why not
  */
 export function ConfirmDialog({
   title,
@@ -96,16 +94,14 @@ export function ConfirmDialog({
   action,
   onConfirm,
   danger = false,
-  open,
-  onOpenChange,
+  onClose,
 }: {
   title: string;
   text: ReactNode;
   action: string;
   onConfirm: () => Promise<unknown>;
   danger?: boolean;
-  open: boolean;
-  onOpenChange: (open: boolean) => void;
+  onClose: () => void;
 }): ReactNode {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState('');
@@ -114,7 +110,7 @@ export function ConfirmDialog({
     setError('');
     try {
       await onConfirm();
-      onOpenChange(false);
+      onClose();
     } catch (reason) {
       setError(reason instanceof Error ? reason.message : String(reason));
     } finally {
@@ -122,11 +118,11 @@ export function ConfirmDialog({
     }
   };
   return (
-    <Dialog title={title} open={open} onOpenChange={onOpenChange}>
+    <Dialog title={title} onClose={onClose}>
       <div>{text}</div>
       {error !== '' && <Notice tone="bad">{error}</Notice>}
       <div className="row row-end">
-        <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button variant={danger ? 'danger' : 'primary'} busy={busy} onClick={() => void confirm()}>
           {action}
         </Button>

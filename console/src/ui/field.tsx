@@ -8,18 +8,19 @@ interface FieldContextValue {
 
 const FieldContext = createContext<FieldContextValue | undefined>(undefined);
 
+interface FieldProps {
+  label: string;
+  hint?: ReactNode;
+  error?: ReactNode;
+}
+
 /** A label, a hint and an error around one control. */
 export function Field({
   label,
   hint,
   error,
   children,
-}: {
-  label: string;
-  hint?: ReactNode;
-  error?: ReactNode;
-  children: ReactNode;
-}): ReactNode {
+}: FieldProps & { children: ReactNode }): ReactNode {
   const id = useId();
   const hasError = error !== undefined && error !== null && error !== '' && error !== false;
   const describedBy = [
@@ -64,26 +65,102 @@ export function TextInput(props: ComponentProps<'input'>): ReactNode {
   return <input type="text" autoComplete="off" className="input" {...useFieldProps()} {...props} />;
 }
 
-export function NumberInput(props: ComponentProps<'input'>): ReactNode {
-  return <TextInput type="number" inputMode="numeric" {...props} />;
-}
-
 export function TextArea(props: ComponentProps<'textarea'>): ReactNode {
   return <textarea className="input" {...useFieldProps()} {...props} />;
 }
 
-/** The browser's own, which every screen reader and phone knows; `children` are options. */
-export function Select(props: ComponentProps<'select'>): ReactNode {
-  return <select className="input" {...useFieldProps()} {...props} />;
+/** A value that can be chosen, by itself or with the words for it. */
+export type Option<Value extends string = string> = Value | readonly [value: Value, label: string];
+
+type SelectProps<Value extends string> = Omit<
+  ComponentProps<'select'>,
+  'value' | 'onChange' | 'children'
+> & {
+  value: string;
+  options: readonly Option<Value>[];
+  onChange: (value: NoInfer<Value>) => void;
+};
+
+/** The browser's own, which every screen reader and phone knows. */
+export function Select<Value extends string>({
+  options,
+  onChange,
+  ...props
+}: SelectProps<Value>): ReactNode {
+  const choose = (value: string) => {
+    const chosen = options.map(valueOf).find((each) => each === value);
+    if (chosen !== undefined) onChange(chosen);
+  };
+  return (
+    <select
+      className="input"
+      {...useFieldProps()}
+      {...props}
+      onChange={({ target }) => choose(target.value)}
+    >
+      {options.map((option) => (
+        <option key={valueOf(option)} value={valueOf(option)}>
+          {typeof option === 'string' ? option : option[1]}
+        </option>
+      ))}
+    </select>
+  );
 }
 
+export function valueOf<Value extends string>(option: Option<Value>): Value {
+  return typeof option === 'string' ? option : option[0];
+}
+
+/** A `Select` with its label, hint and error. */
+export function SelectField<Value extends string>({
+  label,
+  hint,
+  error,
+  ...props
+}: FieldProps & SelectProps<Value>): ReactNode {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      <Select {...props} />
+    </Field>
+  );
+}
+
+/** A `TextInput` with its label, hint and error; `onChange` is told the text. */
+export function TextField({
+  label,
+  hint,
+  error,
+  onChange,
+  ...props
+}: FieldProps &
+  Omit<ComponentProps<'input'>, 'value' | 'onChange'> & {
+    value: string;
+    onChange: (text: string) => void;
+  }): ReactNode {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      <TextInput {...props} onChange={({ target }) => onChange(target.value)} />
+    </Field>
+  );
+}
+
+/** The same for a number, as it is typed. */
+export function NumberField(props: ComponentProps<typeof TextField>): ReactNode {
+  return <TextField type="number" inputMode="numeric" {...props} />;
+}
+
+/** `onChange` is told whether it is checked now. */
 export function Checkbox({
   label,
+  onChange,
   ...props
-}: ComponentProps<'input'> & { label: ReactNode }): ReactNode {
+}: Omit<ComponentProps<'input'>, 'onChange'> & {
+  label: ReactNode;
+  onChange: (isChecked: boolean) => void;
+}): ReactNode {
   return (
     <label className="checkbox">
-      <input {...props} type="checkbox" />
+      <input {...props} type="checkbox" onChange={({ target }) => onChange(target.checked)} />
       <span>{label}</span>
     </label>
   );

@@ -1,12 +1,7 @@
 import { useId, useState, type ReactNode } from 'react';
-import { Field, Select, TextInput } from './field';
+import { Field, SelectField, TextInput, valueOf, type Option } from './field';
 
-export interface ChoiceOption {
-  value: string;
-  label: string;
-}
-
-/** A filter of which one value is chosen; an empty one is none. */
+/** A filter of which one value is chosen; `any` is said of none, which is ''. */
 export function Choice({
   label,
   value,
@@ -16,24 +11,19 @@ export function Choice({
 }: {
   label: string;
   value: string;
-  options: readonly ChoiceOption[];
+  options: readonly Option[];
   onChange: (value: string) => void;
   any?: string;
 }): ReactNode {
   // A link may name what is no longer among the values.
-  const isListed = value === '' || options.some((option) => option.value === value);
+  const isListed = value === '' || options.some((option) => valueOf(option) === value);
   return (
-    <Field label={label}>
-      <Select value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">{any}</option>
-        {!isListed && <option value={value}>{value}</option>}
-        {options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
-      </Select>
-    </Field>
+    <SelectField
+      label={label}
+      value={value}
+      options={[['', any], ...(isListed ? [] : [value]), ...options]}
+      onChange={onChange}
+    />
   );
 }
 

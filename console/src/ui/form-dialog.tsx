@@ -40,7 +40,7 @@ export function FormDialog({
     sentAt.current = -Infinity;
   }, [busy]);
   return (
-    <Dialog title={title} open wide={wide} onOpenChange={(open) => !open && onClose()}>
+    <Dialog title={title} wide={wide} onClose={onClose}>
       <form
         className="form"
         onSubmit={(event) => {

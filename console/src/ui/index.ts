@@ -4,9 +4,20 @@ export { Chart, preloadChart } from './chart';
 export type { ChartSeries } from './plot';
 export { Code, CopyButton } from './code';
 export { ConfirmDialog, Dialog, Drawer, useFocusBack } from './dialog';
-export { DataTable, MoreButton, type Column } from './data-table';
-export { SearchInput } from './search-input';
-export { Checkbox, Field, NumberInput, Select, TextArea, TextInput } from './field';
+export { DataTable, type Column } from './data-table';
+export { MoreButton, PagedTable, SteppedTable } from './long-tables';
+export { SearchField } from './search-field';
+export {
+  Checkbox,
+  Field,
+  NumberField,
+  Select,
+  SelectField,
+  TextArea,
+  TextField,
+  TextInput,
+  type Option,
+} from './field';
 export { Bar, Card, EmptyState, Notice, Page, Stat, Stats } from './layout';
 export { Badge, Credits, Duration, Spread, Time, type Tone } from './values';
 export { QueryState, Skeleton } from './query-state';
@@ -15,4 +26,5 @@ export { toast, Toasts } from './toast';
 export { ActionButton } from './action';
 export { Facts } from './facts';
 export { FormDialog } from './form-dialog';
-export { Choice, Typed, type ChoiceOption } from './filter-controls';
+export { SecretDialog } from './secret-dialog';
+export { Choice, Typed } from './filter-controls';

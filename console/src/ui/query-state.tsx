@@ -2,7 +2,8 @@ import type { ReactNode } from 'react';
 import { Button } from './button';
 import { EmptyState } from './layout';
 
-interface Query<Data> {
+/** What was asked for, as far as it is there. */
+export interface Query<Data> {
   data: Data | undefined;
   error: Error | null;
   isFetching: boolean;

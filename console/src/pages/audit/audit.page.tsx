@@ -13,13 +13,8 @@ export function AuditPage(): ReactNode {
       <AuditList
         queryKey="audit-log"
         exportPath="/v1/customer/audit-log/export"
-        read={(filters, cursor, signal) =>
-          unwrap(
-            api.GET('/v1/customer/audit-log', {
-              params: { query: { ...filters, ...(cursor && { cursor }) } },
-              signal,
-            }),
-          )
+        read={(query, signal) =>
+          unwrap(api.GET('/v1/customer/audit-log', { params: { query }, signal }))
         }
       />
     </Page>

@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { formatCount } from '../../format/credits';
+import { PageTabs } from '../../shell/page-tabs';
 import { useFilters } from '../../shell/use-filters';
-import { Credits, Page, QueryState, Stat, Stats, Tabs } from '../../ui';
+import { Credits, Page, QueryState, Stat, Stats } from '../../ui';
 import { Ledger } from './ledger';
 import { ReceiptDrawer, Receipts } from './receipts';
 import { Statements } from './statements';
@@ -16,7 +17,7 @@ const TABS = [
 
 /** What the tenant has, what moved it, and what it was spent on. */
 export function BillingPage(): ReactNode {
-  const [{ tab, receipt }, setFilters] = useFilters(['tab', 'receipt']);
+  const [{ receipt }, setFilters] = useFilters(['receipt']);
   const credits = useQuery({
     queryKey: ['credits'],
     queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/credits', { signal })),
@@ -53,12 +54,7 @@ export function BillingPage(): ReactNode {
           </Stats>
         )}
       </QueryState>
-      <Tabs
-        label="Billing"
-        tabs={TABS}
-        selected={TABS.some(({ id }) => id === tab) ? (tab ?? 'ledger') : 'ledger'}
-        onSelect={(id) => setFilters({ tab: id === 'ledger' ? undefined : id })}
-      />
+      <PageTabs label="Billing" tabs={TABS} />
       {receipt && (
         <ReceiptDrawer requestId={receipt} onClose={() => setFilters({ receipt: undefined })} />
       )}

@@ -10,13 +10,11 @@ import {
   ActionButton,
   Badge,
   Card,
+  Choice,
   Credits,
-  DataTable,
   EmptyState,
-  Field,
   MoreButton,
-  QueryState,
-  Select,
+  PagedTable,
   Time,
   type Column,
 } from '../../ui';
@@ -76,10 +74,10 @@ export function Ledger(): ReactNode {
   const [{ kind: chosen, month = '' }, setFilters] = useFilters(['kind', 'month', 'receipt']);
   const kind = KINDS.find((each) => each === chosen);
   const filter = { ...(kind && { kind }), ...(month && { month }) };
-  const entries = useCursorList(['ledger-entries', filter], (cursor, signal) =>
+  const entries = useCursorList(['ledger-entries', filter], (page, signal) =>
     unwrap(
       api.GET('/v1/customer/ledger-entries', {
-        params: { query: { ...filter, limit: 50, ...(cursor && { cursor }) } },
+        params: { query: { ...filter, limit: 50, ...page } },
         signal,
       }),
     ),
@@ -92,17 +90,13 @@ export function Ledger(): ReactNode {
           all="all months"
           onChange={(next) => setFilters({ month: next || undefined })}
         />
-        <Field label="Kind">
-          <Select
-            value={kind ?? ''}
-            onChange={({ target }) => setFilters({ kind: target.value || undefined })}
-          >
-            <option value="">all</option>
-            {KINDS.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </Select>
-        </Field>
+        <Choice
+          label="Kind"
+          any="all"
+          value={kind ?? ''}
+          options={KINDS}
+          onChange={(chosen) => setFilters({ kind: chosen })}
+        />
         <ActionButton
           action={() =>
             download(`/v1/customer/ledger-entries/export.csv?${new URLSearchParams(filter)}`, {
@@ -114,23 +108,17 @@ export function Ledger(): ReactNode {
         </ActionButton>
       </div>
       <Card>
-        <QueryState query={entries}>
-          {({ pages }) => (
-            <DataTable
-              caption="Ledger entries"
-              columns={kind ? COLUMNS.filter(({ id }) => id !== 'balance') : COLUMNS}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => id}
-              empty={
-                <EmptyState title="Nothing moved the balance">
-                  {kind || month
-                    ? 'Choose another month or kind.'
-                    : 'Ask the operator for credits.'}
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={entries}
+          caption="Ledger entries"
+          columns={kind ? COLUMNS.filter(({ id }) => id !== 'balance') : COLUMNS}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyState title="Nothing moved the balance">
+              {kind || month ? 'Choose another month or kind.' : 'Ask the operator for credits.'}
+            </EmptyState>
+          }
+        />
         <MoreButton query={entries} />
       </Card>
     </>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import { Field, Select } from '../../ui';
+import { SelectField } from '../../ui';
 
 /** The month (UTC) that goes on, as the API writes it. */
 export function thisMonth(): string {
@@ -27,13 +27,11 @@ export function MonthSelect({
   const known = [thisMonth(), value, ...(months.data?.data ?? []).map(({ month }) => month)];
   const names = [...new Set(known)].filter((month) => month !== '').toSorted();
   return (
-    <Field label="Month">
-      <Select value={value} onChange={({ target }) => onChange(target.value)}>
-        {all !== undefined && <option value="">{all}</option>}
-        {names.toReversed().map((month) => (
-          <option key={month}>{month}</option>
-        ))}
-      </Select>
-    </Field>
+    <SelectField
+      label="Month"
+      value={value}
+      options={[...(all === undefined ? [] : [['', all] as const]), ...names.toReversed()]}
+      onChange={onChange}
+    />
   );
 }

@@ -13,9 +13,8 @@ import {
   Code,
   Drawer,
   Facts,
-  Field,
   QueryState,
-  TextInput,
+  TextField,
   Time,
 } from '../../ui';
 
@@ -36,14 +35,14 @@ export function Receipts(): ReactNode {
           setFilters({ receipt: id.trim() });
         }}
       >
-        <Field label="Request" hint="The x-request-id of its answer.">
-          <TextInput
-            required
-            value={id}
-            placeholder="00000000-0000-0000-0000-000000000000"
-            onChange={({ target }) => setId(target.value)}
-          />
-        </Field>
+        <TextField
+          label="Request"
+          hint="The x-request-id of its answer."
+          required
+          value={id}
+          placeholder="00000000-0000-0000-0000-000000000000"
+          onChange={setId}
+        />
         <div className="row">
           <Button variant="primary" type="submit">
             Show
@@ -72,7 +71,7 @@ export function ReceiptDrawer({
       ),
   });
   return (
-    <Drawer title="Receipt" open onOpenChange={(open) => !open && onClose()}>
+    <Drawer title="Receipt" onClose={onClose}>
       <QueryState query={receipt}>{(signed) => <ReceiptView {...signed} />}</QueryState>
     </Drawer>
   );

@@ -9,16 +9,16 @@ import { useFilters } from '../../shell/use-filters';
 import {
   ActionButton,
   Card,
+  Choice,
   Credits,
   DataTable,
   EmptyState,
-  Field,
   Notice,
   QueryState,
-  Select,
+  SelectField,
   Stat,
   Stats,
-  TextInput,
+  TextField,
   type Column,
 } from '../../ui';
 import { MonthSelect, thisMonth } from './months';
@@ -34,6 +34,7 @@ const DIMENSIONS: readonly (readonly [by: string, label: string])[] = [
   ['end_user', 'End user'],
   ['status', 'Status'],
   ['day', 'Day'],
+  ['tag', 'Tag'],
 ];
 const LABELS = new Map(DIMENSIONS);
 
@@ -76,22 +77,28 @@ export function Statements(): ReactNode {
     <>
       <div className="filters">
         <MonthSelect value={month} onChange={(next) => setFilters({ month: next })} />
-        <GroupSelect label="By" value={by} onChange={(next) => setFilters({ by: next })} />
-        <GroupSelect
+        <SelectField
+          label="By"
+          value={by}
+          options={DIMENSIONS}
+          onChange={(chosen) => setFilters({ by: chosen })}
+        />
+        <Choice
           label="and by"
+          any="nothing else"
           value={by2}
-          none="nothing else"
-          onChange={(next) => setFilters({ by2: next || undefined })}
+          options={DIMENSIONS}
+          onChange={(chosen) => setFilters({ by2: chosen })}
         />
         {[by, by2].includes('tag') && (
-          <Field label="Tag" hint="Its key, as team">
-            <TextInput
-              value={tag}
-              placeholder="team"
-              pattern="[a-z0-9_.\-]{1,40}"
-              onChange={({ target }) => setFilters({ tag: target.value || undefined })}
-            />
-          </Field>
+          <TextField
+            label="Tag"
+            hint="Its key, as team"
+            value={tag}
+            placeholder="team"
+            pattern="[a-z0-9_.\-]{1,40}"
+            onChange={(text) => setFilters({ tag: text || undefined })}
+          />
         )}
       </div>
       <QueryState query={statement}>
@@ -117,32 +124,6 @@ export function Statements(): ReactNode {
         )}
       </QueryState>
     </>
-  );
-}
-
-function GroupSelect({
-  label,
-  value,
-  none,
-  onChange,
-}: {
-  label: string;
-  value: string;
-  none?: string;
-  onChange: (by: string) => void;
-}): ReactNode {
-  return (
-    <Field label={label}>
-      <Select value={value} onChange={({ target }) => onChange(target.value)}>
-        {none !== undefined && <option value="">{none}</option>}
-        {DIMENSIONS.map(([by, text]) => (
-          <option key={by} value={by}>
-            {text}
-          </option>
-        ))}
-        <option value="tag">Tag</option>
-      </Select>
-    </Field>
   );
 }
 

@@ -27,7 +27,7 @@ export function ApplyDialog({
   });
   if (latest !== null && !version.data) {
     return (
-      <Dialog title="The configuration" open onOpenChange={onClose}>
+      <Dialog title="The configuration" onClose={onClose}>
         <QueryState query={version}>{() => null}</QueryState>
       </Dialog>
     );

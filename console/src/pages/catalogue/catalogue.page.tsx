@@ -3,8 +3,8 @@ import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { formatCount } from '../../format/credits';
 import { useSession } from '../../session/session';
-import { useFilters } from '../../shell/use-filters';
-import { Button, Notice, Page, QueryState, Stat, Stats, Tabs } from '../../ui';
+import { PageTabs } from '../../shell/page-tabs';
+import { Button, Notice, Page, QueryState, Stat, Stats } from '../../ui';
 import { ApplyDialog } from './apply-dialog';
 import type { Config } from './config';
 import { ModelTable } from './model-table';
@@ -15,7 +15,6 @@ import { VersionList } from './version-list';
 /** What all instances work by: prices, provider accounts and settings, in versions. */
 export function CataloguePage(): ReactNode {
   const { can } = useSession();
-  const [{ tab = 'models' }, setFilters] = useFilters(['tab']);
   const [isApplying, setIsApplying] = useState(false);
   const config = useQuery({
     queryKey: ['admin', 'config'],
@@ -54,10 +53,8 @@ export function CataloguePage(): ReactNode {
                 {fault}
               </Notice>
             ))}
-            <Tabs
+            <PageTabs
               label="Parts"
-              selected={tab}
-              onSelect={(next) => setFilters({ tab: next })}
               tabs={[
                 {
                   id: 'models',

@@ -4,7 +4,7 @@ import { formErrors } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { Changes } from '../../parts/changes';
 import { changesBetween, type Change } from '../../parts/changes-between';
-import { Button, Field, FormDialog, Notice, TextInput, toast } from '../../ui';
+import { Button, FormDialog, Notice, TextField, toast } from '../../ui';
 
 type Changed = components['schemas']['ChangedConfig'];
 
@@ -81,13 +81,14 @@ export function ConfigDialog({
               Requests under way keep the prices that they were planned with.
             </Notice>
           )}
-          <Field label="Comment" hint="Why; versions show it" error={errors.of('comment')}>
-            <TextInput
-              value={comment}
-              maxLength={1_000}
-              onChange={(event) => setComment(event.target.value)}
-            />
-          </Field>
+          <TextField
+            label="Comment"
+            hint="Why; versions show it"
+            error={errors.of('comment')}
+            value={comment}
+            maxLength={1_000}
+            onChange={setComment}
+          />
           <div className="row">
             <Button
               onClick={() => {

@@ -7,12 +7,10 @@ import {
   Badge,
   Button,
   Card,
-  DataTable,
   EmptyState,
-  Field,
   MoreButton,
-  QueryState,
-  SearchInput,
+  PagedTable,
+  SearchField,
   type Column,
 } from '../../ui';
 import type { Config, Model } from './config';
@@ -27,10 +25,10 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
   const [edited, setEdited] = useState<Model>();
   const models = useCursorList(
     ['admin', 'config', 'models', config.catalogue_fingerprint, search],
-    (cursor, signal) =>
+    (page, signal) =>
       unwrap(
         api.GET('/v1/admin/config/models', {
-          params: { query: { ...(search && { search }), ...(cursor && { cursor }) } },
+          params: { query: { ...(search && { search }), ...page } },
           signal,
         }),
       ),
@@ -98,30 +96,25 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
   return (
     <>
       <div className="filters">
-        <Field label="Model">
-          <SearchInput
-            value={search}
-            placeholder="Part of a name"
-            onSearch={(model) => setFilters({ model })}
-          />
-        </Field>
+        <SearchField
+          label="Model"
+          value={search}
+          placeholder="Part of a name"
+          onSearch={(model) => setFilters({ model })}
+        />
       </div>
       <Card>
-        <QueryState query={models}>
-          {({ pages }) => (
-            <DataTable
-              caption="Models and prices"
-              columns={columns}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => id}
-              empty={
-                <EmptyState title="No model matches">
-                  <span>Search for another part of its name.</span>
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={models}
+          caption="Models and prices"
+          columns={columns}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyState title="No model matches">
+              <span>Search for another part of its name.</span>
+            </EmptyState>
+          }
+        />
       </Card>
       <MoreButton query={models} />
       {edited && (

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import { Field, Notice, TextInput } from '../../ui';
+import { Notice, TextField } from '../../ui';
 import { ConfigDialog } from './config-dialog';
 import type { Model } from './config';
 import { isPrice, isPriceName, PRICE_PATTERN, PRICES, tellPrice, type PriceName } from './prices';
@@ -50,20 +50,17 @@ export function PriceDialog({
         {prices.map(([name]) => {
           const text = texts.get(name) ?? '';
           return (
-            <Field
+            <TextField
               key={name}
               label={PRICES[name].label}
               hint={tellPrice(name, text)}
               error={isPrice(text) ? undefined : 'A decimal number of USD, such as 0.0000025'}
-            >
-              <TextInput
-                inputMode="decimal"
-                required
-                pattern={PRICE_PATTERN}
-                value={text}
-                onChange={(event) => setTexts(new Map(texts).set(name, event.target.value.trim()))}
-              />
-            </Field>
+              inputMode="decimal"
+              required
+              pattern={PRICE_PATTERN}
+              value={text}
+              onChange={(typed) => setTexts(new Map(texts).set(name, typed.trim()))}
+            />
           );
         })}
       </div>

@@ -1,5 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
+import { useChange } from '../../api/changes';
 import { api, unwrap } from '../../api/client';
 import { useSession } from '../../session/session';
 import {
@@ -9,8 +9,7 @@ import {
   ConfirmDialog,
   DataTable,
   EmptyState,
-  Field,
-  TextInput,
+  TextField,
   toast,
   type Column,
 } from '../../ui';
@@ -23,9 +22,16 @@ type Provider = Config['providers'][number];
 /** The accounts by which models are called. Those of versions can be changed here. */
 export function ProviderAccounts({ config }: { config: Config }): ReactNode {
   const { can } = useSession();
-  const client = useQueryClient();
   const [edited, setEdited] = useState<Provider | 'new'>();
   const [removed, setRemoved] = useState<Provider>();
+  const remove = useChange(
+    (provider: Provider) =>
+      unwrap(
+        api.DELETE('/v1/admin/config/providers/{id}', { params: { path: { id: provider.id } } }),
+      ),
+    ['admin'],
+    () => toast('The provider is out of the configuration.'),
+  );
   const columns: Column<Provider>[] = [
     {
       id: 'name',
@@ -109,23 +115,16 @@ export function ProviderAccounts({ config }: { config: Config }): ReactNode {
           onClose={() => setEdited(undefined)}
         />
       )}
-      <ConfirmDialog
-        title={`Remove ${removed?.name ?? ''}?`}
-        text="Requests that it is answering go on; no other is sent to it. An earlier version brings it back, with its key."
-        action="Remove"
-        danger
-        open={removed !== undefined}
-        onOpenChange={() => setRemoved(undefined)}
-        onConfirm={async () => {
-          await unwrap(
-            api.DELETE('/v1/admin/config/providers/{id}', {
-              params: { path: { id: removed?.id ?? '' } },
-            }),
-          );
-          toast('The provider is out of the configuration.');
-          await client.invalidateQueries({ queryKey: ['admin', 'config'] });
-        }}
-      />
+      {removed && (
+        <ConfirmDialog
+          title={`Remove ${removed.name}?`}
+          text="Requests that it is answering go on; no other is sent to it. An earlier version brings it back, with its key."
+          action="Remove"
+          danger
+          onClose={() => setRemoved(undefined)}
+          onConfirm={() => remove.mutateAsync(removed)}
+        />
+      )}
     </>
   );
 }
@@ -162,40 +161,28 @@ function ProviderDialog({
         A server that speaks the chat API. Its models are called as <code>id/model</code>. Entries
         with further settings are changed as a document.
       </p>
-      <Field label="Id">
-        <TextInput
-          value={id}
-          required
-          disabled={known !== undefined}
-          onChange={(event) => setId(event.target.value)}
-        />
-      </Field>
-      <Field label="Name">
-        <TextInput value={name} required onChange={(event) => setName(event.target.value)} />
-      </Field>
-      <Field label="Address" hint="With its version, as http://10.0.0.7:8000/v1">
-        <TextInput
-          type="url"
-          value={url}
-          required
-          onChange={(event) => setUrl(event.target.value)}
-        />
-      </Field>
-      <Field
+      <TextField label="Id" value={id} required disabled={known !== undefined} onChange={setId} />
+      <TextField label="Name" value={name} required onChange={setName} />
+      <TextField
+        label="Address"
+        hint="With its version, as http://10.0.0.7:8000/v1"
+        type="url"
+        value={url}
+        required
+        onChange={setUrl}
+      />
+      <TextField
         label="Key"
         hint={
           known
             ? 'Empty: the key that is there stays, at the same address only'
             : 'Encrypted, and never shown again'
         }
-      >
-        <TextInput
-          type="password"
-          autoComplete="new-password"
-          value={key}
-          onChange={(event) => setKey(event.target.value)}
-        />
-      </Field>
+        type="password"
+        autoComplete="new-password"
+        value={key}
+        onChange={setKey}
+      />
     </ConfigDialog>
   );
 }

@@ -12,10 +12,10 @@ import {
   Button,
   Card,
   Code,
-  DataTable,
   Drawer,
   EmptyState,
   MoreButton,
+  PagedTable,
   QueryState,
   Time,
   type Column,
@@ -27,10 +27,10 @@ type Version = components['schemas']['ConfigVersionSummary'];
 /** All versions, what each changed, and the way back to one. */
 export function VersionList({ latest }: { latest: number | null }): ReactNode {
   const [{ version: opened }, setFilters] = useFilters(['version']);
-  const versions = useCursorList(['admin', 'config', 'versions'], (cursor, signal) =>
+  const versions = useCursorList(['admin', 'config', 'versions'], (query, signal) =>
     unwrap(
       api.GET('/v1/admin/config/versions', {
-        params: { query: cursor ? { cursor } : {} },
+        params: { query },
         signal,
       }),
     ),
@@ -59,18 +59,14 @@ export function VersionList({ latest }: { latest: number | null }): ReactNode {
   return (
     <>
       <Card>
-        <QueryState query={versions}>
-          {({ pages }) => (
-            <DataTable
-              caption="Versions"
-              columns={columns}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ version }) => String(version)}
-              onOpen={({ version }) => setFilters({ version: String(version) })}
-              empty={<EmptyState title="There is no version yet" />}
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={versions}
+          caption="Versions"
+          columns={columns}
+          rowKey={({ version }) => String(version)}
+          onOpen={({ version }) => setFilters({ version: String(version) })}
+          empty={<EmptyState title="There is no version yet" />}
+        />
       </Card>
       <MoreButton query={versions} />
       {opened !== undefined && (
@@ -121,7 +117,7 @@ function VersionDrawer({
     );
   }
   return (
-    <Drawer title={`Version ${number}`} open onOpenChange={onClose}>
+    <Drawer title={`Version ${number}`} onClose={onClose}>
       <QueryState query={version}>
         {({ comment, author, created_at, diff, document }) => (
           <>

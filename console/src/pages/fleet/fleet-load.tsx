@@ -48,14 +48,9 @@ export function FleetLoad(): ReactNode {
     <Select
       aria-label="Time"
       value={hours}
-      onChange={(event) => setFilters({ hours: event.target.value })}
-    >
-      {Object.entries(RANGES).map(([value, label]) => (
-        <option key={value} value={value}>
-          {label}
-        </option>
-      ))}
-    </Select>
+      options={Object.entries(RANGES)}
+      onChange={(chosen) => setFilters({ hours: chosen })}
+    />
   );
   return (
     <div className="columns">

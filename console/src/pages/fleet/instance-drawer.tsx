@@ -29,8 +29,7 @@ export function InstanceDrawer({
   return (
     <Drawer
       title={instance.host === null ? instance.id : `${instance.host}:${instance.pid ?? ''}`}
-      open
-      onOpenChange={onClose}
+      onClose={onClose}
     >
       <table className="table">
         <caption className="visually-hidden">What it runs</caption>

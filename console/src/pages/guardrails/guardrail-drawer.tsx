@@ -49,7 +49,7 @@ export function GuardrailDrawer({
     },
   );
   return (
-    <Drawer title={guardrail.name} open onOpenChange={(open) => !open && onClose()}>
+    <Drawer title={guardrail.name} onClose={onClose}>
       <div className="stack">
         <div className="row">
           <OnBadge guardrail={guardrail} />
@@ -93,15 +93,16 @@ export function GuardrailDrawer({
           </ButtonLink>
         </div>
       </div>
-      <ConfirmDialog
-        title={`Delete “${guardrail.name}”?`}
-        text={<p>It stops at once. What it has found stays in the log.</p>}
-        action="Delete"
-        danger
-        open={isDeleting}
-        onOpenChange={setIsDeleting}
-        onConfirm={() => remove.mutateAsync(undefined)}
-      />
+      {isDeleting && (
+        <ConfirmDialog
+          title={`Delete “${guardrail.name}”?`}
+          text={<p>It stops at once. What it has found stays in the log.</p>}
+          action="Delete"
+          danger
+          onClose={() => setIsDeleting(false)}
+          onConfirm={() => remove.mutateAsync(undefined)}
+        />
+      )}
     </Drawer>
   );
 }

@@ -1,8 +1,8 @@
 import { useState, type ReactNode } from 'react';
-import { errorAt, errorElsewhere, useChange } from '../../api/changes';
+import { formErrors, useChange } from '../../api/changes';
 import { api, unwrap } from '../../api/client';
 import type { components } from '../../api/schema';
-import { Button, Checkbox, Field, FormDialog, Select, TextInput, toast } from '../../ui';
+import { Button, Checkbox, FormDialog, SelectField, TextField, toast } from '../../ui';
 import { fromRule, NEW_RULE, toRule, type RuleDraft } from './rule-draft';
 import { RuleFields } from './rule-fields';
 import { TrialForm } from './trial';
@@ -56,18 +56,19 @@ export function GuardrailForm({
         each === direction ? isOn : appliesTo.includes(each),
       ),
     );
+  const errors = formErrors(save.error, [
+    'name',
+    'description',
+    'action',
+    'applies_to',
+    ...rules.map((_, index) => `rules.${index}`),
+  ]);
   return (
     <FormDialog
       title={known ? 'Change the guardrail' : 'New guardrail'}
       wide
       busy={save.isPending}
-      error={errorElsewhere(save.error, [
-        'name',
-        'description',
-        'action',
-        'applies_to',
-        ...rules.map((_, index) => `rules.${index}`),
-      ])}
+      error={errors.other}
       onClose={onClose}
       onSubmit={() =>
         save.mutate({
@@ -81,39 +82,29 @@ export function GuardrailForm({
       }
     >
       <div className="form-grid">
-        <Field label="Name" error={errorAt(save.error, 'name')}>
-          <TextInput
-            required
-            maxLength={255}
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
-        </Field>
-        <Field label="Description" error={errorAt(save.error, 'description')}>
-          <TextInput
-            maxLength={2_000}
-            value={description}
-            onChange={({ target }) => setDescription(target.value)}
-          />
-        </Field>
-        <Field
+        <TextField
+          label="Name"
+          error={errors.of('name')}
+          required
+          maxLength={255}
+          value={name}
+          onChange={setName}
+        />
+        <TextField
+          label="Description"
+          error={errors.of('description')}
+          maxLength={2_000}
+          value={description}
+          onChange={setDescription}
+        />
+        <SelectField
           label="What a match does"
           hint={ACTIONS.find(({ id }) => id === action)?.hint}
-          error={errorAt(save.error, 'action')}
-        >
-          <Select
-            value={action}
-            onChange={({ target }) =>
-              setAction(ACTIONS.find(({ id }) => id === target.value)?.id ?? action)
-            }
-          >
-            {ACTIONS.map(({ id, label }) => (
-              <option key={id} value={id}>
-                {label}
-              </option>
-            ))}
-          </Select>
-        </Field>
+          error={errors.of('action')}
+          value={action}
+          options={ACTIONS.map(({ id, label }) => [id, label] as const)}
+          onChange={setAction}
+        />
       </div>
       <fieldset className="rule">
         <legend>Where it looks</legend>
@@ -121,22 +112,18 @@ export function GuardrailForm({
           <Checkbox
             label="What is sent"
             checked={appliesTo.includes('input')}
-            onChange={({ target }) => setDirection('input', target.checked)}
+            onChange={(isOn) => setDirection('input', isOn)}
           />
           <Checkbox
             label="What models answer"
             checked={appliesTo.includes('output')}
-            onChange={({ target }) => setDirection('output', target.checked)}
+            onChange={(isOn) => setDirection('output', isOn)}
           />
-          <Checkbox
-            label="It is on"
-            checked={isEnabled}
-            onChange={({ target }) => setIsEnabled(target.checked)}
-          />
+          <Checkbox label="It is on" checked={isEnabled} onChange={setIsEnabled} />
         </div>
-        {errorAt(save.error, 'applies_to') !== undefined && (
+        {errors.of('applies_to') !== undefined && (
           <span className="field-error" role="alert">
-            {errorAt(save.error, 'applies_to')}
+            {errors.of('applies_to')}
           </span>
         )}
       </fieldset>

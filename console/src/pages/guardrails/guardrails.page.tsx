@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { formatCount } from '../../format/credits';
 import { useSession } from '../../session/session';
+import { PageTabs } from '../../shell/page-tabs';
 import { useFilters } from '../../shell/use-filters';
 import {
   Button,
@@ -11,7 +12,6 @@ import {
   EmptyState,
   Page,
   QueryState,
-  Tabs,
   Time,
   type Column,
   type Tab,
@@ -55,44 +55,54 @@ const NONE: readonly Guardrail[] = [];
 /** The tenant's rules about texts, a way to try them, and what they have found. */
 export function GuardrailsPage(): ReactNode {
   const { can } = useSession();
-  const [{ tab, open }, setFilters] = useFilters(['tab', 'open']);
+  const [{ open }, setFilters] = useFilters(['open']);
   const [edited, setEdited] = useState<Guardrail | 'new'>();
   const guardrails = useQuery({
     queryKey: ['guardrails'],
     queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/guardrails', { signal })),
     refetchInterval: 30_000,
   });
+  const opened = guardrails.data?.data.find(({ id }) => id === open);
   const tabs: Tab[] = [
     {
       id: 'rules',
       label: 'Guardrails',
       content: () => (
-        <Card>
-          <QueryState query={guardrails}>
-            {({ data }) => (
-              <DataTable
-                caption="Guardrails, newest first"
-                columns={COLUMNS}
-                rows={data}
-                rowKey={({ id }) => id}
-                onOpen={({ id }) => setFilters({ open: id })}
-                empty={
-                  <EmptyState title="No guardrails yet">
-                    <span>
-                      One looks at what is sent to models, or at what they answer, and blocks, marks
-                      or notes what it finds.
-                    </span>
-                    {can('develop') && (
-                      <Button variant="primary" onClick={() => setEdited('new')}>
-                        New guardrail
-                      </Button>
-                    )}
-                  </EmptyState>
-                }
-              />
-            )}
-          </QueryState>
-        </Card>
+        <>
+          <Card>
+            <QueryState query={guardrails}>
+              {({ data }) => (
+                <DataTable
+                  caption="Guardrails, newest first"
+                  columns={COLUMNS}
+                  rows={data}
+                  rowKey={({ id }) => id}
+                  onOpen={({ id }) => setFilters({ open: id })}
+                  empty={
+                    <EmptyState title="No guardrails yet">
+                      <span>
+                        One looks at what is sent to models, or at what they answer, and blocks,
+                        marks or notes what it finds.
+                      </span>
+                      {can('develop') && (
+                        <Button variant="primary" onClick={() => setEdited('new')}>
+                          New guardrail
+                        </Button>
+                      )}
+                    </EmptyState>
+                  }
+                />
+              )}
+            </QueryState>
+          </Card>
+          {opened && (
+            <GuardrailDrawer
+              guardrail={opened}
+              onEdit={() => setEdited(opened)}
+              onClose={() => setFilters({ open: '' })}
+            />
+          )}
+        </>
       ),
     },
     ...(can('develop')
@@ -114,8 +124,6 @@ export function GuardrailsPage(): ReactNode {
       content: () => <Triggers guardrails={guardrails.data?.data ?? NONE} />,
     },
   ];
-  const selected = tabs.some(({ id }) => id === tab) ? (tab ?? 'rules') : 'rules';
-  const opened = guardrails.data?.data.find(({ id }) => id === open);
   return (
     <Page
       title="Guardrails"
@@ -128,19 +136,7 @@ export function GuardrailsPage(): ReactNode {
         )
       }
     >
-      <Tabs
-        label="Guardrails"
-        tabs={tabs}
-        selected={selected}
-        onSelect={(next) => setFilters({ tab: next === 'rules' ? '' : next })}
-      />
-      {selected === 'rules' && opened && (
-        <GuardrailDrawer
-          guardrail={opened}
-          onEdit={() => setEdited(opened)}
-          onClose={() => setFilters({ open: '' })}
-        />
-      )}
+      <PageTabs label="Guardrails" tabs={tabs} />
       {edited && (
         <GuardrailForm
           known={edited === 'new' ? undefined : edited}

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { errorAt } from '../../api/changes';
-import { Button, Checkbox, Field, NumberInput, Select, TextArea, TextInput } from '../../ui';
+import { Button, Checkbox, Field, NumberField, SelectField, TextArea, TextField } from '../../ui';
 import {
   DATA_LABEL,
   PERSONAL_DATA,
@@ -47,20 +47,13 @@ export function RuleFields({
     <fieldset className="rule">
       <legend>Rule {index + 1}</legend>
       <div className="row row-apart">
-        <Field label="Looks for" error={isElsewhere ? errorAt(error, `rules.${index}`) : undefined}>
-          <Select
-            value={draft.type}
-            onChange={({ target }) =>
-              onChange({ type: RULE_TYPES.find((each) => each === target.value) ?? draft.type })
-            }
-          >
-            {RULE_TYPES.map((type) => (
-              <option key={type} value={type}>
-                {TYPE_LABEL[type]}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <SelectField
+          label="Looks for"
+          error={isElsewhere ? errorAt(error, `rules.${index}`) : undefined}
+          value={draft.type}
+          options={RULE_TYPES.map((each) => [each, TYPE_LABEL[each]] as const)}
+          onChange={(type) => onChange({ type })}
+        />
         {onRemove && (
           <Button aria-label={`Remove rule ${index + 1}`} onClick={onRemove}>
             Remove
@@ -88,28 +81,25 @@ const FIELDS_OF: Record<RuleType, (props: Props) => ReactNode> = {
   ),
   regex: ({ draft, onChange, errorOf }) => (
     <>
-      <Field
+      <TextField
         label="Pattern"
         hint="RE2 syntax, without look-around and back-references."
         error={errorOf('pattern') ?? errorOf('flags')}
-      >
-        <TextInput
-          className="input mono"
-          spellCheck={false}
-          maxLength={1_000}
-          value={draft.pattern}
-          onChange={({ target }) => onChange({ pattern: target.value })}
-        />
-      </Field>
+        className="input mono"
+        spellCheck={false}
+        maxLength={1_000}
+        value={draft.pattern}
+        onChange={(text) => onChange({ pattern: text })}
+      />
       <div className="row">
         {FLAGS.map(([flag, label]) => (
           <Checkbox
             key={flag}
             label={label}
             checked={draft.flags.includes(flag)}
-            onChange={({ target }) =>
+            onChange={(isOn) =>
               onChange({
-                flags: target.checked ? draft.flags + flag : draft.flags.replace(flag, ''),
+                flags: isOn ? draft.flags + flag : draft.flags.replace(flag, ''),
               })
             }
           />
@@ -125,10 +115,10 @@ const FIELDS_OF: Record<RuleType, (props: Props) => ReactNode> = {
             key={each}
             label={DATA_LABEL[each]}
             checked={draft.entities.includes(each)}
-            onChange={({ target }) =>
+            onChange={(isOn) =>
               onChange({
                 entities: PERSONAL_DATA.filter((other) =>
-                  other === each ? target.checked : draft.entities.includes(other),
+                  other === each ? isOn : draft.entities.includes(other),
                 ),
               })
             }
@@ -148,12 +138,12 @@ const FIELDS_OF: Record<RuleType, (props: Props) => ReactNode> = {
     </p>
   ),
   max_length: ({ draft, onChange, errorOf }) => (
-    <Field label="Characters at most" error={errorOf('max')}>
-      <NumberInput
-        min={1}
-        value={draft.max}
-        onChange={({ target }) => onChange({ max: target.value })}
-      />
-    </Field>
+    <NumberField
+      label="Characters at most"
+      error={errorOf('max')}
+      min={1}
+      value={draft.max}
+      onChange={(text) => onChange({ max: text })}
+    />
   ),
 };

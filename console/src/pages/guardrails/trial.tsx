@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { errorAt, errorElsewhere } from '../../api/changes';
 import { api, unwrap } from '../../api/client';
 import type { components } from '../../api/schema';
-import { Badge, Button, Field, Notice, Select, TextArea } from '../../ui';
+import { Badge, Button, Field, Notice, SelectField, TextArea } from '../../ui';
 import { markPlaces } from './marks';
 import { TYPE_LABEL, type Rule } from './rule-draft';
 
@@ -50,17 +50,15 @@ export function TrialForm({
       </Field>
       <div className="row">
         {rules === undefined && (
-          <Field label="As what">
-            <Select
-              value={direction}
-              onChange={({ target }) =>
-                setDirection(target.value === 'output' ? 'output' : 'input')
-              }
-            >
-              <option value="input">As what is sent</option>
-              <option value="output">As what a model answers</option>
-            </Select>
-          </Field>
+          <SelectField
+            label="As what"
+            value={direction}
+            options={[
+              ['input', 'As what is sent'],
+              ['output', 'As what a model answers'],
+            ]}
+            onChange={setDirection}
+          />
         )}
         <Button
           variant={rules === undefined ? 'primary' : 'default'}

@@ -48,24 +48,24 @@ export function Triggers({ guardrails }: { guardrails: readonly Guardrail[] }): 
           label="Time"
           value={spanId ?? ''}
           any={DEFAULT_SPAN.label}
-          options={SPANS.filter((each) => each !== DEFAULT_SPAN).map(({ id, label }) => ({
-            value: id,
+          options={SPANS.filter((each) => each !== DEFAULT_SPAN).map(({ id, label }) => [
+            id,
             label,
-          }))}
+          ])}
           onChange={(value) => setFilters({ span: value })}
         />
         <Choice
           label="Guardrail"
           value={guardrail ?? ''}
           any="All"
-          options={guardrails.map(({ id, name }) => ({ value: id, label: name }))}
+          options={guardrails.map(({ id, name }) => [id, name])}
           onChange={(value) => setFilters({ guardrail: value })}
         />
         {can('content') && (
           <Checkbox
             label="Show what was found (audited)"
             checked={excerpts === '1'}
-            onChange={({ target }) => setFilters({ excerpts: target.checked ? '1' : '' })}
+            onChange={(isOn) => setFilters({ excerpts: isOn ? '1' : '' })}
           />
         )}
       </div>
@@ -155,12 +155,12 @@ function EventList({
   nameOf: (id: string) => string;
   hasExcerpts: boolean;
 }): ReactNode {
-  const list = useCursorList(['guardrail-events', guardrail, hasExcerpts], (cursor, signal) =>
+  const list = useCursorList(['guardrail-events', guardrail, hasExcerpts], (page, signal) =>
     unwrap(
       api.GET('/v1/customer/guardrail-events', {
         params: {
           query: {
-            ...(cursor === undefined ? {} : { cursor }),
+            ...page,
             ...(guardrail === undefined ? {} : { guardrail_id: guardrail }),
             ...(hasExcerpts && { excerpts: 'true' as const }),
           },

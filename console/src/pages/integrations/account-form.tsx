@@ -5,12 +5,11 @@ import { errorAt, errorElsewhere, useChange } from '../../api/changes';
 import {
   Button,
   Checkbox,
-  Field,
   FormDialog,
   Notice,
   QueryState,
-  Select,
-  TextInput,
+  SelectField,
+  TextField,
   toast,
 } from '../../ui';
 import { nameOf, TestResult, type Account } from './account';
@@ -87,57 +86,52 @@ export function AccountForm({
     >
       <QueryState query={offers}>
         {({ data }) => (
-          <Field label="Provider" error={errorAt(error, 'provider')}>
-            <Select
-              required
-              disabled={replaces !== undefined}
-              value={provider}
-              onChange={({ target }) => setProvider(target.value)}
-            >
-              <option value="">Choose one</option>
-              {data.map((each) => (
-                <option key={each.provider} value={each.provider}>
-                  {each.name}
-                </option>
-              ))}
-            </Select>
-          </Field>
+          <SelectField
+            label="Provider"
+            error={errorAt(error, 'provider')}
+            required
+            disabled={replaces !== undefined}
+            value={provider}
+            options={[
+              ['', 'Choose one'],
+              ...data.map((each) => [each.provider, each.name] as const),
+            ]}
+            onChange={setProvider}
+          />
         )}
       </QueryState>
-      <Field
+      <TextField
         label="Key"
         hint={`${offer?.key_description ?? ''} It is stored encrypted and never shown again.`.trim()}
         error={errorAt(error, 'key')}
-      >
-        <TextInput
-          required
-          type="password"
-          autoComplete="off"
-          value={key}
-          onChange={({ target }) => setKey(target.value)}
-        />
-      </Field>
+        required
+        type="password"
+        autoComplete="off"
+        value={key}
+        onChange={setKey}
+      />
       {offer?.settings.map((setting) => (
-        <Field
+        <TextField
           key={setting.name}
           label={setting.is_required ? setting.name : `${setting.name} (optional)`}
           hint={setting.description}
           error={errorAt(error, `settings.${setting.name}`)}
-        >
-          <TextInput
-            required={setting.is_required}
-            value={settings[setting.name] ?? ''}
-            onChange={({ target }) => setSettings({ ...settings, [setting.name]: target.value })}
-          />
-        </Field>
+          required={setting.is_required}
+          value={settings[setting.name] ?? ''}
+          onChange={(text) => setSettings({ ...settings, [setting.name]: text })}
+        />
       ))}
-      <Field label="Name (optional)" error={errorAt(error, 'name')}>
-        <TextInput value={name} maxLength={255} onChange={({ target }) => setName(target.value)} />
-      </Field>
+      <TextField
+        label="Name (optional)"
+        error={errorAt(error, 'name')}
+        value={name}
+        maxLength={255}
+        onChange={setName}
+      />
       <Checkbox
         label="When this account fails, shared capacity may serve at its price"
         checked={isShared}
-        onChange={({ target }) => setIsShared(target.checked)}
+        onChange={setIsShared}
       />
       <div className="row">
         <Button

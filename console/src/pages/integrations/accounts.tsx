@@ -147,15 +147,16 @@ export function Accounts(): ReactNode {
           }}
         />
       )}
-      <ConfirmDialog
-        title={`Remove ${removed ? nameOf(removed) : ''}?`}
-        text="Its key is deleted. Requests to this provider go over shared capacity, at its price."
-        action="Remove"
-        danger
-        open={removed !== undefined}
-        onOpenChange={(open) => !open && setRemoved(undefined)}
-        onConfirm={async () => removed && remove.mutateAsync(removed)}
-      />
+      {removed && (
+        <ConfirmDialog
+          title={`Remove ${nameOf(removed)}?`}
+          text="Its key is deleted. Requests to this provider go over shared capacity, at its price."
+          action="Remove"
+          danger
+          onClose={() => setRemoved(undefined)}
+          onConfirm={() => remove.mutateAsync(removed)}
+        />
+      )}
     </Card>
   );
 }

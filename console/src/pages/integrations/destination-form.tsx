@@ -1,15 +1,15 @@
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import { errorAt, errorElsewhere, useChange } from '../../api/changes';
+import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import {
   Checkbox,
   Field,
   FormDialog,
   Notice,
-  NumberInput,
+  NumberField,
   TextArea,
-  TextInput,
+  TextField,
   toast,
 } from '../../ui';
 import { readHeaders, writeHeaders } from './headers';
@@ -53,57 +53,46 @@ export function DestinationForm({
       onClose();
     },
   );
-  const other = errorElsewhere(save.error, ['url', 'headers', 'sampling_rate']);
+  const errors = formErrors(save.error, ['url', 'headers', 'sampling_rate']);
   return (
     <FormDialog
       title={destination ? 'Change the destination' : 'Add a destination'}
       busy={save.isPending}
+      error={errors.other}
       onClose={onClose}
       onSubmit={() => save.mutate(undefined)}
     >
-      <Field
+      <TextField
         label="URL"
         hint="Of a collector that takes OTLP in JSON."
-        error={errorAt(save.error, 'url')}
-      >
-        <TextInput
-          required
-          type="url"
-          placeholder="https://collector.example.com/v1/traces"
-          value={url}
-          onChange={({ target }) => setUrl(target.value)}
-        />
-      </Field>
+        error={errors.of('url')}
+        required
+        type="url"
+        placeholder="https://collector.example.com/v1/traces"
+        value={url}
+        onChange={setUrl}
+      />
       <Field
         label="Headers"
         hint="One a line, as X-Api-Key: secret. They are stored encrypted; asterisks stand for what is stored."
-        error={errorAt(save.error, 'headers')}
+        error={errors.of('headers')}
       >
         <TextArea rows={3} value={headers} onChange={({ target }) => setHeaders(target.value)} />
       </Field>
-      <Field label="Share of traces in percent" error={errorAt(save.error, 'sampling_rate')}>
-        <NumberInput
-          min={0}
-          max={100}
-          step="any"
-          value={share}
-          onChange={({ target }) => setShare(target.value)}
-        />
-      </Field>
-      <Checkbox
-        label="Send traces"
-        checked={isEnabled}
-        onChange={({ target }) => setIsEnabled(target.checked)}
+      <NumberField
+        label="Share of traces in percent"
+        error={errors.of('sampling_rate')}
+        min={0}
+        max={100}
+        step="any"
+        value={share}
+        onChange={setShare}
       />
-      <Checkbox
-        label="With prompts and answers"
-        checked={hasContent}
-        onChange={({ target }) => setHasContent(target.checked)}
-      />
+      <Checkbox label="Send traces" checked={isEnabled} onChange={setIsEnabled} />
+      <Checkbox label="With prompts and answers" checked={hasContent} onChange={setHasContent} />
       {destination && (url !== destination.url || hasContent !== destination.include_content) && (
         <Notice tone="warn">Headers of before are not sent there: give them anew.</Notice>
       )}
-      {other && <Notice tone="bad">{other}</Notice>}
     </FormDialog>
   );
 }

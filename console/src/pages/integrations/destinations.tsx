@@ -96,15 +96,16 @@ export function Destinations(): ReactNode {
           onClose={() => setEdited(undefined)}
         />
       )}
-      <ConfirmDialog
-        title={`Delete ${removed?.url ?? ''}?`}
-        text="What waits to be sent there is dropped."
-        action="Delete"
-        danger
-        open={removed !== undefined}
-        onOpenChange={(open) => !open && setRemoved(undefined)}
-        onConfirm={async () => removed && remove.mutateAsync(removed)}
-      />
+      {removed && (
+        <ConfirmDialog
+          title={`Delete ${removed.url}?`}
+          text="What waits to be sent there is dropped."
+          action="Delete"
+          danger
+          onClose={() => setRemoved(undefined)}
+          onConfirm={() => remove.mutateAsync(removed)}
+        />
+      )}
     </>
   );
 }

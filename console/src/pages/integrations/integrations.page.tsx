@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { useFilters } from '../../shell/use-filters';
-import { Page, Tabs } from '../../ui';
+import { PageTabs } from '../../shell/page-tabs';
+import { Page } from '../../ui';
 import { Accounts } from './accounts';
 import { TenantAlerts } from './tenant-alerts';
 import { Destinations } from './destinations';
@@ -15,18 +15,12 @@ const TABS = [
 
 /** What the tenant has connected with the gateway. */
 export function IntegrationsPage(): ReactNode {
-  const [{ tab }, setFilters] = useFilters(['tab']);
   return (
     <Page
       title="Integrations"
       description="Your own vendor accounts, and who is told of what happens."
     >
-      <Tabs
-        label="Integrations"
-        tabs={TABS}
-        selected={TABS.some(({ id }) => id === tab) ? (tab ?? 'accounts') : 'accounts'}
-        onSelect={(id) => setFilters({ tab: id === 'accounts' ? undefined : id })}
-      />
+      <PageTabs label="Integrations" tabs={TABS} />
     </Page>
   );
 }

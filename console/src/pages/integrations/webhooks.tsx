@@ -10,11 +10,10 @@ import {
   Card,
   Code,
   ConfirmDialog,
-  DataTable,
   EmptyState,
   MoreButton,
   Notice,
-  QueryState,
+  PagedTable,
   Time,
   type Column,
 } from '../../ui';
@@ -41,10 +40,10 @@ export function Webhooks(): ReactNode {
   const { can } = useSession();
   const deliveries = useCursorList(
     ['webhook-deliveries'],
-    (cursor, signal) =>
+    (page, signal) =>
       unwrap(
         api.GET('/v1/customer/webhook-deliveries', {
-          params: { query: { limit: 50, ...(cursor && { cursor }) } },
+          params: { query: { limit: 50, ...page } },
           signal,
         }),
       ),
@@ -54,21 +53,17 @@ export function Webhooks(): ReactNode {
     <>
       {can('develop') && <Secret />}
       <Card title="Deliveries">
-        <QueryState query={deliveries}>
-          {({ pages }) => (
-            <DataTable
-              caption="Webhooks of jobs"
-              columns={COLUMNS}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => id}
-              empty={
-                <EmptyState title="No webhooks in the last 7 days">
-                  A job with a webhook_url tells its end here.
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={deliveries}
+          caption="Webhooks of jobs"
+          columns={COLUMNS}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyState title="No webhooks in the last 7 days">
+              A job with a webhook_url tells its end here.
+            </EmptyState>
+          }
+        />
         <MoreButton query={deliveries} />
       </Card>
     </>
@@ -112,19 +107,20 @@ function Secret(): ReactNode {
           </span>
         </Notice>
       )}
-      <ConfirmDialog
-        title="Make a new secret?"
-        text="For a day webhooks are signed with the new one and with the one before. Receivers have to know the new one by then."
-        action="Rotate"
-        danger
-        open={isAsking}
-        onOpenChange={setIsAsking}
-        onConfirm={async () => {
-          const rotated = await unwrap(api.POST('/v1/customer/webhook-secret/rotate'));
-          setSecret(rotated.secret);
-          setUntil(rotated.previous_until);
-        }}
-      />
+      {isAsking && (
+        <ConfirmDialog
+          title="Make a new secret?"
+          text="For a day webhooks are signed with the new one and with the one before. Receivers have to know the new one by then."
+          action="Rotate"
+          danger
+          onClose={() => setIsAsking(false)}
+          onConfirm={async () => {
+            const rotated = await unwrap(api.POST('/v1/customer/webhook-secret/rotate'));
+            setSecret(rotated.secret);
+            setUntil(rotated.previous_until);
+          }}
+        />
+      )}
     </Card>
   );
 }

@@ -34,7 +34,7 @@ export function JobDrawer({ id, onClose }: { id: string; onClose: () => void }):
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? POLL_MS : false),
   });
   return (
-    <Drawer title="Job" open onOpenChange={(open) => !open && onClose()}>
+    <Drawer title="Job" onClose={onClose}>
       <QueryState query={query}>
         {(job) => (
           <div className="stack">
@@ -72,20 +72,21 @@ function Open({ job }: { job: Job }): ReactNode {
           </Button>
         </div>
       )}
-      <ConfirmDialog
-        title="Cancel the job?"
-        text={
-          <p>
-            What the vendor has done so far is lost. <Credits value={job.reserved_credits} /> that
-            are held for it are given back.
-          </p>
-        }
-        action="Cancel the job"
-        danger
-        open={isAsking}
-        onOpenChange={setIsAsking}
-        onConfirm={() => cancel.mutateAsync(undefined)}
-      />
+      {isAsking && (
+        <ConfirmDialog
+          title="Cancel the job?"
+          text={
+            <p>
+              What the vendor has done so far is lost. <Credits value={job.reserved_credits} /> that
+              are held for it are given back.
+            </p>
+          }
+          action="Cancel the job"
+          danger
+          onClose={() => setIsAsking(false)}
+          onConfirm={() => cancel.mutateAsync(undefined)}
+        />
+      )}
     </>
   );
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { useCursorList } from '../../api/queries';
-import { RANGES } from '../../parts/ranges';
+import { RANGE_OPTIONS } from '../../parts/ranges';
 import { useFilters } from '../../shell/use-filters';
 import {
   Button,
@@ -12,7 +12,7 @@ import {
   Page,
   QueryState,
   Typed,
-  type ChoiceOption,
+  type Option,
 } from '../../ui';
 import { JobCard } from './job-card';
 import { JobDrawer } from './job-drawer';
@@ -52,11 +52,11 @@ function Gallery({
   const query = useMemo(() => toJobQuery(filters, new Date()), [filters]);
   const list = useCursorList(
     ['jobs', filters],
-    (cursor, signal) =>
+    (page, signal) =>
       unwrap(
         api.GET('/v1/customer/jobs/gallery', {
           params: {
-            query: { ...query, limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) },
+            query: { ...query, limit: PAGE_SIZE, ...page },
           },
           signal,
         }),
@@ -109,7 +109,7 @@ function Filters({
     queryFn: ({ signal }) => unwrap(api.GET('/v1/models', { signal })),
     staleTime: 60_000,
   });
-  const choice = (name: 'kind' | 'status' | 'range', label: string, options: ChoiceOption[]) => (
+  const choice = (name: 'kind' | 'status' | 'range', label: string, options: readonly Option[]) => (
     <Choice
       label={label}
       value={filters[name] ?? ''}
@@ -119,15 +119,11 @@ function Filters({
   );
   return (
     <div className="filters" role="search" aria-label="Filter jobs">
-      {choice(
-        'kind',
-        'Kind',
-        JOB_KINDS.map((value) => ({ value, label: value })),
-      )}
+      {choice('kind', 'Kind', JOB_KINDS)}
       {choice(
         'status',
         'State',
-        JOB_STATUSES.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
+        JOB_STATUSES.map((status) => [status, status.replaceAll('_', ' ')]),
       )}
       <Typed
         label="Model"
@@ -139,11 +135,7 @@ function Filters({
           .map(({ id }) => id)}
         onChange={(model) => onChange({ model })}
       />
-      {choice(
-        'range',
-        'Time',
-        RANGES.map(({ id, label }) => ({ value: id, label })),
-      )}
+      {choice('range', 'Time', RANGE_OPTIONS)}
       {Object.keys(filters).length > 0 && (
         <Button onClick={() => onChange(Object.fromEntries(JOB_FILTERS.map((name) => [name, ''])))}>
           Clear filters

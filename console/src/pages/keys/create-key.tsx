@@ -1,53 +1,27 @@
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import { errorAt, errorElsewhere, useChange } from '../../api/changes';
+import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { formatUsd } from '../../format/credits';
+import { fromLocalInput } from '../../format/times';
 import { useSession } from '../../session/session';
-import { Button, Code, Dialog, Field, Notice, NumberInput, Select, TextInput } from '../../ui';
+import {
+  Button,
+  Code,
+  Dialog,
+  FormDialog,
+  Notice,
+  NumberField,
+  SelectField,
+  TextField,
+} from '../../ui';
 import { fromDraft, toDraft } from '../../parts/limits-draft';
 import { LimitsFields, limitParams } from '../../parts/limits-fields';
-
-type Created = components['schemas']['CreatedApiKey'];
 
 const FIELDS = ['name', 'type', 'expires_at', 'monthly_spend_limit', 'rate_limit_per_minute'];
 
 /** A window that makes a key and shows it, this once. */
 export function CreateKey({ onClose }: { onClose: () => void }): ReactNode {
-  const [created, setCreated] = useState<Created>();
-  return (
-    <Dialog
-      title={created ? 'The key is made' : 'New key'}
-      open
-      wide={!created}
-      onOpenChange={(open) => !open && onClose()}
-    >
-      {created ? (
-        <div className="stack">
-          <Notice tone="warn">
-            Copy it now. It is shown this once, and not stored in a form that could be read again.
-          </Notice>
-          <Code text={created.key} label="The new key" />
-          <div className="row row-end">
-            <Button variant="primary" onClick={onClose}>
-              Done
-            </Button>
-          </div>
-        </div>
-      ) : (
-        <CreateForm onCreated={setCreated} onClose={onClose} />
-      )}
-    </Dialog>
-  );
-}
-
-function CreateForm({
-  onCreated,
-  onClose,
-}: {
-  onCreated: (key: Created) => void;
-  onClose: () => void;
-}): ReactNode {
   const { can } = useSession();
   const [name, setName] = useState('');
   const [type, setType] = useState<'routing' | 'management'>('routing');
@@ -59,79 +33,93 @@ function CreateForm({
     (body: components['schemas']['CreateApiKey']) =>
       unwrap(api.POST('/v1/customer/api-keys', { body })),
     ['api-keys'],
-    onCreated,
   );
-  const other = errorElsewhere(create.error, [...FIELDS, ...limitParams('limits.')]);
+  const errors = formErrors(create.error, [...FIELDS, ...limitParams('limits.')]);
+  const expiresAt = fromLocalInput(expiry);
   const submit = () =>
     create.mutate({
       name,
       type,
-      ...(expiry !== '' && { expires_at: new Date(expiry).toISOString() }),
+      ...(expiresAt !== undefined && { expires_at: expiresAt }),
       ...(month !== '' && { monthly_spend_limit: Number(month) }),
       ...(rate !== '' && { rate_limit_per_minute: Number(rate) }),
       ...(type === 'routing' && { limits: fromDraft(limits) }),
     });
+  if (create.data) {
+    return (
+      <Dialog title="The key is made" onClose={onClose}>
+        <div className="stack">
+          <Notice tone="warn">
+            Copy it now. It is shown this once, and not stored in a form that could be read again.
+          </Notice>
+          <Code text={create.data.key} label="The new key" />
+          <div className="row row-end">
+            <Button variant="primary" onClick={onClose}>
+              Done
+            </Button>
+          </div>
+        </div>
+      </Dialog>
+    );
+  }
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
+    <FormDialog
+      title="New key"
+      action="Make the key"
+      wide
+      busy={create.isPending}
+      error={errors.other}
+      onSubmit={submit}
+      onClose={onClose}
     >
       <div className="form-grid">
-        <Field label="Name" error={errorAt(create.error, 'name')}>
-          <TextInput
-            required
-            maxLength={255}
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
-        </Field>
+        <TextField
+          label="Name"
+          error={errors.of('name')}
+          required
+          maxLength={255}
+          value={name}
+          onChange={setName}
+        />
         {can('own') && (
-          <Field
+          <SelectField
             label="Type"
             hint={type === 'routing' ? 'Calls models.' : 'Manages the account, calls no models.'}
-            error={errorAt(create.error, 'type')}
-          >
-            <Select
-              value={type}
-              onChange={({ target }) =>
-                setType(target.value === 'management' ? 'management' : 'routing')
-              }
-            >
-              <option value="routing">Routing</option>
-              <option value="management">Management</option>
-            </Select>
-          </Field>
+            error={errors.of('type')}
+            value={type}
+            options={[
+              ['routing', 'Routing'],
+              ['management', 'Management'],
+            ]}
+            onChange={setType}
+          />
         )}
-        <Field
+        <TextField
           label="Ends"
           hint="In your time zone. Empty: never."
-          error={errorAt(create.error, 'expires_at')}
-        >
-          <TextInput
-            type="datetime-local"
-            value={expiry}
-            onChange={({ target }) => setExpiry(target.value)}
-          />
-        </Field>
+          error={errors.of('expires_at')}
+          type="datetime-local"
+          value={expiry}
+          onChange={setExpiry}
+        />
       </div>
       <div className="form-grid">
-        <Field
+        <NumberField
           label="Credits a month"
           hint={/^\d+$/.test(month) ? formatUsd(Number(month)) : 'Fixed for good. Empty: no limit.'}
-          error={errorAt(create.error, 'monthly_spend_limit')}
-        >
-          <NumberInput min={1} value={month} onChange={({ target }) => setMonth(target.value)} />
-        </Field>
-        <Field
+          error={errors.of('monthly_spend_limit')}
+          min={1}
+          value={month}
+          onChange={setMonth}
+        />
+        <NumberField
           label="Calls a minute"
           hint="Fixed for good. Empty: 600."
-          error={errorAt(create.error, 'rate_limit_per_minute')}
-        >
-          <NumberInput min={1} value={rate} onChange={({ target }) => setRate(target.value)} />
-        </Field>
+          error={errors.of('rate_limit_per_minute')}
+          min={1}
+          value={rate}
+          onChange={setRate}
+        />
       </div>
       {type === 'routing' && (
         <details>
@@ -139,13 +127,6 @@ function CreateForm({
           <LimitsFields draft={limits} onChange={setLimits} error={create.error} path="limits." />
         </details>
       )}
-      {other && <Notice tone="bad">{other}</Notice>}
-      <div className="row row-end">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button variant="primary" type="submit" busy={create.isPending}>
-          Make the key
-        </Button>
-      </div>
-    </form>
+    </FormDialog>
   );
 }

@@ -11,14 +11,13 @@ import {
   ButtonLink,
   Card,
   ConfirmDialog,
-  DataTable,
   Drawer,
   EmptyState,
-  Field,
   FormDialog,
   MoreButton,
+  PagedTable,
   QueryState,
-  TextInput,
+  TextField,
   toast,
   type Column,
 } from '../../ui';
@@ -58,10 +57,10 @@ export function EndUsers(): ReactNode {
     queryKey: ['end-users', 'each'],
     queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/end-users/default-limits', { signal })),
   });
-  const users = useCursorList(['end-users', 'list'], (cursor, signal) =>
+  const users = useCursorList(['end-users', 'list'], (page, signal) =>
     unwrap(
       api.GET('/v1/customer/end-users', {
-        params: { query: { limit: 50, ...(cursor && { cursor }) } },
+        params: { query: { limit: 50, ...page } },
         signal,
       }),
     ),
@@ -86,23 +85,19 @@ export function EndUsers(): ReactNode {
           can('develop') && <Button onClick={() => setOpen('name')}>Limit an end user</Button>
         }
       >
-        <QueryState query={users}>
-          {({ pages }) => (
-            <DataTable
-              caption="End users with limits"
-              columns={COLUMNS}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => id}
-              onOpen={({ id }) => setFilters({ user: id })}
-              empty={
-                <EmptyState title="No end user is limited">
-                  Those with limits of their own, and those who used some of the limits of each, are
-                  listed here.
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={users}
+          caption="End users with limits"
+          columns={COLUMNS}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => setFilters({ user: id })}
+          empty={
+            <EmptyState title="No end user is limited">
+              Those with limits of their own, and those who used some of the limits of each, are
+              listed here.
+            </EmptyState>
+          }
+        />
         <MoreButton query={users} />
       </Card>
       {open === 'each' && each.data && (
@@ -144,9 +139,13 @@ function NameEndUser({
       onClose={onClose}
       onSubmit={() => onName(name)}
     >
-      <Field label="Name" hint="As requests have it.">
-        <TextInput required value={name} onChange={({ target }) => setName(target.value)} />
-      </Field>
+      <TextField
+        label="Name"
+        hint="As requests have it."
+        required
+        value={name}
+        onChange={setName}
+      />
     </FormDialog>
   );
 }
@@ -175,7 +174,7 @@ function EndUserDrawer({ name, onClose }: { name: string; onClose: () => void })
     />
   );
   return (
-    <Drawer title={name} open onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <Drawer title={name} onClose={onClose}>
       <QueryState query={user}>
         {({ limits, has_own_limits }) => (
           <>
@@ -200,15 +199,16 @@ function EndUserDrawer({ name, onClose }: { name: string; onClose: () => void })
           </>
         )}
       </QueryState>
-      <ConfirmDialog
-        title="Take its own limits away?"
-        text="Those of each end user hold for it again. What it has spent stays counted."
-        action="Take away"
-        danger
-        open={open === 'remove'}
-        onOpenChange={(isOpen) => !isOpen && setOpen(undefined)}
-        onConfirm={() => remove.mutateAsync()}
-      />
+      {open === 'remove' && (
+        <ConfirmDialog
+          title="Take its own limits away?"
+          text="Those of each end user hold for it again. What it has spent stays counted."
+          action="Take away"
+          danger
+          onClose={() => setOpen(undefined)}
+          onConfirm={() => remove.mutateAsync()}
+        />
+      )}
     </Drawer>
   );
 }

@@ -1,9 +1,9 @@
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import { errorAt, errorElsewhere, useChange } from '../../api/changes';
+import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
-import { toLocalInput } from '../../format/times';
+import { fromLocalInput, toLocalInput } from '../../format/times';
 import { useSession } from '../../session/session';
 import {
   Badge,
@@ -14,14 +14,13 @@ import {
   Credits,
   Drawer,
   Facts,
-  Field,
   FormDialog,
-  Notice,
-  Select,
-  TextInput,
+  SelectField,
+  TextField,
   Time,
   toast,
 } from '../../ui';
+import { KeyStatus } from '../../parts/key-cells';
 import { EditLimits } from '../../parts/edit-limits';
 import { BudgetBar, LimitsView } from '../../parts/limits-view';
 
@@ -34,12 +33,6 @@ const KEPT: Record<string, string> = {
   true: 'kept',
   false: 'not kept',
 };
-const TONE_OF = { active: 'good', expired: 'warn', revoked: 'neutral' } as const;
-
-export function KeyStatus({ status }: { status: ApiKey['status'] }): ReactNode {
-  return <Badge tone={TONE_OF[status]}>{status}</Badge>;
-}
-
 /** One key: what it has used, what limits it, and what can be changed. */
 export function KeyDrawer({
   apiKey,
@@ -56,7 +49,7 @@ export function KeyDrawer({
     apiKey.status !== 'revoked' && can(apiKey.type === 'management' ? 'own' : 'develop');
   const close = () => setOpen(undefined);
   return (
-    <Drawer title={apiKey.name} open onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <Drawer title={apiKey.name} onClose={onClose}>
       <div className="row">
         <KeyStatus status={apiKey.status} />
         <Badge tone="info">{apiKey.type}</Badge>
@@ -125,20 +118,12 @@ export function KeyDrawer({
         />
       )}
       {open === 'edit' && <EditKey apiKey={apiKey} onClose={close} />}
-      <RevokeKey apiKey={apiKey} open={open === 'revoke'} onClose={close} />
+      {open === 'revoke' && <RevokeKey apiKey={apiKey} onClose={close} />}
     </Drawer>
   );
 }
 
-function RevokeKey({
-  apiKey,
-  open,
-  onClose,
-}: {
-  apiKey: ApiKey;
-  open: boolean;
-  onClose: () => void;
-}): ReactNode {
+function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): ReactNode {
   const revoke = useChange(
     () => unwrap(api.DELETE('/v1/customer/api-keys/{id}', { params: { path: { id: apiKey.id } } })),
     ['api-keys'],
@@ -155,8 +140,7 @@ function RevokeKey({
       }
       action="Revoke"
       danger
-      open={open}
-      onOpenChange={(isOpen) => !isOpen && onClose()}
+      onClose={onClose}
       onConfirm={() => revoke.mutateAsync()}
     />
   );
@@ -178,17 +162,18 @@ function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): 
       onClose();
     },
   );
-  const other = errorElsewhere(change.error, ['name', 'expires_at', 'content_log']);
+  const errors = formErrors(change.error, ['name', 'expires_at', 'content_log']);
   return (
     <FormDialog
       title={`Change ${apiKey.name}`}
       busy={change.isPending}
+      error={errors.other}
       onClose={onClose}
       onSubmit={() =>
         change.mutate({
           ...(name !== apiKey.name && { name }),
           ...(expiry !== toLocalInput(apiKey.expires_at) && {
-            expires_at: expiry === '' ? null : new Date(expiry).toISOString(),
+            expires_at: fromLocalInput(expiry) ?? null,
           }),
           ...(kept !== String(apiKey.content_log) && {
             content_log: kept === 'null' ? null : kept === 'true',
@@ -196,37 +181,31 @@ function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): 
         })
       }
     >
-      <Field label="Name" error={errorAt(change.error, 'name')}>
-        <TextInput
-          required
-          maxLength={255}
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-        />
-      </Field>
-      <Field
+      <TextField
+        label="Name"
+        error={errors.of('name')}
+        required
+        maxLength={255}
+        value={name}
+        onChange={setName}
+      />
+      <TextField
         label="Ends"
         hint="In your time zone. Empty: never."
-        error={errorAt(change.error, 'expires_at')}
-      >
-        <TextInput
-          type="datetime-local"
-          value={expiry}
-          onChange={({ target }) => setExpiry(target.value)}
-        />
-      </Field>
+        error={errors.of('expires_at')}
+        type="datetime-local"
+        value={expiry}
+        onChange={setExpiry}
+      />
       {can('content') && apiKey.type === 'routing' && (
-        <Field label="Prompts and answers" error={errorAt(change.error, 'content_log')}>
-          <Select value={kept} onChange={({ target }) => setKept(target.value)}>
-            {Object.entries(KEPT).map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <SelectField
+          label="Prompts and answers"
+          error={errors.of('content_log')}
+          value={kept}
+          options={Object.entries(KEPT)}
+          onChange={setKept}
+        />
       )}
-      {other && <Notice tone="bad">{other}</Notice>}
     </FormDialog>
   );
 }

@@ -1,22 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useState, type ReactNode } from 'react';
+import { useDeferredValue, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { formatCount } from '../../format/credits';
 import { useFilters } from '../../shell/use-filters';
 import {
-  Button,
   Card,
+  Choice,
   Credits,
-  DataTable,
   EmptyState,
-  Field,
   QueryState,
-  Select,
-  TextInput,
+  SelectField,
+  SteppedTable,
+  TextField,
   Time,
   type Column,
 } from '../../ui';
-import { KeyDrawer, KeyStatus, type ApiKey } from './key-drawer';
+import { KeyStatus } from '../../parts/key-cells';
+import { KeyDrawer, type ApiKey } from './key-drawer';
 import { tightest } from '../../parts/limits-draft';
 import { BudgetBar, type BudgetState } from '../../parts/limits-view';
 
@@ -87,7 +87,6 @@ export function KeyList(): ReactNode {
     'status',
     'type',
   ]);
-  const [shown, setShown] = useState(STEP);
   const keys = useQuery({
     queryKey: ['api-keys'],
     queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/api-keys', { signal })),
@@ -97,32 +96,26 @@ export function KeyList(): ReactNode {
   return (
     <>
       <div className="filters">
-        <Field label="Search">
-          <TextInput
-            type="search"
-            placeholder="Name or key"
-            value={q}
-            onChange={({ target }) => setFilters({ q: target.value })}
-          />
-        </Field>
-        <Field label="Status">
-          <Select value={status} onChange={({ target }) => setFilters({ status: target.value })}>
-            {STATUSES.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-            <option value="all">all</option>
-          </Select>
-        </Field>
-        <Field label="Type">
-          <Select
-            value={type ?? ''}
-            onChange={({ target }) => setFilters({ type: target.value || undefined })}
-          >
-            <option value="">all</option>
-            <option>routing</option>
-            <option>management</option>
-          </Select>
-        </Field>
+        <TextField
+          label="Search"
+          type="search"
+          placeholder="Name or key"
+          value={q}
+          onChange={(text) => setFilters({ q: text })}
+        />
+        <SelectField
+          label="Status"
+          value={status}
+          options={[...STATUSES, 'all']}
+          onChange={(chosen) => setFilters({ status: chosen })}
+        />
+        <Choice
+          label="Type"
+          any="all"
+          value={type ?? ''}
+          options={['routing', 'management']}
+          onChange={(chosen) => setFilters({ type: chosen })}
+        />
       </div>
       <Card>
         <QueryState query={keys}>
@@ -136,10 +129,11 @@ export function KeyList(): ReactNode {
             const opened = data.find(({ id }) => id === openId);
             return (
               <>
-                <DataTable
+                <SteppedTable
                   caption="API keys"
                   columns={COLUMNS}
-                  rows={found.slice(0, shown)}
+                  rows={found}
+                  step={STEP}
                   rowKey={({ id }) => id}
                   onOpen={({ id }) => setFilters({ key: id })}
                   empty={
@@ -150,14 +144,6 @@ export function KeyList(): ReactNode {
                     </EmptyState>
                   }
                 />
-                {found.length > shown && (
-                  <div className="row row-end">
-                    <span className="muted">
-                      {shown} of {found.length}
-                    </span>
-                    <Button onClick={() => setShown(shown + STEP)}>Show more</Button>
-                  </div>
-                )}
                 {opened && (
                   <KeyDrawer
                     apiKey={opened}

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../../session/session';
-import { useFilters } from '../../shell/use-filters';
-import { Button, Page, Tabs, type Tab } from '../../ui';
+import { PageTabs } from '../../shell/page-tabs';
+import { Button, Page, type Tab } from '../../ui';
 import { CreateKey } from './create-key';
 import { EndUsers } from './end-users';
 import { KeyList } from './key-list';
@@ -11,7 +11,6 @@ import { TenantSettings } from './tenant-settings';
 /** The tenant's keys, and what it, its keys and its end users may spend and use. */
 export function KeysPage(): ReactNode {
   const { can } = useSession();
-  const [filters, setFilters] = useFilters(['tab']);
   const [isCreating, setIsCreating] = useState(false);
   const tabs: Tab[] = [
     ...(can('read') ? [{ id: 'keys', label: 'Keys', content: () => <KeyList /> }] : []),
@@ -21,8 +20,6 @@ export function KeysPage(): ReactNode {
       ? [{ id: 'settings', label: 'Settings', content: () => <TenantSettings /> }]
       : []),
   ];
-  const first = tabs[0]?.id ?? '';
-  const selected = tabs.some(({ id }) => id === filters.tab) ? (filters.tab ?? first) : first;
   return (
     <Page
       title="Keys"
@@ -35,12 +32,7 @@ export function KeysPage(): ReactNode {
         )
       }
     >
-      <Tabs
-        label="Keys and limits"
-        tabs={tabs}
-        selected={selected}
-        onSelect={(tab) => setFilters({ tab: tab === first ? undefined : tab })}
-      />
+      <PageTabs label="Keys and limits" tabs={tabs} />
       {isCreating && <CreateKey onClose={() => setIsCreating(false)} />}
     </Page>
   );

@@ -3,15 +3,14 @@ import type { ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { errorAt, useChange } from '../../api/changes';
 import { useSession } from '../../session/session';
-import { Card, Field, Notice, QueryState, Select, toast } from '../../ui';
+import { Card, Notice, QueryState, SelectField, toast } from '../../ui';
 
-const RECOVERIES = {
-  off: 'nobody: the caller is told that it broke off',
-  continue: 'another provider of the same model',
-  any: 'another provider, or another model that the request names',
-} as const;
-type Recovery = keyof typeof RECOVERIES;
-const NAMES = ['off', 'continue', 'any'] as const satisfies readonly Recovery[];
+const RECOVERIES = [
+  ['off', 'nobody: the caller is told that it broke off'],
+  ['continue', 'another provider of the same model'],
+  ['any', 'another provider, or another model that the request names'],
+] as const;
+type Recovery = (typeof RECOVERIES)[number][0];
 
 const KEPT = { null: 'as the operator has it', true: 'kept', false: 'not kept' } as const;
 const SETTINGS_OF = {
@@ -46,26 +45,15 @@ function Streams(): ReactNode {
     <Card title="Streams that break off">
       <QueryState query={settings}>
         {({ recovery }) => (
-          <Field
+          <SelectField
             label="Who goes on with them"
             hint="One text, at the price of one answer. A request says otherwise by recovery, or X-Gateway-Recovery."
             error={errorAt(change.error, 'recovery') ?? change.error?.message}
-          >
-            <Select
-              value={change.isPending ? change.variables : recovery}
-              disabled={!can('develop') || change.isPending}
-              onChange={({ target }) => {
-                const chosen = NAMES.find((name) => name === target.value);
-                if (chosen) change.mutate(chosen);
-              }}
-            >
-              {Object.entries(RECOVERIES).map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
-            </Select>
-          </Field>
+            value={change.isPending ? change.variables : recovery}
+            disabled={!can('develop') || change.isPending}
+            options={RECOVERIES}
+            onChange={(chosen) => change.mutate(chosen)}
+          />
         )}
       </QueryState>
     </Card>
@@ -88,25 +76,15 @@ function Contents(): ReactNode {
       <QueryState query={contents}>
         {({ enabled, setting, is_on, retention_days }) => (
           <>
-            <Field
+            <SelectField
               label="Those of all keys are"
               hint={`${SETTINGS_OF[setting]} A key may have a choice of its own.`}
               error={errorAt(change.error, 'enabled') ?? change.error?.message}
-            >
-              <Select
-                value={String(change.isPending ? change.variables : enabled)}
-                disabled={change.isPending}
-                onChange={({ target: { value } }) =>
-                  change.mutate(value === 'null' ? null : value === 'true')
-                }
-              >
-                {Object.entries(KEPT).map(([value, text]) => (
-                  <option key={value} value={value}>
-                    {text}
-                  </option>
-                ))}
-              </Select>
-            </Field>
+              value={String(change.isPending ? change.variables : enabled)}
+              disabled={change.isPending}
+              options={Object.entries(KEPT)}
+              onChange={(chosen) => change.mutate(chosen === 'null' ? null : chosen === 'true')}
+            />
             {is_on && (
               <Notice tone="warn">
                 What is said is kept, encrypted,{' '}

@@ -8,15 +8,15 @@ import { useFilters } from '../../shell/use-filters';
 import {
   Card,
   Chart,
+  Choice,
   Credits,
   EmptyState,
-  Field,
   Page,
   QueryState,
-  Select,
+  SelectField,
   Stat,
   Stats,
-  TextInput,
+  TextField,
 } from '../../ui';
 import { MarginTable } from './margin-table';
 import { chosenRange, DAY_RANGES, rangeOf, type Range } from './range';
@@ -110,47 +110,38 @@ function Choices({
     );
   return (
     <div className="filters">
-      <Field label="Time">
-        <Select value={chosen} onChange={(event) => choose(event.target.value)}>
-          {DAY_RANGES.map((count) => (
-            <option key={count} value={count}>
-              Last {count} days
-            </option>
-          ))}
-          <option value="dates">Dates…</option>
-        </Select>
-      </Field>
+      <SelectField
+        label="Time"
+        value={chosen}
+        options={[
+          ...DAY_RANGES.map((count) => [count, `Last ${count} days`] as const),
+          ['dates', 'Dates…'],
+        ]}
+        onChange={choose}
+      />
       {chosen === 'dates' &&
         (['from', 'to'] as const).map((name) => (
-          <Field key={name} label={name === 'from' ? 'From (UTC)' : 'To (UTC)'}>
-            <TextInput
-              type="date"
-              value={texts[name] ?? ''}
-              onChange={(event) => onChange({ [name]: event.target.value })}
-            />
-          </Field>
+          <TextField
+            key={name}
+            label={name === 'from' ? 'From (UTC)' : 'To (UTC)'}
+            type="date"
+            value={texts[name] ?? ''}
+            onChange={(text) => onChange({ [name]: text })}
+          />
         ))}
-      <Field label="By">
-        <Select value={by} onChange={(event) => onChange({ by: event.target.value })}>
-          {splits.map(([id, label]) => (
-            <option key={id} value={id}>
-              {label}
-            </option>
-          ))}
-        </Select>
-      </Field>
-      <Field label="And by">
-        <Select value={then ?? ''} onChange={(event) => onChange({ then: event.target.value })}>
-          <option value="">Nothing else</option>
-          {splits
-            .filter(([id]) => id !== by)
-            .map(([id, label]) => (
-              <option key={id} value={id}>
-                {label}
-              </option>
-            ))}
-        </Select>
-      </Field>
+      <SelectField
+        label="By"
+        value={by}
+        options={splits}
+        onChange={(split) => onChange({ by: split })}
+      />
+      <Choice
+        label="And by"
+        any="Nothing else"
+        value={then ?? ''}
+        options={splits.filter(([id]) => id !== by)}
+        onChange={(split) => onChange({ then: split })}
+      />
     </div>
   );
 }

@@ -14,10 +14,8 @@ const TOUCHES = ['members', 'invitations'];
 export function MembersPage(): ReactNode {
   const { can, tenant } = useSession();
   const [isInviting, setIsInviting] = useState(false);
-  const members = useCursorList(['members'], (cursor, signal) =>
-    unwrap(
-      api.GET('/v1/customer/members', { params: { query: cursor ? { cursor } : {} }, signal }),
-    ),
+  const members = useCursorList(['members'], (query, signal) =>
+    unwrap(api.GET('/v1/customer/members', { params: { query }, signal })),
   );
   return (
     <Page

@@ -14,7 +14,7 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => v
   const { can } = useSession();
   const { architecture, top_provider: limits, long_prompts: longPrompts = [] } = model;
   return (
-    <Drawer title={model.name} open onOpenChange={(open) => !open && onClose()}>
+    <Drawer title={model.name} onClose={onClose}>
       <div className="row">
         <code>{model.id}</code>
         <CopyButton text={model.id} label="Copy the id" />

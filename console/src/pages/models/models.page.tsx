@@ -1,20 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
+import { useDeferredValue, useMemo, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { formatCompact } from '../../format/credits';
 import { useFilters } from '../../shell/use-filters';
 import {
-  Button,
   Card,
   Checkbox,
+  Choice,
   CopyButton,
-  DataTable,
   EmptyState,
-  Field,
   Page,
   QueryState,
-  Select,
-  TextInput,
+  SteppedTable,
+  TextField,
   type Column,
 } from '../../ui';
 import { ModelDrawer, type Model } from './model-drawer';
@@ -117,7 +115,6 @@ export function ModelsPage(): ReactNode {
     'model',
     'free',
   ]);
-  const [shown, setShown] = useState(STEP);
   const models = useQuery({
     queryKey: ['models'],
     queryFn: ({ signal }) =>
@@ -137,27 +134,29 @@ export function ModelsPage(): ReactNode {
       description="What your keys can call. Prices are US dollars, and what you are charged; 1,000,000 credits are $1.00."
     >
       <div className="filters">
-        <Field label="Search">
-          <TextInput
-            type="search"
-            placeholder="Name, id or what it does"
-            value={q}
-            onChange={({ target }) => setFilters({ q: target.value })}
-          />
-        </Field>
+        <TextField
+          label="Search"
+          type="search"
+          placeholder="Name, id or what it does"
+          value={q}
+          onChange={(text) => setFilters({ q: text })}
+        />
         <Choice
+          any="all"
           label="Kind"
           value={kind}
-          options={KINDS.map((each) => [each, each])}
+          options={KINDS}
           onChange={(next) => setFilters({ kind: next })}
         />
         <Choice
+          any="all"
           label="Takes"
           value={input}
-          options={INPUTS.map((each) => [each, each])}
+          options={INPUTS}
           onChange={(next) => setFilters({ input: next })}
         />
         <Choice
+          any="all"
           label="Provider"
           value={provider}
           options={providers}
@@ -166,7 +165,7 @@ export function ModelsPage(): ReactNode {
         <Checkbox
           label="Free only"
           checked={free === '1'}
-          onChange={({ target }) => setFilters({ free: target.checked ? '1' : undefined })}
+          onChange={(isOn) => setFilters({ free: isOn ? '1' : undefined })}
         />
       </div>
       <Card>
@@ -183,10 +182,11 @@ export function ModelsPage(): ReactNode {
             const opened = all.find(({ id }) => id === model);
             return (
               <>
-                <DataTable
+                <SteppedTable
                   caption="Models"
                   columns={COLUMNS}
-                  rows={found.slice(0, shown)}
+                  rows={found}
+                  step={STEP}
                   rowKey={({ id }) => id}
                   onOpen={({ id }) => setFilters({ model: id })}
                   empty={
@@ -197,14 +197,6 @@ export function ModelsPage(): ReactNode {
                     </EmptyState>
                   }
                 />
-                {found.length > shown && (
-                  <div className="row row-end">
-                    <span className="muted">
-                      {shown} of {found.length}
-                    </span>
-                    <Button onClick={() => setShown(shown + STEP)}>Show more</Button>
-                  </div>
-                )}
                 {opened && (
                   <ModelDrawer model={opened} onClose={() => setFilters({ model: undefined })} />
                 )}
@@ -214,30 +206,5 @@ export function ModelsPage(): ReactNode {
         </QueryState>
       </Card>
     </Page>
-  );
-}
-
-function Choice({
-  label,
-  value,
-  options,
-  onChange,
-}: {
-  label: string;
-  value: string;
-  options: readonly (readonly [value: string, text: string])[];
-  onChange: (value: string | undefined) => void;
-}): ReactNode {
-  return (
-    <Field label={label}>
-      <Select value={value} onChange={({ target }) => onChange(target.value || undefined)}>
-        <option value="">all</option>
-        {options.map(([id, text]) => (
-          <option key={id} value={id}>
-            {text}
-          </option>
-        ))}
-      </Select>
-    </Field>
   );
 }

@@ -42,16 +42,17 @@ function SigningSecret(): ReactNode {
   return (
     <>
       <Button onClick={() => setIsAsking(true)}>Make a signing secret</Button>
-      <ConfirmDialog
-        title="Make a new signing secret?"
-        text="Messages are signed with it from now on, for a day with the one before as well, so that receivers can be given it meanwhile."
-        action="Make"
-        open={isAsking}
-        onOpenChange={setIsAsking}
-        onConfirm={async () => setMade(await unwrap(api.POST('/v1/admin/webhook-secret/rotate')))}
-      />
+      {isAsking && (
+        <ConfirmDialog
+          title="Make a new signing secret?"
+          text="Messages are signed with it from now on, for a day with the one before as well, so that receivers can be given it meanwhile."
+          action="Make"
+          onClose={() => setIsAsking(false)}
+          onConfirm={async () => setMade(await unwrap(api.POST('/v1/admin/webhook-secret/rotate')))}
+        />
+      )}
       {made && (
-        <Dialog title="The signing secret" open onOpenChange={() => setMade(undefined)}>
+        <Dialog title="The signing secret" onClose={() => setMade(undefined)}>
           <Notice tone="warn">It is shown only now. Copy it before you go on.</Notice>
           <Code text={made.secret} label="Signing secret" />
           <p>

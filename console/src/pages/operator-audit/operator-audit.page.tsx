@@ -14,13 +14,8 @@ export function OperatorAuditPage(): ReactNode {
         queryKey="admin"
         isOverTenants
         exportPath="/v1/admin/audit-log/export"
-        read={(filters, cursor, signal) =>
-          unwrap(
-            api.GET('/v1/admin/audit-log', {
-              params: { query: { ...filters, ...(cursor && { cursor }) } },
-              signal,
-            }),
-          )
+        read={(query, signal) =>
+          unwrap(api.GET('/v1/admin/audit-log', { params: { query }, signal }))
         }
       />
     </Page>

@@ -33,7 +33,7 @@ export function OperatorLogsPage(): ReactNode {
         <Checkbox
           label="Live"
           checked={live === '1'}
-          onChange={(event) => setView({ live: event.target.checked ? '1' : '' })}
+          onChange={(isOn) => setView({ live: isOn ? '1' : '' })}
         />
       }
     >
@@ -53,15 +53,14 @@ export function OperatorLogsPage(): ReactNode {
           onOpen={(row) => setView({ open: row.request_id, of: row.tenant_id ?? '' })}
         />
       </Card>
-      <Drawer
-        title={of === undefined ? 'Request' : `Request of ${nameTenant(of)}`}
-        open={open !== undefined}
-        onOpenChange={(isOpen) => !isOpen && setView({ open: '', of: '' })}
-      >
-        {open !== undefined && of !== undefined && (
-          <RequestDetails requestId={open} tenantId={of} />
-        )}
-      </Drawer>
+      {open !== undefined && (
+        <Drawer
+          title={of === undefined ? 'Request' : `Request of ${nameTenant(of)}`}
+          onClose={() => setView({ open: '', of: '' })}
+        >
+          {of !== undefined && <RequestDetails requestId={open} tenantId={of} />}
+        </Drawer>
+      )}
     </Page>
   );
 }

@@ -8,10 +8,9 @@ import {
   ButtonLink,
   Card,
   EmptyState,
-  Field,
   Page,
   QueryState,
-  Select,
+  SelectField,
   preloadChart,
 } from '../../ui';
 import { useAnalytics } from './analytics';
@@ -22,21 +21,21 @@ import { DayCharts, UsageStats } from './usage';
 
 const RANGES = ['7', '30', '90'];
 const DEFAULT_RANGE = '30';
-const SPLITS: readonly { by: string; label: string }[] = [
-  { by: 'model', label: 'Model' },
-  { by: 'provider', label: 'Provider' },
-  { by: 'api_key', label: 'Key' },
-  { by: 'end_user', label: 'End user' },
+const SPLITS: readonly (readonly [by: string, label: string])[] = [
+  ['model', 'Model'],
+  ['provider', 'Provider'],
+  ['api_key', 'Key'],
+  ['end_user', 'End user'],
 ];
 
 /** What the tenant has, and what it has spent it on. */
 export function OverviewPage(): ReactNode {
   const [{ days = DEFAULT_RANGE, by = 'model' }, setFilters] = useFilters(['days', 'by']);
   const { tags, nameOf } = useFacets(by);
-  const splits = [...SPLITS, ...tags.map((key) => ({ by: `tag:${key}`, label: `Tag ${key}` }))];
+  const labels = new Map([...SPLITS, ...tags.map((key) => [`tag:${key}`, `Tag ${key}`] as const)]);
   const range = RANGES.includes(days) ? days : DEFAULT_RANGE;
   const start = daysAgo(Number(range) - 1);
-  const label = splits.find((split) => split.by === by)?.label ?? by;
+  const label = labels.get(by) ?? by;
   const byDay = useAnalytics({ start_date: start, group_by: 'day', limit: 100 });
   const byGroup = useAnalytics({ start_date: start, group_by: by, limit: 10 });
   useEffect(preloadChart, []);
@@ -46,25 +45,18 @@ export function OverviewPage(): ReactNode {
       title="Overview"
       actions={
         <>
-          <Field label="Time">
-            <Select value={range} onChange={(event) => setFilters({ days: event.target.value })}>
-              {RANGES.map((count) => (
-                <option key={count} value={count}>
-                  Last {count} days
-                </option>
-              ))}
-            </Select>
-          </Field>
-          <Field label="By">
-            <Select value={by} onChange={(event) => setFilters({ by: event.target.value })}>
-              {!splits.some((split) => split.by === by) && <option value={by}>{by}</option>}
-              {splits.map((split) => (
-                <option key={split.by} value={split.by}>
-                  {split.label}
-                </option>
-              ))}
-            </Select>
-          </Field>
+          <SelectField
+            label="Time"
+            value={range}
+            options={RANGES.map((count) => [count, `Last ${count} days`])}
+            onChange={(chosen) => setFilters({ days: chosen })}
+          />
+          <SelectField
+            label="By"
+            value={by}
+            options={[...(labels.has(by) ? [] : [by]), ...labels]}
+            onChange={(chosen) => setFilters({ by: chosen })}
+          />
         </>
       }
     >

@@ -64,14 +64,9 @@ export function SplitChart({
         <Select
           aria-label="What of each day"
           value={chosen}
-          onChange={(event) => setFilters({ measure: event.target.value })}
-        >
-          {Object.entries(MEASURES).map(([id, { label: name }]) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </Select>
+          options={Object.entries(MEASURES).map(([id, { label: name }]) => [id, name])}
+          onChange={(id) => setFilters({ measure: id })}
+        />
       }
     >
       <QueryState query={split}>

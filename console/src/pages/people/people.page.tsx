@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../../session/session';
-import { useFilters } from '../../shell/use-filters';
-import { Button, Page, Tabs } from '../../ui';
+import { PageTabs } from '../../shell/page-tabs';
+import { Button, Page } from '../../ui';
 import { AdminKeys } from './admin-keys';
 import { InviteOperator } from './invite-operator';
 import { OperatorInvitations } from './operator-invitations';
@@ -10,7 +10,6 @@ import { PersonTable } from './person-table';
 /** Who operates the gateway, and by which keys. */
 export function PeoplePage(): ReactNode {
   const { can } = useSession();
-  const [{ tab = 'people' }, setFilters] = useFilters(['tab']);
   const [isInviting, setIsInviting] = useState(false);
   return (
     <Page
@@ -24,10 +23,8 @@ export function PeoplePage(): ReactNode {
         )
       }
     >
-      <Tabs
+      <PageTabs
         label="Of operators"
-        selected={tab}
-        onSelect={(next) => setFilters({ tab: next })}
         tabs={[
           {
             id: 'people',

@@ -2,8 +2,8 @@ import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
-import { ConfirmDialog, Field, FormDialog, Select, toast } from '../../ui';
-import { OPERATOR_ROLES } from './invite-operator';
+import { ConfirmDialog, FormDialog, SelectField, toast } from '../../ui';
+import { OPERATOR_ROLES, type OperatorRole } from './operator-role';
 
 export type Person = components['schemas']['Person'];
 export interface Ask {
@@ -54,21 +54,20 @@ export function PersonDialog({ ask, onClose }: { ask: Ask; onClose: () => void }
       text={TEXT_OF[what]}
       action={ACTION_OF[what]}
       danger={what !== 'enable'}
-      open
-      onOpenChange={onClose}
+      onClose={onClose}
       onConfirm={confirm}
     />
   );
 }
 
 function RoleDialog({ person, onClose }: { person: Person; onClose: () => void }): ReactNode {
-  const [role, setRole] = useState(person.operator_role ?? '');
+  const [role, setRole] = useState<OperatorRole | ''>(person.operator_role ?? '');
   const change = useChange(
     () =>
       unwrap(
         api.PATCH('/v1/admin/people/{id}', {
           params: { path: { id: person.id } },
-          body: { operator_role: OPERATOR_ROLES.find((one) => one === role) ?? null },
+          body: { operator_role: role === '' ? null : role },
         }),
       ),
     ['admin'],
@@ -87,18 +86,14 @@ function RoleDialog({ person, onClose }: { person: Person; onClose: () => void }
       onSubmit={() => change.mutate(undefined)}
       onClose={onClose}
     >
-      <Field
+      <SelectField
         label="Role"
         hint="An auditor sees all and changes nothing; an admin may do all. It holds within a second."
         error={errors.of('operator_role')}
-      >
-        <Select value={role} onChange={({ target }) => setRole(target.value)}>
-          <option value="">no operator</option>
-          {OPERATOR_ROLES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </Select>
-      </Field>
+        value={role}
+        options={[['', 'no operator'], ...OPERATOR_ROLES]}
+        onChange={setRole}
+      />
     </FormDialog>
   );
 }

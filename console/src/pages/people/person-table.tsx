@@ -6,10 +6,9 @@ import {
   Badge,
   Button,
   Card,
-  DataTable,
   EmptyState,
   MoreButton,
-  QueryState,
+  PagedTable,
   Time,
   type Column,
 } from '../../ui';
@@ -19,8 +18,8 @@ import { PersonDialog, type Ask, type Person } from './person-dialogs';
 export function PersonTable(): ReactNode {
   const { can } = useSession();
   const [asked, setAsked] = useState<Ask>();
-  const people = useCursorList(['admin', 'people', 'list'], (cursor, signal) =>
-    unwrap(api.GET('/v1/admin/people', { params: { query: cursor ? { cursor } : {} }, signal })),
+  const people = useCursorList(['admin', 'people', 'list'], (query, signal) =>
+    unwrap(api.GET('/v1/admin/people', { params: { query }, signal })),
   );
   const columns: Column<Person>[] = [
     {
@@ -63,21 +62,17 @@ export function PersonTable(): ReactNode {
   return (
     <>
       <Card title="People">
-        <QueryState query={people}>
-          {({ pages }) => (
-            <DataTable
-              caption="People"
-              columns={columns}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => id}
-              empty={
-                <EmptyState title="Nobody has logged in as a person yet">
-                  <span>Invite an operator, who logs in with your login service.</span>
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={people}
+          caption="People"
+          columns={columns}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyState title="Nobody has logged in as a person yet">
+              <span>Invite an operator, who logs in with your login service.</span>
+            </EmptyState>
+          }
+        />
       </Card>
       <MoreButton query={people} />
       {asked && <PersonDialog ask={asked} onClose={() => setAsked(undefined)} />}

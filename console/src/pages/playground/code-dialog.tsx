@@ -19,7 +19,7 @@ export function CodeDialog({
 }): ReactNode {
   const [language, setLanguage] = useState<Language>('curl');
   return (
-    <Dialog title="Code" open wide onOpenChange={(open) => !open && onClose()}>
+    <Dialog title="Code" wide onClose={onClose}>
       <p>
         {wasSent ? 'What was sent last' : 'What would be sent'}, with your key in{' '}
         <code>GATEWAY_API_KEY</code>. Make one on the page Keys.

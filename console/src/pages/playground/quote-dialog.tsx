@@ -45,7 +45,7 @@ export function QuoteDialog({
   onClose: () => void;
 }): ReactNode {
   return (
-    <Dialog title="What it would cost" open wide onOpenChange={(open) => !open && onClose()}>
+    <Dialog title="What it would cost" wide onClose={onClose}>
       {requests.map((request, index) => (
         <QuoteOf
           key={index}

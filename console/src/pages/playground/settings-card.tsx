@@ -1,7 +1,7 @@
 import { useId, type ReactNode } from 'react';
 import { SURFACES, type Surface } from '../../calls/conversation';
 import { readTools } from '../../calls/tools';
-import { Button, Card, Checkbox, Field, Select, TextArea } from '../../ui';
+import { Button, Card, Checkbox, Field, SelectField, TextArea } from '../../ui';
 import { EchoInput } from './echo-input';
 import type { PlaygroundSettings } from './playground-store';
 import { MAX_MODELS, type SettingsChange } from './use-settings';
@@ -53,15 +53,12 @@ export function SettingsCard({
   return (
     <Card title="What is asked">
       <div className="play-grid">
-        <Field label="API">
-          <Select value={surface} onChange={({ target }) => onSettings({ surface: target.value })}>
-            {SURFACES.map((each) => (
-              <option key={each} value={each}>
-                {SURFACE_NAMES[each]}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <SelectField
+          label="API"
+          value={surface}
+          options={SURFACES.map((each) => [each, SURFACE_NAMES[each]] as const)}
+          onChange={(chosen) => onSettings({ surface: chosen })}
+        />
         {models.map((model, index) => (
           <Field key={index} label={models.length === 1 ? 'Model' : `Model ${index + 1}`}>
             <div className="play-model">
@@ -132,16 +129,16 @@ export function SettingsCard({
             {tools.trim() === '' && (
               <Button onClick={() => onTools(TOOL_EXAMPLE)}>Insert an example</Button>
             )}
-            <Field label="Use">
-              <Select
-                value={settings.settings.tool_choice}
-                onChange={({ target }) => onSettings({ tool_choice: target.value })}
-              >
-                <option value="">As the model likes</option>
-                <option value="required">At least one</option>
-                <option value="none">None</option>
-              </Select>
-            </Field>
+            <SelectField
+              label="Use"
+              value={settings.settings.tool_choice}
+              options={[
+                ['', 'As the model likes'],
+                ['required', 'At least one'],
+                ['none', 'None'],
+              ]}
+              onChange={(chosen) => onSettings({ tool_choice: chosen })}
+            />
           </div>
         </div>
       </details>
@@ -192,17 +189,17 @@ function Parameters({
           />
         </Field>
       )}
-      <Field label="Effort of reasoning">
-        <Select
-          value={settings.effort}
-          onChange={({ target }) => onSettings({ effort: target.value })}
-        >
-          <option value="">As the model has it</option>
-          <option value="low">Low</option>
-          <option value="medium">Medium</option>
-          <option value="high">High</option>
-        </Select>
-      </Field>
+      <SelectField
+        label="Effort of reasoning"
+        value={settings.effort}
+        options={[
+          ['', 'As the model has it'],
+          ['low', 'Low'],
+          ['medium', 'Medium'],
+          ['high', 'High'],
+        ]}
+        onChange={(chosen) => onSettings({ effort: chosen })}
+      />
       {!isResponses && (
         <Field label="Stop at" hint="One text a line.">
           <TextArea
@@ -215,7 +212,7 @@ function Parameters({
       <Checkbox
         label="Stream the answer"
         checked={settings.stream}
-        onChange={({ target }) => onSettings({ stream: target.checked ? '' : 'false' })}
+        onChange={(isOn) => onSettings({ stream: isOn ? '' : 'false' })}
       />
     </div>
   );

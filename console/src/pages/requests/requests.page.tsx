@@ -30,7 +30,7 @@ export function RequestsPage(): ReactNode {
         <Checkbox
           label="Live"
           checked={live === '1'}
-          onChange={(event) => setView({ live: event.target.checked ? '1' : '' })}
+          onChange={(isOn) => setView({ live: isOn ? '1' : '' })}
         />
       }
     >
@@ -48,22 +48,16 @@ export function RequestsPage(): ReactNode {
           onOpen={(row) => setView({ open: row.request_id })}
         />
       </Card>
-      <Drawer
-        title="Request"
-        open={open !== undefined}
-        onOpenChange={(isOpen) => !isOpen && setView({ open: '' })}
-      >
-        {open !== undefined && (
-          <>
-            <RequestDetails requestId={open} />
-            <div className="row row-end">
-              <ButtonLink to="/requests/$requestId" params={{ requestId: open }}>
-                Open as a page
-              </ButtonLink>
-            </div>
-          </>
-        )}
-      </Drawer>
+      {open !== undefined && (
+        <Drawer title="Request" onClose={() => setView({ open: '' })}>
+          <RequestDetails requestId={open} />
+          <div className="row row-end">
+            <ButtonLink to="/requests/$requestId" params={{ requestId: open }}>
+              Open as a page
+            </ButtonLink>
+          </div>
+        </Drawer>
+      )}
     </Page>
   );
 }

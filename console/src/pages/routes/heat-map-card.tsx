@@ -5,7 +5,7 @@ import type { components } from '../../api/schema';
 import { formatCount, formatShare } from '../../format/credits';
 import { formatDuration, formatTime } from '../../format/times';
 import { useFilters } from '../../shell/use-filters';
-import { Card, EmptyState, Field, QueryState, Select } from '../../ui';
+import { Card, Choice, EmptyState, QueryState, SelectField } from '../../ui';
 import { heatOf, shareFailed, stepsOf, sumOfSteps, type Heat, type HeatStep } from './heat-map';
 
 type History = components['schemas']['RouteHistory'];
@@ -48,26 +48,19 @@ export function HeatMap(): ReactNode {
   return (
     <>
       <div className="filters">
-        <Field label="Time">
-          <Select value={range} onChange={(event) => setFilters({ hours: event.target.value })}>
-            {RANGES.map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="Provider">
-          <Select
-            value={provider}
-            onChange={(event) => setFilters({ provider: event.target.value })}
-          >
-            <option value="">All that were called</option>
-            {providers.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </Select>
-        </Field>
+        <SelectField
+          label="Time"
+          value={range}
+          options={RANGES}
+          onChange={(chosen) => setFilters({ hours: chosen })}
+        />
+        <Choice
+          label="Provider"
+          any="All that were called"
+          value={provider}
+          options={providers}
+          onChange={(chosen) => setFilters({ provider: chosen })}
+        />
       </div>
       <Card title="Failed calls, by route and time">
         <QueryState

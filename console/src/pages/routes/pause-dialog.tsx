@@ -1,8 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import { formErrors } from '../../api/changes';
-import { ConfirmDialog, Field, FormDialog, TextInput, toast } from '../../ui';
+import { formErrors, useChange } from '../../api/changes';
+import { fromLocalInput } from '../../format/times';
+import { ConfirmDialog, FormDialog, TextField, toast } from '../../ui';
 
 /** A model at a provider; null: all that the provider serves. */
 export interface PausableName {
@@ -22,22 +22,21 @@ export function PauseDialog({
   name: PausableName;
   onClose: () => void;
 }): ReactNode {
-  const client = useQueryClient();
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState('');
-  const pause = useMutation({
-    mutationFn: () =>
+  const pause = useChange(
+    () =>
       unwrap(
         api.POST('/v1/admin/routes/pause', {
-          body: { ...name, reason, until: until === '' ? null : new Date(until).toISOString() },
+          body: { ...name, reason, until: fromLocalInput(until) ?? null },
         }),
       ),
-    onSuccess: async () => {
+    ['admin'],
+    () => {
       toast(`${nameOf(name)} is paused.`);
       onClose();
-      await client.invalidateQueries({ queryKey: ['admin', 'routes'] });
     },
-  });
+  );
   const errors = formErrors(pause.error, ['reason', 'until']);
   return (
     <FormDialog
@@ -46,55 +45,52 @@ export function PauseDialog({
       danger
       busy={pause.isPending}
       error={errors.other}
-      onSubmit={() => pause.mutate()}
+      onSubmit={() => pause.mutate(undefined)}
       onClose={onClose}
     >
       <p>No instance tries it any more. Requests under way go on.</p>
-      <Field label="Reason" hint="Other operators read it" error={errors.of('reason')}>
-        <TextInput
-          value={reason}
-          required
-          maxLength={1_000}
-          onChange={(event) => setReason(event.target.value)}
-        />
-      </Field>
-      <Field
+      <TextField
+        label="Reason"
+        hint="Other operators read it"
+        error={errors.of('reason')}
+        value={reason}
+        required
+        maxLength={1_000}
+        onChange={setReason}
+      />
+      <TextField
         label="Until"
         hint="In your own time zone. Empty: until somebody resumes it"
         error={errors.of('until')}
-      >
-        <TextInput
-          type="datetime-local"
-          value={until}
-          onChange={(event) => setUntil(event.target.value)}
-        />
-      </Field>
+        type="datetime-local"
+        value={until}
+        onChange={setUntil}
+      />
     </FormDialog>
   );
 }
 
+/** Asks before a route, or a whole provider, is used again. */
 export function ResumeDialog({
   name,
   onClose,
 }: {
-  name: PausableName | undefined;
+  name: PausableName;
   onClose: () => void;
 }): ReactNode {
-  const client = useQueryClient();
+  const { provider, model } = name;
+  const resume = useChange(
+    () => unwrap(api.POST('/v1/admin/routes/resume', { body: { provider, model } })),
+    ['admin'],
+    () => toast(`${nameOf(name)} is in use again.`),
+  );
   return (
     <ConfirmDialog
-      title={`Resume ${name ? nameOf(name) : ''}?`}
+      title={`Resume ${nameOf(name)}?`}
       text="It is tried again within a second, on every instance."
       action="Resume"
-      open={name !== undefined}
-      onOpenChange={onClose}
-      onConfirm={async () => {
-        if (!name) return;
-        const { provider, model } = name;
-        await unwrap(api.POST('/v1/admin/routes/resume', { body: { provider, model } }));
-        toast(`${nameOf(name)} is in use again.`);
-        await client.invalidateQueries({ queryKey: ['admin', 'routes'] });
-      }}
+      onClose={onClose}
+      onConfirm={() => resume.mutateAsync(undefined)}
     />
   );
 }

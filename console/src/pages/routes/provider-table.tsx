@@ -142,7 +142,7 @@ export function ProviderTable(): ReactNode {
       </Card>
       {providers.data && <AccountTable providers={providers.data.data} />}
       {paused && <PauseDialog name={paused} onClose={() => setPaused(undefined)} />}
-      <ResumeDialog name={resumed} onClose={() => setResumed(undefined)} />
+      {resumed && <ResumeDialog name={resumed} onClose={() => setResumed(undefined)} />}
     </>
   );
 }

@@ -11,13 +11,11 @@ import {
   Badge,
   Button,
   Card,
-  DataTable,
+  Choice,
   EmptyState,
-  Field,
   MoreButton,
-  QueryState,
-  SearchInput,
-  Select,
+  PagedTable,
+  SearchField,
   Spread,
   Time,
   type Column,
@@ -46,16 +44,16 @@ export function RouteTable(): ReactNode {
   };
   const routes = useCursorList(
     ['admin', 'routes', 'list', query],
-    (cursor, signal) =>
+    (page, signal) =>
       unwrap(
         api.GET('/v1/admin/routes', {
-          params: { query: { ...query, ...(cursor && { cursor }) } },
+          params: { query: { ...query, ...page } },
           signal,
         }),
       ),
     { refetchInterval: 10_000 },
   );
-  const providers = useProviderIds(filters.provider);
+  const providers = useProviderIds();
   const columns: Column<Route>[] = [
     {
       id: 'model',
@@ -162,56 +160,46 @@ export function RouteTable(): ReactNode {
     <>
       <PausedNow onResume={can('operator:write') ? setResumed : undefined} />
       <div className="filters">
-        <Field label="Model">
-          <SearchInput
-            value={filters.model ?? ''}
-            placeholder="Part of a name"
-            onSearch={(model) => setFilters({ model })}
-          />
-        </Field>
-        <Field label="Provider">
-          <Select
-            value={filters.provider ?? ''}
-            onChange={(event) => setFilters({ provider: event.target.value })}
-          >
-            <option value="">All</option>
-            {providers.map((id) => (
-              <option key={id}>{id}</option>
-            ))}
-          </Select>
-        </Field>
+        <SearchField
+          label="Model"
+          value={filters.model ?? ''}
+          placeholder="Part of a name"
+          onSearch={(model) => setFilters({ model })}
+        />
+        <Choice
+          label="Provider"
+          any="All"
+          value={filters.provider ?? ''}
+          options={providers}
+          onChange={(provider) => setFilters({ provider })}
+        />
       </div>
       <Card>
-        <QueryState query={routes}>
-          {({ pages }) => (
-            <DataTable
-              caption="Routes"
-              columns={columns}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ model, position }) => `${model} ${position}`}
-              empty={
-                <EmptyState title="No route matches">
-                  <span>Take a filter away.</span>
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={routes}
+          caption="Routes"
+          columns={columns}
+          rowKey={({ model, position }) => `${model} ${position}`}
+          empty={
+            <EmptyState title="No route matches">
+              <span>Take a filter away.</span>
+            </EmptyState>
+          }
+        />
       </Card>
       <MoreButton query={routes} />
       {paused && <PauseDialog name={paused} onClose={() => setPaused(undefined)} />}
-      <ResumeDialog name={resumed} onClose={() => setResumed(undefined)} />
+      {resumed && <ResumeDialog name={resumed} onClose={() => setResumed(undefined)} />}
     </>
   );
 }
 
-/** Those with an account, and the one that the URL names. */
-function useProviderIds(named: string | undefined): string[] {
+/** Those with an account. */
+function useProviderIds(): string[] {
   const { data } = useQuery({
     queryKey: ['admin', 'config'],
     queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/config', { signal })),
     staleTime: 60_000,
   });
-  const ids = data?.providers.map(({ id }) => id) ?? [];
-  return [...new Set([...ids, ...(named ? [named] : [])])].sort();
+  return data?.providers.map(({ id }) => id).sort() ?? [];
 }

@@ -1,10 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import { formErrors, idempotencyKey } from '../../api/changes';
+import { formErrors, idempotencyKey, useChange } from '../../api/changes';
 import { formatCount, formatUsd } from '../../format/credits';
 import { CreditsField, readCredits } from '../../parts/credits-field';
-import { Field, FormDialog, TextInput, toast } from '../../ui';
+import { FormDialog, TextField, toast } from '../../ui';
 import type { Tenant } from './tenant';
 
 /**
@@ -20,13 +19,12 @@ export function EntryDialog({
   tenant: Tenant;
   onClose: () => void;
 }): ReactNode {
-  const client = useQueryClient();
   const [key] = useState(idempotencyKey);
   const [credits, setCredits] = useState('');
   const [memo, setMemo] = useState('');
   const isGrant = kind === 'grant';
-  const add = useMutation({
-    mutationFn: () => {
+  const add = useChange(
+    () => {
       const request = {
         params: {
           path: { tenant_id: tenant.id },
@@ -40,14 +38,14 @@ export function EntryDialog({
           : api.POST('/v1/admin/tenants/{tenant_id}/corrections', request),
       );
     },
-    onSuccess: async ({ amount }) => {
+    ['admin'],
+    ({ amount }) => {
       toast(
         `${isGrant ? 'Granted' : 'Corrected by'} ${formatCount(amount)} credits (${formatUsd(amount)}).`,
       );
       onClose();
-      await client.invalidateQueries({ queryKey: ['admin', 'tenants'] });
     },
-  });
+  );
   const errors = formErrors(add.error, ['credits', 'memo']);
   return (
     <FormDialog
@@ -55,7 +53,7 @@ export function EntryDialog({
       action={isGrant ? 'Grant' : 'Correct'}
       busy={add.isPending}
       error={errors.other}
-      onSubmit={() => add.mutate()}
+      onSubmit={() => add.mutate(undefined)}
       onClose={onClose}
     >
       <CreditsField
@@ -70,13 +68,13 @@ export function EntryDialog({
               hint: `below 0 to take, at most the ${formatCount(tenant.available)} that are available`,
             })}
       />
-      <Field
+      <TextField
         label="Memo"
         hint="Such as the number of an invoice. It stays in the ledger for good, so it names no person."
         error={errors.of('memo')}
-      >
-        <TextInput value={memo} onChange={(event) => setMemo(event.target.value)} />
-      </Field>
+        value={memo}
+        onChange={setMemo}
+      />
     </FormDialog>
   );
 }

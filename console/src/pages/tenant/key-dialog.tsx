@@ -1,19 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import { formErrors } from '../../api/changes';
+import { formErrors, useChange } from '../../api/changes';
 import { CreditsField, readCredits } from '../../parts/credits-field';
-import {
-  Code,
-  Dialog,
-  Field,
-  FormDialog,
-  Notice,
-  NumberInput,
-  Select,
-  TextInput,
-  toast,
-} from '../../ui';
+import { FormDialog, NumberField, SecretDialog, SelectField, TextField, toast } from '../../ui';
 import type { Tenant, TenantKey } from './tenant';
 
 const TYPES = ['routing', 'management'] as const;
@@ -29,13 +18,12 @@ export function KeyDialog({
   known: TenantKey | undefined;
   onClose: () => void;
 }): ReactNode {
-  const client = useQueryClient();
   const [name, setName] = useState(known?.name ?? '');
   const [type, setType] = useState<TenantKey['type']>('routing');
   const [rate, setRate] = useState(known?.rate_limit_per_minute.toString() ?? '');
   const [limit, setLimit] = useState(known?.monthly_spend_limit?.toString() ?? '');
-  const save = useMutation({
-    mutationFn: async (): Promise<{ key?: string }> => {
+  const save = useChange(
+    async (): Promise<{ key?: string }> => {
       const path = { tenant_id: tenant.id };
       const body = {
         name,
@@ -58,23 +46,17 @@ export function KeyDialog({
       );
       return {};
     },
-    onSuccess: async ({ key }) => {
-      if (key === undefined) {
-        toast('The key is changed.');
-        onClose();
-      }
-      await client.invalidateQueries({ queryKey: ['admin', 'tenants'] });
+    ['admin'],
+    ({ key }) => {
+      if (key !== undefined) return;
+      toast('The key is changed.');
+      onClose();
     },
-  });
+  );
   const errors = formErrors(save.error, FIELDS);
   const made = save.data?.key;
   if (made !== undefined) {
-    return (
-      <Dialog title="The key is made" open onOpenChange={(open) => !open && onClose()}>
-        <Notice tone="warn">It is shown only now. Copy it before you go on.</Notice>
-        <Code text={made} label="Key" />
-      </Dialog>
-    );
+    return <SecretDialog title="The key is made" label="Key" secret={made} onClose={onClose} />;
   }
   return (
     <FormDialog
@@ -82,42 +64,29 @@ export function KeyDialog({
       action={known ? 'Save' : 'Make'}
       busy={save.isPending}
       error={errors.other}
-      onSubmit={() => save.mutate()}
+      onSubmit={() => save.mutate(undefined)}
       onClose={onClose}
     >
-      <Field label="Name" error={errors.of('name')}>
-        <TextInput value={name} required onChange={(event) => setName(event.target.value)} />
-      </Field>
+      <TextField label="Name" error={errors.of('name')} value={name} required onChange={setName} />
       {!known && (
-        <Field
+        <SelectField
           label="Type"
           hint="Routing keys call models; management keys do what the tenant's owner does"
           error={errors.of('type')}
-        >
-          <Select
-            value={type}
-            onChange={({ target }) =>
-              setType(TYPES.find((one) => one === target.value) ?? 'routing')
-            }
-          >
-            {TYPES.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </Select>
-        </Field>
+          value={type}
+          options={TYPES}
+          onChange={setType}
+        />
       )}
-      <Field
+      <NumberField
         label="Requests a minute"
         hint={known ? undefined : 'Empty: the usual'}
         error={errors.of('rate_limit_per_minute')}
-      >
-        <NumberInput
-          min={1}
-          value={rate}
-          required={known !== undefined}
-          onChange={(event) => setRate(event.target.value)}
-        />
-      </Field>
+        min={1}
+        value={rate}
+        required={known !== undefined}
+        onChange={setRate}
+      />
       <CreditsField
         label="At most in a month"
         hint="empty: no limit"

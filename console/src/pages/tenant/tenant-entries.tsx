@@ -8,13 +8,11 @@ import { useFilters } from '../../shell/use-filters';
 import {
   Badge,
   Card,
+  Choice,
   Credits,
-  DataTable,
   EmptyState,
-  Field,
   MoreButton,
-  QueryState,
-  Select,
+  PagedTable,
   Time,
   type Column,
 } from '../../ui';
@@ -57,12 +55,12 @@ const columnsOf = (tenantId: string): Column<Entry>[] => [
 export function TenantEntries({ tenantId }: { tenantId: string }): ReactNode {
   const [filters, setFilters] = useFilters(['kind']);
   const kind = KINDS.find((one) => one === filters.kind);
-  const entries = useCursorList(['admin', 'tenants', tenantId, 'entries', kind], (cursor, signal) =>
+  const entries = useCursorList(['admin', 'tenants', tenantId, 'entries', kind], (page, signal) =>
     unwrap(
       api.GET('/v1/admin/tenants/{tenant_id}/entries', {
         params: {
           path: { tenant_id: tenantId },
-          query: { ...(kind && { kind }), ...(cursor && { cursor }) },
+          query: { ...(kind && { kind }), ...page },
         },
         signal,
       }),
@@ -71,33 +69,26 @@ export function TenantEntries({ tenantId }: { tenantId: string }): ReactNode {
   return (
     <>
       <div className="filters">
-        <Field label="Kind">
-          <Select value={kind ?? ''} onChange={(event) => setFilters({ kind: event.target.value })}>
-            <option value="">All</option>
-            {KINDS.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <Choice
+          label="Kind"
+          any="All"
+          value={kind ?? ''}
+          options={KINDS}
+          onChange={(chosen) => setFilters({ kind: chosen })}
+        />
       </div>
       <Card>
-        <QueryState query={entries}>
-          {({ pages }) => (
-            <DataTable
-              caption="What moved the balance"
-              columns={columnsOf(tenantId)}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => id}
-              empty={
-                <EmptyState title="Nothing of this kind has moved the balance">
-                  <span>Grant the tenant credits, and it can call models.</span>
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={entries}
+          caption="What moved the balance"
+          columns={columnsOf(tenantId)}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyState title="Nothing of this kind has moved the balance">
+              <span>Grant the tenant credits, and it can call models.</span>
+            </EmptyState>
+          }
+        />
       </Card>
       <MoreButton query={entries} />
     </>

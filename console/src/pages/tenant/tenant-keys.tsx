@@ -1,79 +1,53 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
+import { useChange } from '../../api/changes';
 import { api, unwrap } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import { formatCount } from '../../format/credits';
+import { KeyName, KeyStatus } from '../../parts/key-cells';
 import { useSession } from '../../session/session';
 import {
-  Badge,
   Button,
   Card,
   ConfirmDialog,
   Credits,
-  DataTable,
   EmptyState,
   MoreButton,
-  QueryState,
+  PagedTable,
   Time,
   toast,
   type Column,
-  type Tone,
 } from '../../ui';
 import { KeyDialog } from './key-dialog';
 import type { Tenant, TenantKey } from './tenant';
 
-const TONE_OF_STATUS: Record<TenantKey['status'], Tone> = {
-  active: 'good',
-  expired: 'warn',
-  revoked: 'neutral',
-};
-
 /** The tenant's keys, which the operator may make, change and revoke. */
 export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
   const { can } = useSession();
-  const client = useQueryClient();
   const [edited, setEdited] = useState<TenantKey | 'new'>();
   const [revoked, setRevoked] = useState<TenantKey>();
   const mayChange = can('operator:write') && tenant.status !== 'deleted';
-  const queryKey = ['admin', 'tenants', tenant.id, 'keys'];
-  const keys = useCursorList(queryKey, (cursor, signal) =>
+  const keys = useCursorList(['admin', 'tenants', tenant.id, 'keys'], (query, signal) =>
     unwrap(
       api.GET('/v1/admin/tenants/{tenant_id}/api-keys', {
-        params: { path: { tenant_id: tenant.id }, query: cursor ? { cursor } : {} },
+        params: { path: { tenant_id: tenant.id }, query },
         signal,
       }),
     ),
   );
-  const revoke = useMutation({
-    mutationFn: (key: TenantKey) =>
+  const revoke = useChange(
+    ({ id }: TenantKey) =>
       unwrap(
         api.DELETE('/v1/admin/tenants/{tenant_id}/api-keys/{key_id}', {
-          params: { path: { tenant_id: tenant.id, key_id: key.id } },
+          params: { path: { tenant_id: tenant.id, key_id: id } },
         }),
       ),
-    onSuccess: () => {
-      toast('The key is revoked.');
-      return client.invalidateQueries({ queryKey });
-    },
-  });
+    ['admin'],
+    () => toast('The key is revoked.'),
+  );
   const columns: Column<TenantKey>[] = [
-    {
-      id: 'name',
-      header: 'Name',
-      cell: ({ name, key_preview }) => (
-        <>
-          {name}
-          <br />
-          <span className="mono muted">{key_preview}</span>
-        </>
-      ),
-    },
+    { id: 'name', header: 'Name', cell: (key) => <KeyName of={key} /> },
     { id: 'type', header: 'Type', cell: ({ type }) => type },
-    {
-      id: 'status',
-      header: 'State',
-      cell: ({ status }) => <Badge tone={TONE_OF_STATUS[status]}>{status}</Badge>,
-    },
+    { id: 'status', header: 'State', cell: ({ status }) => <KeyStatus status={status} /> },
     {
       id: 'spend',
       header: 'Spent',
@@ -127,21 +101,17 @@ export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
         </div>
       )}
       <Card>
-        <QueryState query={keys}>
-          {({ pages }) => (
-            <DataTable
-              caption="Keys"
-              columns={columns}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => id}
-              empty={
-                <EmptyState title="The tenant has no key">
-                  <span>Make a routing key, and it can call models.</span>
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={keys}
+          caption="Keys"
+          columns={columns}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyState title="The tenant has no key">
+              <span>Make a routing key, and it can call models.</span>
+            </EmptyState>
+          }
+        />
       </Card>
       <MoreButton query={keys} />
       {edited && (
@@ -151,17 +121,16 @@ export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
           onClose={() => setEdited(undefined)}
         />
       )}
-      <ConfirmDialog
-        title={`Revoke ${revoked?.name ?? ''}?`}
-        text="Within a second it opens nothing any more. It can not be undone."
-        action="Revoke"
-        danger
-        open={revoked !== undefined}
-        onOpenChange={() => setRevoked(undefined)}
-        onConfirm={async () => {
-          if (revoked) await revoke.mutateAsync(revoked);
-        }}
-      />
+      {revoked && (
+        <ConfirmDialog
+          title={`Revoke ${revoked.name}?`}
+          text="Within a second it opens nothing any more. It can not be undone."
+          action="Revoke"
+          danger
+          onClose={() => setRevoked(undefined)}
+          onConfirm={() => revoke.mutateAsync(revoked)}
+        />
+      )}
     </>
   );
 }

@@ -15,10 +15,10 @@ export function TenantMembers({ tenant }: { tenant: Tenant }): ReactNode {
   const [isInviting, setIsInviting] = useState(false);
   const mayChange = can('operator:write') && tenant.status !== 'deleted';
   const path = { tenant_id: tenant.id };
-  const members = useCursorList(['tenant-members', tenant.id], (cursor, signal) =>
+  const members = useCursorList(['tenant-members', tenant.id], (query, signal) =>
     unwrap(
       api.GET('/v1/admin/tenants/{tenant_id}/members', {
-        params: { path, query: cursor ? { cursor } : {} },
+        params: { path, query },
         signal,
       }),
     ),

@@ -1,26 +1,19 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import { formErrors } from '../../api/changes';
+import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { CreditsField, readCredits } from '../../parts/credits-field';
-import { Button, Card, ConfirmDialog, Field, FormDialog, Notice, TextInput, toast } from '../../ui';
+import { Button, Card, ConfirmDialog, FormDialog, Notice, TextField, toast } from '../../ui';
 import type { Tenant } from './tenant';
 
 type Change = components['schemas']['UpdateTenant'];
 
 function useChangeTenant(tenant: Tenant) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: (body: Change) =>
-      unwrap(
-        api.PATCH('/v1/admin/tenants/{tenant_id}', {
-          params: { path: { tenant_id: tenant.id } },
-          body,
-        }),
-      ),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['admin', 'tenants'] }),
-  });
+  const params = { path: { tenant_id: tenant.id } };
+  return useChange(
+    (body: Change) => unwrap(api.PATCH('/v1/admin/tenants/{tenant_id}', { params, body })),
+    ['admin'],
+  );
 }
 
 /** Its name, what it may spend in a month, and whether it may go on. */
@@ -75,15 +68,16 @@ export function TenantState({ tenant }: { tenant: Tenant }): ReactNode {
           </div>
         )}
       </Card>
-      <ConfirmDialog
-        title={`Suspend ${tenant.name}?`}
-        text="Its requests are answered with 403 until it is resumed."
-        action="Suspend"
-        danger
-        open={opened === 'suspend'}
-        onOpenChange={() => setOpened(undefined)}
-        onConfirm={() => change.mutateAsync({ status: 'suspended' })}
-      />
+      {opened === 'suspend' && (
+        <ConfirmDialog
+          title={`Suspend ${tenant.name}?`}
+          text="Its requests are answered with 403 until it is resumed."
+          action="Suspend"
+          danger
+          onClose={() => setOpened(undefined)}
+          onConfirm={() => change.mutateAsync({ status: 'suspended' })}
+        />
+      )}
       {opened === 'delete' && <DeleteTenant tenant={tenant} onClose={() => setOpened(undefined)} />}
     </div>
   );
@@ -107,9 +101,7 @@ function NameForm({ tenant }: { tenant: Tenant }): ReactNode {
         save();
       }}
     >
-      <Field label="Name" error={errors.of('name')}>
-        <TextInput value={name} required onChange={(event) => setName(event.target.value)} />
-      </Field>
+      <TextField label="Name" error={errors.of('name')} value={name} required onChange={setName} />
       <CreditsField
         label="At most in a month"
         hint="empty: no limit"
@@ -129,21 +121,16 @@ function NameForm({ tenant }: { tenant: Tenant }): ReactNode {
 }
 
 function DeleteTenant({ tenant, onClose }: { tenant: Tenant; onClose: () => void }): ReactNode {
-  const client = useQueryClient();
   const [typed, setTyped] = useState('');
-  const remove = useMutation({
-    mutationFn: () =>
-      unwrap(
-        api.DELETE('/v1/admin/tenants/{tenant_id}', {
-          params: { path: { tenant_id: tenant.id } },
-        }),
-      ),
-    onSuccess: async () => {
+  const params = { path: { tenant_id: tenant.id } };
+  const remove = useChange(
+    () => unwrap(api.DELETE('/v1/admin/tenants/{tenant_id}', { params })),
+    ['admin'],
+    () => {
       toast(`${tenant.name} is deleted.`);
       onClose();
-      await client.invalidateQueries({ queryKey: ['admin', 'tenants'] });
     },
-  });
+  );
   return (
     <FormDialog
       title={`Delete ${tenant.name} for good?`}
@@ -152,13 +139,15 @@ function DeleteTenant({ tenant, onClose }: { tenant: Tenant; onClose: () => void
       busy={remove.isPending}
       disabled={typed !== tenant.name}
       error={remove.error?.message}
-      onSubmit={() => remove.mutate()}
+      onSubmit={() => remove.mutate(undefined)}
       onClose={onClose}
     >
       <p>This can not be undone.</p>
-      <Field label={`Type the tenant's name to confirm: ${tenant.name}`}>
-        <TextInput value={typed} onChange={(event) => setTyped(event.target.value)} />
-      </Field>
+      <TextField
+        label={`Type the tenant's name to confirm: ${tenant.name}`}
+        value={typed}
+        onChange={setTyped}
+      />
     </FormDialog>
   );
 }

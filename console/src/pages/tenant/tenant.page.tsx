@@ -3,22 +3,10 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { formatCount } from '../../format/credits';
+import { TenantStatusBadge } from '../../parts/tenant-status';
 import { useSession } from '../../session/session';
-import { useFilters } from '../../shell/use-filters';
-import {
-  Badge,
-  Button,
-  ButtonLink,
-  Credits,
-  Notice,
-  Page,
-  QueryState,
-  Stat,
-  Stats,
-  Tabs,
-  Time,
-  type Tone,
-} from '../../ui';
+import { PageTabs } from '../../shell/page-tabs';
+import { Button, ButtonLink, Credits, Notice, Page, QueryState, Stat, Stats, Time } from '../../ui';
 import { EntryDialog } from './entry-dialog';
 import { TenantEntries } from './tenant-entries';
 import type { Tenant } from './tenant';
@@ -26,12 +14,6 @@ import { TenantKeys } from './tenant-keys';
 import { TenantLimits } from './tenant-limits';
 import { TenantMembers } from './tenant-members';
 import { TenantState } from './tenant-state';
-
-const TONE_OF_STATUS: Record<Tenant['status'], Tone> = {
-  active: 'good',
-  suspended: 'warn',
-  deleted: 'neutral',
-};
 
 /** One tenant, with all that the operator may change of it. */
 export function TenantPage(): ReactNode {
@@ -60,7 +42,6 @@ function TenantView({ tenant }: { tenant: Tenant }): ReactNode {
   const { can, chooseTenant } = useSession();
   const navigate = useNavigate();
   const [opened, setOpened] = useState<'grant' | 'correction'>();
-  const [{ tab = 'entries' }, setFilters] = useFilters(['tab']);
   const isThere = tenant.status !== 'deleted';
   const open = () => {
     chooseTenant({ id: tenant.id, name: tenant.name });
@@ -71,8 +52,8 @@ function TenantView({ tenant }: { tenant: Tenant }): ReactNode {
       title={tenant.name}
       description={
         <>
-          <Badge tone={TONE_OF_STATUS[tenant.status]}>{tenant.status}</Badge>{' '}
-          <span className="mono">{tenant.id}</span> · since <Time at={tenant.created_at} />
+          <TenantStatusBadge status={tenant.status} /> <span className="mono">{tenant.id}</span> ·
+          since <Time at={tenant.created_at} />
         </>
       }
       actions={
@@ -138,10 +119,8 @@ function TenantView({ tenant }: { tenant: Tenant }): ReactNode {
         <Stat id="spent" label="Spent in all" value={<Credits value={tenant.spent} />} />
         <Stat id="requests" label="Requests" value={formatCount(tenant.request_count)} />
       </Stats>
-      <Tabs
+      <PageTabs
         label="Of this tenant"
-        selected={tab}
-        onSelect={(next) => setFilters({ tab: next })}
         tabs={[
           {
             id: 'entries',

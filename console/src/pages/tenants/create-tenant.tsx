@@ -1,10 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
-import { formErrors } from '../../api/changes';
+import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { CreditsField, readCredits } from '../../parts/credits-field';
-import { ButtonLink, Checkbox, Code, Dialog, Field, FormDialog, Notice, TextInput } from '../../ui';
+import { ButtonLink, Checkbox, Code, Dialog, FormDialog, Notice, TextField } from '../../ui';
 
 type KeyType = components['schemas']['TenantKey']['type'];
 
@@ -16,14 +15,13 @@ const FIELDS = ['name', 'credits', 'memo', 'monthly_spend_limit', 'keys'];
 
 /** Makes a tenant; its keys are shown once, before the window is closed. */
 export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
-  const client = useQueryClient();
   const [name, setName] = useState('');
   const [credits, setCredits] = useState('');
   const [memo, setMemo] = useState('');
   const [limit, setLimit] = useState('');
   const [keys, setKeys] = useState<readonly KeyType[]>(['routing']);
-  const create = useMutation({
-    mutationFn: () =>
+  const create = useChange(
+    () =>
       unwrap(
         api.POST('/v1/admin/tenants', {
           body: {
@@ -35,8 +33,8 @@ export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
           },
         }),
       ),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['admin', 'tenants'] }),
-  });
+    ['admin'],
+  );
   const errors = formErrors(create.error, FIELDS);
   if (create.data) return <Created tenant={create.data} onClose={onClose} />;
   return (
@@ -45,12 +43,17 @@ export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
       action="Create"
       busy={create.isPending}
       error={errors.other}
-      onSubmit={() => create.mutate()}
+      onSubmit={() => create.mutate(undefined)}
       onClose={onClose}
     >
-      <Field label="Name" hint="No two tenants have the same" error={errors.of('name')}>
-        <TextInput value={name} required onChange={(event) => setName(event.target.value)} />
-      </Field>
+      <TextField
+        label="Name"
+        hint="No two tenants have the same"
+        error={errors.of('name')}
+        value={name}
+        required
+        onChange={setName}
+      />
       <CreditsField
         label="First credits"
         value={credits}
@@ -58,13 +61,13 @@ export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
         error={errors.of('credits')}
         min={0}
       />
-      <Field
+      <TextField
         label="Memo of the grant"
         hint="Such as the number of an invoice; it stays in the ledger, so it names no person"
         error={errors.of('memo')}
-      >
-        <TextInput value={memo} onChange={(event) => setMemo(event.target.value)} />
-      </Field>
+        value={memo}
+        onChange={setMemo}
+      />
       <CreditsField
         label="At most in a month"
         hint="empty: no limit"
@@ -80,8 +83,8 @@ export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
             key={type}
             label={label}
             checked={keys.includes(type)}
-            onChange={({ target }) =>
-              setKeys(target.checked ? [...keys, type] : keys.filter((one) => one !== type))
+            onChange={(isOn) =>
+              setKeys(isOn ? [...keys, type] : keys.filter((one) => one !== type))
             }
           />
         ))}
@@ -98,7 +101,7 @@ function Created({
   onClose: () => void;
 }): ReactNode {
   return (
-    <Dialog title={`${tenant.name} is there`} open onOpenChange={(open) => !open && onClose()}>
+    <Dialog title={`${tenant.name} is there`} onClose={onClose}>
       {tenant.keys.length > 0 && (
         <Notice tone="warn">These keys are shown only now. Copy them before you go on.</Notice>
       )}

@@ -4,34 +4,26 @@ import { api, unwrap } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
+import { TenantStatusBadge } from '../../parts/tenant-status';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
 import {
-  Badge,
   Button,
   Card,
+  Choice,
   Credits,
-  DataTable,
   EmptyState,
-  Field,
   MoreButton,
   Page,
-  QueryState,
-  SearchInput,
-  Select,
+  PagedTable,
+  SearchField,
+  SelectField,
   Time,
   type Column,
-  type Tone,
 } from '../../ui';
 import { CreateTenant } from './create-tenant';
 
 type Tenant = components['schemas']['Tenant'];
-
-const TONE_OF_STATUS: Record<Tenant['status'], Tone> = {
-  active: 'good',
-  suspended: 'warn',
-  deleted: 'neutral',
-};
 
 const STATUSES = ['active', 'suspended', 'deleted'] as const;
 const SORTS = {
@@ -55,7 +47,7 @@ const COLUMNS: readonly Column<Tenant>[] = [
   {
     id: 'status',
     header: 'State',
-    cell: ({ status }) => <Badge tone={TONE_OF_STATUS[status]}>{status}</Badge>,
+    cell: ({ status }) => <TenantStatusBadge status={status} />,
   },
   {
     id: 'balance',
@@ -107,10 +99,10 @@ export function TenantsPage(): ReactNode {
   const sort = filters.sort && isSort(filters.sort) ? filters.sort : 'created_at';
   const order = sort === 'name' ? ('asc' as const) : ('desc' as const);
   const query = { ...(filters.search && { search: filters.search }), ...(status && { status }) };
-  const list = useCursorList(['admin', 'tenants', query, sort], (cursor, signal) =>
+  const list = useCursorList(['admin', 'tenants', query, sort], (page, signal) =>
     unwrap(
       api.GET('/v1/admin/tenants', {
-        params: { query: { ...query, sort, order, ...(cursor && { cursor }) } },
+        params: { query: { ...query, sort, order, ...page } },
         signal,
       }),
     ),
@@ -128,52 +120,38 @@ export function TenantsPage(): ReactNode {
       }
     >
       <div className="filters">
-        <Field label="Search">
-          <SearchInput
-            value={filters.search ?? ''}
-            placeholder="Part of a name"
-            onSearch={(search) => setFilters({ search })}
-          />
-        </Field>
-        <Field label="State">
-          <Select
-            value={status ?? ''}
-            onChange={(event) => setFilters({ status: event.target.value })}
-          >
-            <option value="">All but deleted</option>
-            {STATUSES.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="Sort by">
-          <Select value={sort} onChange={(event) => setFilters({ sort: event.target.value })}>
-            {Object.entries(SORTS).map(([id, label]) => (
-              <option key={id} value={id}>
-                {label}
-              </option>
-            ))}
-          </Select>
-        </Field>
+        <SearchField
+          label="Search"
+          value={filters.search ?? ''}
+          placeholder="Part of a name"
+          onSearch={(search) => setFilters({ search })}
+        />
+        <Choice
+          label="State"
+          any="All but deleted"
+          value={status ?? ''}
+          options={STATUSES}
+          onChange={(chosen) => setFilters({ status: chosen })}
+        />
+        <SelectField
+          label="Sort by"
+          value={sort}
+          options={Object.entries(SORTS)}
+          onChange={(chosen) => setFilters({ sort: chosen })}
+        />
       </div>
       <Card>
-        <QueryState query={list}>
-          {({ pages }) => (
-            <DataTable
-              caption="Tenants"
-              columns={COLUMNS}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => id}
-              empty={
-                <EmptyState title="No tenant matches">
-                  <span>Take a filter away, or create a tenant.</span>
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={list}
+          caption="Tenants"
+          columns={COLUMNS}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyState title="No tenant matches">
+              <span>Take a filter away, or create a tenant.</span>
+            </EmptyState>
+          }
+        />
       </Card>
       <MoreButton query={list} />
       {isCreating && <CreateTenant onClose={() => setIsCreating(false)} />}

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import { useSession } from '../../session/session';
-import { Button, Code, Field, Notice, TextInput } from '../../ui';
+import { Button, Code, Notice, TextField } from '../../ui';
 import { keepFirstKey, readFirstKey } from './first-key';
 import { ownKeys } from './steps';
 import type { KnownHere } from './use-known';
@@ -50,14 +50,14 @@ export function KeyStep({ known }: { known: KnownHere }): ReactNode {
           create.mutate(undefined);
         }}
       >
-        <Field label="Name" error={error.of('name')}>
-          <TextInput
-            required
-            maxLength={255}
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-          />
-        </Field>
+        <TextField
+          label="Name"
+          error={error.of('name')}
+          required
+          maxLength={255}
+          value={name}
+          onChange={setName}
+        />
         <Button
           type="submit"
           variant={key === undefined ? 'primary' : 'default'}

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
-import { Field, QueryState, Select, TextInput } from '../../ui';
+import { QueryState, SelectField, TextField } from '../../ui';
 import { CheckedForm } from './checked-form';
 
 /** An account of the tenant's own with a vendor. */
@@ -44,40 +44,39 @@ export function OwnAccount(): ReactNode {
     >
       <QueryState query={offers}>
         {({ data }) => (
-          <Field label="Vendor" error={error.of('provider')}>
-            <Select required value={provider} onChange={({ target }) => setProvider(target.value)}>
-              <option value="">Choose one</option>
-              {data.map((each) => (
-                <option key={each.provider} value={each.provider}>
-                  {each.name}
-                </option>
-              ))}
-            </Select>
-          </Field>
+          <SelectField
+            label="Vendor"
+            error={error.of('provider')}
+            required
+            value={provider}
+            options={[
+              ['', 'Choose one'],
+              ...data.map((each) => [each.provider, each.name] as const),
+            ]}
+            onChange={setProvider}
+          />
         )}
       </QueryState>
-      <Field label="Key" hint={offer?.key_description} error={error.of('key')}>
-        <TextInput
-          required
-          type="password"
-          autoComplete="off"
-          value={key}
-          onChange={({ target }) => setKey(target.value)}
-        />
-      </Field>
+      <TextField
+        label="Key"
+        hint={offer?.key_description}
+        error={error.of('key')}
+        required
+        type="password"
+        autoComplete="off"
+        value={key}
+        onChange={setKey}
+      />
       {offer?.settings.map((setting) => (
-        <Field
+        <TextField
           key={setting.name}
           label={setting.is_required ? setting.name : `${setting.name} (optional)`}
           hint={setting.description}
           error={error.of(`settings.${setting.name}`)}
-        >
-          <TextInput
-            required={setting.is_required}
-            value={settings[setting.name] ?? ''}
-            onChange={({ target }) => setSettings({ ...settings, [setting.name]: target.value })}
-          />
-        </Field>
+          required={setting.is_required}
+          value={settings[setting.name] ?? ''}
+          onChange={(text) => setSettings({ ...settings, [setting.name]: text })}
+        />
       ))}
     </CheckedForm>
   );

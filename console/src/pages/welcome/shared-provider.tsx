@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { api, unwrap } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
-import { Field, Select, TextInput } from '../../ui';
+import { SelectField, TextField } from '../../ui';
 import { CheckedForm } from './checked-form';
 
 /** Vendors that need a key and nothing else, with their addresses. */
@@ -52,46 +52,43 @@ export function SharedProvider(): ReactNode {
       stored={`${name} is connected, for all tenants. ${known ? 'Its models are there at once.' : 'Its models are added in the catalogue.'}`}
       given={JSON.stringify([path, provider])}
     >
-      <Field
+      <SelectField
         label="Vendor"
         hint="Azure, Bedrock and Vertex need more than a key: docs/configuration.md has their variables."
-      >
-        <Select value={vendor} onChange={({ target }) => setVendor(target.value)}>
-          {VENDORS.map((each) => (
-            <option key={each.id} value={each.id}>
-              {each.name}
-            </option>
-          ))}
-          <option value={OTHER}>A server that speaks the chat API</option>
-        </Select>
-      </Field>
+        value={vendor}
+        options={[
+          ...VENDORS.map((each) => [each.id, each.name] as const),
+          [OTHER, 'A server that speaks the chat API'],
+        ]}
+        onChange={setVendor}
+      />
       {!known && (
         <>
-          <Field
+          <TextField
             label="Id"
             hint="Its models are called as id/model, by a catalogue that names them."
-          >
-            <TextInput required value={id} onChange={({ target }) => setId(target.value)} />
-          </Field>
-          <Field label="Address" hint="With its version, as http://10.0.0.7:8000/v1">
-            <TextInput
-              required
-              type="url"
-              value={url}
-              onChange={({ target }) => setUrl(target.value)}
-            />
-          </Field>
+            required
+            value={id}
+            onChange={setId}
+          />
+          <TextField
+            label="Address"
+            hint="With its version, as http://10.0.0.7:8000/v1"
+            required
+            type="url"
+            value={url}
+            onChange={setUrl}
+          />
         </>
       )}
-      <Field label={known ? 'Key' : 'Key (optional)'}>
-        <TextInput
-          type="password"
-          required={known !== undefined}
-          autoComplete="off"
-          value={key}
-          onChange={({ target }) => setKey(target.value)}
-        />
-      </Field>
+      <TextField
+        label={known ? 'Key' : 'Key (optional)'}
+        type="password"
+        required={known !== undefined}
+        autoComplete="off"
+        value={key}
+        onChange={setKey}
+      />
     </CheckedForm>
   );
 }

@@ -6,7 +6,7 @@ import type { Answer } from '../../calls/read-answer';
 import { CallFigures, LiveFigures } from '../../parts/call-figures';
 import { withConsoleKey } from '../../session/console-key';
 import { useSession } from '../../session/session';
-import { Button, ButtonLink, Field, Notice, TextInput } from '../../ui';
+import { Button, ButtonLink, Notice, TextField } from '../../ui';
 
 const MODEL = 'sandbox/words';
 const SETTINGS = {
@@ -77,9 +77,7 @@ export function TryStep(): ReactNode {
           void ask();
         }}
       >
-        <Field label={`Ask ${MODEL}`}>
-          <TextInput required value={prompt} onChange={({ target }) => setPrompt(target.value)} />
-        </Field>
+        <TextField label={`Ask ${MODEL}`} required value={prompt} onChange={setPrompt} />
         <Button type="submit" variant="primary" busy={live !== undefined}>
           Send
         </Button>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useSession } from '../../session/session';
-import { Field, Notice, Select } from '../../ui';
+import { Notice, SelectField } from '../../ui';
 import { OwnAccount } from './own-account';
 import { SharedProvider } from './shared-provider';
 
@@ -26,12 +26,15 @@ export function VendorStep({ isDone }: { isDone: boolean }): ReactNode {
         </Notice>
       )}
       {mayShare && mayOwn && (
-        <Field label="For whom">
-          <Select value={whose} onChange={({ target }) => setWhose(target.value)}>
-            <option value="all">All tenants: they pay by credits</option>
-            <option value="own">{tenant?.name} alone: the vendor bills its own account</option>
-          </Select>
-        </Field>
+        <SelectField
+          label="For whom"
+          value={whose}
+          options={[
+            ['all', 'All tenants: they pay by credits'],
+            ['own', `${tenant?.name ?? ''} alone: the vendor bills its own account`],
+          ]}
+          onChange={setWhose}
+        />
       )}
       {whose === 'all' && mayShare && <SharedProvider />}
       {whose === 'own' && mayOwn && <OwnAccount />}

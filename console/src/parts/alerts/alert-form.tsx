@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
-import { errorAt, errorElsewhere, useChange } from '../../api/changes';
-import { Checkbox, Field, FormDialog, Notice, Select, TextInput, toast } from '../../ui';
+import { formErrors, useChange } from '../../api/changes';
+import { Checkbox, FormDialog, SelectField, TextField, toast } from '../../ui';
 import { queryKeysOf, type Alert, type AlertSource } from './alert-source';
 import { fromTexts, KINDS, kindsOf, toTexts, type AlertKind, type Condition } from './condition';
 
@@ -45,7 +45,7 @@ export function AlertForm({
   const shown = figures.filter(
     ({ isForOperator }) => !isForOperator || source.owner === 'operator',
   );
-  const other = errorElsewhere(save.error, [
+  const errors = formErrors(save.error, [
     'name',
     'url',
     'format',
@@ -55,83 +55,59 @@ export function AlertForm({
     <FormDialog
       title={stored ? `Change ${stored.name}` : 'New alert'}
       busy={save.isPending}
+      error={errors.other}
       onClose={onClose}
       onSubmit={() => save.mutate(undefined)}
     >
-      <Field label="Name" error={errorAt(save.error, 'name')}>
-        <TextInput required value={name} onChange={({ target }) => setName(target.value)} />
-      </Field>
-      <Field label="When">
-        <Select
-          disabled={stored !== undefined}
-          value={kind}
-          onChange={({ target }) => {
-            const next = kindsOf(source.owner).find((each) => each === target.value) ?? kind;
-            setKind(next);
-            setTexts(toTexts(next, undefined));
-          }}
-        >
-          {kindsOf(source.owner).map((each) => (
-            <option key={each} value={each}>
-              {KINDS[each].label}
-            </option>
-          ))}
-        </Select>
-      </Field>
-      {shown.map((figure) => (
-        <Field
-          key={figure.name}
-          label={figure.label}
-          error={errorAt(save.error, `condition.${figure.name}`)}
-        >
-          {typeof figure.type === 'string' ? (
-            <TextInput
-              required={figure.isRequired}
-              inputMode={figure.type === 'integer' ? 'numeric' : undefined}
-              value={texts[figure.name] ?? ''}
-              onChange={({ target }) => setTexts({ ...texts, [figure.name]: target.value })}
-            />
-          ) : (
-            <Select
-              value={texts[figure.name] ?? ''}
-              onChange={({ target }) => setTexts({ ...texts, [figure.name]: target.value })}
-            >
-              {figure.type.map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
-      ))}
-      <Field
+      <TextField label="Name" error={errors.of('name')} required value={name} onChange={setName} />
+      <SelectField
+        label="When"
+        disabled={stored !== undefined}
+        value={kind}
+        options={kindsOf(source.owner).map((each) => [each, KINDS[each].label] as const)}
+        onChange={(next) => {
+          setKind(next);
+          setTexts(toTexts(next, undefined));
+        }}
+      />
+      {shown.map(({ name: figure, label, type, isRequired }) => {
+        const control = {
+          label,
+          error: errors.of(`condition.${figure}`),
+          value: texts[figure] ?? '',
+          onChange: (text: string) => setTexts({ ...texts, [figure]: text }),
+        };
+        return typeof type === 'string' ? (
+          <TextField
+            key={figure}
+            {...control}
+            required={isRequired}
+            inputMode={type === 'integer' ? 'numeric' : undefined}
+          />
+        ) : (
+          <SelectField key={figure} {...control} options={type} />
+        );
+      })}
+      <TextField
         label="URL"
         hint={stored ? `Empty: it stays ${stored.url_preview}` : 'It is stored encrypted.'}
-        error={errorAt(save.error, 'url')}
-      >
-        <TextInput
-          required={!stored}
-          type="url"
-          value={url}
-          onChange={({ target }) => setUrl(target.value)}
-        />
-      </Field>
-      <Field label="Sent as" error={errorAt(save.error, 'format')}>
-        <Select
-          value={format}
-          onChange={({ target }) => setFormat(target.value === 'slack' ? 'slack' : 'webhook')}
-        >
-          <option value="webhook">JSON, signed</option>
-          <option value="slack">a message for Slack and its like</option>
-        </Select>
-      </Field>
-      <Checkbox
-        label="On"
-        checked={isEnabled}
-        onChange={({ target }) => setIsEnabled(target.checked)}
+        error={errors.of('url')}
+        required={!stored}
+        type="url"
+        value={url}
+        onChange={setUrl}
       />
-      {other && <Notice tone="bad">{other}</Notice>}
+      <SelectField
+        label="Sent as"
+        error={errors.of('format')}
+        value={format}
+        options={[
+          ['webhook', 'JSON, signed'],
+          ['slack', 'a message for Slack and its like'],
+        ]}
+        onChange={setFormat}
+      />
+      <Checkbox label="On" checked={isEnabled} onChange={setIsEnabled} />
     </FormDialog>
   );
 }

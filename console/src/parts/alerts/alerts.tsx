@@ -11,6 +11,7 @@ import {
   DataTable,
   EmptyState,
   MoreButton,
+  PagedTable,
   QueryState,
   Time,
   toast,
@@ -54,7 +55,7 @@ export function Alerts({ source }: { source: AlertSource }): ReactNode {
   });
   const events = useCursorList(
     [keys.events],
-    (cursor, signal) => source.events({ limit: 50, ...(cursor && { cursor }) }, signal),
+    (page, signal) => source.events({ limit: 50, ...page }, signal),
     { refetchInterval: 15_000 },
   );
   const remove = useChange(
@@ -105,29 +106,26 @@ export function Alerts({ source }: { source: AlertSource }): ReactNode {
         </QueryState>
       </Card>
       <Card title="What was told in the last 90 days">
-        <QueryState query={events}>
-          {({ pages }) => (
-            <DataTable
-              caption="Events of alerts"
-              columns={EVENTS}
-              rows={pages.flatMap(({ data }) => data)}
-              rowKey={({ id }) => id}
-              empty={<EmptyState title="Nothing was told" />}
-            />
-          )}
-        </QueryState>
+        <PagedTable
+          query={events}
+          caption="Events of alerts"
+          columns={EVENTS}
+          rowKey={({ id }) => id}
+          empty={<EmptyState title="Nothing was told" />}
+        />
         <MoreButton query={events} />
       </Card>
       {edited && <AlertForm source={source} alert={edited} onClose={() => setEdited(undefined)} />}
-      <ConfirmDialog
-        title={`Delete ${removed?.name ?? 'the alert'}?`}
-        text="What waits to be told is dropped. What was told stays listed."
-        action="Delete"
-        danger
-        open={removed !== undefined}
-        onOpenChange={(open) => !open && setRemoved(undefined)}
-        onConfirm={async () => removed && remove.mutateAsync(removed)}
-      />
+      {removed && (
+        <ConfirmDialog
+          title={`Delete ${removed.name ?? 'the alert'}?`}
+          text="What waits to be told is dropped. What was told stays listed."
+          action="Delete"
+          danger
+          onClose={() => setRemoved(undefined)}
+          onConfirm={() => remove.mutateAsync(removed)}
+        />
+      )}
     </>
   );
 }

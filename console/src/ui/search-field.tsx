@@ -1,17 +1,19 @@
 import { useEffect, useEffectEvent, useState, type ReactNode } from 'react';
-import { TextInput } from './field';
+import { TextField } from './field';
 
 const PAUSE_MS = 250;
 
-/** A search that is told once the typing pauses. `/` leads to it. */
-export function SearchInput({
+/** A search with its label, which is told once the typing pauses. `/` leads to it. */
+export function SearchField({
+  label,
   value,
   onSearch,
   placeholder,
 }: {
+  label: string;
   value: string;
   onSearch: (text: string) => void;
-  placeholder?: string;
+  placeholder?: string | undefined;
 }): ReactNode {
   /** `told`: what the page knows, or will know in a moment. */
   const [{ text, told, known }, setState] = useState({ text: value, told: value, known: value });
@@ -29,11 +31,12 @@ export function SearchInput({
     return () => clearTimeout(timer);
   }, [text, told]);
   return (
-    <TextInput
+    <TextField
+      label={label}
       type="search"
       value={text}
       placeholder={placeholder}
-      onChange={({ target }) => setState((before) => ({ ...before, text: target.value }))}
+      onChange={(typed) => setState((before) => ({ ...before, text: typed }))}
     />
   );
 }

@@ -1,0 +1,11 @@
+import type { ReactNode } from 'react';
+import { Badge } from '../ui';
+
+const TONE_OF = { active: 'good', suspended: 'warn', deleted: 'neutral' } as const;
+
+export type TenantStatus = keyof typeof TONE_OF;
+
+/** Whether a tenant's keys work. */
+export function TenantStatusBadge({ status }: { status: TenantStatus }): ReactNode {
+  return <Badge tone={TONE_OF[status]}>{status}</Badge>;
+}
