@@ -1,4 +1,10 @@
-import createClient, { type Middleware } from 'openapi-fetch';
+import createClient, {
+  type Client,
+  type ClientPathsWithMethod,
+  type FetchResponse,
+  type MaybeOptionalInit,
+  type Middleware,
+} from 'openapi-fetch';
 import { ApiError } from './api-error';
 import type { paths } from './schema';
 
@@ -39,25 +45,55 @@ const withSession: Middleware = {
   },
 };
 
-/** The API, with the paths, parameters and answers of its OpenAPI description. */
-export const api = createClient<paths>({ baseUrl: '/', credentials: 'same-origin' });
-api.use(withSession);
+const client = createClient<paths>({ baseUrl: '/', credentials: 'same-origin' });
+client.use(withSession);
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type BodyOf<Answer> = [Answer] extends [{ data?: infer Body }] ? Body : never;
+type Answer<Operations, Of extends Method> =
+  Operations extends Record<Of, infer Operation extends object>
+    ? FetchResponse<Operation, object, `${string}/${string}`>
+    : never;
 
 /**
- * The body of an answer.
+ * Asks for a path of the API, with parameters and a body as its description has them.
  *
  * @throws ApiError when the API refused, or could not be reached (status 0)
  */
-export async function unwrap<Body>(
-  answer: Promise<{ data?: Body; error?: unknown; response: Response }>,
-): Promise<Body> {
-  const { data, error, response } = await answer.catch((reason: unknown) => {
-    if (reason instanceof DOMException && reason.name === 'AbortError') throw reason;
-    throw unreachable();
-  });
-  if (response.ok) return data as Body; // The client gives no body to answers without one, as their type says.
-  if (response.status === 401) onSessionEnd();
-  throw toApiError(error, response);
+type Call<Of extends Method> = <
+  Path extends ClientPathsWithMethod<Client<paths>, Of>,
+  Init extends MaybeOptionalInit<paths[Path], Of>,
+>(
+  path: Path,
+  ...init: undefined extends Init ? [Init?] : [Init]
+) => Promise<BodyOf<Answer<paths[Path], Of>>>;
+
+type Api = { [Of in Method as Uppercase<Of>]: Call<Of> };
+
+/** The API, as its OpenAPI description has it. Each call gives the body of its answer. */
+export const api = {
+  GET: ask('get'),
+  POST: ask('post'),
+  PUT: ask('put'),
+  PATCH: ask('patch'),
+  DELETE: ask('delete'),
+} as Api; // The client types each path only with the envelope around its body.
+
+function ask(method: Method): (path: string, init?: object) => Promise<unknown> {
+  const request = client.request as (
+    method: Method,
+    path: string,
+    init?: object,
+  ) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
+  return async (path, init) => {
+    const { data, error, response } = await request(method, path, init).catch((reason: unknown) => {
+      if (reason instanceof DOMException && reason.name === 'AbortError') throw reason;
+      throw unreachable();
+    });
+    if (response.ok) return data;
+    if (response.status === 401) onSessionEnd();
+    throw toApiError(error, response);
+  };
 }
 
 /** What is said where nothing answered. */

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, ApiError, unwrap } from '../api/client';
+import { api, ApiError } from '../api/client';
 import type { CallFacts } from '../calls/conversation';
 import { formatCount } from '../format/credits';
 import { useSession } from '../session/session';
@@ -29,12 +29,10 @@ export function CallFigures({
       // A look that comes too early would be an error in the browser's log.
       const pauseMs = finishReason === 'stopped' ? LOOK_AFTER_STOP_MS : LOOK_AFTER_MS;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      return unwrap(
-        api.GET('/v1/customer/logs/{request_id}', {
-          params: { path: { request_id: requestId ?? '' } },
-          signal,
-        }),
-      );
+      return api.GET('/v1/customer/logs/{request_id}', {
+        params: { path: { request_id: requestId ?? '' } },
+        signal,
+      });
     },
     enabled: requestId !== null,
     staleTime: Infinity,

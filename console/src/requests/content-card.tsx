@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, ApiError, unwrap } from '../api/client';
+import { api, ApiError } from '../api/client';
 import type { components } from '../api/schema';
 import { useSession } from '../session/session';
 import { Button, Card, EmptyState, QueryState } from '../ui';
@@ -19,13 +19,11 @@ export function useContent(requestId: string, headers: Record<string, string> = 
   const query = useQuery({
     queryKey: ['content', requestId, headers],
     queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/customer/logs/{request_id}/content', {
-          params: { path: { request_id: requestId } },
-          headers,
-          signal,
-        }),
-      ),
+      api.GET('/v1/customer/logs/{request_id}/content', {
+        params: { path: { request_id: requestId } },
+        headers,
+        signal,
+      }),
     enabled: isWanted,
     staleTime: Infinity,
     retry: false,

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState, type ReactNode } from 'react';
-import { api, unwrap } from '../api/client';
+import { api } from '../api/client';
 import { fromLocalInput, toLocalInput } from '../format/times';
 import { RANGE_OPTIONS } from '../parts/ranges';
 import { Button, Choice, TextField, Typed, type Option } from '../ui';
@@ -28,7 +28,7 @@ export function FilterForm({
 }: Props): ReactNode {
   const facets = useQuery({
     queryKey: ['log-facets'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/logs/facets', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/logs/facets', { signal }),
     staleTime: 60_000,
     enabled: !overTenants,
   });

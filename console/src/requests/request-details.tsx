@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode } from 'react';
-import { api, unwrap } from '../api/client';
+import { api } from '../api/client';
 import type { components } from '../api/schema';
 import { formatCount } from '../format/credits';
 import { useSession } from '../session/session';
@@ -47,7 +47,7 @@ export function RequestDetails({
   const query = useQuery({
     queryKey: ['log', requestId, tenantId],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/customer/logs/{request_id}', { params: { path }, headers, signal })),
+      api.GET('/v1/customer/logs/{request_id}', { params: { path }, headers, signal }),
   });
   return (
     <QueryState query={query}>
@@ -152,13 +152,11 @@ function Cost({
   const query = useQuery({
     queryKey: ['receipt', requestId, headers],
     queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/customer/receipts/{request_id}', {
-          params: { path: { request_id: requestId } },
-          headers,
-          signal,
-        }),
-      ),
+      api.GET('/v1/customer/receipts/{request_id}', {
+        params: { path: { request_id: requestId } },
+        headers,
+        signal,
+      }),
   });
   const signed = query.data;
   return (

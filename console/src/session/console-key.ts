@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { api, ApiError, unwrap } from '../api/client';
+import { api, ApiError } from '../api/client';
 import { CONSOLE_KEY_NAME, isStoredKey, staleKeys, type StoredKey } from './console-key-rules';
 
 const STORED_KEYS = 'gateway.console-keys';
@@ -70,17 +70,15 @@ function makeOnce(tenantId: string, owner: string): Promise<StoredKey> {
 async function make(tenantId: string, owner: string): Promise<StoredKey> {
   const name = (CONSOLE_KEY_NAME + owner).slice(0, 255);
   const headers = { 'X-Gateway-Tenant': tenantId };
-  const created = await unwrap(
-    api.POST('/v1/customer/api-keys', {
-      headers,
-      body: {
-        name,
-        expires_at: new Date(Date.now() + KEY_HOURS * 3_600_000).toISOString(),
-        rate_limit_per_minute: CALLS_A_MINUTE,
-        limits: { budgets: [{ period: 'total', credits: KEY_BUDGET }] },
-      },
-    }),
-  );
+  const created = await api.POST('/v1/customer/api-keys', {
+    headers,
+    body: {
+      name,
+      expires_at: new Date(Date.now() + KEY_HOURS * 3_600_000).toISOString(),
+      rate_limit_per_minute: CALLS_A_MINUTE,
+      limits: { budgets: [{ period: 'total', credits: KEY_BUDGET }] },
+    },
+  });
   const key: StoredKey = {
     id: created.id,
     key: created.key,
@@ -96,19 +94,17 @@ async function make(tenantId: string, owner: string): Promise<StoredKey> {
 
 async function clearUp(name: string, tenantId: string, ownId: string): Promise<void> {
   const headers = { 'X-Gateway-Tenant': tenantId };
-  const { data } = await unwrap(api.GET('/v1/customer/api-keys', { headers }));
+  const { data } = await api.GET('/v1/customer/api-keys', { headers });
   const stale = staleKeys(data, { name, ownId, now: Date.now() });
   await Promise.allSettled(stale.map(({ id }) => revoke(id, tenantId)));
 }
 
 async function revoke(id: string, tenantId: string): Promise<void> {
   try {
-    await unwrap(
-      api.DELETE('/v1/customer/api-keys/{id}', {
-        params: { path: { id } },
-        headers: { 'X-Gateway-Tenant': tenantId },
-      }),
-    );
+    await api.DELETE('/v1/customer/api-keys/{id}', {
+      params: { path: { id } },
+      headers: { 'X-Gateway-Tenant': tenantId },
+    });
   } catch (error) {
     // Somebody else has revoked it.
     if (!(error instanceof ApiError) || error.status !== 404) throw error;

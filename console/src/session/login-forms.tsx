@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent, type ReactNode } from 'react';
-import { api, unwrap } from '../api/client';
+import { api } from '../api/client';
 import { Button, Card, QueryState, TextField } from '../ui';
 
 const CONSOLE = '/console';
@@ -20,7 +20,7 @@ export function LoginForms({
 }): ReactNode {
   const methods = useQuery({
     queryKey: ['login-methods'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/auth', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/auth', { signal }),
   });
   return (
     <QueryState query={methods}>
@@ -46,7 +46,7 @@ export function LoginForms({
 function KeyLogin({ onEnter }: { onEnter: () => Promise<void> }): ReactNode {
   const [key, setKey] = useState('');
   const login = useMutation({
-    mutationFn: () => unwrap(api.POST('/v1/auth/key', { body: { key: key.trim() } })),
+    mutationFn: () => api.POST('/v1/auth/key', { body: { key: key.trim() } }),
     onSuccess: onEnter,
   });
   const submit = (event: FormEvent) => {

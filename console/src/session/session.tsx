@@ -1,7 +1,7 @@
 import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { queryOptions, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { endConsoleKeys, forgetConsoleKeys } from './console-key';
-import { api, ApiError, listenForSessionEnd, setRequestContext, unwrap } from '../api/client';
+import { api, ApiError, listenForSessionEnd, setRequestContext } from '../api/client';
 import type { components } from '../api/schema';
 
 export type Session = components['schemas']['Session'];
@@ -34,7 +34,7 @@ const sessionQuery = queryOptions({
     // Asking for a session that can not be there would be an error in the browser's log.
     if (!(await mayHaveSession(signal))) return null;
     try {
-      const session = await unwrap(api.GET('/v1/auth/session', { signal }));
+      const session = await api.GET('/v1/auth/session', { signal });
       setRequestContext({ csrfToken: session.csrf_token });
       forgetOthers(session);
       return session;
@@ -71,7 +71,7 @@ async function mayHaveSession(signal: AbortSignal): Promise<boolean> {
   const told = loadedWithCookie;
   loadedWithCookie = undefined;
   if (told === 'true' || told === 'false') return told === 'true';
-  return (await unwrap(api.GET('/v1/auth', { signal }))).has_session_cookie;
+  return (await api.GET('/v1/auth', { signal })).has_session_cookie;
 }
 
 /** Forgets what is known of the login, as after logging in. */
@@ -118,7 +118,7 @@ export function SessionProvider({
     },
     async logOut() {
       await endConsoleKeys();
-      await unwrap(api.POST('/v1/auth/logout')).catch((error: unknown) => {
+      await api.POST('/v1/auth/logout').catch((error: unknown) => {
         // It has ended by itself.
         if (!(error instanceof ApiError) || error.status !== 401) throw error;
       });

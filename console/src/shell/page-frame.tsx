@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Navigate, useLocation } from '@tanstack/react-router';
 import { Fragment, useEffect, type ReactNode } from 'react';
-import { api, unwrap } from '../api/client';
+import { api } from '../api/client';
 import { useSession, type Right } from '../session/session';
 import { Button, ButtonLink, EmptyState, Page, QueryState, Skeleton } from '../ui';
 
@@ -33,9 +33,7 @@ function ChooseTenant(): ReactNode {
   const tenants = useQuery({
     queryKey: ['tenants', 'first'],
     queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/admin/tenants', { params: { query: { status: 'active', limit: 2 } }, signal }),
-      ),
+      api.GET('/v1/admin/tenants', { params: { query: { status: 'active', limit: 2 } }, signal }),
   });
   const { pathname } = useLocation();
   const [first, ...others] = tenants.data?.data ?? [];

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
 import { useDeferredValue, useState, type ReactNode } from 'react';
-import { api, unwrap } from '../api/client';
+import { api } from '../api/client';
 import { PAGES } from '../pages';
 import { useSession } from '../session/session';
 import { toast, useFocusBack } from '../ui';
@@ -120,12 +120,10 @@ function useTenants(text: string): readonly { id: string; name: string }[] {
   const found = useQuery({
     queryKey: ['tenants', 'palette', search],
     queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/admin/tenants', {
-          params: { query: { search, status: 'active', limit: 10 } },
-          signal,
-        }),
-      ),
+      api.GET('/v1/admin/tenants', {
+        params: { query: { search, status: 'active', limit: 10 } },
+        signal,
+      }),
     enabled: can('operator:read') && search.length > 1,
     placeholderData: (before) => before,
   });

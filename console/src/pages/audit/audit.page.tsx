@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { AuditList } from '../../parts/audit-list';
 import { Page } from '../../ui';
 
@@ -13,9 +13,7 @@ export function AuditPage(): ReactNode {
       <AuditList
         queryKey="audit-log"
         exportPath="/v1/customer/audit-log/export"
-        read={(query, signal) =>
-          unwrap(api.GET('/v1/customer/audit-log', { params: { query }, signal }))
-        }
+        read={(query, signal) => api.GET('/v1/customer/audit-log', { params: { query }, signal })}
       />
     </Page>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formatCount } from '../../format/credits';
 import { PageTabs } from '../../shell/page-tabs';
 import { useFilters } from '../../shell/use-filters';
@@ -20,7 +20,7 @@ export function BillingPage(): ReactNode {
   const [{ receipt }, setFilters] = useFilters(['receipt']);
   const credits = useQuery({
     queryKey: ['credits'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/credits', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/credits', { signal }),
     refetchInterval: 15_000,
   });
   return (

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { download } from '../../api/download';
 import { useCursorList } from '../../api/queries';
 import { shortId } from '../../format/ids';
@@ -75,12 +75,10 @@ export function Ledger(): ReactNode {
   const kind = KINDS.find((each) => each === chosen);
   const filter = { ...(kind && { kind }), ...(month && { month }) };
   const entries = useCursorList(['ledger-entries', filter], (page, signal) =>
-    unwrap(
-      api.GET('/v1/customer/ledger-entries', {
-        params: { query: { ...filter, limit: 50, ...page } },
-        signal,
-      }),
-    ),
+    api.GET('/v1/customer/ledger-entries', {
+      params: { query: { ...filter, limit: 50, ...page } },
+      signal,
+    }),
   );
   return (
     <>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { SelectField } from '../../ui';
 
 /** The month (UTC) that goes on, as the API writes it. */
@@ -21,7 +21,7 @@ export function MonthSelect({
 }): ReactNode {
   const months = useQuery({
     queryKey: ['statements'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/statements', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/statements', { signal }),
     staleTime: 60_000,
   });
   const known = [thisMonth(), value, ...(months.data?.data ?? []).map(({ month }) => month)];

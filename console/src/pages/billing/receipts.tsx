@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { download } from '../../api/download';
 import type { components } from '../../api/schema';
 import { ReceiptArithmetic } from '../../requests/receipt';
@@ -63,12 +63,10 @@ export function ReceiptDrawer({
   const receipt = useQuery({
     queryKey: ['receipt', requestId],
     queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/customer/receipts/{request_id}', {
-          params: { path: { request_id: requestId } },
-          signal,
-        }),
-      ),
+      api.GET('/v1/customer/receipts/{request_id}', {
+        params: { path: { request_id: requestId } },
+        signal,
+      }),
   });
   return (
     <Drawer title="Receipt" onClose={onClose}>

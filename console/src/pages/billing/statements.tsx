@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { download } from '../../api/download';
 import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
@@ -52,12 +52,10 @@ export function Statements(): ReactNode {
   const statement = useQuery({
     queryKey: ['statement', month, group_by],
     queryFn: async ({ signal }) => {
-      const read = await unwrap(
-        api.GET('/v1/customer/statements/{month}', {
-          params: { path: { month }, query: { group_by } },
-          signal,
-        }),
-      );
+      const read = await api.GET('/v1/customer/statements/{month}', {
+        params: { path: { month }, query: { group_by } },
+        signal,
+      });
       // It is text only where CSV is asked for.
       if (typeof read === 'string') throw new Error('The statement came as CSV.');
       return read;
@@ -65,7 +63,7 @@ export function Statements(): ReactNode {
   });
   const keys = useQuery({
     queryKey: ['api-keys'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/api-keys', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/api-keys', { signal }),
     enabled: can('read') && group_by.includes('api_key'),
     staleTime: 60_000,
   });

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, ApiError, unwrap } from '../../api/client';
+import { api, ApiError } from '../../api/client';
 import { Dialog, Field, QueryState, TextArea } from '../../ui';
 import { ConfigDialog } from './config-dialog';
 
@@ -17,12 +17,10 @@ export function ApplyDialog({
   const version = useQuery({
     queryKey: ['admin', 'config', 'versions', latest],
     queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/admin/config/versions/{number}', {
-          params: { path: { number: latest ?? 0 } },
-          signal,
-        }),
-      ),
+      api.GET('/v1/admin/config/versions/{number}', {
+        params: { path: { number: latest ?? 0 } },
+        signal,
+      }),
     enabled: latest !== null,
   });
   if (latest !== null && !version.data) {
@@ -52,11 +50,9 @@ function Editor({
       latest={latest}
       onClose={onClose}
       send={async (options) =>
-        unwrap(
-          api.POST('/v1/admin/config/versions', {
-            body: { document: readDocument(text), ...options },
-          }),
-        )
+        api.POST('/v1/admin/config/versions', {
+          body: { document: readDocument(text), ...options },
+        })
       }
     >
       <Field

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formatCount } from '../../format/credits';
 import { useSession } from '../../session/session';
 import { PageTabs } from '../../shell/page-tabs';
@@ -18,7 +18,7 @@ export function CataloguePage(): ReactNode {
   const [isApplying, setIsApplying] = useState(false);
   const config = useQuery({
     queryKey: ['admin', 'config'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/config', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/admin/config', { signal }),
   });
   return (
     <Page

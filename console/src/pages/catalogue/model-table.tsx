@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
@@ -26,12 +26,10 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
   const models = useCursorList(
     ['admin', 'config', 'models', config.catalogue_fingerprint, search],
     (page, signal) =>
-      unwrap(
-        api.GET('/v1/admin/config/models', {
-          params: { query: { ...(search && { search }), ...page } },
-          signal,
-        }),
-      ),
+      api.GET('/v1/admin/config/models', {
+        params: { query: { ...(search && { search }), ...page } },
+        signal,
+      }),
   );
   const columns: Column<Model>[] = [
     { id: 'id', header: 'Model', cell: ({ id }) => id },

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { Notice, TextField } from '../../ui';
 import { ConfigDialog } from './config-dialog';
 import type { Model } from './config';
@@ -32,12 +32,10 @@ export function PriceDialog({
       send={(options) => {
         const changed = prices.filter(([name, price]) => texts.get(name) !== price);
         const pricing = Object.fromEntries(changed.map(([name]) => [name, texts.get(name)]));
-        return unwrap(
-          api.PUT('/v1/admin/config/models/{id}', {
-            params: { path: { id: model.id } },
-            body: { row: changed.length > 0 ? { pricing } : {}, ...options },
-          }),
-        );
+        return api.PUT('/v1/admin/config/models/{id}', {
+          params: { path: { id: model.id } },
+          body: { row: changed.length > 0 ? { pricing } : {}, ...options },
+        });
       }}
     >
       {isOverridden && (

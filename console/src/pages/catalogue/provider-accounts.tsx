@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/changes';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useSession } from '../../session/session';
 import {
   Badge,
@@ -26,9 +26,7 @@ export function ProviderAccounts({ config }: { config: Config }): ReactNode {
   const [removed, setRemoved] = useState<Provider>();
   const remove = useChange(
     (provider: Provider) =>
-      unwrap(
-        api.DELETE('/v1/admin/config/providers/{id}', { params: { path: { id: provider.id } } }),
-      ),
+      api.DELETE('/v1/admin/config/providers/{id}', { params: { path: { id: provider.id } } }),
     ['admin'],
     () => toast('The provider is out of the configuration.'),
   );
@@ -149,12 +147,10 @@ function ProviderDialog({
       latest={latest}
       onClose={onClose}
       send={(options) =>
-        unwrap(
-          api.PUT('/v1/admin/config/providers/{id}', {
-            params: { path: { id } },
-            body: { provider: { name, base_url: url, ...(key && { api_key: key }) }, ...options },
-          }),
-        )
+        api.PUT('/v1/admin/config/providers/{id}', {
+          params: { path: { id } },
+          body: { provider: { name, base_url: url, ...(key && { api_key: key }) }, ...options },
+        })
       }
     >
       <p className="muted">

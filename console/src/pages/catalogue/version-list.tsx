@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
 import { Changes } from '../../parts/changes';
@@ -28,12 +28,7 @@ type Version = components['schemas']['ConfigVersionSummary'];
 export function VersionList({ latest }: { latest: number | null }): ReactNode {
   const [{ version: opened }, setFilters] = useFilters(['version']);
   const versions = useCursorList(['admin', 'config', 'versions'], (query, signal) =>
-    unwrap(
-      api.GET('/v1/admin/config/versions', {
-        params: { query },
-        signal,
-      }),
-    ),
+    api.GET('/v1/admin/config/versions', { params: { query }, signal }),
   );
   const columns: Column<Version>[] = [
     {
@@ -94,9 +89,7 @@ function VersionDrawer({
   const version = useQuery({
     queryKey: ['admin', 'config', 'versions', number],
     queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/admin/config/versions/{number}', { params: { path: { number } }, signal }),
-      ),
+      api.GET('/v1/admin/config/versions/{number}', { params: { path: { number } }, signal }),
   });
   if (isGoingBack) {
     return (
@@ -109,7 +102,7 @@ function VersionDrawer({
           onClose();
         }}
         send={(options) =>
-          unwrap(api.POST('/v1/admin/config/rollback', { body: { version: number, ...options } }))
+          api.POST('/v1/admin/config/rollback', { body: { version: number, ...options } })
         }
       >
         <p>It makes a new version that says the same as version {number}.</p>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formatCompact } from '../../format/credits';
 import { formatDuration } from '../../format/times';
 import { useFilters } from '../../shell/use-filters';
@@ -23,7 +23,7 @@ export function FleetLoad(): ReactNode {
     queryFn: ({ signal }) => {
       const start = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - (Number(hours) - 1) * HOUR_MS;
       const query = { start_date: new Date(start).toISOString(), group_by: 'hour', limit: 200 };
-      return unwrap(api.GET('/v1/admin/usage', { params: { query }, signal })).then(({ data }) => ({
+      return api.GET('/v1/admin/usage', { params: { query }, signal }).then(({ data }) => ({
         start,
         data,
       }));

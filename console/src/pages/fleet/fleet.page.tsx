@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { components } from '../../api/schema';
 import { formatCount, formatShare } from '../../format/credits';
 import { formatDuration } from '../../format/times';
@@ -125,7 +125,7 @@ export function FleetPage(): ReactNode {
   const [{ instance: opened }, setFilters] = useFilters(['instance']);
   const fleet = useQuery({
     queryKey: ['admin', 'instances'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/instances', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/admin/instances', { signal }),
     refetchInterval: LOOK_EVERY_MS,
   });
   return (

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/changes';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formatCount } from '../../format/credits';
 import { useSession } from '../../session/session';
 import {
@@ -34,14 +34,12 @@ export function GuardrailDrawer({
   const { is_enabled: isOn } = guardrail;
   const turn = useChange(
     () =>
-      unwrap(
-        api.PUT('/v1/customer/guardrails/{id}', { params: { path }, body: { is_enabled: !isOn } }),
-      ),
+      api.PUT('/v1/customer/guardrails/{id}', { params: { path }, body: { is_enabled: !isOn } }),
     ['guardrails'],
     () => toast(isOn ? 'It is off' : 'It is on'),
   );
   const remove = useChange(
-    () => unwrap(api.DELETE('/v1/customer/guardrails/{id}', { params: { path } })),
+    () => api.DELETE('/v1/customer/guardrails/{id}', { params: { path } }),
     ['guardrails'],
     () => {
       toast('The guardrail is deleted');

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { formErrors, useChange } from '../../api/changes';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { components } from '../../api/schema';
 import { Button, Checkbox, FormDialog, SelectField, TextField, toast } from '../../ui';
 import { fromRule, NEW_RULE, toRule, type RuleDraft } from './rule-draft';
@@ -38,10 +38,8 @@ export function GuardrailForm({
   const save = useChange(
     (body: Body) =>
       known
-        ? unwrap(
-            api.PUT('/v1/customer/guardrails/{id}', { params: { path: { id: known.id } }, body }),
-          )
-        : unwrap(api.POST('/v1/customer/guardrails', { body })),
+        ? api.PUT('/v1/customer/guardrails/{id}', { params: { path: { id: known.id } }, body })
+        : api.POST('/v1/customer/guardrails', { body }),
     ['guardrails'],
     () => {
       toast(known ? 'The guardrail is changed' : 'The guardrail is made, and holds');

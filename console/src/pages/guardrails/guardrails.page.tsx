@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formatCount } from '../../format/credits';
 import { useSession } from '../../session/session';
 import { PageTabs } from '../../shell/page-tabs';
@@ -59,7 +59,7 @@ export function GuardrailsPage(): ReactNode {
   const [edited, setEdited] = useState<Guardrail | 'new'>();
   const guardrails = useQuery({
     queryKey: ['guardrails'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/guardrails', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/guardrails', { signal }),
     refetchInterval: 30_000,
   });
   const opened = guardrails.data?.data.find(({ id }) => id === open);

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { errorAt, errorElsewhere } from '../../api/changes';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { components } from '../../api/schema';
 import { Badge, Button, Field, Notice, SelectField, TextArea } from '../../ui';
 import { markPlaces } from './marks';
@@ -27,11 +27,9 @@ export function TrialForm({
   const trial = useMutation({
     mutationFn: async (tried: string) => ({
       text: tried,
-      result: await unwrap(
-        api.POST('/v1/customer/guardrails/test', {
-          body: { text: tried, direction, ...(rules && { rules }), ...(action && { action }) },
-        }),
-      ),
+      result: await api.POST('/v1/customer/guardrails/test', {
+        body: { text: tried, direction, ...(rules && { rules }), ...(action && { action }) },
+      }),
     }),
   });
   return (

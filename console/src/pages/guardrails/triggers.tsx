@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback, useMemo, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
@@ -92,18 +92,16 @@ function TriggerChart({
     queryKey: ['guardrail-series', span.id, guardrail],
     queryFn: async ({ signal }) => {
       const now = new Date();
-      const { data } = await unwrap(
-        api.GET('/v1/customer/guardrail-events/series', {
-          params: {
-            query: {
-              interval: span.interval,
-              start_date: startOf(span, now).toISOString(),
-              ...(guardrail === undefined ? {} : { guardrail_id: guardrail }),
-            },
+      const { data } = await api.GET('/v1/customer/guardrail-events/series', {
+        params: {
+          query: {
+            interval: span.interval,
+            start_date: startOf(span, now).toISOString(),
+            ...(guardrail === undefined ? {} : { guardrail_id: guardrail }),
           },
-          signal,
-        }),
-      );
+        },
+        signal,
+      });
       return { counts: data, now };
     },
     refetchInterval: 30_000,
@@ -156,18 +154,16 @@ function EventList({
   hasExcerpts: boolean;
 }): ReactNode {
   const list = useCursorList(['guardrail-events', guardrail, hasExcerpts], (page, signal) =>
-    unwrap(
-      api.GET('/v1/customer/guardrail-events', {
-        params: {
-          query: {
-            ...page,
-            ...(guardrail === undefined ? {} : { guardrail_id: guardrail }),
-            ...(hasExcerpts && { excerpts: 'true' as const }),
-          },
+    api.GET('/v1/customer/guardrail-events', {
+      params: {
+        query: {
+          ...page,
+          ...(guardrail === undefined ? {} : { guardrail_id: guardrail }),
+          ...(hasExcerpts && { excerpts: 'true' as const }),
         },
-        signal,
-      }),
-    ),
+      },
+      signal,
+    }),
   );
   const columns: Column<Event>[] = [
     { id: 'time', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { errorAt, errorElsewhere, useChange } from '../../api/changes';
 import {
   Button,
@@ -34,8 +34,7 @@ export function AccountForm({
   const [isShared, setIsShared] = useState(replaces?.allow_shared_fallback ?? false);
   const offers = useQuery({
     queryKey: ['account-providers'],
-    queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/customer/provider-credentials/providers', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/provider-credentials/providers', { signal }),
     staleTime: 60_000,
   });
   const offer = offers.data?.data.find((each) => each.provider === provider);
@@ -43,20 +42,20 @@ export function AccountForm({
   const account = { provider, key, settings: Object.fromEntries(given) };
   const tested = JSON.stringify(account);
   const test = useChange(
-    (_: string) => unwrap(api.POST('/v1/customer/provider-credentials/test', { body: account })),
+    (_: string) => api.POST('/v1/customer/provider-credentials/test', { body: account }),
     [],
   );
   const save = useChange(
     async (): Promise<string | undefined> => {
       const rest = { name: name || null, allow_shared_fallback: isShared };
-      const { check } = await unwrap(
-        api.POST('/v1/customer/provider-credentials', { body: { ...account, ...rest } }),
-      );
+      const { check } = await api.POST('/v1/customer/provider-credentials', {
+        body: { ...account, ...rest },
+      });
       if (check?.status === 'unreachable') toast(`Stored, but ${check.detail}`, 'warn');
       if (!replaces) return undefined;
       const params = { path: { id: replaces.id } };
       // The new key is stored by now: sending the form again would store it twice.
-      return unwrap(api.DELETE('/v1/customer/provider-credentials/{id}', { params })).then(
+      return api.DELETE('/v1/customer/provider-credentials/{id}', { params }).then(
         () => undefined,
         (reason: unknown) => String(reason instanceof Error ? reason.message : reason),
       );

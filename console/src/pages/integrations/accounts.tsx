@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useChange } from '../../api/changes';
 import { useSession } from '../../session/session';
 import {
@@ -26,11 +26,11 @@ export function Accounts(): ReactNode {
   const [removed, setRemoved] = useState<Account>();
   const accounts = useQuery({
     queryKey: ['accounts'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/provider-credentials', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/provider-credentials', { signal }),
   });
   const remove = useChange(
     ({ id }: Account) =>
-      unwrap(api.DELETE('/v1/customer/provider-credentials/{id}', { params: { path: { id } } })),
+      api.DELETE('/v1/customer/provider-credentials/{id}', { params: { path: { id } } }),
     ['accounts', 'models'],
     () => toast('The account is removed. Requests go over shared capacity.'),
   );
@@ -83,9 +83,9 @@ export function Accounts(): ReactNode {
                   aria-label={`Test ${nameOf(account)}`}
                   action={async () => {
                     const params = { path: { id: account.id } };
-                    const check = await unwrap(
-                      api.POST('/v1/customer/provider-credentials/{id}/test', { params }),
-                    );
+                    const check = await api.POST('/v1/customer/provider-credentials/{id}/test', {
+                      params,
+                    });
                     toast(resultOf(check), check.ok ? 'good' : 'bad');
                   }}
                 >

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import {
@@ -39,13 +39,11 @@ export function DestinationForm({
         include_content: hasContent,
       };
       return destination
-        ? unwrap(
-            api.PUT('/v1/customer/broadcast/destinations/{id}', {
-              params: { path: { id: destination.id } },
-              body,
-            }),
-          )
-        : unwrap(api.POST('/v1/customer/broadcast/destinations', { body }));
+        ? api.PUT('/v1/customer/broadcast/destinations/{id}', {
+            params: { path: { id: destination.id } },
+            body,
+          })
+        : api.POST('/v1/customer/broadcast/destinations', { body });
     },
     ['destinations'],
     () => {

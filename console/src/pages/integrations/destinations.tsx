@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useChange } from '../../api/changes';
 import { formatCount, formatShare } from '../../format/credits';
 import { useSession } from '../../session/session';
@@ -26,12 +26,12 @@ export function Destinations(): ReactNode {
   const [removed, setRemoved] = useState<Destination>();
   const destinations = useQuery({
     queryKey: ['destinations'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/broadcast/destinations', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/broadcast/destinations', { signal }),
     refetchInterval: 15_000,
   });
   const remove = useChange(
     ({ id }: Destination) =>
-      unwrap(api.DELETE('/v1/customer/broadcast/destinations/{id}', { params: { path: { id } } })),
+      api.DELETE('/v1/customer/broadcast/destinations/{id}', { params: { path: { id } } }),
     ['destinations'],
     () => toast('The destination is deleted.'),
   );
@@ -117,8 +117,9 @@ function TestButton({ id, url }: Destination): ReactNode {
     <ActionButton
       aria-label={`Send a test to ${url}`}
       action={async () => {
-        const { delivered, status, error, duration_ms } = await unwrap(
-          api.POST('/v1/customer/broadcast/destinations/{id}/test', { params }),
+        const { delivered, status, error, duration_ms } = await api.POST(
+          '/v1/customer/broadcast/destinations/{id}/test',
+          { params },
         );
         if (delivered) toast(`The receiver took it in ${duration_ms} ms (${status}).`);
         else toast(`It was not delivered: ${error ?? `status ${status}`}`, 'bad');

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
 import { useSession } from '../../session/session';
@@ -41,12 +41,10 @@ export function Webhooks(): ReactNode {
   const deliveries = useCursorList(
     ['webhook-deliveries'],
     (page, signal) =>
-      unwrap(
-        api.GET('/v1/customer/webhook-deliveries', {
-          params: { query: { limit: 50, ...page } },
-          signal,
-        }),
-      ),
+      api.GET('/v1/customer/webhook-deliveries', {
+        params: { query: { limit: 50, ...page } },
+        signal,
+      }),
     { refetchInterval: 30_000 },
   );
   return (
@@ -82,9 +80,7 @@ function Secret(): ReactNode {
         <>
           {secret === undefined && (
             <ActionButton
-              action={async () =>
-                setSecret((await unwrap(api.GET('/v1/customer/webhook-secret'))).secret)
-              }
+              action={async () => setSecret((await api.GET('/v1/customer/webhook-secret')).secret)}
             >
               Show
             </ActionButton>
@@ -115,7 +111,7 @@ function Secret(): ReactNode {
           danger
           onClose={() => setIsAsking(false)}
           onConfirm={async () => {
-            const rotated = await unwrap(api.POST('/v1/customer/webhook-secret/rotate'));
+            const rotated = await api.POST('/v1/customer/webhook-secret/rotate');
             setSecret(rotated.secret);
             setUntil(rotated.previous_until);
           }}

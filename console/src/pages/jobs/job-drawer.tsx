@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/changes';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formatDuration } from '../../format/times';
 import { ContentCard, useContent } from '../../requests/content-card';
 import { ReceiptArithmetic } from '../../requests/receipt';
@@ -30,7 +30,7 @@ export function JobDrawer({ id, onClose }: { id: string; onClose: () => void }):
   const query = useQuery({
     queryKey: ['job', id],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/customer/jobs/{id}', { params: { path: { id } }, signal })),
+      api.GET('/v1/customer/jobs/{id}', { params: { path: { id } }, signal }),
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? POLL_MS : false),
   });
   return (
@@ -58,7 +58,7 @@ function Open({ job }: { job: Job }): ReactNode {
   const { can } = useSession();
   const [isAsking, setIsAsking] = useState(false);
   const cancel = useChange(
-    () => unwrap(api.DELETE('/v1/customer/jobs/{id}', { params: { path: { id: job.id } } })),
+    () => api.DELETE('/v1/customer/jobs/{id}', { params: { path: { id: job.id } } }),
     ['jobs', 'job'],
     () => toast('The job is cancelled'),
   );
@@ -152,7 +152,7 @@ function Ended({ job }: { job: Job }): ReactNode {
   const receipt = useQuery({
     queryKey: ['receipt', job.request_id, {}],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/customer/receipts/{request_id}', { params: { path }, signal })),
+      api.GET('/v1/customer/receipts/{request_id}', { params: { path }, signal }),
     enabled: job.status === 'succeeded' || isRefunded(job),
   });
   return (

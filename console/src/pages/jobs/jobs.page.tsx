@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import { RANGE_OPTIONS } from '../../parts/ranges';
 import { useFilters } from '../../shell/use-filters';
@@ -53,14 +53,10 @@ function Gallery({
   const list = useCursorList(
     ['jobs', filters],
     (page, signal) =>
-      unwrap(
-        api.GET('/v1/customer/jobs/gallery', {
-          params: {
-            query: { ...query, limit: PAGE_SIZE, ...page },
-          },
-          signal,
-        }),
-      ),
+      api.GET('/v1/customer/jobs/gallery', {
+        params: { query: { ...query, limit: PAGE_SIZE, ...page } },
+        signal,
+      }),
     {
       refetchInterval: ({ state: { data } }) => {
         const pages = data?.pages ?? [];
@@ -106,7 +102,7 @@ function Filters({
 }): ReactNode {
   const models = useQuery({
     queryKey: ['job-models'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/models', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/models', { signal }),
     staleTime: 60_000,
   });
   const choice = (name: 'kind' | 'status' | 'range', label: string, options: readonly Option[]) => (

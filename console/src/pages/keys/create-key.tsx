@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { formatUsd } from '../../format/credits';
@@ -30,8 +30,7 @@ export function CreateKey({ onClose }: { onClose: () => void }): ReactNode {
   const [rate, setRate] = useState('');
   const [limits, setLimits] = useState(() => toDraft(undefined));
   const create = useChange(
-    (body: components['schemas']['CreateApiKey']) =>
-      unwrap(api.POST('/v1/customer/api-keys', { body })),
+    (body: components['schemas']['CreateApiKey']) => api.POST('/v1/customer/api-keys', { body }),
     ['api-keys'],
   );
   const errors = formErrors(create.error, [...FIELDS, ...limitParams('limits.')]);

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useChange } from '../../api/changes';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
@@ -55,15 +55,10 @@ export function EndUsers(): ReactNode {
   const [open, setOpen] = useState<'each' | 'name'>();
   const each = useQuery({
     queryKey: ['end-users', 'each'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/end-users/default-limits', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/end-users/default-limits', { signal }),
   });
   const users = useCursorList(['end-users', 'list'], (page, signal) =>
-    unwrap(
-      api.GET('/v1/customer/end-users', {
-        params: { query: { limit: 50, ...page } },
-        signal,
-      }),
-    ),
+    api.GET('/v1/customer/end-users', { params: { query: { limit: 50, ...page } }, signal }),
   );
   return (
     <>
@@ -104,7 +99,7 @@ export function EndUsers(): ReactNode {
         <EditLimits
           title="Limits of each end user"
           state={each.data.limits}
-          save={(body) => unwrap(api.PUT('/v1/customer/end-users/default-limits', { body }))}
+          save={(body) => api.PUT('/v1/customer/end-users/default-limits', { body })}
           touches={TOUCHES}
           onClose={() => setOpen(undefined)}
         />
@@ -157,10 +152,10 @@ function EndUserDrawer({ name, onClose }: { name: string; onClose: () => void })
   const user = useQuery({
     queryKey: ['end-user', name],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/customer/end-users/{end_user}/limits', { params, signal })),
+      api.GET('/v1/customer/end-users/{end_user}/limits', { params, signal }),
   });
   const remove = useChange(
-    () => unwrap(api.DELETE('/v1/customer/end-users/{end_user}/limits', { params })),
+    () => api.DELETE('/v1/customer/end-users/{end_user}/limits', { params }),
     TOUCHES,
     () => toast('The limits of each hold again.'),
   );
@@ -168,7 +163,7 @@ function EndUserDrawer({ name, onClose }: { name: string; onClose: () => void })
     <EditLimits
       title={`Limits of ${name}`}
       state={state}
-      save={(body) => unwrap(api.PUT('/v1/customer/end-users/{end_user}/limits', { params, body }))}
+      save={(body) => api.PUT('/v1/customer/end-users/{end_user}/limits', { params, body })}
       touches={TOUCHES}
       onClose={() => setOpen(undefined)}
     />

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
@@ -105,12 +105,10 @@ export function KeyDrawer({
           title={`Limits of ${apiKey.name}`}
           state={apiKey.limits}
           save={(limits) =>
-            unwrap(
-              api.PATCH('/v1/customer/api-keys/{id}', {
-                params: { path: { id: apiKey.id } },
-                body: { limits },
-              }),
-            )
+            api.PATCH('/v1/customer/api-keys/{id}', {
+              params: { path: { id: apiKey.id } },
+              body: { limits },
+            })
           }
           touches={['api-keys']}
           path="limits."
@@ -125,7 +123,7 @@ export function KeyDrawer({
 
 function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): ReactNode {
   const revoke = useChange(
-    () => unwrap(api.DELETE('/v1/customer/api-keys/{id}', { params: { path: { id: apiKey.id } } })),
+    () => api.DELETE('/v1/customer/api-keys/{id}', { params: { path: { id: apiKey.id } } }),
     ['api-keys'],
     () => toast(`${apiKey.name} is revoked.`),
   );
@@ -153,9 +151,7 @@ function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): 
   const [kept, setKept] = useState(String(apiKey.content_log));
   const change = useChange(
     (body: Change) =>
-      unwrap(
-        api.PATCH('/v1/customer/api-keys/{id}', { params: { path: { id: apiKey.id } }, body }),
-      ),
+      api.PATCH('/v1/customer/api-keys/{id}', { params: { path: { id: apiKey.id } }, body }),
     ['api-keys'],
     () => {
       toast('The key is changed.');

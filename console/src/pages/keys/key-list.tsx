@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formatCount } from '../../format/credits';
 import { useFilters } from '../../shell/use-filters';
 import {
@@ -89,7 +89,7 @@ export function KeyList(): ReactNode {
   ]);
   const keys = useQuery({
     queryKey: ['api-keys'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/api-keys', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/api-keys', { signal }),
     refetchInterval: 30_000,
   });
   const search = useDeferredValue(q.toLowerCase());

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useSession } from '../../session/session';
 import { Button, Card, QueryState } from '../../ui';
 import { EditLimits } from '../../parts/edit-limits';
@@ -12,7 +12,7 @@ export function TenantLimits(): ReactNode {
   const [isEditing, setIsEditing] = useState(false);
   const limits = useQuery({
     queryKey: ['limits'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/limits', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/limits', { signal }),
     refetchInterval: 15_000,
   });
   return (
@@ -35,7 +35,7 @@ export function TenantLimits(): ReactNode {
             <EditLimits
               title="Limits of all requests"
               state={state.limits}
-              save={(body) => unwrap(api.PUT('/v1/customer/limits', { body }))}
+              save={(body) => api.PUT('/v1/customer/limits', { body })}
               touches={['limits']}
               onClose={() => setIsEditing(false)}
             />

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { errorAt, useChange } from '../../api/changes';
 import { useSession } from '../../session/session';
 import { Card, Notice, QueryState, SelectField, toast } from '../../ui';
@@ -34,10 +34,10 @@ function Streams(): ReactNode {
   const { can } = useSession();
   const settings = useQuery({
     queryKey: ['settings'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/settings', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/settings', { signal }),
   });
   const change = useChange(
-    (recovery: Recovery) => unwrap(api.PATCH('/v1/customer/settings', { body: { recovery } })),
+    (recovery: Recovery) => api.PATCH('/v1/customer/settings', { body: { recovery } }),
     ['settings'],
     () => toast('It holds on every instance within a second.'),
   );
@@ -63,11 +63,10 @@ function Streams(): ReactNode {
 function Contents(): ReactNode {
   const contents = useQuery({
     queryKey: ['content-log'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/content-log', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/content-log', { signal }),
   });
   const change = useChange(
-    (enabled: boolean | null) =>
-      unwrap(api.PATCH('/v1/customer/content-log', { body: { enabled } })),
+    (enabled: boolean | null) => api.PATCH('/v1/customer/content-log', { body: { enabled } }),
     ['content-log'],
     () => toast('It holds on every instance within a second.'),
   );

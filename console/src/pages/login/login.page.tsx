@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { LoginForms } from '../../session/login-forms';
 import { useForgetSession } from '../../session/session';
 import { Notice } from '../../ui';
@@ -30,7 +30,7 @@ export function LoginPage(): ReactNode {
 /** Uses up the token that the address may end with, `#link=…`, which no server gets to see. */
 function useLinkLogin(enter: () => Promise<void>) {
   const login = useMutation({
-    mutationFn: (token: string) => unwrap(api.POST('/v1/auth/link', { body: { token } })),
+    mutationFn: (token: string) => api.POST('/v1/auth/link', { body: { token } }),
     onSuccess: enter,
   });
   const token = useRef(new URLSearchParams(window.location.hash.slice(1)).get('link'));

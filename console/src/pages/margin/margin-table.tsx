@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { components } from '../../api/schema';
 import { formatCount, formatShare } from '../../format/credits';
 import { Credits, DataTable, EmptyState, type Column } from '../../ui';
@@ -109,12 +109,10 @@ function useTenantNames(enabled: boolean): ReadonlyMap<string, string> {
   const { data } = useQuery({
     queryKey: ['admin', 'tenants', 'names'],
     queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/admin/tenants', {
-          params: { query: { sort: 'spent', order: 'desc', limit: MAX_NAMES } },
-          signal,
-        }),
-      ),
+      api.GET('/v1/admin/tenants', {
+        params: { query: { sort: 'spent', order: 'desc', limit: MAX_NAMES } },
+        signal,
+      }),
     enabled,
   });
   return new Map(data?.data.map(({ id, name }) => [id, name]));

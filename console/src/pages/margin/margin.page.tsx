@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { components } from '../../api/schema';
 import { formatCount, formatShare, formatUsd } from '../../format/credits';
 import { daysAgo } from '../../format/times';
@@ -150,7 +150,7 @@ function useMargin({ start_date, end_date }: Range, group_by: string, limit: num
   const query = { start_date, ...(end_date && { end_date }), group_by, limit };
   return useQuery({
     queryKey: ['admin', 'margin', query],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/margin', { params: { query }, signal })),
+    queryFn: ({ signal }) => api.GET('/v1/admin/margin', { params: { query }, signal }),
     // Of another time, but never of other dimensions, which would have other columns.
     placeholderData: (before) => (before?.group_by === group_by ? before : undefined),
   });

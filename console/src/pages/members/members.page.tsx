@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import { InviteMember } from '../../parts/invite-member';
 import { MemberTable } from '../../parts/member-table';
@@ -15,7 +15,7 @@ export function MembersPage(): ReactNode {
   const { can, tenant } = useSession();
   const [isInviting, setIsInviting] = useState(false);
   const members = useCursorList(['members'], (query, signal) =>
-    unwrap(api.GET('/v1/customer/members', { params: { query }, signal })),
+    api.GET('/v1/customer/members', { params: { query }, signal }),
   );
   return (
     <Page
@@ -38,14 +38,12 @@ export function MembersPage(): ReactNode {
           can('own')
             ? {
                 setRole: (id, role) =>
-                  unwrap(
-                    api.PATCH('/v1/customer/members/{id}', {
-                      params: { path: { id } },
-                      body: { role },
-                    }),
-                  ),
+                  api.PATCH('/v1/customer/members/{id}', {
+                    params: { path: { id } },
+                    body: { role },
+                  }),
                 remove: (id) =>
-                  unwrap(api.DELETE('/v1/customer/members/{id}', { params: { path: { id } } })),
+                  api.DELETE('/v1/customer/members/{id}', { params: { path: { id } } }),
               }
             : undefined
         }
@@ -58,7 +56,7 @@ export function MembersPage(): ReactNode {
         <InviteMember
           title={`Invite to ${tenant?.name ?? 'the tenant'}`}
           first="developer"
-          invite={(body) => unwrap(api.POST('/v1/customer/invitations', { body }))}
+          invite={(body) => api.POST('/v1/customer/invitations', { body })}
           touches={TOUCHES}
           onClose={() => setIsInviting(false)}
         />

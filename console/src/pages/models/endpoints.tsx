@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { components } from '../../api/schema';
 import { formatShare } from '../../format/credits';
 import { formatDuration, formatRate } from '../../format/times';
@@ -63,7 +63,7 @@ export function Endpoints({ modelId }: { modelId: string }): ReactNode {
   const endpoints = useQuery({
     queryKey: ['models', modelId, 'endpoints'],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/models/{id}/endpoints', { params: { path: { id: modelId } }, signal })),
+      api.GET('/v1/models/{id}/endpoints', { params: { path: { id: modelId } }, signal }),
     refetchInterval: 30_000,
   });
   return (

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formatCompact } from '../../format/credits';
 import { useFilters } from '../../shell/use-filters';
 import {
@@ -118,7 +118,7 @@ export function ModelsPage(): ReactNode {
   const models = useQuery({
     queryKey: ['models'],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/models', { params: { query: { include_routes: 'true' } }, signal })),
+      api.GET('/v1/models', { params: { query: { include_routes: 'true' } }, signal }),
     refetchInterval: 30_000,
   });
   const search = useDeferredValue(q.trim().toLowerCase());

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { AlertSource } from '../../parts/alerts/alert-source';
 import { Alerts } from '../../parts/alerts/alerts';
 import { useSession } from '../../session/session';
@@ -10,14 +10,12 @@ type RotatedSecret = components['schemas']['OperatorWebhookSecret'];
 
 const SOURCE: Omit<AlertSource, 'mayChange'> = {
   owner: 'operator',
-  list: (signal) => unwrap(api.GET('/v1/admin/alerts', { signal })),
-  events: (query, signal) =>
-    unwrap(api.GET('/v1/admin/alert-events', { params: { query }, signal })),
-  create: (body) => unwrap(api.POST('/v1/admin/alerts', { body })),
-  update: (id, body) =>
-    unwrap(api.PATCH('/v1/admin/alerts/{id}', { params: { path: { id } }, body })),
-  remove: (id) => unwrap(api.DELETE('/v1/admin/alerts/{id}', { params: { path: { id } } })),
-  test: (id) => unwrap(api.POST('/v1/admin/alerts/{id}/test', { params: { path: { id } } })),
+  list: (signal) => api.GET('/v1/admin/alerts', { signal }),
+  events: (query, signal) => api.GET('/v1/admin/alert-events', { params: { query }, signal }),
+  create: (body) => api.POST('/v1/admin/alerts', { body }),
+  update: (id, body) => api.PATCH('/v1/admin/alerts/{id}', { params: { path: { id } }, body }),
+  remove: (id) => api.DELETE('/v1/admin/alerts/{id}', { params: { path: { id } } }),
+  test: (id) => api.POST('/v1/admin/alerts/{id}/test', { params: { path: { id } } }),
 };
 
 /** What operators are told of, over all tenants or of one. */
@@ -48,7 +46,7 @@ function SigningSecret(): ReactNode {
           text="Messages are signed with it from now on, for a day with the one before as well, so that receivers can be given it meanwhile."
           action="Make"
           onClose={() => setIsAsking(false)}
-          onConfirm={async () => setMade(await unwrap(api.POST('/v1/admin/webhook-secret/rotate')))}
+          onConfirm={async () => setMade(await api.POST('/v1/admin/webhook-secret/rotate'))}
         />
       )}
       {made && (

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { AuditList } from '../../parts/audit-list';
 import { Page } from '../../ui';
 
@@ -14,9 +14,7 @@ export function OperatorAuditPage(): ReactNode {
         queryKey="admin"
         isOverTenants
         exportPath="/v1/admin/audit-log/export"
-        read={(query, signal) =>
-          unwrap(api.GET('/v1/admin/audit-log', { params: { query }, signal }))
-        }
+        read={(query, signal) => api.GET('/v1/admin/audit-log', { params: { query }, signal })}
       />
     </Page>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { FilterForm } from '../../requests/filter-form';
 import { RequestDetails } from '../../requests/request-details';
 import { REQUEST_FILTERS } from '../../requests/request-filters';
@@ -9,8 +9,8 @@ import { useFilters } from '../../shell/use-filters';
 import { Card, Checkbox, Drawer, Page } from '../../ui';
 
 const SOURCE: RequestSource = {
-  page: (query, signal) => unwrap(api.GET('/v1/admin/logs', { params: { query }, signal })),
-  newer: (query, signal) => unwrap(api.GET('/v1/admin/logs/newer', { params: { query }, signal })),
+  page: (query, signal) => api.GET('/v1/admin/logs', { params: { query }, signal }),
+  newer: (query, signal) => api.GET('/v1/admin/logs/newer', { params: { query }, signal }),
 };
 
 /** The requests of all tenants. */
@@ -20,7 +20,7 @@ export function OperatorLogsPage(): ReactNode {
   const tenants = useQuery({
     queryKey: ['tenant-names'],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/admin/tenants', { params: { query: { limit: 200 } }, signal })),
+      api.GET('/v1/admin/tenants', { params: { query: { limit: 200 } }, signal }),
     staleTime: 60_000,
   });
   const nameTenant = (id: string) =>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { components } from '../../api/schema';
 
 export type Group = components['schemas']['AnalyticsGroup'];
@@ -12,8 +12,7 @@ export function useAnalytics(
 ) {
   return useQuery({
     queryKey: ['analytics', query],
-    queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/customer/analytics', { params: { query }, signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/analytics', { params: { query }, signal }),
     // Of another time, but never of another dimension, which would have other columns.
     placeholderData: (before) => (before?.group_by === query.group_by ? before : undefined),
     enabled,

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { components } from '../../api/schema';
 import { formatUsd } from '../../format/credits';
 import { formatDay } from '../../format/times';
@@ -13,13 +13,13 @@ type History = components['schemas']['CreditHistory'];
 export function Balance({ days }: { days: number }): ReactNode {
   const credits = useQuery({
     queryKey: ['credits'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/credits', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/credits', { signal }),
     refetchInterval: 15_000,
   });
   const history = useQuery({
     queryKey: ['credits', 'history', days],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/customer/credits/history', { params: { query: { days } }, signal })),
+      api.GET('/v1/customer/credits/history', { params: { query: { days } }, signal }),
     placeholderData: (before) => before,
   });
   return (

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { daysAgo } from '../../format/times';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
@@ -126,7 +126,7 @@ function useFacets(by: string): { tags: string[]; nameOf: (group: string) => str
   const { can } = useSession();
   const { data } = useQuery({
     queryKey: ['log-facets'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/logs/facets', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/logs/facets', { signal }),
     staleTime: 60_000,
     enabled: can('read'),
   });

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/changes';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
 import { KeyName, KeyStatus } from '../../parts/key-cells';
@@ -26,10 +26,10 @@ export function AdminKeys(): ReactNode {
   const [isCreating, setIsCreating] = useState(false);
   const [revoked, setRevoked] = useState<AdminKey>();
   const keys = useCursorList(['admin', 'keys'], (query, signal) =>
-    unwrap(api.GET('/v1/admin/keys', { params: { query }, signal })),
+    api.GET('/v1/admin/keys', { params: { query }, signal }),
   );
   const revoke = useChange(
-    ({ id }: AdminKey) => unwrap(api.DELETE('/v1/admin/keys/{id}', { params: { path: { id } } })),
+    ({ id }: AdminKey) => api.DELETE('/v1/admin/keys/{id}', { params: { path: { id } } }),
     ['admin'],
     () => toast('The key is revoked.'),
   );

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import { fromLocalInput } from '../../format/times';
 import { FormDialog, SecretDialog, TextField } from '../../ui';
@@ -12,11 +12,9 @@ export function CreateAdminKey({ onClose }: { onClose: () => void }): ReactNode 
   const [until, setUntil] = useState('');
   const create = useChange(
     () =>
-      unwrap(
-        api.POST('/v1/admin/keys', {
-          body: { name, role, expires_at: fromLocalInput(until) ?? null },
-        }),
-      ),
+      api.POST('/v1/admin/keys', {
+        body: { name, role, expires_at: fromLocalInput(until) ?? null },
+      }),
     ['admin'],
   );
   const errors = formErrors(create.error, ['name', 'role', 'expires_at']);

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import { FormDialog, TextField, toast } from '../../ui';
 import { OperatorRoleField, type OperatorRole } from './operator-role';
@@ -9,7 +9,7 @@ export function InviteOperator({ onClose }: { onClose: () => void }): ReactNode 
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<OperatorRole>('auditor');
   const invite = useChange(
-    () => unwrap(api.POST('/v1/admin/people/invitations', { body: { email, role } })),
+    () => api.POST('/v1/admin/people/invitations', { body: { email, role } }),
     ['admin'],
     () => {
       toast(`${email} is invited, and becomes an operator by logging in.`);

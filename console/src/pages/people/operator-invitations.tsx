@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import { OpenInvitations } from '../../parts/open-invitations';
 import { useSession } from '../../session/session';
@@ -8,10 +8,10 @@ import { useSession } from '../../session/session';
 export function OperatorInvitations(): ReactNode {
   const { can } = useSession();
   const invitations = useCursorList(['admin', 'people', 'invitations'], (query, signal) =>
-    unwrap(api.GET('/v1/admin/people/invitations', { params: { query }, signal })),
+    api.GET('/v1/admin/people/invitations', { params: { query }, signal }),
   );
   const withdraw = (id: string) =>
-    unwrap(api.DELETE('/v1/admin/people/invitations/{id}', { params: { path: { id } } }));
+    api.DELETE('/v1/admin/people/invitations/{id}', { params: { path: { id } } });
   return (
     <OpenInvitations
       title="Open invitations of operators"

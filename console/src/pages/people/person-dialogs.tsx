@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { ConfirmDialog, FormDialog, SelectField, toast } from '../../ui';
@@ -28,12 +28,10 @@ export function PersonDialog({ ask, onClose }: { ask: Ask; onClose: () => void }
   const { person, what } = ask;
   const change = useChange(
     (is_disabled: boolean) =>
-      unwrap(
-        api.PATCH('/v1/admin/people/{id}', {
-          params: { path: { id: person.id } },
-          body: { is_disabled },
-        }),
-      ),
+      api.PATCH('/v1/admin/people/{id}', {
+        params: { path: { id: person.id } },
+        body: { is_disabled },
+      }),
     ['admin'],
   );
   if (what === 'role') return <RoleDialog person={person} onClose={onClose} />;
@@ -43,9 +41,9 @@ export function PersonDialog({ ask, onClose }: { ask: Ask; onClose: () => void }
       toast(`${person.name} is ${what}d.`);
       return;
     }
-    const { ended } = await unwrap(
-      api.DELETE('/v1/admin/people/{id}/sessions', { params: { path: { id: person.id } } }),
-    );
+    const { ended } = await api.DELETE('/v1/admin/people/{id}/sessions', {
+      params: { path: { id: person.id } },
+    });
     toast(ended === 1 ? '1 session is ended.' : `${ended} sessions are ended.`);
   };
   return (
@@ -64,12 +62,10 @@ function RoleDialog({ person, onClose }: { person: Person; onClose: () => void }
   const [role, setRole] = useState<OperatorRole | ''>(person.operator_role ?? '');
   const change = useChange(
     () =>
-      unwrap(
-        api.PATCH('/v1/admin/people/{id}', {
-          params: { path: { id: person.id } },
-          body: { operator_role: role === '' ? null : role },
-        }),
-      ),
+      api.PATCH('/v1/admin/people/{id}', {
+        params: { path: { id: person.id } },
+        body: { operator_role: role === '' ? null : role },
+      }),
     ['admin'],
     () => {
       toast(`The role of ${person.name} is changed.`);

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import { useSession } from '../../session/session';
 import {
@@ -19,7 +19,7 @@ export function PersonTable(): ReactNode {
   const { can } = useSession();
   const [asked, setAsked] = useState<Ask>();
   const people = useCursorList(['admin', 'people', 'list'], (query, signal) =>
-    unwrap(api.GET('/v1/admin/people', { params: { query }, signal })),
+    api.GET('/v1/admin/people', { params: { query }, signal }),
   );
   const columns: Column<Person>[] = [
     {

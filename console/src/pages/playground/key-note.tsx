@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { endConsoleKey, KEY_BUDGET, KEY_HOURS, useConsoleKey } from '../../session/console-key';
 import { useSession } from '../../session/session';
 import { ActionButton, Card, Credits, Time } from '../../ui';
@@ -13,9 +13,7 @@ export function KeyNote({ isRunning }: { isRunning: boolean }): ReactNode {
   const state = useQuery({
     queryKey: ['api-key', key?.id],
     queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/customer/api-keys/{id}', { params: { path: { id: key?.id ?? '' } }, signal }),
-      ),
+      api.GET('/v1/customer/api-keys/{id}', { params: { path: { id: key?.id ?? '' } }, signal }),
     enabled: key !== undefined && !isRunning,
   });
   const left = state.data?.limits.budgets.find(({ period }) => period === 'total')?.remaining;

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState, useSyncExternalStore, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { ModelRequest } from '../../calls/build-request';
 import { callModel } from '../../calls/call-model';
 import { openToolCalls, type UserTurn } from '../../calls/conversation';
@@ -34,7 +34,7 @@ function Playground({ tenantId }: { tenantId: string }): ReactNode {
   const models = useQuery({
     queryKey: ['models'],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/models', { params: { query: { include_routes: 'true' } }, signal })),
+      api.GET('/v1/models', { params: { query: { include_routes: 'true' } }, signal }),
   });
   const store = useMemo(
     () =>

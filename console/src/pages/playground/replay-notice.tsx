@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, type ReactNode } from 'react';
-import { api, ApiError, unwrap } from '../../api/client';
+import { api, ApiError } from '../../api/client';
 import { replayOf, type Replay } from '../../calls/replay';
 import { useSession } from '../../session/session';
 import { ActionButton, Button, Notice, toast } from '../../ui';
@@ -29,7 +29,7 @@ export function ReplayNotice({
   const { data: log, error } = useQuery({
     queryKey: ['log', requestId, undefined],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/customer/logs/{request_id}', { params: { path }, signal })),
+      api.GET('/v1/customer/logs/{request_id}', { params: { path }, signal }),
   });
   const applied = useRef('');
   useEffect(() => {
@@ -42,9 +42,9 @@ export function ReplayNotice({
 
   const load = async () => {
     try {
-      const { prompt } = await unwrap(
-        api.GET('/v1/customer/logs/{request_id}/content', { params: { path } }),
-      );
+      const { prompt } = await api.GET('/v1/customer/logs/{request_id}/content', {
+        params: { path },
+      });
       const replay = replayOf(prompt);
       if (replay.missing.length > 0) {
         toast(`Files are not kept and left out: ${replay.missing.join(', ')}.`, 'warn');

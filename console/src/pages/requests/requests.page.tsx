@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { FilterForm } from '../../requests/filter-form';
 import { RequestDetails } from '../../requests/request-details';
 import { REQUEST_FILTERS } from '../../requests/request-filters';
@@ -9,13 +9,10 @@ import { ButtonLink, Card, Checkbox, Drawer, Page } from '../../ui';
 
 const SOURCE: RequestSource = {
   async page(query, signal) {
-    const { logs, pagination } = await unwrap(
-      api.GET('/v1/customer/logs', { params: { query }, signal }),
-    );
+    const { logs, pagination } = await api.GET('/v1/customer/logs', { params: { query }, signal });
     return { data: logs, ...pagination };
   },
-  newer: (query, signal) =>
-    unwrap(api.GET('/v1/customer/logs/newer', { params: { query }, signal })),
+  newer: (query, signal) => api.GET('/v1/customer/logs/newer', { params: { query }, signal }),
 };
 
 /** The tenant's requests. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useLayoutEffect, useRef, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { components } from '../../api/schema';
 import { formatCount, formatShare } from '../../format/credits';
 import { formatDuration, formatTime } from '../../format/times';
@@ -35,12 +35,7 @@ export function HeatMap(): ReactNode {
   const history = useQuery({
     queryKey: ['admin', 'routes', 'history', range],
     queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/admin/routes/history', {
-          params: { query: { hours: Number(range) } },
-          signal,
-        }),
-      ),
+      api.GET('/v1/admin/routes/history', { params: { query: { hours: Number(range) } }, signal }),
     refetchInterval: 30_000,
     placeholderData: (before) => before,
   });

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import { fromLocalInput } from '../../format/times';
 import { ConfirmDialog, FormDialog, TextField, toast } from '../../ui';
@@ -26,11 +26,9 @@ export function PauseDialog({
   const [until, setUntil] = useState('');
   const pause = useChange(
     () =>
-      unwrap(
-        api.POST('/v1/admin/routes/pause', {
-          body: { ...name, reason, until: fromLocalInput(until) ?? null },
-        }),
-      ),
+      api.POST('/v1/admin/routes/pause', {
+        body: { ...name, reason, until: fromLocalInput(until) ?? null },
+      }),
     ['admin'],
     () => {
       toast(`${nameOf(name)} is paused.`);
@@ -80,7 +78,7 @@ export function ResumeDialog({
 }): ReactNode {
   const { provider, model } = name;
   const resume = useChange(
-    () => unwrap(api.POST('/v1/admin/routes/resume', { body: { provider, model } })),
+    () => api.POST('/v1/admin/routes/resume', { body: { provider, model } }),
     ['admin'],
     () => toast(`${nameOf(name)} is in use again.`),
   );

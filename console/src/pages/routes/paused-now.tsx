@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { components } from '../../api/schema';
 import { Button, Card, DataTable, Time, type Column } from '../../ui';
 import type { PausableName } from './pause-dialog';
@@ -15,7 +15,7 @@ export function PausedNow({
 }): ReactNode {
   const pauses = useQuery({
     queryKey: ['admin', 'routes', 'pauses'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/routes/pauses', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/admin/routes/pauses', { signal }),
     refetchInterval: 10_000,
   });
   const rows = pauses.data?.data ?? [];

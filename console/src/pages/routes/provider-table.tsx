@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import type { components } from '../../api/schema';
 import { formatShare } from '../../format/credits';
 import { useSession } from '../../session/session';
@@ -35,7 +35,7 @@ export function ProviderTable(): ReactNode {
   const [resumed, setResumed] = useState<PausableName>();
   const providers = useQuery({
     queryKey: ['admin', 'routes', 'providers'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/providers', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/admin/providers', { signal }),
   });
   const columns: Column<Provider>[] = [
     {

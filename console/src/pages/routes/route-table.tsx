@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
 import { formatShare } from '../../format/credits';
@@ -45,12 +45,7 @@ export function RouteTable(): ReactNode {
   const routes = useCursorList(
     ['admin', 'routes', 'list', query],
     (page, signal) =>
-      unwrap(
-        api.GET('/v1/admin/routes', {
-          params: { query: { ...query, ...page } },
-          signal,
-        }),
-      ),
+      api.GET('/v1/admin/routes', { params: { query: { ...query, ...page } }, signal }),
     { refetchInterval: 10_000 },
   );
   const providers = useProviderIds();
@@ -198,7 +193,7 @@ export function RouteTable(): ReactNode {
 function useProviderIds(): string[] {
   const { data } = useQuery({
     queryKey: ['admin', 'config'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/admin/config', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/admin/config', { signal }),
     staleTime: 60_000,
   });
   return data?.providers.map(({ id }) => id).sort() ?? [];

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, idempotencyKey, useChange } from '../../api/changes';
 import { formatCount, formatUsd } from '../../format/credits';
 import { CreditsField, readCredits } from '../../parts/credits-field';
@@ -32,11 +32,9 @@ export function EntryDialog({
         },
         body: { credits: readCredits(credits) ?? 0, ...(memo && { memo }) },
       };
-      return unwrap(
-        isGrant
-          ? api.POST('/v1/admin/tenants/{tenant_id}/grants', request)
-          : api.POST('/v1/admin/tenants/{tenant_id}/corrections', request),
-      );
+      return isGrant
+        ? api.POST('/v1/admin/tenants/{tenant_id}/grants', request)
+        : api.POST('/v1/admin/tenants/{tenant_id}/corrections', request);
     },
     ['admin'],
     ({ amount }) => {

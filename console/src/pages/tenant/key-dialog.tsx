@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import { CreditsField, readCredits } from '../../parts/credits-field';
 import { FormDialog, NumberField, SecretDialog, SelectField, TextField, toast } from '../../ui';
@@ -31,19 +31,15 @@ export function KeyDialog({
         monthly_spend_limit: readCredits(limit),
       };
       if (!known) {
-        return unwrap(
-          api.POST('/v1/admin/tenants/{tenant_id}/api-keys', {
-            params: { path },
-            body: { ...body, type },
-          }),
-        );
+        return api.POST('/v1/admin/tenants/{tenant_id}/api-keys', {
+          params: { path },
+          body: { ...body, type },
+        });
       }
-      await unwrap(
-        api.PATCH('/v1/admin/tenants/{tenant_id}/api-keys/{key_id}', {
-          params: { path: { ...path, key_id: known.id } },
-          body,
-        }),
-      );
+      await api.PATCH('/v1/admin/tenants/{tenant_id}/api-keys/{key_id}', {
+        params: { path: { ...path, key_id: known.id } },
+        body,
+      });
       return {};
     },
     ['admin'],

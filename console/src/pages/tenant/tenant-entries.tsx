@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import { shortId } from '../../format/ids';
 import type { components } from '../../api/schema';
@@ -56,15 +56,10 @@ export function TenantEntries({ tenantId }: { tenantId: string }): ReactNode {
   const [filters, setFilters] = useFilters(['kind']);
   const kind = KINDS.find((one) => one === filters.kind);
   const entries = useCursorList(['admin', 'tenants', tenantId, 'entries', kind], (page, signal) =>
-    unwrap(
-      api.GET('/v1/admin/tenants/{tenant_id}/entries', {
-        params: {
-          path: { tenant_id: tenantId },
-          query: { ...(kind && { kind }), ...page },
-        },
-        signal,
-      }),
-    ),
+    api.GET('/v1/admin/tenants/{tenant_id}/entries', {
+      params: { path: { tenant_id: tenantId }, query: { ...(kind && { kind }), ...page } },
+      signal,
+    }),
   );
   return (
     <>

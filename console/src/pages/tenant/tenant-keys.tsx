@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useChange } from '../../api/changes';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import { formatCount } from '../../format/credits';
 import { KeyName, KeyStatus } from '../../parts/key-cells';
@@ -27,20 +27,16 @@ export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
   const [revoked, setRevoked] = useState<TenantKey>();
   const mayChange = can('operator:write') && tenant.status !== 'deleted';
   const keys = useCursorList(['admin', 'tenants', tenant.id, 'keys'], (query, signal) =>
-    unwrap(
-      api.GET('/v1/admin/tenants/{tenant_id}/api-keys', {
-        params: { path: { tenant_id: tenant.id }, query },
-        signal,
-      }),
-    ),
+    api.GET('/v1/admin/tenants/{tenant_id}/api-keys', {
+      params: { path: { tenant_id: tenant.id }, query },
+      signal,
+    }),
   );
   const revoke = useChange(
     ({ id }: TenantKey) =>
-      unwrap(
-        api.DELETE('/v1/admin/tenants/{tenant_id}/api-keys/{key_id}', {
-          params: { path: { tenant_id: tenant.id, key_id: id } },
-        }),
-      ),
+      api.DELETE('/v1/admin/tenants/{tenant_id}/api-keys/{key_id}', {
+        params: { path: { tenant_id: tenant.id, key_id: id } },
+      }),
     ['admin'],
     () => toast('The key is revoked.'),
   );

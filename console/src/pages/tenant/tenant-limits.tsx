@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { EditLimits } from '../../parts/edit-limits';
 import { LimitsView } from '../../parts/limits-view';
 import { useSession } from '../../session/session';
@@ -14,8 +14,7 @@ export function TenantLimits({ tenant }: { tenant: Tenant }): ReactNode {
   const params = { path: { tenant_id: tenant.id } };
   const limits = useQuery({
     queryKey: ['admin', 'tenants', tenant.id, 'limits'],
-    queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/admin/tenants/{tenant_id}/limits', { params, signal })),
+    queryFn: ({ signal }) => api.GET('/v1/admin/tenants/{tenant_id}/limits', { params, signal }),
   });
   const mayChange = can('operator:write') && tenant.status !== 'deleted';
   return (
@@ -38,9 +37,7 @@ export function TenantLimits({ tenant }: { tenant: Tenant }): ReactNode {
             <EditLimits
               title={`The operator's limits of ${tenant.name}`}
               state={both.operator_limits}
-              save={(body) =>
-                unwrap(api.PUT('/v1/admin/tenants/{tenant_id}/limits', { params, body }))
-              }
+              save={(body) => api.PUT('/v1/admin/tenants/{tenant_id}/limits', { params, body })}
               touches={['admin']}
               onClose={() => setIsEditing(false)}
             />

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import { InviteMember } from '../../parts/invite-member';
 import { MemberTable } from '../../parts/member-table';
@@ -16,12 +16,7 @@ export function TenantMembers({ tenant }: { tenant: Tenant }): ReactNode {
   const mayChange = can('operator:write') && tenant.status !== 'deleted';
   const path = { tenant_id: tenant.id };
   const members = useCursorList(['tenant-members', tenant.id], (query, signal) =>
-    unwrap(
-      api.GET('/v1/admin/tenants/{tenant_id}/members', {
-        params: { path, query },
-        signal,
-      }),
-    ),
+    api.GET('/v1/admin/tenants/{tenant_id}/members', { params: { path, query }, signal }),
   );
   return (
     <>
@@ -38,18 +33,14 @@ export function TenantMembers({ tenant }: { tenant: Tenant }): ReactNode {
           mayChange
             ? {
                 setRole: (person_id, role) =>
-                  unwrap(
-                    api.PATCH('/v1/admin/tenants/{tenant_id}/members/{person_id}', {
-                      params: { path: { ...path, person_id } },
-                      body: { role },
-                    }),
-                  ),
+                  api.PATCH('/v1/admin/tenants/{tenant_id}/members/{person_id}', {
+                    params: { path: { ...path, person_id } },
+                    body: { role },
+                  }),
                 remove: (person_id) =>
-                  unwrap(
-                    api.DELETE('/v1/admin/tenants/{tenant_id}/members/{person_id}', {
-                      params: { path: { ...path, person_id } },
-                    }),
-                  ),
+                  api.DELETE('/v1/admin/tenants/{tenant_id}/members/{person_id}', {
+                    params: { path: { ...path, person_id } },
+                  }),
               }
             : undefined
         }
@@ -59,7 +50,7 @@ export function TenantMembers({ tenant }: { tenant: Tenant }): ReactNode {
           title={`Invite to ${tenant.name}`}
           first="owner"
           invite={(body) =>
-            unwrap(api.POST('/v1/admin/tenants/{tenant_id}/members', { params: { path }, body }))
+            api.POST('/v1/admin/tenants/{tenant_id}/members', { params: { path }, body })
           }
           touches={TOUCHES}
           onClose={() => setIsInviting(false)}

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { CreditsField, readCredits } from '../../parts/credits-field';
@@ -11,7 +11,7 @@ type Change = components['schemas']['UpdateTenant'];
 function useChangeTenant(tenant: Tenant) {
   const params = { path: { tenant_id: tenant.id } };
   return useChange(
-    (body: Change) => unwrap(api.PATCH('/v1/admin/tenants/{tenant_id}', { params, body })),
+    (body: Change) => api.PATCH('/v1/admin/tenants/{tenant_id}', { params, body }),
     ['admin'],
   );
 }
@@ -124,7 +124,7 @@ function DeleteTenant({ tenant, onClose }: { tenant: Tenant; onClose: () => void
   const [typed, setTyped] = useState('');
   const params = { path: { tenant_id: tenant.id } };
   const remove = useChange(
-    () => unwrap(api.DELETE('/v1/admin/tenants/{tenant_id}', { params })),
+    () => api.DELETE('/v1/admin/tenants/{tenant_id}', { params }),
     ['admin'],
     () => {
       toast(`${tenant.name} is deleted.`);

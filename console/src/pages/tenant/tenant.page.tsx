@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formatCount } from '../../format/credits';
 import { TenantStatusBadge } from '../../parts/tenant-status';
 import { useSession } from '../../session/session';
@@ -21,12 +21,10 @@ export function TenantPage(): ReactNode {
   const tenant = useQuery({
     queryKey: ['admin', 'tenants', tenantId],
     queryFn: ({ signal }) =>
-      unwrap(
-        api.GET('/v1/admin/tenants/{tenant_id}', {
-          params: { path: { tenant_id: tenantId } },
-          signal,
-        }),
-      ),
+      api.GET('/v1/admin/tenants/{tenant_id}', {
+        params: { path: { tenant_id: tenantId } },
+        signal,
+      }),
   });
   if (!tenant.data) {
     return (

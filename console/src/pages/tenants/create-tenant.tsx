@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
 import { CreditsField, readCredits } from '../../parts/credits-field';
@@ -22,17 +22,15 @@ export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
   const [keys, setKeys] = useState<readonly KeyType[]>(['routing']);
   const create = useChange(
     () =>
-      unwrap(
-        api.POST('/v1/admin/tenants', {
-          body: {
-            name,
-            credits: readCredits(credits) ?? 0,
-            ...(memo && { memo }),
-            monthly_spend_limit: readCredits(limit),
-            keys: [...keys],
-          },
-        }),
-      ),
+      api.POST('/v1/admin/tenants', {
+        body: {
+          name,
+          credits: readCredits(credits) ?? 0,
+          ...(memo && { memo }),
+          monthly_spend_limit: readCredits(limit),
+          keys: [...keys],
+        },
+      }),
     ['admin'],
   );
   const errors = formErrors(create.error, FIELDS);

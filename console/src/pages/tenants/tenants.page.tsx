@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
@@ -100,12 +100,7 @@ export function TenantsPage(): ReactNode {
   const order = sort === 'name' ? ('asc' as const) : ('desc' as const);
   const query = { ...(filters.search && { search: filters.search }), ...(status && { status }) };
   const list = useCursorList(['admin', 'tenants', query, sort], (page, signal) =>
-    unwrap(
-      api.GET('/v1/admin/tenants', {
-        params: { query: { ...query, sort, order, ...page } },
-        signal,
-      }),
-    ),
+    api.GET('/v1/admin/tenants', { params: { query: { ...query, sort, order, ...page } }, signal }),
   );
   return (
     <Page

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import { useSession } from '../../session/session';
 import { Button, Code, Notice, TextField } from '../../ui';
@@ -14,7 +14,7 @@ export function KeyStep({ known }: { known: KnownHere }): ReactNode {
   const [name, setName] = useState('my first key');
   const [key, setKey] = useState(() => readFirstKey(tenant?.id));
   const create = useChange(
-    () => unwrap(api.POST('/v1/customer/api-keys', { body: { name } })),
+    () => api.POST('/v1/customer/api-keys', { body: { name } }),
     ['api-keys'],
     (created) => {
       keepFirstKey(tenant?.id, created.key);

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import { QueryState, SelectField, TextField } from '../../ui';
 import { CheckedForm } from './checked-form';
@@ -12,22 +12,17 @@ export function OwnAccount(): ReactNode {
   const [settings, setSettings] = useState<Record<string, string>>({});
   const offers = useQuery({
     queryKey: ['account-providers'],
-    queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/customer/provider-credentials/providers', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/provider-credentials/providers', { signal }),
     staleTime: 60_000,
   });
   const offer = offers.data?.data.find((each) => each.provider === provider);
   const names = offer?.settings.map(({ name }) => name) ?? [];
   const given = names.flatMap((name) => (settings[name] ? [[name, settings[name]] as const] : []));
   const body = { provider, key, settings: Object.fromEntries(given) };
-  const check = useChange(
-    () => unwrap(api.POST('/v1/customer/provider-credentials/test', { body })),
-    [],
-  );
+  const check = useChange(() => api.POST('/v1/customer/provider-credentials/test', { body }), []);
   // It was tried before, and whoever stores what was refused means it.
   const save = useChange(
-    () =>
-      unwrap(api.POST('/v1/customer/provider-credentials', { body: { ...body, check: false } })),
+    () => api.POST('/v1/customer/provider-credentials', { body: { ...body, check: false } }),
     ['accounts', 'models'],
     () => setKey(''),
   );

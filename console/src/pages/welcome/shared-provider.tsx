@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import { SelectField, TextField } from '../../ui';
 import { CheckedForm } from './checked-form';
@@ -26,19 +26,15 @@ export function SharedProvider(): ReactNode {
   const provider = { name, base_url: known?.url ?? url, ...(key !== '' && { api_key: key }) };
   const check = useChange(
     () =>
-      unwrap(
-        api.POST('/v1/admin/config/providers/{id}/test', { params: { path }, body: { provider } }),
-      ),
+      api.POST('/v1/admin/config/providers/{id}/test', { params: { path }, body: { provider } }),
     [],
   );
   const save = useChange(
     () =>
-      unwrap(
-        api.PUT('/v1/admin/config/providers/{id}', {
-          params: { path },
-          body: { provider, comment: 'First steps' },
-        }),
-      ),
+      api.PUT('/v1/admin/config/providers/{id}', {
+        params: { path },
+        body: { provider, comment: 'First steps' },
+      }),
     ['models', 'admin', 'providers'],
     () => setKey(''),
   );

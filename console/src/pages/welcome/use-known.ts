@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, unwrap } from '../../api/client';
+import { api } from '../../api/client';
 
 const POLL_MS = 2_000;
 const NEWEST = 50;
@@ -9,18 +9,18 @@ export function useKnown() {
   const logs = useQuery({
     queryKey: ['logs', 'welcome'],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/customer/logs', { params: { query: { limit: NEWEST } }, signal })),
+      api.GET('/v1/customer/logs', { params: { query: { limit: NEWEST } }, signal }),
     refetchInterval: POLL_MS,
   });
   const keys = useQuery({
     queryKey: ['api-keys'],
-    queryFn: ({ signal }) => unwrap(api.GET('/v1/customer/api-keys', { signal })),
+    queryFn: ({ signal }) => api.GET('/v1/customer/api-keys', { signal }),
     refetchInterval: POLL_MS * 2,
   });
   const models = useQuery({
     queryKey: ['models'],
     queryFn: ({ signal }) =>
-      unwrap(api.GET('/v1/models', { params: { query: { include_routes: 'true' } }, signal })),
+      api.GET('/v1/models', { params: { query: { include_routes: 'true' } }, signal }),
   });
   return {
     logs: logs.data?.logs,
