@@ -65,7 +65,6 @@ export function AuditList({
   );
   const columns: Column<AuditRow>[] = [
     {
-      id: 'at',
       header: 'Time',
       cell: ({ created_at, action, target }) => (
         <>
@@ -77,13 +76,8 @@ export function AuditList({
         </>
       ),
     },
+    { header: 'Action', cell: ({ action }) => <span className="mono">{action}</span> },
     {
-      id: 'action',
-      header: 'Action',
-      cell: ({ action }) => <span className="mono">{action}</span>,
-    },
-    {
-      id: 'target',
       header: 'Of',
       cell: ({ target }) => (
         <>
@@ -96,7 +90,6 @@ export function AuditList({
       ),
     },
     {
-      id: 'actor',
       header: 'By',
       cell: ({ actor }) => (
         <>
@@ -109,7 +102,6 @@ export function AuditList({
     ...(isOverTenants
       ? [
           {
-            id: 'tenant',
             header: 'Tenant',
             wide: true,
             cell: ({ tenant_id }: AuditRow) => (

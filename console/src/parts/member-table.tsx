@@ -62,7 +62,6 @@ export function MemberTable({
   );
   const columns: Column<Member>[] = [
     {
-      id: 'name',
       header: 'Name',
       cell: (member) => (
         <>
@@ -71,9 +70,8 @@ export function MemberTable({
         </>
       ),
     },
-    { id: 'email', header: 'E-mail', wide: true, cell: ({ email }) => email ?? '–' },
+    { header: 'E-mail', wide: true, cell: ({ email }) => email ?? '–' },
     {
-      id: 'role',
       header: 'Role',
       cell: (member) => (
         <>
@@ -98,21 +96,14 @@ export function MemberTable({
       ),
     },
     {
-      id: 'login',
       header: 'Last login',
       wide: true,
       cell: ({ last_login_at }) => <Time at={last_login_at} none="never" />,
     },
-    {
-      id: 'since',
-      header: 'Since',
-      wide: true,
-      cell: ({ created_at }) => <Time at={created_at} />,
-    },
+    { header: 'Since', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
   ];
   if (changes) {
     columns.push({
-      id: 'remove',
       header: 'Remove',
       cell: (member) => (
         <Button

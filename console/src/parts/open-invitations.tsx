@@ -47,19 +47,13 @@ export function OpenInvitations({
     () => toast('The invitation is withdrawn.'),
   );
   const columns: Column<Invitation>[] = [
-    { id: 'email', header: 'E-mail', cell: ({ email }) => email },
-    { id: 'role', header: 'Role', cell: ({ role }) => role },
-    { id: 'by', header: 'By', wide: true, cell: ({ invited_by }) => invited_by },
-    {
-      id: 'until',
-      header: 'Until',
-      wide: withLinks,
-      cell: ({ expires_at }) => <Time at={expires_at} />,
-    },
+    { header: 'E-mail', cell: ({ email }) => email },
+    { header: 'Role', cell: ({ role }) => role },
+    { header: 'By', wide: true, cell: ({ invited_by }) => invited_by },
+    { header: 'Until', wide: withLinks, cell: ({ expires_at }) => <Time at={expires_at} /> },
   ];
   if (withdraw) {
     columns.push({
-      id: 'act',
       header: 'Change',
       cell: (invitation) => (
         <div className="row">

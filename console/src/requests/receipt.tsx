@@ -8,15 +8,9 @@ type Receipt = components['schemas']['Receipt'];
 type Line = components['schemas']['ReceiptLine'];
 
 const LINE_COLUMNS: Column<Line>[] = [
-  { id: 'item', header: 'Used', cell: ({ item }) => item.replaceAll('_', ' ') },
+  { header: 'Used', cell: ({ item }) => item.replaceAll('_', ' ') },
+  { header: 'Quantity', align: 'end', cell: ({ quantity }) => formatCount(quantity) },
   {
-    id: 'quantity',
-    header: 'Quantity',
-    align: 'end',
-    cell: ({ quantity }) => formatCount(quantity),
-  },
-  {
-    id: 'price',
     header: 'Price',
     align: 'end',
     cell: ({ unit_price, per }) => (
@@ -26,7 +20,7 @@ const LINE_COLUMNS: Column<Line>[] = [
       </span>
     ),
   },
-  { id: 'amount', header: 'Credits', align: 'end', cell: ({ amount }) => formatExact(amount) },
+  { header: 'Credits', align: 'end', cell: ({ amount }) => formatExact(amount) },
 ];
 
 /** How the cost of a request came about: prices times usage, and what was done with the sum. */

@@ -135,7 +135,6 @@ function NoRequests({ filters }: { filters: RequestFilters }): ReactNode {
 function columnsFor(nameTenant: ((id: string) => string) | undefined): Column<RequestRow>[] {
   return [
     {
-      id: 'time',
       header: 'Time',
       cell: (row) => (
         <>
@@ -145,16 +144,9 @@ function columnsFor(nameTenant: ((id: string) => string) | undefined): Column<Re
       ),
     },
     ...(nameTenant
-      ? [
-          {
-            id: 'tenant',
-            header: 'Tenant',
-            cell: (row: RequestRow) => nameTenant(row.tenant_id ?? ''),
-          },
-        ]
+      ? [{ header: 'Tenant', cell: (row: RequestRow) => nameTenant(row.tenant_id ?? '') }]
       : []),
     {
-      id: 'model',
       header: 'Model',
       cell: (row) => (
         <>
@@ -166,10 +158,9 @@ function columnsFor(nameTenant: ((id: string) => string) | undefined): Column<Re
         </>
       ),
     },
-    { id: 'status', header: 'Status', cell: (row) => <OutcomeBadge row={row} /> },
-    { id: 'cost', header: 'Cost', align: 'end', cell: (row) => <Credits value={row.cost} /> },
+    { header: 'Status', cell: (row) => <OutcomeBadge row={row} /> },
+    { header: 'Cost', align: 'end', cell: (row) => <Credits value={row.cost} /> },
     {
-      id: 'tokens',
       header: 'Tokens',
       align: 'end',
       wide: true,
@@ -180,21 +171,18 @@ function columnsFor(nameTenant: ((id: string) => string) | undefined): Column<Re
       ),
     },
     {
-      id: 'latency',
       header: 'Took',
       align: 'end',
       wide: true,
       cell: ({ latency_ms }) => <Duration ms={latency_ms} />,
     },
     {
-      id: 'first',
       header: 'First token',
       align: 'end',
       wide: true,
       cell: ({ first_token_ms }) => <Duration ms={first_token_ms} />,
     },
     {
-      id: 'tags',
       header: 'User and tags',
       wide: true,
       cell: ({ end_user, tags }) => (

@@ -1,7 +1,7 @@
 import type { KeyboardEvent, ReactNode } from 'react';
 
 export interface Column<Row> {
-  id: string;
+  /** No two of a table have the same. */
   header: string;
   cell: (row: Row) => ReactNode;
   align?: 'end';
@@ -45,7 +45,7 @@ export function DataTable<Row>({
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.id} scope="col" className={classOf(column)}>
+              <th key={column.header} scope="col" className={classOf(column)}>
                 {column.header}
               </th>
             ))}
@@ -60,7 +60,7 @@ export function DataTable<Row>({
             >
               {columns.map((column, index) =>
                 index === 0 ? (
-                  <th key={column.id} scope="row" className={classOf(column)}>
+                  <th key={column.header} scope="row" className={classOf(column)}>
                     {onOpen ? (
                       <button type="button" className="row-button" onClick={() => onOpen(row)}>
                         {column.cell(row)}
@@ -70,7 +70,7 @@ export function DataTable<Row>({
                     )}
                   </th>
                 ) : (
-                  <td key={column.id} className={classOf(column)}>
+                  <td key={column.header} className={classOf(column)}>
                     {column.cell(row)}
                   </td>
                 ),

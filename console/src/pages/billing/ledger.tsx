@@ -32,9 +32,8 @@ const MEANING: Record<Entry['kind'], string> = {
 };
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
   {
-    id: 'kind',
     header: 'Kind',
     cell: ({ kind }) => (
       <span title={MEANING[kind]}>
@@ -42,20 +41,13 @@ const COLUMNS: readonly Column<Entry>[] = [
       </span>
     ),
   },
+  { header: 'Amount', align: 'end', cell: ({ amount }) => <Credits value={amount} /> },
   {
-    id: 'amount',
-    header: 'Amount',
-    align: 'end',
-    cell: ({ amount }) => <Credits value={amount} />,
-  },
-  {
-    id: 'balance',
     header: 'Balance after',
     align: 'end',
     cell: ({ balance_after }) => <Credits value={balance_after} />,
   },
   {
-    id: 'request',
     header: 'Receipt',
     wide: true,
     cell: ({ request_id }) =>
@@ -109,7 +101,7 @@ export function Ledger(): ReactNode {
         <PagedTable
           query={entries}
           caption="Ledger entries"
-          columns={kind ? COLUMNS.filter(({ id }) => id !== 'balance') : COLUMNS}
+          columns={kind ? COLUMNS.filter(({ header }) => header !== 'Balance after') : COLUMNS}
           rowKey={({ id }) => id}
           empty={
             <EmptyState title="Nothing moved the balance">

@@ -155,7 +155,6 @@ function Groups({
   const names = list.group_by.split(',');
   const columns: Column<Group>[] = [
     ...names.map((name) => ({
-      id: name,
       header: LABELS.get(name) ?? name,
       cell: ({ groups, is_rest }: Group) => {
         const value = groups[name];
@@ -164,27 +163,10 @@ function Groups({
         return name === 'day' ? value.slice(0, 10) : value;
       },
     })),
-    { id: 'cost', header: 'Cost', align: 'end', cell: ({ cost }) => <Credits value={cost} /> },
-    {
-      id: 'requests',
-      header: 'Requests',
-      align: 'end',
-      cell: ({ requests }) => formatCount(requests),
-    },
-    {
-      id: 'errors',
-      header: 'Errors',
-      align: 'end',
-      wide: true,
-      cell: ({ errors }) => formatCount(errors),
-    },
-    {
-      id: 'tokens',
-      header: 'Tokens',
-      align: 'end',
-      wide: true,
-      cell: ({ tokens }) => formatCount(tokens.total),
-    },
+    { header: 'Cost', align: 'end', cell: ({ cost }) => <Credits value={cost} /> },
+    { header: 'Requests', align: 'end', cell: ({ requests }) => formatCount(requests) },
+    { header: 'Errors', align: 'end', wide: true, cell: ({ errors }) => formatCount(errors) },
+    { header: 'Tokens', align: 'end', wide: true, cell: ({ tokens }) => formatCount(tokens.total) },
   ];
   return (
     <>

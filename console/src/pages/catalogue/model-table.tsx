@@ -32,21 +32,18 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
       }),
   );
   const columns: Column<Model>[] = [
-    { id: 'id', header: 'Model', cell: ({ id }) => id },
+    { header: 'Model', cell: ({ id }) => id },
     {
-      id: 'prompt',
       header: 'Input, 1M tokens',
       align: 'end',
       cell: ({ pricing }) => priceOf('prompt', pricing.prompt),
     },
     {
-      id: 'completion',
       header: 'Output, 1M tokens',
       align: 'end',
       cell: ({ pricing }) => priceOf('completion', pricing.completion),
     },
     {
-      id: 'others',
       header: 'Other prices',
       wide: true,
       cell: ({ pricing }) => (
@@ -62,7 +59,6 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
       ),
     },
     {
-      id: 'source',
       header: 'From',
       cell: ({ source, is_overridden }) => (
         <>
@@ -78,7 +74,6 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
   ];
   if (can('operator:write')) {
     columns.push({
-      id: 'edit',
       header: 'Change',
       cell: (model) => (
         <Button

@@ -32,7 +32,6 @@ export function ProviderAccounts({ config }: { config: Config }): ReactNode {
   );
   const columns: Column<Provider>[] = [
     {
-      id: 'name',
       header: 'Provider',
       cell: ({ id, name }) => (
         <>
@@ -41,20 +40,17 @@ export function ProviderAccounts({ config }: { config: Config }): ReactNode {
       ),
     },
     {
-      id: 'url',
       header: 'Address',
       wide: true,
       cell: ({ base_url }) => <span className="mono">{base_url || '–'}</span>,
     },
     {
-      id: 'key',
       header: 'Key',
       wide: true,
       cell: ({ api_key_preview }) => <span className="mono">{api_key_preview ?? '–'}</span>,
     },
-    { id: 'source', header: 'From', cell: ({ source }) => <SourceBadge source={source} /> },
+    { header: 'From', cell: ({ source }) => <SourceBadge source={source} /> },
     {
-      id: 'callable',
       header: 'State',
       cell: ({ is_callable }) =>
         is_callable ? (
@@ -67,7 +63,6 @@ export function ProviderAccounts({ config }: { config: Config }): ReactNode {
   const mayChange = can('operator:write');
   if (mayChange) {
     columns.push({
-      id: 'act',
       header: 'Change',
       cell: (provider) =>
         provider.source === 'version' ? (

@@ -7,7 +7,6 @@ type Setting = Config['settings'][number];
 
 const COLUMNS: readonly Column<Setting>[] = [
   {
-    id: 'name',
     header: 'Setting',
     cell: ({ name, meaning }) => (
       <>
@@ -17,18 +16,9 @@ const COLUMNS: readonly Column<Setting>[] = [
       </>
     ),
   },
-  {
-    id: 'value',
-    header: 'In force here',
-    cell: (setting) => setting.value ?? plain(setting.default ?? '–'),
-  },
-  {
-    id: 'default',
-    header: 'Default',
-    wide: true,
-    cell: (setting) => plain(setting.default ?? '–'),
-  },
-  { id: 'source', header: 'From', cell: ({ source }) => <SourceBadge source={source} /> },
+  { header: 'In force here', cell: (setting) => setting.value ?? plain(setting.default ?? '–') },
+  { header: 'Default', wide: true, cell: (setting) => plain(setting.default ?? '–') },
+  { header: 'From', cell: ({ source }) => <SourceBadge source={source} /> },
 ];
 
 /** Without the marks of Markdown. */

@@ -32,7 +32,6 @@ export function VersionList({ latest }: { latest: number | null }): ReactNode {
   );
   const columns: Column<Version>[] = [
     {
-      id: 'version',
       header: 'Version',
       cell: ({ version }) => (
         <>
@@ -40,12 +39,11 @@ export function VersionList({ latest }: { latest: number | null }): ReactNode {
         </>
       ),
     },
-    { id: 'comment', header: 'Comment', cell: ({ comment }) => comment ?? '–' },
-    { id: 'changes', header: 'Values changed', align: 'end', cell: ({ changes }) => changes },
-    { id: 'author', header: 'By', wide: true, cell: ({ author }) => author.name },
-    { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+    { header: 'Comment', cell: ({ comment }) => comment ?? '–' },
+    { header: 'Values changed', align: 'end', cell: ({ changes }) => changes },
+    { header: 'By', wide: true, cell: ({ author }) => author.name },
+    { header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
     {
-      id: 'fingerprint',
       header: 'Fingerprint',
       wide: true,
       cell: ({ fingerprint }) => <span className="mono">{fingerprint}</span>,

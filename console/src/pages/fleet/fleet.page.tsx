@@ -30,12 +30,10 @@ const LOOK_EVERY_MS = 5_000;
 
 const COLUMNS: readonly Column<Instance>[] = [
   {
-    id: 'name',
     header: 'Instance',
     cell: ({ host, pid, id }) => (host === null ? id.slice(0, 8) : `${host}:${pid ?? ''}`),
   },
   {
-    id: 'role',
     header: 'Role',
     cell: ({ role, is_self }) => (
       <>
@@ -43,38 +41,22 @@ const COLUMNS: readonly Column<Instance>[] = [
       </>
     ),
   },
+  { header: 'Version', cell: (instance) => <Fact instance={instance} part="version" /> },
+  { header: 'Catalogue', cell: (instance) => <Fact instance={instance} part="catalogue" /> },
   {
-    id: 'version',
-    header: 'Version',
-    cell: (instance) => <Fact instance={instance} part="version" />,
-  },
-  {
-    id: 'catalogue',
-    header: 'Catalogue',
-    cell: (instance) => <Fact instance={instance} part="catalogue" />,
-  },
-  {
-    id: 'uptime',
     header: 'Up for',
     align: 'end',
     wide: true,
     cell: ({ uptime_seconds }) => <Duration ms={uptime_seconds * 1_000} />,
   },
+  { header: 'Requests', align: 'end', cell: ({ recent }) => (recent ? rateOf(recent) : '–') },
   {
-    id: 'rate',
-    header: 'Requests',
-    align: 'end',
-    cell: ({ recent }) => (recent ? rateOf(recent) : '–'),
-  },
-  {
-    id: 'errors',
     header: 'Errors',
     align: 'end',
     cell: ({ recent }) =>
       recent && recent.requests > 0 ? formatShare(recent.errors / recent.requests) : '–',
   },
   {
-    id: 'latency',
     header: 'p50 / p95',
     align: 'end',
     wide: true,
@@ -84,14 +66,12 @@ const COLUMNS: readonly Column<Instance>[] = [
         : `${formatDuration(recent.latency_p50)} / ${formatDuration(recent.latency_p95 ?? 0)}`,
   },
   {
-    id: 'open',
     header: 'In flight',
     align: 'end',
     wide: true,
     cell: ({ requests_in_flight: open }) => (open === null ? '–' : formatCount(open)),
   },
   {
-    id: 'breakers',
     header: 'Routes left alone',
     wide: true,
     cell: ({ routes, more_routes }) =>
@@ -101,19 +81,12 @@ const COLUMNS: readonly Column<Instance>[] = [
         <Badge tone="warn">{formatCount(routes.length + more_routes)}</Badge>
       ),
   },
-  {
-    id: 'hedging',
-    header: 'Hedged',
-    align: 'end',
-    wide: true,
-    cell: ({ hedging }) => hedgedShare(hedging),
-  },
+  { header: 'Hedged', align: 'end', wide: true, cell: ({ hedging }) => hedgedShare(hedging) },
 ];
 
 const TOPIC_COLUMNS: readonly Column<Topic>[] = [
-  { id: 'topic', header: 'Queue', cell: ({ topic }) => topic },
+  { header: 'Queue', cell: ({ topic }) => topic },
   ...(['waiting', 'active', 'delayed'] as const).map((state): Column<Topic> => ({
-    id: state,
     header: state[0]?.toUpperCase() + state.slice(1),
     align: 'end',
     cell: ({ depth }) => (depth[state] === undefined ? '–' : formatCount(depth[state])),

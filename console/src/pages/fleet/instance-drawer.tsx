@@ -8,10 +8,9 @@ type Route = Instance['routes'][number];
 const FACTS = ['version', 'schema', 'secret', 'catalogue', 'config', 'artifacts'] as const;
 
 const ROUTES: readonly Column<Route>[] = [
-  { id: 'provider', header: 'Provider', cell: ({ provider }) => provider },
-  { id: 'model', header: 'Model', cell: ({ model }) => model ?? 'all of it' },
+  { header: 'Provider', cell: ({ provider }) => provider },
+  { header: 'Model', cell: ({ model }) => model ?? 'all of it' },
   {
-    id: 'state',
     header: 'State',
     cell: ({ state }) => <Badge tone={state === 'open' ? 'bad' : 'warn'}>{state}</Badge>,
   },

@@ -24,26 +24,19 @@ import { ActionBadge, Triggers } from './triggers';
 import './guardrails.css';
 
 const COLUMNS: readonly Column<Guardrail>[] = [
-  { id: 'name', header: 'Name', cell: ({ name }) => name },
-  { id: 'on', header: 'State', cell: (guardrail) => <OnBadge guardrail={guardrail} /> },
-  { id: 'action', header: 'Does', cell: ({ action }) => <ActionBadge action={action} /> },
+  { header: 'Name', cell: ({ name }) => name },
+  { header: 'State', cell: (guardrail) => <OnBadge guardrail={guardrail} /> },
+  { header: 'Does', cell: ({ action }) => <ActionBadge action={action} /> },
   {
-    id: 'rules',
     header: 'Looks for',
     wide: true,
     cell: ({ rules }) => (
       <span className="rule-summary">{rules.map(describeRule).join(' · ')}</span>
     ),
   },
-  { id: 'texts', header: 'In', wide: true, cell: textsOf },
+  { header: 'In', wide: true, cell: textsOf },
+  { header: 'Found', align: 'end', cell: ({ trigger_count }) => formatCount(trigger_count) },
   {
-    id: 'count',
-    header: 'Found',
-    align: 'end',
-    cell: ({ trigger_count }) => formatCount(trigger_count),
-  },
-  {
-    id: 'last',
     header: 'Last time',
     wide: true,
     cell: ({ last_triggered_at }) => <Time at={last_triggered_at} none="never" />,

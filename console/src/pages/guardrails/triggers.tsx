@@ -166,17 +166,15 @@ function EventList({
     }),
   );
   const columns: Column<Event>[] = [
-    { id: 'time', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
-    { id: 'guardrail', header: 'Guardrail', cell: ({ guardrail_id }) => nameOf(guardrail_id) },
-    { id: 'action', header: 'Did', cell: ({ action }) => <ActionBadge action={action} /> },
+    { header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+    { header: 'Guardrail', cell: ({ guardrail_id }) => nameOf(guardrail_id) },
+    { header: 'Did', cell: ({ action }) => <ActionBadge action={action} /> },
     {
-      id: 'direction',
       header: 'In the',
       wide: true,
       cell: ({ direction }) => (direction === 'input' ? 'prompt' : 'answer'),
     },
     {
-      id: 'request',
       header: 'Request',
       cell: ({ request_id }) => (
         <Link to="/requests/$requestId" params={{ requestId: request_id }} className="mono">
@@ -187,7 +185,6 @@ function EventList({
     ...(hasExcerpts
       ? [
           {
-            id: 'excerpt',
             header: 'Found',
             cell: ({ excerpt }: Event) =>
               excerpt === null ? <span className="muted">not kept</span> : <q>{excerpt}</q>,

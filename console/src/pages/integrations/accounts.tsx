@@ -36,7 +36,6 @@ export function Accounts(): ReactNode {
   );
   const columns: Column<Account>[] = [
     {
-      id: 'provider',
       header: 'Provider',
       cell: ({ provider, name }) => (
         <>
@@ -50,9 +49,8 @@ export function Accounts(): ReactNode {
         </>
       ),
     },
-    { id: 'key', header: 'Key', cell: ({ key_preview }) => <code>{key_preview}</code> },
+    { header: 'Key', cell: ({ key_preview }) => <code>{key_preview}</code> },
     {
-      id: 'settings',
       header: 'Settings',
       wide: true,
       cell: ({ settings }) =>
@@ -61,21 +59,15 @@ export function Accounts(): ReactNode {
           .join(', ') || '–',
     },
     {
-      id: 'fallback',
       header: 'When it fails',
       wide: true,
       cell: ({ allow_shared_fallback }) =>
         allow_shared_fallback ? 'shared capacity serves, at its price' : 'the request fails',
     },
-    {
-      id: 'used',
-      header: 'Last used',
-      cell: ({ last_used_at }) => <Time at={last_used_at} none="never" />,
-    },
+    { header: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} none="never" /> },
     ...(can('own')
       ? [
           {
-            id: 'actions',
             header: 'Change',
             cell: (account: Account) => (
               <div className="row">

@@ -23,16 +23,12 @@ type Delivery = components['schemas']['WebhookDelivery'];
 const TONE = { pending: 'info', delivered: 'good', dropped: 'bad' } as const;
 
 const COLUMNS: readonly Column<Delivery>[] = [
-  { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
-  {
-    id: 'state',
-    header: 'State',
-    cell: ({ state }) => <Badge tone={TONE[state]}>{state}</Badge>,
-  },
-  { id: 'event', header: 'Event', wide: true, cell: ({ event_id }) => <code>{event_id}</code> },
-  { id: 'url', header: 'To', cell: ({ url_preview }) => url_preview },
-  { id: 'attempts', header: 'Attempts', align: 'end', cell: ({ attempts }) => attempts },
-  { id: 'error', header: 'Last error', wide: true, cell: ({ last_error }) => last_error ?? '–' },
+  { header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'State', cell: ({ state }) => <Badge tone={TONE[state]}>{state}</Badge> },
+  { header: 'Event', wide: true, cell: ({ event_id }) => <code>{event_id}</code> },
+  { header: 'To', cell: ({ url_preview }) => url_preview },
+  { header: 'Attempts', align: 'end', cell: ({ attempts }) => attempts },
+  { header: 'Last error', wide: true, cell: ({ last_error }) => last_error ?? '–' },
 ];
 
 /** The secret that webhooks are signed with, and what became of them. */

@@ -31,15 +31,13 @@ type EndUser = components['schemas']['EndUser'];
 const TOUCHES = ['end-users', 'end-user'];
 
 const COLUMNS: readonly Column<EndUser>[] = [
-  { id: 'name', header: 'End user', cell: ({ id }) => id },
+  { header: 'End user', cell: ({ id }) => id },
   {
-    id: 'own',
     header: 'Limits',
     cell: ({ has_own_limits }) =>
       has_own_limits ? <Badge tone="info">own</Badge> : <Badge tone="neutral">of each</Badge>,
   },
   {
-    id: 'budget',
     header: 'Budget',
     cell: ({ limits }) => {
       const budget = tightest(limits.budgets);

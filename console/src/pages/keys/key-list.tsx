@@ -25,10 +25,9 @@ const STATUSES = ['active', 'expired', 'revoked'] as const;
 const STEP = 50;
 
 const COLUMNS: readonly Column<ApiKey>[] = [
-  { id: 'name', header: 'Name', cell: ({ name }) => name },
-  { id: 'status', header: 'Status', cell: ({ status }) => <KeyStatus status={status} /> },
+  { header: 'Name', cell: ({ name }) => name },
+  { header: 'Status', cell: ({ status }) => <KeyStatus status={status} /> },
   {
-    id: 'key',
     header: 'Key',
     wide: true,
     cell: ({ key_preview, type }) => (
@@ -40,38 +39,25 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     ),
   },
   {
-    id: 'budget',
     header: 'Budget',
     cell: (key) => {
       const budget = tightest(budgetsOf(key));
       return budget ? <BudgetBar budget={budget} short /> : <span className="muted">none</span>;
     },
   },
+  { header: 'Spent', align: 'end', cell: ({ usage }) => <Credits value={usage.total_spend} /> },
   {
-    id: 'spent',
-    header: 'Spent',
-    align: 'end',
-    cell: ({ usage }) => <Credits value={usage.total_spend} />,
-  },
-  {
-    id: 'requests',
     header: 'Requests',
     align: 'end',
     wide: true,
     cell: ({ usage }) => formatCount(usage.request_count),
   },
   {
-    id: 'used',
     header: 'Last used',
     wide: true,
     cell: ({ last_used_at }) => <Time at={last_used_at} none="never" />,
   },
-  {
-    id: 'ends',
-    header: 'Ends',
-    wide: true,
-    cell: ({ expires_at }) => <Time at={expires_at} none="never" />,
-  },
+  { header: 'Ends', wide: true, cell: ({ expires_at }) => <Time at={expires_at} none="never" /> },
 ];
 
 /** All that limit what a key may spend: the tenant's, the operator's, and its monthly limit. */

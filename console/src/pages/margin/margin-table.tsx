@@ -17,41 +17,22 @@ export interface Dimension {
 const MAX_NAMES = 200;
 
 const FIGURES: readonly Column<Group>[] = [
+  { header: 'Requests', align: 'end', wide: true, cell: ({ requests }) => formatCount(requests) },
+  { header: 'Charged', align: 'end', cell: ({ charged }) => <Credits value={charged} /> },
   {
-    id: 'requests',
-    header: 'Requests',
-    align: 'end',
-    wide: true,
-    cell: ({ requests }) => formatCount(requests),
-  },
-  {
-    id: 'charged',
-    header: 'Charged',
-    align: 'end',
-    cell: ({ charged }) => <Credits value={charged} />,
-  },
-  {
-    id: 'lost',
     header: 'Shortfall and refunds',
     align: 'end',
     wide: true,
     cell: ({ shortfall, refunded }) => <Credits value={shortfall + refunded} />,
   },
   {
-    id: 'vendor',
     header: 'Vendors took',
     align: 'end',
     wide: true,
     cell: ({ vendor_cost }) => <Credits value={vendor_cost} />,
   },
+  { header: 'Margin', align: 'end', cell: ({ margin }) => <Credits value={margin} /> },
   {
-    id: 'margin',
-    header: 'Margin',
-    align: 'end',
-    cell: ({ margin }) => <Credits value={margin} />,
-  },
-  {
-    id: 'share',
     header: 'Of the charge',
     align: 'end',
     cell: ({ charged, margin }) => (charged > 0 ? formatShare(margin / charged) : '–'),
@@ -68,7 +49,6 @@ export function MarginTable({
 }): ReactNode {
   const names = useTenantNames(dimensions.some(({ name }) => name === 'tenant'));
   const columns = dimensions.map(({ name, label }): Column<Group> => ({
-    id: name,
     header: label,
     cell: (group) => <Value name={name} group={group} tenants={names} />,
   }));

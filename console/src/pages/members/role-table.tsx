@@ -9,9 +9,8 @@ export function RoleTable(): ReactNode {
     <DataTable
       caption="What each role may do"
       columns={[
-        { id: 'what', header: 'May', cell: ({ text }: (typeof ABILITIES)[number]) => text },
+        { header: 'May', cell: ({ text }: (typeof ABILITIES)[number]) => text },
         ...MEMBER_ROLES.map((role) => ({
-          id: role,
           header: role,
           cell: ({ roles }: (typeof ABILITIES)[number]) =>
             roles.some((one) => one === role) ? 'yes' : '–',

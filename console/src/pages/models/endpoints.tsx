@@ -12,7 +12,6 @@ type Endpoint = components['schemas']['Endpoint'];
 
 const COLUMNS: readonly Column<Endpoint>[] = [
   {
-    id: 'provider',
     header: 'Provider',
     cell: ({ provider_name, is_own_account }) => (
       <>
@@ -26,32 +25,24 @@ const COLUMNS: readonly Column<Endpoint>[] = [
       </>
     ),
   },
+  { header: 'State', cell: ({ state }) => <Badge tone={STATE[state][0]}>{STATE[state][1]}</Badge> },
+  { header: 'Price', cell: ({ pricing }) => priceOf(pricing) },
   {
-    id: 'state',
-    header: 'State',
-    cell: ({ state }) => <Badge tone={STATE[state][0]}>{STATE[state][1]}</Badge>,
-  },
-  { id: 'price', header: 'Price', cell: ({ pricing }) => priceOf(pricing) },
-  {
-    id: 'latency',
     header: 'First content',
     align: 'end',
     cell: ({ latency_last_30m: latency }) => <Spread of={latency} format={formatDuration} />,
   },
   {
-    id: 'throughput',
     header: 'Tokens / s',
     align: 'end',
     cell: ({ throughput_last_30m: throughput }) => <Spread of={throughput} format={formatRate} />,
   },
   {
-    id: 'uptime',
     header: 'Answered',
     align: 'end',
     cell: ({ uptime_last_30m: percent }) => (percent === null ? '–' : formatShare(percent / 100)),
   },
   {
-    id: 'cache',
     header: 'From cache',
     align: 'end',
     cell: ({ cache_hit_rate: share }) => (share === null ? '–' : formatShare(share)),

@@ -26,7 +26,6 @@ const STEP = 60;
 
 const COLUMNS: readonly Column<Model>[] = [
   {
-    id: 'name',
     header: 'Model',
     cell: ({ id, name }) => (
       <>
@@ -37,7 +36,6 @@ const COLUMNS: readonly Column<Model>[] = [
     ),
   },
   {
-    id: 'copy',
     header: 'Id',
     wide: true,
     cell: ({ id }) => (
@@ -46,28 +44,24 @@ const COLUMNS: readonly Column<Model>[] = [
       </CopyButton>
     ),
   },
-  { id: 'kind', header: 'Kind', wide: true, cell: ({ kind }) => kind },
+  { header: 'Kind', wide: true, cell: ({ kind }) => kind },
   {
-    id: 'input',
     header: 'Input / 1M tokens',
     align: 'end',
     cell: ({ pricing }) => <Price price={perMillion(pricing.prompt) ?? otherPrice(pricing)} />,
   },
   {
-    id: 'output',
     header: 'Output / 1M tokens',
     align: 'end',
     cell: ({ pricing }) => <Price price={perMillion(pricing.completion) ?? '–'} />,
   },
   {
-    id: 'context',
     header: 'Context',
     align: 'end',
     wide: true,
     cell: ({ context_length }) => (context_length > 0 ? formatCompact(context_length) : '–'),
   },
   {
-    id: 'limit',
     header: 'Output limit',
     align: 'end',
     wide: true,
@@ -75,13 +69,12 @@ const COLUMNS: readonly Column<Model>[] = [
       most === null ? '–' : formatCompact(most),
   },
   {
-    id: 'providers',
     header: 'Served by',
     wide: true,
     cell: ({ routes = [] }) =>
       [...new Set(routes.map(({ provider_name }) => provider_name))].join(', '),
   },
-  { id: 'health', header: 'Health', cell: ({ routes = [] }) => <ModelHealth routes={routes} /> },
+  { header: 'Health', cell: ({ routes = [] }) => <ModelHealth routes={routes} /> },
 ];
 
 /** Of a model that is not billed by input tokens, its first price. */

@@ -30,44 +30,29 @@ export function TopGroups({
   nameOf: (group: string) => string;
 }): ReactNode {
   const columns: Column<Group>[] = [
-    { id: 'group', header: label, cell: ({ group }) => nameOf(group) },
-    { id: 'cost', header: 'Spend', align: 'end', cell: ({ cost }) => <Credits value={cost} /> },
+    { header: label, cell: ({ group }) => nameOf(group) },
+    { header: 'Spend', align: 'end', cell: ({ cost }) => <Credits value={cost} /> },
+    { header: 'Requests', align: 'end', cell: ({ requests }) => formatCount(requests) },
     {
-      id: 'requests',
-      header: 'Requests',
-      align: 'end',
-      cell: ({ requests }) => formatCount(requests),
-    },
-    {
-      id: 'errors',
       header: 'Errors',
       align: 'end',
       wide: true,
       cell: ({ error_rate }) => formatShare(error_rate),
     },
+    { header: 'Tokens', align: 'end', wide: true, cell: ({ tokens }) => formatCount(tokens.total) },
     {
-      id: 'tokens',
-      header: 'Tokens',
-      align: 'end',
-      wide: true,
-      cell: ({ tokens }) => formatCount(tokens.total),
-    },
-    {
-      id: 'p50',
       header: 'p50',
       align: 'end',
       wide: true,
       cell: ({ latency_p50 }) => <Duration ms={latency_p50} />,
     },
     {
-      id: 'p95',
       header: 'p95',
       align: 'end',
       wide: true,
       cell: ({ latency_p95 }) => <Duration ms={latency_p95} />,
     },
     {
-      id: 'open',
       header: 'In the log',
       cell: (group) => (
         <ButtonLink to="/requests" search={{ ...filterFor(by, group), start_date: start }}>

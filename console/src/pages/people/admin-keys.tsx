@@ -34,17 +34,15 @@ export function AdminKeys(): ReactNode {
     () => toast('The key is revoked.'),
   );
   const columns: Column<AdminKey>[] = [
-    { id: 'name', header: 'Name', cell: (key) => <KeyName of={key} /> },
-    { id: 'role', header: 'Role', cell: ({ role }) => role },
-    { id: 'status', header: 'State', cell: ({ status }) => <KeyStatus status={status} /> },
+    { header: 'Name', cell: (key) => <KeyName of={key} /> },
+    { header: 'Role', cell: ({ role }) => role },
+    { header: 'State', cell: ({ status }) => <KeyStatus status={status} /> },
     {
-      id: 'used',
       header: 'Last used',
       wide: true,
       cell: ({ last_used_at }) => <Time at={last_used_at} none="never" />,
     },
     {
-      id: 'expires',
       header: 'Until',
       wide: true,
       cell: ({ expires_at, revoked_at }) => <Time at={revoked_at ?? expires_at} none="no end" />,
@@ -52,7 +50,6 @@ export function AdminKeys(): ReactNode {
   ];
   if (can('operator:write')) {
     columns.push({
-      id: 'act',
       header: 'Change',
       cell: (key) =>
         key.status !== 'revoked' && (

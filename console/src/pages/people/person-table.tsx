@@ -23,7 +23,6 @@ export function PersonTable(): ReactNode {
   );
   const columns: Column<Person>[] = [
     {
-      id: 'name',
       header: 'Name',
       cell: ({ name, email, is_disabled }) => (
         <>
@@ -34,12 +33,10 @@ export function PersonTable(): ReactNode {
       ),
     },
     {
-      id: 'role',
       header: 'Operator',
       cell: ({ operator_role: role }) => (role === null ? '–' : <Badge tone="info">{role}</Badge>),
     },
     {
-      id: 'memberships',
       header: 'Member of',
       wide: true,
       cell: ({ memberships }) =>
@@ -52,7 +49,6 @@ export function PersonTable(): ReactNode {
             )),
     },
     {
-      id: 'login',
       header: 'Last login',
       wide: true,
       cell: ({ last_login_at }) => <Time at={last_login_at} none="never" />,
@@ -82,7 +78,6 @@ export function PersonTable(): ReactNode {
 
 function actionsOf(ask: (what: Ask) => void): Column<Person> {
   return {
-    id: 'act',
     header: 'Change',
     cell: (person) => (
       <span className="row">

@@ -111,13 +111,8 @@ function QuoteView({
       <DataTable
         caption={`Routes of ${title} in the order in which they would be tried`}
         columns={[
-          {
-            id: 'route',
-            header: 'Route',
-            cell: (route: QuotedRoute) => <Route of={route} asked={model} />,
-          },
+          { header: 'Route', cell: (route: QuotedRoute) => <Route of={route} asked={model} /> },
           ...(['least', 'likely', 'worst'] as const).map((name) => ({
-            id: name,
             header: name[0]?.toUpperCase() + name.slice(1),
             align: 'end' as const,
             wide: name === 'least',
@@ -139,12 +134,8 @@ function QuoteView({
         <DataTable
           caption={`Routes of ${title} that would be left out`}
           columns={[
-            {
-              id: 'route',
-              header: 'Left out',
-              cell: (route: LeftOut) => <Names of={route} asked={model} />,
-            },
-            { id: 'why', header: 'Why', cell: ({ reason }: LeftOut) => WHY[reason] },
+            { header: 'Left out', cell: (route: LeftOut) => <Names of={route} asked={model} /> },
+            { header: 'Why', cell: ({ reason }: LeftOut) => WHY[reason] },
           ]}
           rows={leftOut}
           rowKey={nameOf}

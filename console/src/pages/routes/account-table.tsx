@@ -15,7 +15,6 @@ const STATE: Record<Account['state'], readonly [Tone, string]> = {
 
 const COLUMNS: readonly Column<Account>[] = [
   {
-    id: 'account',
     header: 'Account',
     cell: ({ id, provider }) => (
       <>
@@ -23,21 +22,15 @@ const COLUMNS: readonly Column<Account>[] = [
       </>
     ),
   },
+  { header: 'State', cell: ({ state }) => <Badge tone={STATE[state][0]}>{STATE[state][1]}</Badge> },
+  { header: 'Weight', align: 'end', wide: true, cell: ({ weight }) => weight },
   {
-    id: 'state',
-    header: 'State',
-    cell: ({ state }) => <Badge tone={STATE[state][0]}>{STATE[state][1]}</Badge>,
-  },
-  { id: 'weight', header: 'Weight', align: 'end', wide: true, cell: ({ weight }) => weight },
-  {
-    id: 'open',
     header: 'In flight',
     align: 'end',
     wide: true,
     cell: (account) => formatCount(account.requests_in_flight),
   },
   {
-    id: 'requests',
     header: 'Requests a minute',
     align: 'end',
     cell: (account) => (
@@ -45,7 +38,6 @@ const COLUMNS: readonly Column<Account>[] = [
     ),
   },
   {
-    id: 'tokens',
     header: 'Tokens a minute',
     align: 'end',
     cell: (account) => <Used now={account.tokens_last_minute} most={account.tokens_per_minute} />,

@@ -21,20 +21,15 @@ export function PausedNow({
   const rows = pauses.data?.data ?? [];
   if (rows.length === 0) return null;
   const columns: Column<Pause>[] = [
-    { id: 'provider', header: 'Provider', cell: ({ provider }) => provider },
-    { id: 'model', header: 'Model', cell: ({ model }) => model ?? 'all of it' },
-    { id: 'reason', header: 'Reason', cell: ({ reason }) => reason },
-    { id: 'by', header: 'By', wide: true, cell: ({ paused_by }) => paused_by },
-    { id: 'since', header: 'Since', wide: true, cell: ({ paused_at }) => <Time at={paused_at} /> },
-    {
-      id: 'until',
-      header: 'Until',
-      cell: ({ until }) => <Time at={until} none="somebody resumes it" />,
-    },
+    { header: 'Provider', cell: ({ provider }) => provider },
+    { header: 'Model', cell: ({ model }) => model ?? 'all of it' },
+    { header: 'Reason', cell: ({ reason }) => reason },
+    { header: 'By', wide: true, cell: ({ paused_by }) => paused_by },
+    { header: 'Since', wide: true, cell: ({ paused_at }) => <Time at={paused_at} /> },
+    { header: 'Until', cell: ({ until }) => <Time at={until} none="somebody resumes it" /> },
     ...(onResume
       ? [
           {
-            id: 'act',
             header: 'Change',
             cell: (pause: Pause) => (
               <Button

@@ -39,7 +39,6 @@ export function ProviderTable(): ReactNode {
   });
   const columns: Column<Provider>[] = [
     {
-      id: 'name',
       header: 'Provider',
       cell: ({ id, name }) => (
         <>
@@ -48,46 +47,31 @@ export function ProviderTable(): ReactNode {
       ),
     },
     {
-      id: 'status',
       header: 'Probes',
       cell: ({ status }) => <Badge tone={TONE_OF_STATUS[status] ?? 'neutral'}>{status}</Badge>,
     },
-    { id: 'key', header: 'Key', cell: (provider) => <Keys of={provider.key_checks} /> },
+    { header: 'Key', cell: (provider) => <Keys of={provider.key_checks} /> },
+    { header: 'p50', align: 'end', cell: ({ health }) => <Duration ms={health.latency_p50} /> },
     {
-      id: 'latency',
-      header: 'p50',
-      align: 'end',
-      cell: ({ health }) => <Duration ms={health.latency_p50} />,
-    },
-    {
-      id: 'p99',
       header: 'p99',
       align: 'end',
       wide: true,
       cell: ({ health }) => <Duration ms={health.latency_p99} />,
     },
     {
-      id: 'errors',
       header: 'Failed',
       align: 'end',
       wide: true,
       cell: ({ health }) => formatShare(health.error_rate),
     },
+    { header: 'Probed', wide: true, cell: ({ health }) => <Time at={health.last_checked_at} /> },
     {
-      id: 'checked',
-      header: 'Probed',
-      wide: true,
-      cell: ({ health }) => <Time at={health.last_checked_at} />,
-    },
-    {
-      id: 'instances',
       header: 'Left alone by',
       wide: true,
       cell: ({ instances }) =>
         instances.length === 0 ? '–' : `${instances.length} of the instances`,
     },
     {
-      id: 'pause',
       header: 'Pause',
       cell: ({ pause }) =>
         pause ? (
@@ -101,7 +85,6 @@ export function ProviderTable(): ReactNode {
   ];
   if (can('operator:write')) {
     columns.push({
-      id: 'act',
       header: 'Change',
       cell: ({ id, pause }) => (
         <Button

@@ -51,7 +51,6 @@ export function RouteTable(): ReactNode {
   const providers = useProviderIds();
   const columns: Column<Route>[] = [
     {
-      id: 'model',
       header: 'Model',
       cell: ({ model, position }) => (
         <>
@@ -60,7 +59,6 @@ export function RouteTable(): ReactNode {
       ),
     },
     {
-      id: 'provider',
       header: 'Provider',
       cell: ({ provider, is_configured }) => (
         <>
@@ -68,34 +66,26 @@ export function RouteTable(): ReactNode {
         </>
       ),
     },
+    { header: 'State', cell: ({ state }) => <Badge tone={TONE_OF_STATE[state]}>{state}</Badge> },
     {
-      id: 'state',
-      header: 'State',
-      cell: ({ state }) => <Badge tone={TONE_OF_STATE[state]}>{state}</Badge>,
-    },
-    {
-      id: 'latency',
       header: 'First content',
       align: 'end',
       wide: true,
       cell: ({ latency }) => <Spread of={latency} format={formatDuration} />,
     },
     {
-      id: 'throughput',
       header: 'Tokens / s',
       align: 'end',
       wide: true,
       cell: ({ throughput }) => <Spread of={throughput} format={formatRate} />,
     },
     {
-      id: 'cache',
       header: 'From cache',
       align: 'end',
       wide: true,
       cell: ({ cache_hit_rate: share }) => (share === null ? '–' : formatShare(share)),
     },
     {
-      id: 'instances',
       header: 'Left alone by',
       wide: true,
       cell: ({ instances }) =>
@@ -108,7 +98,6 @@ export function RouteTable(): ReactNode {
             )),
     },
     {
-      id: 'pause',
       header: 'Pause',
       cell: ({ pause }) =>
         pause ? (
@@ -130,7 +119,6 @@ export function RouteTable(): ReactNode {
   ];
   if (can('operator:write')) {
     columns.push({
-      id: 'act',
       header: 'Change',
       cell: ({ model, provider, pause }) =>
         pause ? (

@@ -22,17 +22,11 @@ type Entry = components['schemas']['LedgerEntry'];
 const KINDS = ['grant', 'correction', 'charge', 'shortfall', 'refund'] as const;
 
 const columnsOf = (tenantId: string): Column<Entry>[] => [
-  { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
-  { id: 'kind', header: 'Kind', cell: ({ kind }) => <Badge tone="neutral">{kind}</Badge> },
+  { header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'Kind', cell: ({ kind }) => <Badge tone="neutral">{kind}</Badge> },
+  { header: 'Amount', align: 'end', cell: ({ amount }) => <Credits value={amount} /> },
+  { header: 'Memo', cell: ({ memo }) => memo ?? '–' },
   {
-    id: 'amount',
-    header: 'Amount',
-    align: 'end',
-    cell: ({ amount }) => <Credits value={amount} />,
-  },
-  { id: 'memo', header: 'Memo', cell: ({ memo }) => memo ?? '–' },
-  {
-    id: 'request',
     header: 'Request',
     wide: true,
     cell: ({ request_id }) =>

@@ -41,24 +41,17 @@ export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
     () => toast('The key is revoked.'),
   );
   const columns: Column<TenantKey>[] = [
-    { id: 'name', header: 'Name', cell: (key) => <KeyName of={key} /> },
-    { id: 'type', header: 'Type', cell: ({ type }) => type },
-    { id: 'status', header: 'State', cell: ({ status }) => <KeyStatus status={status} /> },
+    { header: 'Name', cell: (key) => <KeyName of={key} /> },
+    { header: 'Type', cell: ({ type }) => type },
+    { header: 'State', cell: ({ status }) => <KeyStatus status={status} /> },
+    { header: 'Spent', align: 'end', cell: ({ total_spend }) => <Credits value={total_spend} /> },
     {
-      id: 'spend',
-      header: 'Spent',
-      align: 'end',
-      cell: ({ total_spend }) => <Credits value={total_spend} />,
-    },
-    {
-      id: 'rate',
       header: 'Requests a minute',
       align: 'end',
       wide: true,
       cell: ({ rate_limit_per_minute }) => formatCount(rate_limit_per_minute),
     },
     {
-      id: 'used',
       header: 'Last used',
       wide: true,
       cell: ({ last_used_at }) => <Time at={last_used_at} none="never" />,
@@ -66,7 +59,6 @@ export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
   ];
   if (mayChange) {
     columns.push({
-      id: 'change',
       header: 'Change',
       cell: (key) =>
         key.status !== 'revoked' && (

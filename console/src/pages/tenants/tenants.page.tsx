@@ -36,7 +36,6 @@ const SORTS = {
 
 const COLUMNS: readonly Column<Tenant>[] = [
   {
-    id: 'name',
     header: 'Name',
     cell: ({ id, name }) => (
       <Link to="/tenants/$tenantId" params={{ tenantId: id }}>
@@ -44,50 +43,27 @@ const COLUMNS: readonly Column<Tenant>[] = [
       </Link>
     ),
   },
+  { header: 'State', cell: ({ status }) => <TenantStatusBadge status={status} /> },
+  { header: 'Balance', align: 'end', cell: ({ balance }) => <Credits value={balance} /> },
   {
-    id: 'status',
-    header: 'State',
-    cell: ({ status }) => <TenantStatusBadge status={status} />,
-  },
-  {
-    id: 'balance',
-    header: 'Balance',
-    align: 'end',
-    cell: ({ balance }) => <Credits value={balance} />,
-  },
-  {
-    id: 'month',
     header: 'Spent this month',
     align: 'end',
     cell: ({ spent_this_month }) => <Credits value={spent_this_month} />,
   },
   {
-    id: 'spent',
     header: 'Spent in all',
     align: 'end',
     wide: true,
     cell: ({ spent }) => <Credits value={spent} />,
   },
   {
-    id: 'requests',
     header: 'Requests',
     align: 'end',
     wide: true,
     cell: ({ request_count }) => formatCount(request_count),
   },
-  {
-    id: 'keys',
-    header: 'Keys',
-    align: 'end',
-    wide: true,
-    cell: ({ key_count }) => formatCount(key_count),
-  },
-  {
-    id: 'created',
-    header: 'Since',
-    wide: true,
-    cell: ({ created_at }) => <Time at={created_at} />,
-  },
+  { header: 'Keys', align: 'end', wide: true, cell: ({ key_count }) => formatCount(key_count) },
+  { header: 'Since', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
 /** Whom the gateway serves, with what they have and spend. */

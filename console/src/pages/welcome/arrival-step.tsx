@@ -9,7 +9,6 @@ type Row = NonNullable<KnownHere['logs']>[number];
 const SHOWN = 5;
 const COLUMNS: readonly Column<Row>[] = [
   {
-    id: 'model',
     header: 'Model',
     cell: ({ model, request_id }) => (
       <Link to="/requests/$requestId" params={{ requestId: request_id }}>
@@ -18,19 +17,17 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   {
-    id: 'status',
     header: 'Status',
     cell: ({ status }) => <Badge tone={status === 'success' ? 'good' : 'bad'}>{status}</Badge>,
   },
-  { id: 'cost', header: 'Cost', align: 'end', cell: ({ cost }) => <Credits value={cost} /> },
+  { header: 'Cost', align: 'end', cell: ({ cost }) => <Credits value={cost} /> },
   {
-    id: 'took',
     header: 'Took',
     align: 'end',
     wide: true,
     cell: ({ latency_ms }) => <Duration ms={latency_ms} />,
   },
-  { id: 'at', header: 'At', cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'At', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
 /** The newest requests that came with a key of somebody's own, as they come. */

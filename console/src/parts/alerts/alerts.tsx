@@ -24,16 +24,14 @@ import { describeCondition, KINDS } from './condition';
 const TONE = { pending: 'info', delivered: 'good', dropped: 'bad' } as const;
 
 const EVENTS: readonly Column<AlertEvent>[] = [
-  { id: 'at', header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
   {
-    id: 'status',
     header: 'Status',
     cell: ({ status }) => <Badge tone={status === 'firing' ? 'bad' : 'good'}>{status}</Badge>,
   },
-  { id: 'message', header: 'What', cell: ({ message }) => message },
-  { id: 'name', header: 'Alert', wide: true, cell: ({ name }) => name },
+  { header: 'What', cell: ({ message }) => message },
+  { header: 'Alert', wide: true, cell: ({ name }) => name },
   {
-    id: 'delivery',
     header: 'Delivery',
     cell: ({ delivery }) => (
       <span title={delivery.error ?? undefined}>
@@ -136,9 +134,8 @@ function ruleColumns(
   remove: (alert: Alert) => void,
 ): Column<Alert>[] {
   return [
-    { id: 'name', header: 'Name', cell: ({ name }) => name },
+    { header: 'Name', cell: ({ name }) => name },
     {
-      id: 'state',
       header: 'State',
       cell: ({ enabled, firing }) =>
         enabled ? (
@@ -148,7 +145,6 @@ function ruleColumns(
         ),
     },
     {
-      id: 'what',
       header: 'When',
       wide: true,
       cell: ({ kind, condition }) => (
@@ -159,16 +155,10 @@ function ruleColumns(
         </>
       ),
     },
-    {
-      id: 'to',
-      header: 'To',
-      wide: true,
-      cell: ({ format, url_preview }) => `${url_preview} (${format})`,
-    },
+    { header: 'To', wide: true, cell: ({ format, url_preview }) => `${url_preview} (${format})` },
     ...(source.mayChange
       ? [
           {
-            id: 'actions',
             header: 'Change',
             cell: (alert: Alert) => (
               <div className="row">
