@@ -48,6 +48,34 @@ export function describeTenantsWork(stage: () => Stage, isLong: boolean): void {
         expect(await ask.getByText('Not now.').count()).toBe(0);
       }));
 
+    it("tests an account of its own without what another vendor's form was given", () =>
+      as('owner', async ({ page }) => {
+        const path = '**/v1/customer/provider-credentials';
+        const offers = ['One', 'Other'].map((name, index) => ({
+          provider: name.toLowerCase(),
+          name,
+          key_description: 'A key.',
+          settings:
+            index === 0 ? [{ name: 'region', description: 'Where.', is_required: true }] : [],
+        }));
+        await page.route(`${path}/providers`, (route) => route.fulfill({ json: { data: offers } }));
+        const tested: unknown[] = [];
+        await page.route(`${path}/test`, (route) => {
+          tested.push(route.request().postDataJSON());
+          return route.fulfill({ json: { ok: true, message: 'It works', latency_ms: 1 } });
+        });
+        await visit(page, '/integrations', 'Integrations');
+        await page.getByRole('button', { name: 'Add an account' }).click();
+        const form = page.getByRole('dialog');
+        await form.getByLabel('Provider').selectOption('one');
+        await form.getByLabel('region').fill('here');
+        await form.getByLabel('Provider').selectOption('other');
+        await form.getByLabel('Key').fill('k');
+        await form.getByRole('button', { name: 'Test' }).click();
+        await form.getByText('It works').waitFor();
+        expect(tested).toEqual([{ provider: 'other', key: 'k', settings: {} }]);
+      }));
+
     it('sees a request as soon as it has ended, and what became of it', () =>
       as('owner', async (window, system) => {
         const { page } = window;

@@ -60,7 +60,7 @@ export function GuardrailDrawer({
             <Button variant="primary" onClick={onEdit}>
               Change
             </Button>
-            <ActionButton action={() => turn.mutateAsync(undefined)}>
+            <ActionButton action={() => turn.mutateAsync()}>
               {isOn ? 'Turn off' : 'Turn on'}
             </ActionButton>
             <Button variant="danger" onClick={() => setIsDeleting(true)}>
@@ -98,7 +98,7 @@ export function GuardrailDrawer({
           action="Delete"
           danger
           onClose={() => setIsDeleting(false)}
-          onConfirm={() => remove.mutateAsync(undefined)}
+          onConfirm={() => remove.mutateAsync()}
         />
       )}
     </Drawer>

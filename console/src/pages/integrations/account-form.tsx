@@ -1,17 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { api } from '../../api/client';
-import { errorAt, errorElsewhere, useChange } from '../../api/changes';
-import {
-  Button,
-  Checkbox,
-  FormDialog,
-  Notice,
-  QueryState,
-  SelectField,
-  TextField,
-  toast,
-} from '../../ui';
+import { formErrors, useChange } from '../../api/changes';
+import { useVendorAccount, VendorAccountFields } from '../../parts/vendor-account';
+import { Button, Checkbox, FormDialog, TextField, toast } from '../../ui';
 import { nameOf, TestResult, type Account } from './account';
 
 /**
@@ -27,19 +18,10 @@ export function AccountForm({
   replaces: Account | undefined;
   onClose: () => void;
 }): ReactNode {
-  const [provider, setProvider] = useState(replaces?.provider ?? '');
   const [name, setName] = useState(replaces?.name ?? '');
-  const [key, setKey] = useState('');
-  const [settings, setSettings] = useState<Record<string, string>>(replaces?.settings ?? {});
   const [isShared, setIsShared] = useState(replaces?.allow_shared_fallback ?? false);
-  const offers = useQuery({
-    queryKey: ['account-providers'],
-    queryFn: ({ signal }) => api.GET('/v1/customer/provider-credentials/providers', { signal }),
-    staleTime: 60_000,
-  });
-  const offer = offers.data?.data.find((each) => each.provider === provider);
-  const given = Object.entries(settings).filter(([, value]) => value !== '');
-  const account = { provider, key, settings: Object.fromEntries(given) };
+  const form = useVendorAccount(replaces);
+  const { account, offer } = form;
   const tested = JSON.stringify(account);
   const test = useChange(
     (_: string) => api.POST('/v1/customer/provider-credentials/test', { body: account }),
@@ -70,59 +52,28 @@ export function AccountForm({
       onClose();
     },
   );
-  const names = (offer?.settings ?? []).map((setting) => `settings.${setting.name}`);
-  const error = test.error ?? save.error;
-  const other = errorElsewhere(error, ['provider', 'name', 'key', ...names]);
+  const errors = formErrors(test.error ?? save.error, ['name', ...form.params]);
   return (
     <FormDialog
       title={replaces ? `Replace the key of ${nameOf(replaces)}` : 'Add an account'}
       busy={save.isPending}
+      error={errors.other}
       onClose={onClose}
       onSubmit={() => {
         test.reset();
-        save.mutate(undefined);
+        save.mutate();
       }}
     >
-      <QueryState query={offers}>
-        {({ data }) => (
-          <SelectField
-            label="Provider"
-            error={errorAt(error, 'provider')}
-            required
-            disabled={replaces !== undefined}
-            value={provider}
-            options={[
-              ['', 'Choose one'],
-              ...data.map((each) => [each.provider, each.name] as const),
-            ]}
-            onChange={setProvider}
-          />
-        )}
-      </QueryState>
-      <TextField
-        label="Key"
-        hint={`${offer?.key_description ?? ''} It is stored encrypted and never shown again.`.trim()}
-        error={errorAt(error, 'key')}
-        required
-        type="password"
-        autoComplete="off"
-        value={key}
-        onChange={setKey}
+      <VendorAccountFields
+        form={form}
+        label="Provider"
+        isFixed={replaces !== undefined}
+        keyHint={`${offer?.key_description ?? ''} It is stored encrypted and never shown again.`.trim()}
+        errorOf={errors.of}
       />
-      {offer?.settings.map((setting) => (
-        <TextField
-          key={setting.name}
-          label={setting.is_required ? setting.name : `${setting.name} (optional)`}
-          hint={setting.description}
-          error={errorAt(error, `settings.${setting.name}`)}
-          required={setting.is_required}
-          value={settings[setting.name] ?? ''}
-          onChange={(text) => setSettings({ ...settings, [setting.name]: text })}
-        />
-      ))}
       <TextField
         label="Name (optional)"
-        error={errorAt(error, 'name')}
+        error={errors.of('name')}
         value={name}
         maxLength={255}
         onChange={setName}
@@ -135,7 +86,7 @@ export function AccountForm({
       <div className="row">
         <Button
           busy={test.isPending}
-          disabled={provider === '' || key === ''}
+          disabled={account.provider === '' || account.key === ''}
           onClick={() => {
             save.reset();
             test.mutate(tested);
@@ -145,7 +96,6 @@ export function AccountForm({
         </Button>
       </div>
       {test.data && test.variables === tested && <TestResult {...test.data} />}
-      {other && <Notice tone="bad">{other}</Notice>}
     </FormDialog>
   );
 }

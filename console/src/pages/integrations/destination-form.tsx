@@ -58,7 +58,7 @@ export function DestinationForm({
       busy={save.isPending}
       error={errors.other}
       onClose={onClose}
-      onSubmit={() => save.mutate(undefined)}
+      onSubmit={() => save.mutate()}
     >
       <TextField
         label="URL"

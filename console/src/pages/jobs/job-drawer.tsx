@@ -84,7 +84,7 @@ function Open({ job }: { job: Job }): ReactNode {
           action="Cancel the job"
           danger
           onClose={() => setIsAsking(false)}
-          onConfirm={() => cancel.mutateAsync(undefined)}
+          onConfirm={() => cancel.mutateAsync()}
         />
       )}
     </>

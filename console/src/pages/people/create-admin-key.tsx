@@ -34,7 +34,7 @@ export function CreateAdminKey({ onClose }: { onClose: () => void }): ReactNode 
       action="Make"
       busy={create.isPending}
       error={errors.other}
-      onSubmit={() => create.mutate(undefined)}
+      onSubmit={() => create.mutate()}
       onClose={onClose}
     >
       <TextField

@@ -23,7 +23,7 @@ export function InviteOperator({ onClose }: { onClose: () => void }): ReactNode 
       action="Invite"
       busy={invite.isPending}
       error={errors.other}
-      onSubmit={() => invite.mutate(undefined)}
+      onSubmit={() => invite.mutate()}
       onClose={onClose}
     >
       <TextField

@@ -79,7 +79,7 @@ function RoleDialog({ person, onClose }: { person: Person; onClose: () => void }
       busy={change.isPending}
       disabled={role === (person.operator_role ?? '')}
       error={errors.other}
-      onSubmit={() => change.mutate(undefined)}
+      onSubmit={() => change.mutate()}
       onClose={onClose}
     >
       <SelectField

@@ -43,7 +43,7 @@ export function PauseDialog({
       danger
       busy={pause.isPending}
       error={errors.other}
-      onSubmit={() => pause.mutate(undefined)}
+      onSubmit={() => pause.mutate()}
       onClose={onClose}
     >
       <p>No instance tries it any more. Requests under way go on.</p>
@@ -88,7 +88,7 @@ export function ResumeDialog({
       text="It is tried again within a second, on every instance."
       action="Resume"
       onClose={onClose}
-      onConfirm={() => resume.mutateAsync(undefined)}
+      onConfirm={() => resume.mutateAsync()}
     />
   );
 }

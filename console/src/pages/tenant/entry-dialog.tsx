@@ -51,7 +51,7 @@ export function EntryDialog({
       action={isGrant ? 'Grant' : 'Correct'}
       busy={add.isPending}
       error={errors.other}
-      onSubmit={() => add.mutate(undefined)}
+      onSubmit={() => add.mutate()}
       onClose={onClose}
     >
       <CreditsField

@@ -60,7 +60,7 @@ export function KeyDialog({
       action={known ? 'Save' : 'Make'}
       busy={save.isPending}
       error={errors.other}
-      onSubmit={() => save.mutate(undefined)}
+      onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <TextField label="Name" error={errors.of('name')} value={name} required onChange={setName} />

@@ -139,7 +139,7 @@ function DeleteTenant({ tenant, onClose }: { tenant: Tenant; onClose: () => void
       busy={remove.isPending}
       disabled={typed !== tenant.name}
       error={remove.error?.message}
-      onSubmit={() => remove.mutate(undefined)}
+      onSubmit={() => remove.mutate()}
       onClose={onClose}
     >
       <p>This can not be undone.</p>

@@ -41,7 +41,7 @@ export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
       action="Create"
       busy={create.isPending}
       error={errors.other}
-      onSubmit={() => create.mutate(undefined)}
+      onSubmit={() => create.mutate()}
       onClose={onClose}
     >
       <TextField

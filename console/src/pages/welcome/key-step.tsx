@@ -47,7 +47,7 @@ export function KeyStep({ known }: { known: KnownHere }): ReactNode {
         className="row steps-ask"
         onSubmit={(event) => {
           event.preventDefault();
-          create.mutate(undefined);
+          create.mutate();
         }}
       >
         <TextField

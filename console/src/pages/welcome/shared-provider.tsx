@@ -41,8 +41,8 @@ export function SharedProvider(): ReactNode {
   const error = formErrors(check.error ?? save.error, []);
   return (
     <CheckedForm
-      check={() => check.mutateAsync(undefined)}
-      save={() => save.mutateAsync(undefined)}
+      check={() => check.mutateAsync()}
+      save={() => save.mutateAsync()}
       busy={check.isPending || save.isPending}
       error={error.other}
       stored={`${name} is connected, for all tenants. ${known ? 'Its models are there at once.' : 'Its models are added in the catalogue.'}`}

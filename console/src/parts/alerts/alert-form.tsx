@@ -57,7 +57,7 @@ export function AlertForm({
       busy={save.isPending}
       error={errors.other}
       onClose={onClose}
-      onSubmit={() => save.mutate(undefined)}
+      onSubmit={() => save.mutate()}
     >
       <TextField label="Name" error={errors.of('name')} required value={name} onChange={setName} />
       <SelectField
