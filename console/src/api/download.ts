@@ -16,7 +16,12 @@ export async function download(
     throw unreachable();
   });
   if (!response.ok) throw toApiError(await response.json().catch(() => null), response);
-  const url = URL.createObjectURL(await response.blob());
+  saveFile(await response.blob(), name);
+}
+
+/** Has the browser save a file of this name. */
+export function saveFile(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

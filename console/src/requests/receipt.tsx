@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { api } from '../api/client';
 import type { components } from '../api/schema';
 import { formatCount, formatExact } from '../format/credits';
 import { Credits, DataTable, Time, type Column } from '../ui';
@@ -6,6 +8,24 @@ import './requests.css';
 
 type Receipt = components['schemas']['Receipt'];
 type Line = components['schemas']['ReceiptLine'];
+
+/**
+ * The signed receipt of a request.
+ *
+ * @param headers whose it is, where that is not the chosen tenant
+ */
+export function useReceipt(
+  requestId: string,
+  { headers = {}, enabled = true }: { headers?: Record<string, string>; enabled?: boolean } = {},
+) {
+  const params = { path: { request_id: requestId } };
+  return useQuery({
+    queryKey: ['receipt', requestId, headers],
+    queryFn: ({ signal }) =>
+      api.GET('/v1/customer/receipts/{request_id}', { params, headers, signal }),
+    enabled,
+  });
+}
 
 const LINE_COLUMNS: Column<Line>[] = [
   { header: 'Used', cell: ({ item }) => item.replaceAll('_', ' ') },
@@ -41,35 +61,35 @@ export function ReceiptArithmetic({ receipt }: { receipt: Receipt }): ReactNode 
         />
       )}
       <dl className="request-sums">
-        {charge.sum !== null && <Sum label="Sum">{formatExact(charge.sum)} credits</Sum>}
+        {charge.sum !== null && <Fact label="Sum">{formatExact(charge.sum)} credits</Fact>}
         {charge.rounded !== null && (
-          <Sum label="Rounded up once">{formatCount(charge.rounded)} credits</Sum>
+          <Fact label="Rounded up once">{formatCount(charge.rounded)} credits</Fact>
         )}
         {charge.byok_fee_percent !== null && (
-          <Sum label="Fee over your own account">{charge.byok_fee_percent} %</Sum>
+          <Fact label="Fee over your own account">{charge.byok_fee_percent} %</Fact>
         )}
         {charge.beyond_hold > 0 && (
-          <Sum label="Beyond what was held, which nobody pays">
+          <Fact label="Beyond what was held, which nobody pays">
             − {formatCount(charge.beyond_hold)}
-          </Sum>
+          </Fact>
         )}
         {charge.shortfall > 0 && (
-          <Sum label="Beyond the balance, which the operator bears">
+          <Fact label="Beyond the balance, which the operator bears">
             − {formatCount(charge.shortfall)}
-          </Sum>
+          </Fact>
         )}
-        <Sum label="Charged">
+        <Fact label="Charged">
           <Credits value={charge.cost} />
-        </Sum>
+        </Fact>
         {charge.refunds.map((refund) => (
-          <Sum key={refund.created_at} label="Refunded">
+          <Fact key={refund.created_at} label="Refunded">
             − <Credits value={refund.amount} />, <Time at={refund.created_at} />
-          </Sum>
+          </Fact>
         ))}
         {charge.refunds.length > 0 && (
-          <Sum label="Left">
+          <Fact label="Left">
             <Credits value={charge.net} />
-          </Sum>
+          </Fact>
         )}
       </dl>
       <small className="muted">
@@ -83,7 +103,8 @@ export function ReceiptArithmetic({ receipt }: { receipt: Receipt }): ReactNode 
   );
 }
 
-function Sum({ label, children }: { label: string; children: ReactNode }): ReactNode {
+/** A line of a list of the class `request-sums`. */
+export function Fact({ label, children }: { label: string; children: ReactNode }): ReactNode {
   return (
     <div>
       <dt>{label}</dt>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode } from 'react';
 import { api } from '../api/client';
+import { saveFile } from '../api/download';
 import type { components } from '../api/schema';
 import { formatCount } from '../format/credits';
 import { useSession } from '../session/session';
@@ -19,7 +20,7 @@ import {
 } from '../ui';
 import { ContentCard, useContent } from './content-card';
 import { toCurl } from './curl';
-import { ReceiptArithmetic } from './receipt';
+import { Fact, ReceiptArithmetic, useReceipt } from './receipt';
 import { OutcomeBadge } from './request-list';
 import { Waterfall } from './waterfall';
 import './requests.css';
@@ -122,15 +123,6 @@ function Summary({ log }: { log: Log }): ReactNode {
   );
 }
 
-function Fact({ label, children }: { label: string; children: ReactNode }): ReactNode {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
 function Actions({ log, isOwn }: { log: Log; isOwn: boolean }): ReactNode {
   const { can } = useSession();
   return isOwn && can('develop') && PLAYABLE.includes(log.endpoint) ? (
@@ -149,22 +141,21 @@ function Cost({
   requestId: string;
   headers: Record<string, string>;
 }): ReactNode {
-  const query = useQuery({
-    queryKey: ['receipt', requestId, headers],
-    queryFn: ({ signal }) =>
-      api.GET('/v1/customer/receipts/{request_id}', {
-        params: { path: { request_id: requestId } },
-        headers,
-        signal,
-      }),
-  });
+  const query = useReceipt(requestId, { headers });
   const signed = query.data;
   return (
     <Card
       title="Cost"
       actions={
         signed && (
-          <Button onClick={() => download(signed, `receipt-${requestId}.json`)}>
+          <Button
+            onClick={() =>
+              saveFile(
+                new Blob([JSON.stringify(signed, null, 2)], { type: 'application/json' }),
+                `receipt-${requestId}.json`,
+              )
+            }
+          >
             Download receipt
           </Button>
         )
@@ -208,15 +199,4 @@ function Content({ log, headers }: { log: Log; headers: Record<string, string> }
       </Card>
     </>
   );
-}
-
-function download(value: unknown, name: string): void {
-  const url = URL.createObjectURL(
-    new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }),
-  );
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

@@ -1,5 +1,6 @@
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { formatUtc, timeFormatOf } from '../format/times';
+import { Card } from './layout';
 import type { ChartProps } from './plot';
 import { Skeleton } from './query-state';
 
@@ -69,6 +70,15 @@ export function Chart(props: ChartProps): ReactNode {
         </table>
       </div>
     </figure>
+  );
+}
+
+/** A chart in a card of the same title. */
+export function ChartCard(props: ChartProps): ReactNode {
+  return (
+    <Card title={props.title}>
+      <Chart {...props} />
+    </Card>
   );
 }
 

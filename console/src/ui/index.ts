@@ -1,6 +1,6 @@
 /** The console's parts. Pages are made of these; none of them knows the API. */
 export { Button, ButtonLink } from './button';
-export { Chart, preloadChart } from './chart';
+export { Chart, ChartCard, preloadChart } from './chart';
 export type { ChartSeries } from './plot';
 export { Code, CopyButton } from './code';
 export { ConfirmDialog, Dialog, Drawer, useFocusBack } from './dialog';

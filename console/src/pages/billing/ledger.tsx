@@ -5,6 +5,7 @@ import { download } from '../../api/download';
 import { useCursorList } from '../../api/queries';
 import { shortId } from '../../format/ids';
 import type { components } from '../../api/schema';
+import { ENTRY_KINDS } from '../../parts/entry-kinds';
 import { useFilters } from '../../shell/use-filters';
 import {
   ActionButton,
@@ -22,7 +23,6 @@ import { MonthSelect } from './months';
 
 type Entry = components['schemas']['TenantLedgerEntry'];
 
-const KINDS: readonly Entry['kind'][] = ['grant', 'correction', 'charge', 'shortfall', 'refund'];
 const MEANING: Record<Entry['kind'], string> = {
   grant: 'Credits that were granted.',
   correction: 'What the operator corrected.',
@@ -64,7 +64,7 @@ const COLUMNS: readonly Column<Entry>[] = [
 /** Everything that moved the balance, with what it was after. */
 export function Ledger(): ReactNode {
   const [{ kind: chosen, month = '' }, setFilters] = useFilters(['kind', 'month', 'receipt']);
-  const kind = KINDS.find((each) => each === chosen);
+  const kind = ENTRY_KINDS.find((each) => each === chosen);
   const filter = { ...(kind && { kind }), ...(month && { month }) };
   const entries = useCursorList(['ledger-entries', filter], (page, signal) =>
     api.GET('/v1/customer/ledger-entries', {
@@ -84,7 +84,7 @@ export function Ledger(): ReactNode {
           label="Kind"
           any="all"
           value={kind ?? ''}
-          options={KINDS}
+          options={ENTRY_KINDS}
           onChange={(chosen) => setFilters({ kind: chosen })}
         />
         <ActionButton

@@ -1,9 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import { api } from '../../api/client';
 import { download } from '../../api/download';
 import type { components } from '../../api/schema';
-import { ReceiptArithmetic } from '../../requests/receipt';
+import { ReceiptArithmetic, useReceipt } from '../../requests/receipt';
 import { useFilters } from '../../shell/use-filters';
 import {
   ActionButton,
@@ -60,14 +58,7 @@ export function ReceiptDrawer({
   requestId: string;
   onClose: () => void;
 }): ReactNode {
-  const receipt = useQuery({
-    queryKey: ['receipt', requestId],
-    queryFn: ({ signal }) =>
-      api.GET('/v1/customer/receipts/{request_id}', {
-        params: { path: { request_id: requestId } },
-        signal,
-      }),
-  });
+  const receipt = useReceipt(requestId);
   return (
     <Drawer title="Receipt" onClose={onClose}>
       <QueryState query={receipt}>{(signed) => <ReceiptView {...signed} />}</QueryState>

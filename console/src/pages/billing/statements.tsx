@@ -4,6 +4,7 @@ import { api } from '../../api/client';
 import { download } from '../../api/download';
 import type { components } from '../../api/schema';
 import { formatCount } from '../../format/credits';
+import { ENTRY_KINDS } from '../../parts/entry-kinds';
 import { useSession } from '../../session/session';
 import { useFilters } from '../../shell/use-filters';
 import {
@@ -127,9 +128,7 @@ export function Statements(): ReactNode {
 
 function Totals({ statement }: { statement: Statement }): ReactNode {
   const { opening_balance, closing_balance, totals } = statement;
-  const kinds = (['grant', 'correction', 'charge', 'shortfall', 'refund'] as const).filter(
-    (kind) => totals[kind] !== 0 || kind === 'charge',
-  );
+  const kinds = ENTRY_KINDS.filter((kind) => totals[kind] !== 0 || kind === 'charge');
   return (
     <Stats>
       <Stat

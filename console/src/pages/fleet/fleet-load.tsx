@@ -52,43 +52,24 @@ export function FleetLoad(): ReactNode {
       onChange={(chosen) => setFilters({ hours: chosen })}
     />
   );
+  const chart = (title: string, of: 'requests' | 'latency', format: (value: number) => string) => (
+    <QueryState
+      query={usage}
+      isEmpty={({ data }) => data.length === 0}
+      empty={<EmptyState title="No requests in this time" />}
+    >
+      {() =>
+        charts && <Chart title={title} times={charts.times} series={charts[of]} format={format} />
+      }
+    </QueryState>
+  );
   return (
     <div className="columns">
       <Card title="Requests an hour" actions={range}>
-        <QueryState
-          query={usage}
-          isEmpty={({ data }) => data.length === 0}
-          empty={<EmptyState title="No requests in this time" />}
-        >
-          {() =>
-            charts && (
-              <Chart
-                title="Requests an hour"
-                times={charts.times}
-                series={charts.requests}
-                format={formatCompact}
-              />
-            )
-          }
-        </QueryState>
+        {chart('Requests an hour', 'requests', formatCompact)}
       </Card>
       <Card title="Time until the end of an answer">
-        <QueryState
-          query={usage}
-          isEmpty={({ data }) => data.length === 0}
-          empty={<EmptyState title="No requests in this time" />}
-        >
-          {() =>
-            charts && (
-              <Chart
-                title="Time until the end of an answer"
-                times={charts.times}
-                series={charts.latency}
-                format={formatDuration}
-              />
-            )
-          }
-        </QueryState>
+        {chart('Time until the end of an answer', 'latency', formatDuration)}
       </Card>
     </div>
   );

@@ -4,7 +4,7 @@ import { useChange } from '../../api/changes';
 import { api } from '../../api/client';
 import { formatDuration } from '../../format/times';
 import { ContentCard, useContent } from '../../requests/content-card';
-import { ReceiptArithmetic } from '../../requests/receipt';
+import { ReceiptArithmetic, useReceipt } from '../../requests/receipt';
 import { useSession } from '../../session/session';
 import {
   Button,
@@ -148,16 +148,11 @@ function About({ job }: { job: Job }): ReactNode {
 /** What the log and the ledger have of it, once there is something. */
 function Ended({ job }: { job: Job }): ReactNode {
   const content = useContent(job.request_id);
-  const path = { request_id: job.request_id };
-  const receipt = useQuery({
-    queryKey: ['receipt', job.request_id, {}],
-    queryFn: ({ signal }) =>
-      api.GET('/v1/customer/receipts/{request_id}', { params: { path }, signal }),
-    enabled: job.status === 'succeeded' || isRefunded(job),
-  });
+  const isPriced = job.status === 'succeeded' || isRefunded(job);
+  const receipt = useReceipt(job.request_id, { enabled: isPriced });
   return (
     <>
-      {(job.status === 'succeeded' || isRefunded(job)) && (
+      {isPriced && (
         <Card title="Cost">
           <QueryState query={receipt}>
             {(signed) => <ReceiptArithmetic receipt={signed.receipt} />}

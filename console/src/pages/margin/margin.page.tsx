@@ -7,7 +7,7 @@ import { daysAgo } from '../../format/times';
 import { useFilters } from '../../shell/use-filters';
 import {
   Card,
-  Chart,
+  ChartCard,
   Choice,
   Credits,
   EmptyState,
@@ -197,11 +197,7 @@ function DayChart({ days }: { days: readonly Group[] }): ReactNode {
       ],
     };
   }, [days]);
-  return (
-    <Card title="Charged, taken and left, by day">
-      <Chart title="Charged, taken and left, by day" {...chart} format={formatUsd} />
-    </Card>
-  );
+  return <ChartCard title="Charged, taken and left, by day" {...chart} format={formatUsd} />;
 }
 
 function shareOf({ charged, margin }: Sums): string {

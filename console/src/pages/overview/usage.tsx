@@ -1,7 +1,7 @@
 import { useMemo, type ReactNode } from 'react';
 import { formatCompact, formatCount, formatShare, formatUsd } from '../../format/credits';
 import { formatDuration } from '../../format/times';
-import { Card, Chart, Credits, Stat, Stats } from '../../ui';
+import { ChartCard, Credits, Stat, Stats } from '../../ui';
 import type { Group, Sums } from './analytics';
 import { daySeries } from './series';
 
@@ -60,34 +60,26 @@ export function DayCharts({ start, data }: { start: string; data: readonly Group
   const { times } = charts;
   return (
     <div className="columns">
-      <Card title="Spend a day">
-        <Chart title="Spend a day" times={times} series={charts.spend} format={formatUsd} />
-      </Card>
-      <Card title="Requests a day">
-        <Chart
-          title="Requests a day"
-          times={times}
-          series={charts.requests}
-          format={formatCompact}
-        />
-      </Card>
-      <Card title="Latency by day">
-        <Chart
-          title="Latency by day"
-          times={times}
-          series={charts.latency}
-          format={formatDuration}
-        />
-      </Card>
-      <Card title="Tokens a day">
-        <Chart
-          title="Tokens a day"
-          times={times}
-          series={charts.tokens}
-          format={formatCompact}
-          stacked
-        />
-      </Card>
+      <ChartCard title="Spend a day" times={times} series={charts.spend} format={formatUsd} />
+      <ChartCard
+        title="Requests a day"
+        times={times}
+        series={charts.requests}
+        format={formatCompact}
+      />
+      <ChartCard
+        title="Latency by day"
+        times={times}
+        series={charts.latency}
+        format={formatDuration}
+      />
+      <ChartCard
+        title="Tokens a day"
+        times={times}
+        series={charts.tokens}
+        format={formatCompact}
+        stacked
+      />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import { shortId } from '../../format/ids';
 import type { components } from '../../api/schema';
+import { ENTRY_KINDS } from '../../parts/entry-kinds';
 import { useFilters } from '../../shell/use-filters';
 import {
   Badge,
@@ -18,8 +19,6 @@ import {
 } from '../../ui';
 
 type Entry = components['schemas']['LedgerEntry'];
-
-const KINDS = ['grant', 'correction', 'charge', 'shortfall', 'refund'] as const;
 
 const columnsOf = (tenantId: string): Column<Entry>[] => [
   { header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
@@ -48,7 +47,7 @@ const columnsOf = (tenantId: string): Column<Entry>[] => [
 /** What moved the balance, the latest first. */
 export function TenantEntries({ tenantId }: { tenantId: string }): ReactNode {
   const [filters, setFilters] = useFilters(['kind']);
-  const kind = KINDS.find((one) => one === filters.kind);
+  const kind = ENTRY_KINDS.find((one) => one === filters.kind);
   const entries = useCursorList(['admin', 'tenants', tenantId, 'entries', kind], (page, signal) =>
     api.GET('/v1/admin/tenants/{tenant_id}/entries', {
       params: { path: { tenant_id: tenantId }, query: { ...(kind && { kind }), ...page } },
@@ -62,7 +61,7 @@ export function TenantEntries({ tenantId }: { tenantId: string }): ReactNode {
           label="Kind"
           any="All"
           value={kind ?? ''}
-          options={KINDS}
+          options={ENTRY_KINDS}
           onChange={(chosen) => setFilters({ kind: chosen })}
         />
       </div>
