@@ -1,19 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildRequest, type Asked } from './build-request';
 import { codeFor } from './code';
-import type { CallSettings, Surface, Turn } from './conversation';
+import { NO_SETTINGS, type Surface, type Turn } from './conversation';
 import { readTools } from './tools';
 
-const SETTINGS: CallSettings = {
-  temperature: '',
-  top_p: '',
-  max_tokens: '',
-  seed: '',
-  stop: '',
-  effort: '',
-  tool_choice: '',
-  stream: true,
-};
 const IMAGE = { name: 'a.png', type: 'image/png', bytes: 3, data: 'AAAA' };
 const PDF = { name: 'a.pdf', type: 'application/pdf', bytes: 3, data: 'BBBB' };
 const TURNS: Turn[] = [
@@ -35,7 +25,7 @@ const bodyOf = (surface: Surface, asked: Partial<Asked> = {}) =>
     system: 'Be brief.',
     turns: TURNS,
     tools: [],
-    settings: SETTINGS,
+    settings: NO_SETTINGS,
     ...asked,
   }).body;
 
@@ -115,7 +105,7 @@ describe(buildRequest.name, () => {
 
   it('has what is asked beside the conversation by the names of each', () => {
     const settings = {
-      ...SETTINGS,
+      ...NO_SETTINGS,
       temperature: '0.5',
       max_tokens: '10',
       seed: '7',
@@ -142,7 +132,7 @@ describe(buildRequest.name, () => {
   });
 
   it('leaves it to the API to refuse what is no number', () => {
-    const settings = { ...SETTINGS, temperature: 'hot' };
+    const settings = { ...NO_SETTINGS, temperature: 'hot' };
     expect(bodyOf('chat', { settings })).toMatchObject({ temperature: 'hot' });
   });
 });
@@ -176,7 +166,7 @@ describe(codeFor.name, () => {
     system: '',
     turns: [{ role: 'user', text: `it's "so"`, files: [{ ...IMAGE, data: 'A'.repeat(1000) }] }],
     tools: [],
-    settings: SETTINGS,
+    settings: NO_SETTINGS,
   });
 
   it('has a key to fill in, the address, and no files', () => {

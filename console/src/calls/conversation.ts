@@ -2,6 +2,11 @@
 export const SURFACES = ['chat', 'messages', 'responses'] as const;
 export type Surface = (typeof SURFACES)[number];
 
+/** Whether a kind of call, as the log of requests names it, is one of a conversation. */
+export function isSurface(name: string | undefined): name is Surface {
+  return SURFACES.some((surface) => surface === name);
+}
+
 /** A file that goes along with what somebody says. */
 export interface SentFile {
   name: string;
@@ -61,6 +66,18 @@ export interface CallSettings {
   tool_choice: string;
   stream: boolean;
 }
+
+/** Nothing but the conversation, streamed. */
+export const NO_SETTINGS: CallSettings = {
+  temperature: '',
+  top_p: '',
+  max_tokens: '',
+  seed: '',
+  stop: '',
+  effort: '',
+  tool_choice: '',
+  stream: true,
+};
 
 /** The calls that wait for a result before the model can go on. */
 export function openToolCalls(turns: readonly Turn[]): readonly ToolCall[] {

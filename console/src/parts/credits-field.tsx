@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 import { formatUsd } from '../format/credits';
 import { NumberField } from '../ui';
 
@@ -33,6 +33,13 @@ export function CreditsField({
       onChange={onChange}
     />
   );
+}
+
+/** What may be spent in a month. */
+export function MonthlyLimitField(
+  props: Omit<ComponentProps<typeof CreditsField>, 'label' | 'hint'>,
+): ReactNode {
+  return <CreditsField label="At most in a month" hint="empty: no limit" {...props} />;
 }
 
 /** Null where nothing, or no number, was typed. */

@@ -3,9 +3,7 @@ import { Badge } from '../ui';
 
 const TONE_OF = { active: 'good', suspended: 'warn', deleted: 'neutral' } as const;
 
-export type TenantStatus = keyof typeof TONE_OF;
-
 /** Whether a tenant's keys work. */
-export function TenantStatusBadge({ status }: { status: TenantStatus }): ReactNode {
+export function TenantStatusBadge({ status }: { status: keyof typeof TONE_OF }): ReactNode {
   return <Badge tone={TONE_OF[status]}>{status}</Badge>;
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode } from 'react';
 import { api } from '../api/client';
 import { saveFile } from '../api/download';
+import { isSurface } from '../calls/conversation';
 import type { components } from '../api/schema';
 import { formatCount } from '../format/credits';
 import { useSession } from '../session/session';
@@ -26,9 +27,6 @@ import { Waterfall } from './waterfall';
 import './requests.css';
 
 type Log = components['schemas']['LogDetail'];
-
-/** Dialects that the playground speaks. */
-const PLAYABLE = ['chat', 'messages', 'responses'];
 
 /**
  * All that is known of one request.
@@ -125,7 +123,7 @@ function Summary({ log }: { log: Log }): ReactNode {
 
 function Actions({ log, isOwn }: { log: Log; isOwn: boolean }): ReactNode {
   const { can } = useSession();
-  return isOwn && can('develop') && PLAYABLE.includes(log.endpoint) ? (
+  return isOwn && can('develop') && isSurface(log.endpoint) ? (
     <div className="row">
       <ButtonLink to="/playground" search={{ replay: log.request_id }}>
         Replay in the playground

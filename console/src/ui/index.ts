@@ -1,7 +1,6 @@
 /** The console's parts. Pages are made of these; none of them knows the API. */
 export { Button, ButtonLink } from './button';
 export { Chart, ChartCard, preloadChart } from './chart';
-export type { ChartSeries } from './plot';
 export { Code, CopyButton } from './code';
 export { ConfirmDialog, Dialog, Drawer, useFocusBack } from './dialog';
 export { DataTable, type Column } from './data-table';

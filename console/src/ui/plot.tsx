@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { axisTimeOf, isDays } from '../format/times';
 
-export interface ChartSeries {
+interface ChartSeries {
   label: string;
   /** One for each time; null where there is nothing. */
   values: readonly (number | null)[];

@@ -1,3 +1,5 @@
+import type { Tone } from '../../ui';
+
 /** What the pages need to know of a job, as the API has it. */
 export interface JobState {
   status: string;
@@ -24,10 +26,8 @@ export function hasFiles({ status, expires_at }: JobState, now: number): boolean
   return status === 'succeeded' && expires_at !== null && expires_at * 1_000 > now;
 }
 
-export type JobTone = 'good' | 'bad' | 'warn' | 'neutral' | 'info';
-
 /** Its state in a word or two. */
-export function stateOf(job: JobState): { label: string; tone: JobTone } {
+export function stateOf(job: JobState): { label: string; tone: Tone } {
   switch (job.status) {
     case 'queued':
       return { label: 'queued', tone: 'neutral' };

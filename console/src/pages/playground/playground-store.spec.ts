@@ -1,21 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CallOutcome } from '../../calls/call-model';
+import { NO_SETTINGS } from '../../calls/conversation';
 import { faultOf, MAX_FILES_BYTES } from './files';
 import { PlaygroundStore, type Caller, type PlaygroundSettings } from './playground-store';
 
 const SETTINGS: PlaygroundSettings = {
   surface: 'chat',
   models: ['a/a', 'b/b'],
-  settings: {
-    temperature: '',
-    top_p: '',
-    max_tokens: '',
-    seed: '',
-    stop: '',
-    effort: '',
-    tool_choice: '',
-    stream: true,
-  },
+  settings: NO_SETTINGS,
 };
 
 function outcome(fields: Partial<CallOutcome['answer']>, error: Error | null = null): CallOutcome {

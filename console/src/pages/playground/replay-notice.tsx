@@ -1,13 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, type ReactNode } from 'react';
 import { api, ApiError } from '../../api/client';
+import { isSurface } from '../../calls/conversation';
 import { replayOf, type Replay } from '../../calls/replay';
 import { useSession } from '../../session/session';
 import { ActionButton, Button, Notice, toast } from '../../ui';
 import type { SettingsChange } from './use-settings';
-
-/** Surfaces by what the log of requests calls them. */
-const PLAYABLE = ['chat', 'messages', 'responses'];
 
 /**
  * Begins anew with what an earlier request asked. Its model and API come by themselves; what was said only
@@ -36,7 +34,7 @@ export function ReplayNotice({
     // Once: what somebody changes then is theirs.
     if (!log || applied.current === log.request_id) return;
     applied.current = log.request_id;
-    const surface = PLAYABLE.includes(log.endpoint) ? log.endpoint : 'chat';
+    const surface = isSurface(log.endpoint) ? log.endpoint : 'chat';
     onSettings({ surface, models: log.model, stream: log.streamed ? '' : 'false' });
   }, [log, onSettings]);
 

@@ -1,6 +1,5 @@
 import { useEffect, useMemo } from 'react';
-import type { CallSettings, Surface } from '../../calls/conversation';
-import { SURFACES } from '../../calls/conversation';
+import { isSurface, type CallSettings, type Surface } from '../../calls/conversation';
 import { isObject, parseJson } from '../../calls/json';
 import { useFilters } from '../../shell/use-filters';
 import type { PlaygroundSettings } from './playground-store';
@@ -63,7 +62,7 @@ function callSettings(set: SettingsChange): CallSettings {
 }
 
 function surfaceOf(text: string | undefined): Surface {
-  return SURFACES.find((surface) => surface === text) ?? 'chat';
+  return isSurface(text) ? text : 'chat';
 }
 
 function keptSettings(keptAs: string): SettingsChange {

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
-import { CreditsField, readCredits } from '../../parts/credits-field';
+import { MonthlyLimitField, readCredits } from '../../parts/credits-field';
 import { FormDialog, NumberField, SecretDialog, SelectField, TextField, toast } from '../../ui';
 import type { Tenant, TenantKey } from './tenant';
 
@@ -83,9 +83,7 @@ export function KeyDialog({
         required={known !== undefined}
         onChange={setRate}
       />
-      <CreditsField
-        label="At most in a month"
-        hint="empty: no limit"
+      <MonthlyLimitField
         value={limit}
         onChange={setLimit}
         error={errors.of('monthly_spend_limit')}

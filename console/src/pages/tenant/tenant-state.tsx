@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
-import { CreditsField, readCredits } from '../../parts/credits-field';
+import { MonthlyLimitField, readCredits } from '../../parts/credits-field';
 import { Button, Card, ConfirmDialog, FormDialog, Notice, TextField, toast } from '../../ui';
 import type { Tenant } from './tenant';
 
@@ -102,9 +102,7 @@ function NameForm({ tenant }: { tenant: Tenant }): ReactNode {
       }}
     >
       <TextField label="Name" error={errors.of('name')} value={name} required onChange={setName} />
-      <CreditsField
-        label="At most in a month"
-        hint="empty: no limit"
+      <MonthlyLimitField
         value={limit}
         onChange={setLimit}
         error={errors.of('monthly_spend_limit')}

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
-import { CreditsField, readCredits } from '../../parts/credits-field';
+import { CreditsField, MonthlyLimitField, readCredits } from '../../parts/credits-field';
 import { ButtonLink, Checkbox, Code, Dialog, FormDialog, Notice, TextField } from '../../ui';
 
 type KeyType = components['schemas']['TenantKey']['type'];
@@ -66,9 +66,7 @@ export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
         value={memo}
         onChange={setMemo}
       />
-      <CreditsField
-        label="At most in a month"
-        hint="empty: no limit"
+      <MonthlyLimitField
         value={limit}
         onChange={setLimit}
         error={errors.of('monthly_spend_limit')}

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { buildRequest } from '../../calls/build-request';
 import { callModel, type CallOutcome } from '../../calls/call-model';
+import { NO_SETTINGS } from '../../calls/conversation';
 import type { Answer } from '../../calls/read-answer';
 import { CallFigures, LiveFigures } from '../../parts/call-figures';
 import { withConsoleKey } from '../../session/console-key';
@@ -9,16 +10,6 @@ import { useSession } from '../../session/session';
 import { Button, ButtonLink, Notice, TextField } from '../../ui';
 
 const MODEL = 'sandbox/words';
-const SETTINGS = {
-  temperature: '',
-  top_p: '',
-  max_tokens: '',
-  seed: '',
-  stop: '',
-  effort: '',
-  tool_choice: '',
-  stream: true,
-};
 
 /** A real call, to the model that needs no vendor. */
 export function TryStep(): ReactNode {
@@ -45,7 +36,7 @@ export function TryStep(): ReactNode {
       system: '',
       turns: [{ role: 'user', text: prompt, files: [] }],
       tools: [],
-      settings: SETTINGS,
+      settings: NO_SETTINGS,
     });
     try {
       const ended = await withConsoleKey(tenant?.id ?? '', session.name, (key) =>
