@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { FLEET_NAMES, VendorFleet } from '../contract/vendor-fleet.js';
+import { describe, expect, it } from '@jest/globals';
+import { startFleet } from '../contract/fleet-of-suite.js';
+import { FLEET_NAMES, type VendorFleet } from '../contract/vendor-fleet.js';
 import { readAnswer } from '../support/dialect-answers.js';
-import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { MESSAGES, RESPONSES } from '../support/paths.js';
 
 const EPHEMERAL = { cache_control: { type: 'ephemeral' } };
@@ -65,13 +65,8 @@ const CODEX = {
 describe('coding agents at every vendor', () => {
   let fleet: VendorFleet;
 
-  beforeAll(async () => {
-    fleet = await VendorFleet.start();
-  });
-  beforeEach(() => fleet.forgetCalls());
-  afterAll(async () => {
-    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
-    await fleet.close();
+  startFleet((started) => {
+    fleet = started;
   });
 
   it.each(FLEET_NAMES.flatMap((vendor) => [false, true].map((stream) => ({ vendor, stream }))))(

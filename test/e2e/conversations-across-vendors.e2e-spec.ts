@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { allCallers } from '../contract/callers/all-callers.js';
 import type { CallerAnswer, DialectCaller } from '../contract/callers/dialect-caller.js';
 import { responsesCaller } from '../contract/callers/responses.caller.js';
 import { QUESTION, RESULTS, SYSTEM } from '../contract/contract-conversation.js';
 import type { ReadRequest, ScriptedAnswer } from '../contract/contract-vendor.js';
-import { VendorFleet, type FleetMember } from '../contract/vendor-fleet.js';
-import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { startFleet } from '../contract/fleet-of-suite.js';
+import { type VendorFleet, type FleetMember } from '../contract/vendor-fleet.js';
 
 /** Who answers the turns; every vendor that signatures its thoughts comes twice. */
 const TURNS = [
@@ -87,17 +87,12 @@ describe('a conversation that every turn goes on with another vendor', () => {
   let fleet: VendorFleet;
   let callers: Record<(typeof CALLERS)[number], DialectCaller>;
 
-  beforeAll(async () => {
-    fleet = await VendorFleet.start();
+  startFleet((started) => {
+    fleet = started;
     callers = {
       ...allCallers(fleet.gateway),
       'responses without a store': responsesCaller(fleet.gateway, { isStateless: true }),
     };
-  });
-  beforeEach(() => fleet.forgetCalls());
-  afterAll(async () => {
-    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
-    await fleet.close();
   });
 
   const combinations = CALLERS.flatMap((name) => [false, true].map((stream) => ({ name, stream })));

@@ -6,28 +6,21 @@ import type {
 } from '../../src/features/credits/credits.dto.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const TOTALS = '/api/v1/credits';
 const OVERVIEW = '/v1/customer/credits';
 const GRANTED = 50_000;
 
-let testDatabase: TestDatabase;
 let gateway: BootedGateway;
 let access: AccessServices;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  gateway = await bootGateway(
-    { GATEWAY_BOOTSTRAP_CREDITS: String(GRANTED) },
-    { database: testDatabase },
-  );
-  access = await openAccessServices(testDatabase.url);
+  gateway = await bootGateway({ GATEWAY_BOOTSTRAP_CREDITS: String(GRANTED) });
+  access = await openAccessServices(gateway.config.databaseUrl!);
 });
 afterAll(async () => {
   await access.close();
   await gateway.close();
-  await testDatabase.drop();
 });
 
 async function read<Body>(path: string, plaintext: string): Promise<Body> {
@@ -63,7 +56,7 @@ async function setAccount(
   tenantId: string,
   account: { balance: number; held: number; granted: number; spent: number; requests: number },
 ): Promise<void> {
-  await testDatabase.database.query(
+  await gateway.database.query(
     `INSERT INTO accounts (tenant_id, balance, held, granted, spent, request_count)
      VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (tenant_id) DO UPDATE SET
@@ -79,7 +72,7 @@ async function setMonth(
   spent: number,
   requests: number,
 ): Promise<void> {
-  await testDatabase.database.query(
+  await gateway.database.query(
     `INSERT INTO account_months (tenant_id, month, spent, request_count) VALUES ($1, $2, $3, $4)`,
     [tenantId, month.toISOString().slice(0, 10), spent, requests],
   );

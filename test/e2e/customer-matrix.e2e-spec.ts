@@ -3,12 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { withAliases, type ApiDescription } from '../support/api-description.js';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** What only the tenant with its own requests may ever see. */
 const SECRET_MODEL = 'sandbox/echo';
 
-let testDatabase: TestDatabase;
 let gateway: BootedGateway;
 let access: AccessServices;
 let revokedKey: string;
@@ -19,9 +17,8 @@ let ownKeyId: string;
 let requestId: string;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  gateway = await bootGateway({}, { database: testDatabase });
-  access = await openAccessServices(testDatabase.url);
+  gateway = await bootGateway();
+  access = await openAccessServices(gateway.config.databaseUrl!);
   const { tenantId } = gateway;
   const revoked = await access.makeKey({ tenantId });
   await access.apiKeys.revoke(tenantId, revoked.id);
@@ -43,7 +40,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await access.close();
   await gateway.close();
-  await testDatabase.drop();
 });
 
 function get(path: string, key: string | undefined): Promise<Response> {

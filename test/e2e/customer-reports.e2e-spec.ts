@@ -16,7 +16,6 @@ import type { AdminLogListDto } from '../../src/features/admin/logs/admin-logs.c
 import type { MarginListDto } from '../../src/features/admin/usage/usage.dto.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { insertRequestLogRow } from '../support/request-log-rows.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const LOGS = '/v1/customer/logs';
 const EXPORT = `${LOGS}/export.csv`;
@@ -25,14 +24,12 @@ const STATEMENTS = '/v1/customer/statements';
 const ENTRIES = '/v1/customer/ledger-entries';
 const THIS_MONTH = new Date().toISOString().slice(0, 7);
 
-let testDatabase: TestDatabase;
 let gateway: BootedGateway;
 let access: AccessServices;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  gateway = await bootGateway({}, { database: testDatabase });
-  access = await openAccessServices(testDatabase.url);
+  gateway = await bootGateway();
+  access = await openAccessServices(gateway.config.databaseUrl!);
   for (const [model, words] of [
     ['sandbox/echo', 'one two three'],
     ['sandbox/echo', 'one'],
@@ -45,7 +42,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await access.close();
   await gateway.close();
-  await testDatabase.drop();
 });
 
 async function read<Body>(path: string, headers: Record<string, string> = {}): Promise<Body> {
@@ -97,7 +93,7 @@ describe(`GET ${EXPORT}`, () => {
 
   it('gives every row of several batches once, and of the asked days only', async () => {
     const { tenantId, key } = await makeTenant('many rows');
-    await testDatabase.database.query(
+    await gateway.database.query(
       `INSERT INTO request_logs (
          request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome,
          traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens,
@@ -118,7 +114,7 @@ describe(`GET ${EXPORT}`, () => {
 
   it('disarms formulas and quotes what has to be', async () => {
     const { tenantId, key } = await makeTenant('formulas');
-    await insertRequestLogRow(testDatabase.database, tenantId, {
+    await insertRequestLogRow(gateway.database, tenantId, {
       model: '=HYPERLINK("http://example.org")',
       billingNote: 'a, "b"\nc',
     });
@@ -129,7 +125,7 @@ describe(`GET ${EXPORT}`, () => {
 
   it('goes on serving others when a caller leaves in the middle', async () => {
     const { tenantId, key } = await makeTenant('leaver');
-    await testDatabase.database.query(
+    await gateway.database.query(
       `INSERT INTO request_logs (
          request_id, tenant_id, api_key_id, endpoint, model, provider, status, outcome,
          traffic_mode, prompt_tokens, completion_tokens, cache_read_tokens, cache_write_tokens,
@@ -288,13 +284,13 @@ describe(`GET ${ENTRIES}`, () => {
   it('leaves nothing out between pages, and begins a month with what it closed with', async () => {
     const { tenantId, key } = await makeTenant('several months');
     // Three in each millisecond.
-    await testDatabase.database.query(
+    await gateway.database.query(
       `INSERT INTO ledger_entries (tenant_id, kind, amount, created_at)
        SELECT $1, 'grant', n, '2026-01-31 23:59:59.990Z'::timestamptz + n * interval '300 microseconds'
        FROM generate_series(1, 40) AS n`,
       [tenantId],
     );
-    await testDatabase.database.query('UPDATE accounts SET balance = 820 WHERE tenant_id = $1', [
+    await gateway.database.query('UPDATE accounts SET balance = 820 WHERE tenant_id = $1', [
       tenantId,
     ]);
     const all = await walk('', 7, asKey(key));
@@ -410,7 +406,7 @@ describe(`GET ${STATEMENTS}/{month}`, () => {
 
   it('streams a large month', async () => {
     const { tenantId, key } = await makeTenant('large month');
-    await testDatabase.database.query(
+    await gateway.database.query(
       `INSERT INTO ledger_entries (tenant_id, kind, amount, created_at)
        SELECT $1, 'grant', n, '2026-01-01Z'::timestamptz + make_interval(secs => n)
        FROM generate_series(1, 12000) AS n`,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { allCallers, DIALECTS } from '../contract/callers/all-callers.js';
 import type { CallerAnswer, DialectCaller } from '../contract/callers/dialect-caller.js';
 import {
@@ -10,8 +10,13 @@ import {
 } from '../contract/contract-conversation.js';
 import { ContractReport } from '../contract/contract-report.js';
 import type { ReadRequest, ScriptedAnswer } from '../contract/contract-vendor.js';
-import { costOf, FLEET_NAMES, VendorFleet, type FleetMember } from '../contract/vendor-fleet.js';
-import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { startFleet } from '../contract/fleet-of-suite.js';
+import {
+  costOf,
+  FLEET_NAMES,
+  type VendorFleet,
+  type FleetMember,
+} from '../contract/vendor-fleet.js';
 import { loggedRequest } from '../support/logged-request.js';
 
 const CALLS = TWO_CALLS.toolCalls!.map(({ name, arguments: args }) => ({
@@ -43,16 +48,11 @@ describe('one conversation in every dialect with every vendor', () => {
   let fleet: VendorFleet;
   let callers: Record<DialectCaller['name'], DialectCaller>;
 
-  beforeAll(async () => {
-    fleet = await VendorFleet.start();
+  startFleet((started) => {
+    fleet = started;
     callers = allCallers(fleet.gateway);
   });
-  beforeEach(() => fleet.forgetCalls());
-  afterAll(async () => {
-    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
-    await fleet.close();
-    report.print();
-  });
+  afterAll(() => report.print());
 
   const combinations = FLEET_NAMES.flatMap((vendor) =>
     DIALECTS.flatMap((dialect) =>

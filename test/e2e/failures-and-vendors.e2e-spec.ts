@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { allCallers, DIALECTS } from '../contract/callers/all-callers.js';
 import type { DialectCaller } from '../contract/callers/dialect-caller.js';
 import type { FailureKind, Reply } from '../contract/contract-vendor.js';
-import { FLEET_NAMES, VendorFleet, type FleetMember } from '../contract/vendor-fleet.js';
-import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { startFleet } from '../contract/fleet-of-suite.js';
+import { FLEET_NAMES, type FleetMember, type VendorFleet } from '../contract/vendor-fleet.js';
 import { loggedRequest } from '../support/logged-request.js';
 
 /** How a broken answer is told in each dialect. */
@@ -47,14 +47,9 @@ describe('failures of every vendor, as clients of every dialect see them', () =>
   let fleet: VendorFleet;
   let callers: Record<DialectCaller['name'], DialectCaller>;
 
-  beforeAll(async () => {
-    fleet = await VendorFleet.start();
+  startFleet((started) => {
+    fleet = started;
     callers = allCallers(fleet.gateway);
-  });
-  beforeEach(() => fleet.forgetCalls());
-  afterAll(async () => {
-    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
-    await fleet.close();
   });
 
   it.each(FLEET_NAMES)('refusals by %s, told in every dialect', async (vendor) => {

@@ -1,6 +1,6 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import {
   AIMessageChunk,
   HumanMessage,
@@ -20,9 +20,9 @@ import {
 } from '../contract/contract-conversation.js';
 import { ContractReport } from '../contract/contract-report.js';
 import type { ScriptedAnswer } from '../contract/contract-vendor.js';
-import { FLEET_NAMES, VendorFleet } from '../contract/vendor-fleet.js';
+import { startFleet } from '../contract/fleet-of-suite.js';
+import { FLEET_NAMES, type VendorFleet } from '../contract/vendor-fleet.js';
 import type { BootedGateway } from '../support/boot-gateway.js';
-import { findLedgerFaults } from '../support/ledger-invariants.js';
 
 const SIGNATURE = 'YSBzZWFsIG9mIHRoZSBtb2RlbA==';
 
@@ -81,17 +81,12 @@ describe('frameworks before every vendor', () => {
   const report = new ContractReport();
   let fleet: VendorFleet;
 
-  beforeAll(async () => {
+  startFleet((started) => {
     // It warns of thoughts without a signature, of which some vendors give no other.
     Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
-    fleet = await VendorFleet.start();
+    fleet = started;
   });
-  beforeEach(() => fleet.forgetCalls());
-  afterAll(async () => {
-    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
-    await fleet.close();
-    report.print();
-  });
+  afterAll(() => report.print());
 
   const combinations = Object.keys(FRAMEWORKS).flatMap((framework) =>
     FLEET_NAMES.flatMap((vendor) =>

@@ -4,22 +4,18 @@ import type { GenerationDto } from '../../src/features/customer/generation/gener
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { insertRequestLogRow } from '../support/request-log-rows.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
-  let testDatabase: TestDatabase;
   let gateway: BootedGateway;
   let access: AccessServices;
 
   beforeAll(async () => {
-    testDatabase = await createTestDatabase();
-    gateway = await bootGateway({}, { database: testDatabase });
-    access = await openAccessServices(testDatabase.url);
+    gateway = await bootGateway();
+    access = await openAccessServices(gateway.config.databaseUrl!);
   });
   afterAll(async () => {
     await access.close();
     await gateway.close();
-    await testDatabase.drop();
   });
 
   /** Makes a request, reads its answer to the end, and returns its id. */
@@ -145,7 +141,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
   });
 
   it('shows an estimate as what it is, and that the caller left', async () => {
-    const row = await insertRequestLogRow(testDatabase.database, gateway.tenantId, {
+    const row = await insertRequestLogRow(gateway.database, gateway.tenantId, {
       outcome: 'cancelled',
       usageSource: 'estimated',
       finishReason: null,
@@ -165,7 +161,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
   });
 
   it('takes an id in capitals, and a management key', async () => {
-    const { requestId } = await insertRequestLogRow(testDatabase.database, gateway.tenantId);
+    const { requestId } = await insertRequestLogRow(gateway.database, gateway.tenantId);
     expect((await lookUp(requestId.toUpperCase())).id).toBe(requestId);
     const response = await gateway.fetch(`${path}?id=${requestId}`, {
       headers: { authorization: `Bearer ${gateway.managementKey}` },
@@ -195,7 +191,7 @@ describe.each(['/v1/generation', '/api/v1/generation'])('GET %s', (path) => {
   it('answers for a request of another tenant as for one that never was', async () => {
     const otherId = await access.makeTenant('other');
     const otherKey = await access.makeKey({ tenantId: otherId });
-    const foreign = await insertRequestLogRow(testDatabase.database, otherId);
+    const foreign = await insertRequestLogRow(gateway.database, otherId);
     const [hidden, unknown] = await Promise.all(
       [foreign.requestId, randomUUID()].map(async (id) => {
         const response = await gateway.fetch(`${path}?id=${id}`);

@@ -14,7 +14,6 @@ import {
 } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { insertRequestLogRow } from '../support/request-log-rows.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const PATH = '/v1/customer/logs';
 
@@ -27,20 +26,17 @@ const LAST_PAGE = {
 };
 
 describe(`GET ${PATH}`, () => {
-  let testDatabase: TestDatabase;
   let gateway: BootedGateway;
   let access: AccessServices;
   let tenants = 0;
 
   beforeAll(async () => {
-    testDatabase = await createTestDatabase();
-    gateway = await bootGateway({}, { database: testDatabase });
-    access = await openAccessServices(testDatabase.url);
+    gateway = await bootGateway();
+    access = await openAccessServices(gateway.config.databaseUrl!);
   });
   afterAll(async () => {
     await access.close();
     await gateway.close();
-    await testDatabase.drop();
   });
 
   /** A tenant without credits or requests, and its one key. */
@@ -50,7 +46,7 @@ describe(`GET ${PATH}`, () => {
   }
 
   function insert(tenantId: string, overrides: Partial<RequestLogRow> = {}) {
-    return insertRequestLogRow(testDatabase.database, tenantId, overrides);
+    return insertRequestLogRow(gateway.database, tenantId, overrides);
   }
 
   function get(query: Record<string, string> | string, plaintext: string): Promise<Response> {
@@ -379,7 +375,7 @@ describe(`GET ${PATH}`, () => {
         createdAt: new Date(),
         tags: { team: 'search' },
       });
-      await testDatabase.database.query(
+      await gateway.database.query(
         `INSERT INTO guardrail_events (tenant_id, guardrail_id, request_id, action, direction, created_at)
          VALUES ($1, $2, $3, 'log', 'output', now())`,
         [own.tenantId, randomUUID(), row.requestId],

@@ -1,13 +1,13 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import * as z from 'zod';
 import type { ScriptedAnswer } from '../contract/contract-vendor.js';
-import { FLEET_NAMES, VendorFleet } from '../contract/vendor-fleet.js';
+import { startFleet } from '../contract/fleet-of-suite.js';
+import { FLEET_NAMES, type VendorFleet } from '../contract/vendor-fleet.js';
 import type { BootedGateway } from '../support/boot-gateway.js';
-import { findLedgerFaults } from '../support/ledger-invariants.js';
 
 const Place = z.object({ city: z.string(), inhabitants: z.number() });
 type Place = z.infer<typeof Place>;
@@ -65,13 +65,8 @@ const COMBINATIONS = Object.keys(HELPERS).flatMap((helper) =>
 describe("the SDKs' helpers for structured output before every vendor", () => {
   let fleet: VendorFleet;
 
-  beforeAll(async () => {
-    fleet = await VendorFleet.start();
-  });
-  beforeEach(() => fleet.forgetCalls());
-  afterAll(async () => {
-    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
-    await fleet.close();
+  startFleet((started) => {
+    fleet = started;
   });
 
   it.each(COMBINATIONS)(

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const API_KEYS = '/v1/customer/api-keys';
 /** One word in and 16 tokens out at most: 1 + 32 credits are set aside, and fewer are charged. */
@@ -20,19 +19,16 @@ interface Created {
   parent_id: string | null;
 }
 
-let testDatabase: TestDatabase;
 let gateway: BootedGateway;
 let access: AccessServices;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  gateway = await bootGateway({}, { database: testDatabase });
-  access = await openAccessServices(testDatabase.url);
+  gateway = await bootGateway();
+  access = await openAccessServices(gateway.config.databaseUrl!);
 });
 afterAll(async () => {
   await access.close();
   await gateway.close();
-  await testDatabase.drop();
 });
 
 const as = (key: string) => ({ authorization: `Bearer ${key}` });

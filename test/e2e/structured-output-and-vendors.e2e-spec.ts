@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { allCallers, DIALECTS } from '../contract/callers/all-callers.js';
 import type { DialectCaller } from '../contract/callers/dialect-caller.js';
 import type { ScriptedAnswer } from '../contract/contract-vendor.js';
-import { FLEET_NAMES, VendorFleet } from '../contract/vendor-fleet.js';
-import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { startFleet } from '../contract/fleet-of-suite.js';
+import { FLEET_NAMES, type VendorFleet } from '../contract/vendor-fleet.js';
 import { loggedRequest } from '../support/logged-request.js';
 
 const SCHEMA = {
@@ -37,14 +37,9 @@ describe('an answer that has to follow a schema', () => {
   let fleet: VendorFleet;
   let callers: Record<DialectCaller['name'], DialectCaller>;
 
-  beforeAll(async () => {
-    fleet = await VendorFleet.start();
+  startFleet((started) => {
+    fleet = started;
     callers = allCallers(fleet.gateway);
-  });
-  beforeEach(() => fleet.forgetCalls());
-  afterAll(async () => {
-    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
-    await fleet.close();
   });
 
   it.each(COMBINATIONS)(

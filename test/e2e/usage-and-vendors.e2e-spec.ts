@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { allCallers, DIALECTS } from '../contract/callers/all-callers.js';
 import type { DialectCaller } from '../contract/callers/dialect-caller.js';
 import type { Reply } from '../contract/contract-vendor.js';
-import { VendorFleet } from '../contract/vendor-fleet.js';
-import { findLedgerFaults } from '../support/ledger-invariants.js';
+import { startFleet } from '../contract/fleet-of-suite.js';
+import { type VendorFleet } from '../contract/vendor-fleet.js';
 import { loggedRequest } from '../support/logged-request.js';
 
 const HEAD = '"id":"x","object":"chat.completion.chunk","created":1,"model":"m"';
@@ -42,13 +42,9 @@ describe('usage in odd places, and safety stops', () => {
   let fleet: VendorFleet;
   let callers: Record<DialectCaller['name'], DialectCaller>;
 
-  beforeAll(async () => {
-    fleet = await VendorFleet.start();
+  startFleet((started) => {
+    fleet = started;
     callers = allCallers(fleet.gateway);
-  });
-  afterAll(async () => {
-    expect(await findLedgerFaults(fleet.gateway.database)).toEqual([]);
-    await fleet.close();
   });
 
   const logged = (caller: DialectCaller) =>
