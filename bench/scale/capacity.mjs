@@ -5,6 +5,7 @@
  *
  *   node bench/scale/capacity.mjs
  */
+import { Random } from '../seeded-random.mjs';
 
 /** Milliseconds of one core of PostgreSQL, measured by `ledger-cost.mjs`. */
 const COST = { holds: 0.16, settlements: 0.7, hold: 0.013, settlement: 0.05 };
@@ -28,16 +29,6 @@ const CASES = [
   { instances: 40, perSecond: 10_000, cores: 16, tenants: 10_000, largest: 0.1, databases: 4 },
   { instances: 40, perSecond: 10_000, cores: 8, tenants: 10_000, largest: 0.1, databases: 8 },
 ];
-
-function generator(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Events in the order of time: a binary heap. */
 class Agenda {
@@ -75,7 +66,8 @@ class Agenda {
 
 /** One of `databases` equal parts, each with its share of instances and tenants. */
 function simulate({ instances, perSecond, cores, tenants, largest, databases = 1 }) {
-  const random = generator(19);
+  const numbers = new Random(19);
+  const random = () => numbers.next();
   const agenda = new Agenda();
   const endMs = SECONDS * 1_000;
   const waits = { hold: [], settlement: [] };

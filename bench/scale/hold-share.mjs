@@ -5,6 +5,8 @@
  *
  *   node bench/scale/hold-share.mjs
  */
+import { Random } from '../seeded-random.mjs';
+
 const CALLERS = 200;
 const REQUESTS_EACH = 5;
 const PROMPT_TOKENS = 1_000;
@@ -28,16 +30,6 @@ const RULES = [
   { share: 32, floor: 16_384 },
 ];
 
-function generator(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Log-normal: half are shorter than 600 tokens, 6 % longer than 4,096, 0.4 % longer than 16,384. */
 function wantedLength(random) {
   const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
@@ -45,7 +37,8 @@ function wantedLength(random) {
 }
 
 function simulate({ share, floor }, model, credits) {
-  const random = generator(18);
+  const numbers = new Random(18);
+  const random = () => numbers.next();
   const base = Math.ceil(PROMPT_TOKENS * model.prompt);
   const priceOf = (tokens) => Math.ceil(PROMPT_TOKENS * model.prompt + tokens * model.completion);
   const least = priceOf(Math.min(floor, model.longest));

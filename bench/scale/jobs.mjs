@@ -10,7 +10,6 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { DataSource } from 'typeorm';
 import { MIGRATIONS } from '../../dist/src/app/migrations.js';
 import { databaseOptions } from '../../dist/src/platform/database/database-options.js';
@@ -18,6 +17,7 @@ import { Database } from '../../dist/src/platform/database/database.js';
 import { migrateDatabase } from '../../dist/src/platform/database/migrate-database.js';
 import { startEmbeddedPostgres } from '../../dist/src/platform/database/embedded-postgres.js';
 import { JobsRepository } from '../../dist/src/features/jobs/jobs.repository.js';
+import { timed } from './timing.mjs';
 
 const LIMIT_MS = 50;
 const ROWS = Number(process.argv[2] ?? 1_000_000);
@@ -103,10 +103,4 @@ async function measure(database, [tenant]) {
     console.log(`${name.padEnd(28)} ${slowestMs.toFixed(1).padStart(7)} ms${note}`);
   }
   return isFast;
-}
-
-async function timed(work) {
-  const startMs = performance.now();
-  await work();
-  return performance.now() - startMs;
 }

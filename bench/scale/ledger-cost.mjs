@@ -24,11 +24,11 @@ import {
 import { migrateDatabase } from '../../dist/src/platform/database/migrate-database.js';
 import { startEmbeddedPostgres } from '../../dist/src/platform/database/embedded-postgres.js';
 import { mintRequestId } from '../../dist/src/platform/http/request-id.js';
+import { completedRequest, SHARED } from './completed-request.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 500);
 const SIZES = [1, 10, 50];
 const MONTHS = 24;
-const SHARED = { endpoint: 'chat', model: 'vendor/model', provider: 'vendor', streamed: false };
 for (let time = 1; time <= 2; time++) {
   const directory = await mkdtemp(join(tmpdir(), 'gateway-scale-'));
   await chmod(directory, 0o711);
@@ -124,22 +124,7 @@ function settleOf(group) {
   const charge = { modelCharge: 100, byokPlatformFee: 0, managedToolFee: 0 };
   const rows = group.map(({ id, tenant_id, api_key_id }) =>
     toLogRow(
-      {
-        requestId: id,
-        tenantId: tenant_id,
-        apiKeyId: api_key_id,
-        ...SHARED,
-        outcome: 'completed',
-        errorType: null,
-        finishReason: 'stop',
-        trafficMode: 'shared',
-        usage: { inputTokens: 10, outputTokens: 5 },
-        usageSource: 'upstream',
-        billingNote: null,
-        latencyMs: 10,
-        generationTimeMs: 10,
-        createdAt: new Date(),
-      },
+      completedRequest({ requestId: id, tenantId: tenant_id, apiKeyId: api_key_id }, new Date()),
       { charge, cost: 100, shortfall: 0 },
     ),
   );

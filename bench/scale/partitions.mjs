@@ -23,6 +23,8 @@ import { QUICK_HOLD, QUICK_SETTLE } from '../../dist/src/core/ledger/quick-state
 import { migrateDatabase } from '../../dist/src/platform/database/migrate-database.js';
 import { startEmbeddedPostgres } from '../../dist/src/platform/database/embedded-postgres.js';
 import { mintRequestId } from '../../dist/src/platform/http/request-id.js';
+import { completedRequest, SHARED } from './completed-request.mjs';
+import { seconds, timed } from './timing.mjs';
 
 const LOCK_LIMIT_MS = 1_000;
 const REQUESTS_PER_SECOND = 100;
@@ -201,25 +203,9 @@ class Load {
     const request_id = this.isOfNow ? mintRequestId() : randomUUID();
     const settle = this.isOfNow ? QUICK_SETTLE : SETTLE_OF_BEFORE;
     const created_at = new Date();
-    const shared = { endpoint: 'chat', model: 'vendor/model', provider: 'vendor', streamed: false };
-    const hold = { request_id, tenant_id, api_key_id, amount: 500, ...shared, created_at };
+    const hold = { request_id, tenant_id, api_key_id, amount: 500, ...SHARED, created_at };
     const charge = { modelCharge: 1 + (number % 400), byokPlatformFee: 0, managedToolFee: 0 };
-    const log = {
-      requestId: request_id,
-      tenantId: tenant_id,
-      apiKeyId: api_key_id,
-      ...shared,
-      outcome: 'completed',
-      errorType: null,
-      finishReason: 'stop',
-      trafficMode: 'shared',
-      usage: { inputTokens: 10, outputTokens: 5 },
-      usageSource: 'upstream',
-      billingNote: null,
-      latencyMs: 10,
-      generationTimeMs: 10,
-      createdAt: created_at,
-    };
+    const ids = { requestId: request_id, tenantId: tenant_id, apiKeyId: api_key_id };
     await pool.query({
       ...QUICK_HOLD,
       values: [
@@ -228,7 +214,11 @@ class Load {
         this.instance,
       ],
     });
-    const row = toLogRow(log, { charge, cost: charge.modelCharge, shortfall: 0 });
+    const row = toLogRow(completedRequest(ids, created_at), {
+      charge,
+      cost: charge.modelCharge,
+      shortfall: 0,
+    });
     await pool.query({
       ...settle,
       values: [JSON.stringify([{ tenant_id, credits: 0 }]), [request_id], JSON.stringify([row])],
@@ -301,16 +291,6 @@ async function findFaults() {
     if (rowCount > 0) faults.push(`${rowCount} × ${name}`);
   }
   return faults;
-}
-
-async function timed(work) {
-  const startMs = performance.now();
-  await work();
-  return performance.now() - startMs;
-}
-
-function seconds(ms) {
-  return (ms / 1_000).toFixed(1);
 }
 
 try {

@@ -13,7 +13,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { DataSource } from 'typeorm';
 import { MIGRATIONS } from '../../dist/src/app/migrations.js';
@@ -33,6 +32,7 @@ import { RequestLogGroupsReader } from '../../dist/src/core/ledger/request-log/r
 import { RequestLogOverTenantsReader } from '../../dist/src/core/ledger/request-log/request-log-over-tenants.reader.js';
 import { RequestLogReader } from '../../dist/src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRollUpService } from '../../dist/src/core/ledger/request-log/request-log-roll-up.service.js';
+import { seconds, timed } from './timing.mjs';
 
 /** Of which nothing was archived. */
 const archive = new RequestLogArchive(new ArchiveBucket({ s3: undefined }));
@@ -128,7 +128,7 @@ async function measure(database, tenantId, keys) {
     reader.pageOfTenant(tenantId, filters, { limit: 100, offset });
   const groups = (grouping, range) => analytics.groupsOfTenant(tenantId, grouping, range);
   const requestGroups = new RequestLogGroupsReader(database, archive);
-  const overTenants = new RequestLogOverTenantsReader(database);
+  const overTenants = new RequestLogOverTenantsReader(database, archive);
   const any = (groupBy, range, filters = {}, tenant = tenantId) => {
     const isOverTenants = groupBy.includes('tenant');
     const dimensions = readDimensions(groupBy, { isOverTenants });
@@ -253,14 +253,4 @@ async function measureExport(database, tenantId) {
     `CSV of ${lines} lines in ${seconds(ms)} s, ${grownMb.toFixed(0)} MB more${isFlat ? '' : '  WRONG'}`,
   );
   return isFlat;
-}
-
-async function timed(work) {
-  const startMs = performance.now();
-  await work();
-  return performance.now() - startMs;
-}
-
-function seconds(ms) {
-  return (ms / 1_000).toFixed(1);
 }

@@ -2,43 +2,7 @@
  * What a run does, made from its seed alone: which requests are sent in whose name and what befalls them,
  * and which faults hit the processes, when and for how long.
  */
-
-/** The same numbers for the same seed: a failing run can be run again. */
-export class Random {
-  #state;
-
-  constructor(seed) {
-    this.#state = seed | 0;
-  }
-
-  /** A fraction from 0 up to, but not including, 1. */
-  next() {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  below(end) {
-    return Math.floor(this.next() * end);
-  }
-
-  between(least, most) {
-    return least + this.next() * (most - least);
-  }
-
-  pick(items) {
-    return items[this.below(items.length)];
-  }
-
-  shuffle(items) {
-    for (let index = items.length - 1; index > 0; index--) {
-      const other = this.below(index + 1);
-      [items[index], items[other]] = [items[other], items[index]];
-    }
-    return items;
-  }
-}
+import { Random } from '../../seeded-random.mjs';
 
 /** How a vendor spoils an answer: see troubled-vendor.mjs. */
 export const VENDOR_TROUBLES = [
