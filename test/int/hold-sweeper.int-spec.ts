@@ -12,6 +12,7 @@ import {
   connectLedger,
   createTenant,
   holdOperation,
+  logRowOf,
   settleOperation,
   snapshot,
   type TestLedger,
@@ -70,13 +71,7 @@ async function account() {
   return snapshot(testDatabase.database, tenant.tenantId);
 }
 
-async function logRow(requestId: string): Promise<Record<string, unknown>> {
-  const { rows } = await testDatabase.database.query(
-    'SELECT * FROM request_logs WHERE request_id = $1',
-    [requestId],
-  );
-  return rows[0] as Record<string, unknown>;
-}
+const logRow = (requestId: string) => logRowOf(testDatabase.database, requestId);
 
 const sweep = () => sweeper.sweepNow({ assumeOthersDead: false });
 
@@ -99,7 +94,7 @@ describe('HoldSweeperService.sweepNow', () => {
       entries: 1_000,
       logged: { rows: 2, cost: 0 },
     });
-    const row = await logRow(operations[0]!.requestId);
+    const row = (await logRow(operations[0]!.requestId))!;
     expect(row).toMatchObject({
       tenant_id: tenant.tenantId,
       api_key_id: tenant.apiKeyId,

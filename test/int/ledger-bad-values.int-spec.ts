@@ -6,6 +6,8 @@ import {
   createTenant,
   holdOperation,
   logDraft,
+  logRowOf,
+  openHold,
   settleOperation,
   snapshot,
   type TestLedger,
@@ -27,20 +29,8 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Holds credits and returns the request's id. */
-async function open(tenant: TestTenant, amount: number): Promise<string> {
-  const operation = holdOperation(tenant, amount);
-  expect(await ledger.store.hold(operation)).toEqual({ admitted: true });
-  return operation.requestId;
-}
-
-async function logRow(requestId: string): Promise<Record<string, unknown> | undefined> {
-  const { rows } = await testDatabase.database.query(
-    'SELECT * FROM request_logs WHERE request_id = $1',
-    [requestId],
-  );
-  return rows[0];
-}
+const open = (tenant: TestTenant, amount: number) => openHold(ledger, tenant, amount);
+const logRow = (requestId: string) => logRowOf(testDatabase.database, requestId);
 
 describe('bad values', () => {
   it('stores text that PostgreSQL refuses, next to other rows', async () => {

@@ -9,6 +9,8 @@ import {
   createTenant,
   holdOperation,
   logDraft,
+  logRowOf,
+  openHold,
   settleOperation,
   snapshot,
   type TestLedger,
@@ -32,20 +34,8 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Holds credits and returns the request's id. */
-async function open(tenant: TestTenant, amount: number): Promise<string> {
-  const operation = holdOperation(tenant, amount);
-  expect(await store.hold(operation)).toEqual({ admitted: true });
-  return operation.requestId;
-}
-
-async function logRow(requestId: string): Promise<Record<string, unknown> | undefined> {
-  const { rows } = await testDatabase.database.query(
-    'SELECT * FROM request_logs WHERE request_id = $1',
-    [requestId],
-  );
-  return rows[0];
-}
+const open = (tenant: TestTenant, amount: number) => openHold(ledger, tenant, amount);
+const logRow = (requestId: string) => logRowOf(testDatabase.database, requestId);
 
 async function entriesOf(requestId: string): Promise<{ kind: string; amount: number }[]> {
   const { rows } = await testDatabase.database.query<{ kind: string; amount: number }>(

@@ -203,3 +203,26 @@ export async function brokenAccounts(
   );
   return rows;
 }
+
+/** Has credits held. @returns the request's id */
+export async function openHold(
+  { store }: Pick<TestLedger, 'store'>,
+  tenant: TestTenant,
+  amount: number,
+): Promise<string> {
+  const operation = holdOperation(tenant, amount);
+  const outcome = await store.hold(operation);
+  if (!outcome.admitted) throw new Error(`${amount} credits were not held`);
+  return operation.requestId;
+}
+
+/** The whole log row of a request, if it has one. */
+export async function logRowOf(
+  database: Database,
+  requestId: string,
+): Promise<Record<string, unknown> | undefined> {
+  const { rows } = await database.query('SELECT * FROM request_logs WHERE request_id = $1', [
+    requestId,
+  ]);
+  return rows[0];
+}
