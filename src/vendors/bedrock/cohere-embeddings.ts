@@ -1,6 +1,7 @@
 import type { EmbeddingInput } from '../../canonical/work-request.js';
 import { countCodePoints } from '../../canonical/prompt-size.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
+import { parseAnswerJson } from '../dialects/answer-json.js';
 import { textsOf } from '../dialects/embeddings/embedding-items.js';
 import { readFloats } from '../dialects/embeddings/read-embeddings-answer.js';
 import { UpstreamError, unreadable, unsupported } from '../upstream-error.js';
@@ -52,12 +53,7 @@ export function encodeCohereBatches(input: EmbeddingInput, modelId: string): Coh
  * @throws UpstreamError `unreadable`
  */
 export function readCohereVectors(bytes: Buffer, count: number): (readonly number[])[] {
-  let body: unknown;
-  try {
-    body = JSON.parse(bytes.toString('utf8'));
-  } catch (error) {
-    throw new UpstreamError({ failure: 'unreadable', message: 'no JSON' }, { cause: error });
-  }
+  const body = parseAnswerJson(bytes.toString('utf8'), 'an answer');
   const given = isJsonObject(body) ? body.embeddings : undefined;
   // Where types of vectors were asked for, each type has its own list.
   const vectors: unknown = isJsonObject(given) ? given.float : given;

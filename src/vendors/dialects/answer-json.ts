@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { unreadable } from '../upstream-error.js';
+import { assertReadable } from './answer-size.js';
 
 /** No answer of any model comes near; a larger count is a broken one. */
 const MAX_TOKENS = 1_000_000_000;
@@ -9,9 +10,10 @@ const MAX_TOKENS = 1_000_000_000;
  *
  * @param what what it should be, for the log: `an answer`, `a chunk`
  * @param status with which the vendor answered, where the failure is to say so
- * @throws UpstreamError `unreadable` for what is not JSON
+ * @throws UpstreamError `unreadable` for what is not JSON, or too much of it
  */
 export function parseAnswerJson(text: string, what: string, status?: number): unknown {
+  assertReadable(text, what, status);
   try {
     return JSON.parse(text);
   } catch (error) {

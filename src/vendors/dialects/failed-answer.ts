@@ -3,7 +3,7 @@ import { CallAbortedError, type UpstreamResponse } from '../transport/upstream-r
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { MediaFailedError } from '../media-work.js';
 import { UpstreamError } from '../upstream-error.js';
-import { listOf } from './answer-json.js';
+import { listOf, parseAnswerJson } from './answer-json.js';
 
 /** Shorter ones are stand-ins for servers that need no key, and may be any word. */
 const MIN_KEY_LENGTH = 8;
@@ -76,7 +76,8 @@ export async function readFailedAnswer(
 ): Promise<UpstreamError> {
   let body: unknown;
   try {
-    body = JSON.parse((await response.readAll(MAX_ERROR_BYTES)).toString('utf8'));
+    const text = (await response.readAll(MAX_ERROR_BYTES)).toString('utf8');
+    body = parseAnswerJson(text, 'an error');
   } catch (error) {
     if (error instanceof CallAbortedError) throw error;
     // A proxy's HTML page, say, or one that breaks off: the status has to do.

@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
+import { parseAnswerJson } from './answer-json.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import { type UpstreamError, unreadable } from '../upstream-error.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
@@ -158,19 +159,14 @@ export function isUnstreamed({ headers }: Pick<UpstreamResponse, 'headers'>): bo
  *
  * @param classify reads the body of an error
  * @throws CallAbortedError when nobody waits for it any more
- * @throws UpstreamError when it breaks off
+ * @throws UpstreamError when it breaks off, or is no JSON
  */
 export async function readUnstreamed(
   response: UpstreamResponse,
   classify: (body: JsonObject) => UpstreamError,
 ): Promise<UpstreamError> {
   const text = (await response.readAll(MAX_ERROR_BYTES)).toString('utf8');
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return unreadable('JSON that is none instead of a stream');
-  }
+  const body = parseAnswerJson(text, 'JSON instead of a stream');
   const first: unknown = Array.isArray(body) ? body[0] : body;
   return isJsonObject(first) && first.error != null
     ? classify(first)

@@ -3,8 +3,8 @@ import { PromptMeter } from '../../canonical/prompt-size.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { textsOf } from '../dialects/embeddings/embedding-items.js';
 import { readFloats } from '../dialects/embeddings/read-embeddings-answer.js';
-import { UpstreamError, unreadable } from '../upstream-error.js';
-import { objectOf, isCount } from '../dialects/answer-json.js';
+import { unreadable } from '../upstream-error.js';
+import { objectOf, isCount, parseAnswerJson } from '../dialects/answer-json.js';
 
 /** Limits of one call; Gemini's embedding models take a single text. */
 const MAX_TEXTS = 250;
@@ -66,12 +66,7 @@ export function encodeVertexBatches(
  * @throws UpstreamError `unreadable`
  */
 export function readVertexPredictions(bytes: Buffer, count: number): VertexPredictions {
-  let body: unknown;
-  try {
-    body = JSON.parse(bytes.toString('utf8'));
-  } catch (error) {
-    throw new UpstreamError({ failure: 'unreadable', message: 'no JSON' }, { cause: error });
-  }
+  const body = parseAnswerJson(bytes.toString('utf8'), 'an answer');
   const predictions: unknown = isJsonObject(body) ? body.predictions : undefined;
   if (!Array.isArray(predictions) || predictions.length !== count) {
     throw unreadable(`not the ${count} vectors asked for`);

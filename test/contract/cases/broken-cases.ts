@@ -70,6 +70,16 @@ export const BROKEN_CASES: readonly ContractCase[] = [
     },
   },
   {
+    name: 'JSON that nests deeper than any reader goes',
+    only: 'whole',
+    async run(bench) {
+      const reply = bench.vendor.whole(SHORT);
+      const deep = `{"x":${'['.repeat(100_000)}${']'.repeat(100_000)},`;
+      const body = Buffer.from(reply.body.toString().replace('{', deep));
+      expectBroken(await bench.replied({ ...reply, body }, false));
+    },
+  },
+  {
     name: 'garbage',
     async run(bench, streamed) {
       const reply = bench.spell(SHORT, streamed);

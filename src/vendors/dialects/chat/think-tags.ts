@@ -2,7 +2,7 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import { UpstreamError } from '../../upstream-error.js';
-import { objectsOf } from '../answer-json.js';
+import { objectsOf, parseAnswerJson } from '../answer-json.js';
 import { cutFrames, eventData, normalizeFrames } from '../event-text.js';
 import type { EventStreamReader } from '../read-event-stream.js';
 
@@ -103,7 +103,7 @@ export function splitThinking(bytes: Buffer): Buffer {
   if (!bytes.includes(OPEN)) return bytes;
   let answer: unknown;
   try {
-    answer = JSON.parse(bytes.toString('utf8'));
+    answer = parseAnswerJson(bytes.toString('utf8'), 'an answer');
   } catch {
     // Whoever reads it says so.
     return bytes;
@@ -175,7 +175,7 @@ export class ThinkTagReader implements EventStreamReader {
     if (data === '' || data === '[DONE]') return frame;
     let chunk: unknown;
     try {
-      chunk = JSON.parse(data);
+      chunk = parseAnswerJson(data, 'a chunk');
     } catch {
       return frame;
     }

@@ -167,6 +167,15 @@ describe(ToolCallAssembler.name, () => {
     expect(assemble(piece(0, 'a', 'f', args))).toEqual([{ id: 'a', name: 'f', arguments: '{}' }]);
   });
 
+  it('finds the call of an id among forty thousand without looking at each', () => {
+    const assembler = new ToolCallAssembler(0);
+    const events: CanonicalEvent[] = [];
+    const startedMs = performance.now();
+    for (let at = 0; at < 40_000; at++) assembler.push(piece(0, `c${at}`, 'f', '{}'), events);
+    expect(events).toHaveLength(80_000);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+  });
+
   it('refuses a call that never gets a name', () => {
     expect(() => assemble(piece(0, 'a', undefined, '{}'))).toThrow('a tool call without a name');
   });

@@ -28,6 +28,8 @@ interface OpenCall {
 export class ToolCallAssembler {
   private readonly calls: OpenCall[] = [];
   private readonly byWireIndex = new Map<number, OpenCall>();
+  /** The last call of each of the server's ids. */
+  private readonly byWireId = new Map<string, OpenCall>();
   private readonly ids = new Set<string>();
 
   constructor(private readonly choice: number) {}
@@ -82,7 +84,10 @@ export class ToolCallAssembler {
         ? this.findWithoutIndex(wireId, name)
         : this.findByIndex(wireIndex, wireId, name);
     const found = call ?? this.open();
-    found.wireId ??= wireId;
+    if (found.wireId === undefined && wireId !== undefined) {
+      found.wireId = wireId;
+      this.byWireId.set(wireId, found);
+    }
     if (wireIndex !== undefined) this.byWireIndex.set(wireIndex, found);
     return found;
   }
@@ -98,7 +103,7 @@ export class ToolCallAssembler {
     if (wireId === undefined || known.wireId === undefined || wireId === known.wireId) return known;
     // The index is that of another call: either it is used for all calls, or the id is made anew
     // for every piece. Only the first piece of a call brings a name.
-    return this.findById(wireId) ?? (name === undefined ? known : undefined);
+    return this.byWireId.get(wireId) ?? (name === undefined ? known : undefined);
   }
 
   private findWithoutIndex(
@@ -107,13 +112,9 @@ export class ToolCallAssembler {
   ): OpenCall | undefined {
     const last = this.calls.at(-1);
     if (wireId === undefined) return name === undefined ? last : undefined;
-    const known = this.findById(wireId);
+    const known = this.byWireId.get(wireId);
     if (known) return name === undefined || (known.name ?? name) === name ? known : undefined;
     return name === undefined ? last : undefined;
-  }
-
-  private findById(wireId: string): OpenCall | undefined {
-    return this.calls.findLast((call) => call.wireId === wireId);
   }
 
   private open(): OpenCall {

@@ -1,6 +1,7 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { UpstreamError, unreadable } from '../../upstream-error.js';
+import { parseAnswerJson } from '../answer-json.js';
 import { classifyStreamError } from './classify-converse-error.js';
 import {
   ConverseAnswerReader,
@@ -212,11 +213,7 @@ function blockOf({ contentBlockIndex }: JsonObject): number {
 }
 
 function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    throw unreadable('an event that is no JSON');
-  }
+  return parseAnswerJson(body.toString('utf8'), 'an event');
 }
 
 /** A message of the binary event stream. */

@@ -7,7 +7,7 @@ import {
   readConverseUsage,
   readStopSequence,
 } from './converse-answer-reader.js';
-import { objectOf } from '../answer-json.js';
+import { objectOf, parseAnswerObject } from '../answer-json.js';
 
 /**
  * The events of a whole answer of `Converse`, as if it had been streamed.
@@ -18,7 +18,7 @@ export function decodeConverseAnswer(
   bytes: Buffer,
   options: ConverseAnswerOptions,
 ): CanonicalEvent[] {
-  const answer = parse(bytes);
+  const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer');
   const message = isJsonObject(answer.output) ? answer.output.message : undefined;
   const content = isJsonObject(message) ? message.content : undefined;
   if (!Array.isArray(content)) throw unreadable('an answer without a message');
@@ -81,14 +81,4 @@ function readReasoning(
       : []),
     ...reader.blockStop(index),
   ];
-}
-
-function parse(bytes: Buffer): JsonObject {
-  try {
-    const answer: unknown = JSON.parse(bytes.toString('utf8'));
-    if (isJsonObject(answer)) return answer;
-  } catch {
-    // Falls through: there is nothing to add about what is no JSON.
-  }
-  throw unreadable('an answer that is no JSON object');
 }
