@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import { OpenedAnswer } from './opened-answer.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import { OpenedAnswer, pullToContent } from './opened-answer.js';
 
 const text = (text: string): CanonicalEvent => ({ type: 'text', choice: 0, text });
 
@@ -27,7 +28,7 @@ function answerOf(held: CanonicalEvent[], ...steps: (CanonicalEvent | Error)[]) 
       toError: (failure: unknown) => new Error(`told: ${String(failure)}`),
     }),
   );
-  return { answer: new OpenedAnswer(begin), begin, left, complete };
+  return { answer: new OpenedAnswer(begin), begin, left, complete, rest };
 }
 
 describe(OpenedAnswer.name, () => {
@@ -71,5 +72,41 @@ describe(OpenedAnswer.name, () => {
     await answer.return();
     expect((await answer.next()).done).toBe(true);
     expect(begin).not.toHaveBeenCalled();
+  });
+
+  it('lets everybody else have a turn when thousands of events are there at once', async () => {
+    const { answer } = answerOf([], ...Array.from({ length: 5_000 }, () => text('a')));
+    let count = 0;
+    let countInTurn: number | undefined;
+    setImmediate(() => {
+      countInTurn = count;
+    });
+    while (!(await answer.next()).done) count++;
+    expect(count).toBe(5_000);
+    expect(countInTurn).toBeLessThan(1_000);
+  });
+});
+
+describe(pullToContent.name, () => {
+  const counted: CanonicalEvent = { type: 'usage', usage: NO_USAGE, isPartial: true };
+  const prelude = (bytes: number): CanonicalEvent => ({
+    type: 'relay',
+    dialect: 'chat',
+    bytes: Buffer.alloc(bytes),
+    hasContent: false,
+    outputCharacters: 0,
+  });
+
+  it.each<[string, CanonicalEvent, number]>([
+    ['counts and nothing else', counted, 1_000],
+    ['preludes and nothing else', prelude(8), 1_000],
+    ['preludes of 8 MB', prelude(8 * 1024 * 1024), 9],
+  ])('holds only so much of a vendor who sends %s', async (_name, event, count) => {
+    const sent = Array.from({ length: 2_000 }, () => event);
+    const held: CanonicalEvent[] = [];
+    const rest = answerOf([], ...sent, text('a')).rest;
+    await pullToContent(rest, held);
+    expect(held).toHaveLength(count);
+    expect((await rest.next()).value).toEqual(event);
   });
 });

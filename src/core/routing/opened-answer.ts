@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   isContent,
   type CanonicalEvent,
@@ -10,6 +11,16 @@ import { FREE } from '../../canonical/exact-pricing.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import type { Plan, PlannedRoute } from './plan.js';
+
+/** After so many events everybody else has a turn: all of them may be there at once, a hundred thousand of them. */
+const EVENTS_PER_TURN = 256;
+
+/**
+ * An answer that has brought so much and no content has begun all the same, or a vendor who goes on so would fill
+ * the memory. A relayed response may repeat its instructions first, twice.
+ */
+const MOST_HELD_EVENTS = 1_000;
+const MOST_HELD_BYTES = 64 * 1024 * 1024;
 
 const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
@@ -32,6 +43,7 @@ export interface BegunAnswer<Event> {
 export class OpenedAnswer<Event = CanonicalEvent> implements AsyncIterableIterator<Event> {
   private answer: BegunAnswer<Event> | undefined;
   private nextHeld = 0;
+  private pulls = 0;
   private isOver = false;
   private readonly onResult = (result: IteratorResult<Event>): IteratorResult<Event> => {
     if (result.done) {
@@ -53,6 +65,15 @@ export class OpenedAnswer<Event = CanonicalEvent> implements AsyncIterableIterat
   }
 
   next(): Promise<IteratorResult<Event>> {
+    return ++this.pulls % EVENTS_PER_TURN === 0 ? this.pullAfterTurn() : this.pull();
+  }
+
+  private async pullAfterTurn(): Promise<IteratorResult<Event>> {
+    await nextTurn();
+    return this.pull();
+  }
+
+  private pull(): Promise<IteratorResult<Event>> {
     if (this.isOver) return Promise.resolve(OVER);
     const { answer } = this;
     if (!answer) return this.start();
@@ -82,20 +103,24 @@ export class OpenedAnswer<Event = CanonicalEvent> implements AsyncIterableIterat
       this.isOver = true;
       throw error;
     }
-    return this.next();
+    return this.pull();
   }
 }
 
-/** Pulls events up to the first content. @throws UpstreamError where there is none */
+/** Pulls events up to the first content, or to what is too much without any. @throws UpstreamError where there is none */
 export async function pullToContent<Event extends CanonicalEvent | WorkEvent<unknown>>(
   events: AsyncIterator<Event>,
   held: Event[],
 ): Promise<void> {
+  let bytes = 0;
   for (;;) {
     const next = await events.next();
     if (next.done) throw new UpstreamError({ failure: 'unreadable', message: 'an empty answer' });
-    held.push(next.value);
-    if (isContent(next.value)) return;
+    const { value } = next;
+    held.push(value);
+    if (isContent(value)) return;
+    if (value.type === 'relay') bytes += value.bytes.length;
+    if (held.length >= MOST_HELD_EVENTS || bytes > MOST_HELD_BYTES) return;
   }
 }
 
