@@ -11,6 +11,8 @@ export interface UsageBounds {
   readonly inputTokens?: number;
   /** Of all choices together. */
   readonly outputTokens?: number;
+  /** 0 where the vendor was not asked to search. */
+  readonly webSearches?: number;
   readonly videoSeconds?: number;
   /** What the gateway measured of the audio that was sent, in milliseconds. */
   readonly measuredAudioMs?: number | undefined;

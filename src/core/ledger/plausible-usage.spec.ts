@@ -51,7 +51,7 @@ describe(fillUsage.name, () => {
 });
 
 describe(capUsage.name, () => {
-  const text = { inputTokens: 1_000, outputTokens: 100 };
+  const text = { inputTokens: 1_000, outputTokens: 100, webSearches: 100 };
 
   it.each([undefined, {}, text])('gives usage within %j back as it is', (bounds) => {
     const usage = used({ inputTokens: 1_000, outputTokens: 100, cacheReadTokens: 1_000 });
@@ -99,6 +99,15 @@ describe(capUsage.name, () => {
     );
     expect(usage).toMatchObject({ inputTokens: 101_000, webSearches: 100 });
     expect(cappedFields).toEqual(['webSearches', 'inputTokens']);
+  });
+
+  it('counts no searches where none was asked for, and so no further reading of the prompt', () => {
+    const { usage } = capUsage(
+      used({ inputTokens: 1_000_000, webSearches: 7 }),
+      'upstream',
+      routeOf({ ...text, webSearches: 0 }),
+    );
+    expect(usage).toMatchObject({ inputTokens: 1_000, webSearches: 0 });
   });
 
   it('caps video at twice what was asked for', () => {

@@ -1,5 +1,4 @@
 import type { Logger } from '@nestjs/common';
-import { MAX_SEARCHES } from '../../canonical/canonical-request.js';
 import type { Usage, UsageSource } from '../../canonical/usage.js';
 import type { BillableRoute, UsageBounds } from '../../canonical/billable-route.js';
 import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
@@ -49,7 +48,7 @@ export function capUsage(
   { bounds, pricing }: Pick<BillableRoute, 'bounds' | 'pricing'>,
 ): ReadUsage & { cappedFields: (keyof Usage)[] | undefined } {
   if (bounds === undefined) return { usage, source, cappedFields: undefined };
-  const webSearches = Math.min(usage.webSearches, MAX_SEARCHES);
+  const webSearches = atMost(usage.webSearches, bounds.webSearches);
   // Each search is followed by another reading of the whole prompt, and vendors count them all.
   const inputTokens = atMost(usage.inputTokens, bounds.inputTokens, 1 + webSearches);
   const outputTokens = atMost(usage.outputTokens, bounds.outputTokens);

@@ -117,12 +117,18 @@ describe(configuredRoutes.name, () => {
       select(fields, {}, [model])[0].bounds;
 
     it('is the model’s context and its output, for each choice', () => {
-      expect(boundsOf({})).toEqual({ inputTokens: 1_000, outputTokens: 100 });
-      expect(boundsOf({ n: 3 })).toEqual({ inputTokens: 1_000, outputTokens: 300 });
+      expect(boundsOf({})).toMatchObject({ inputTokens: 1_000, outputTokens: 100 });
+      expect(boundsOf({ n: 3 })).toMatchObject({ inputTokens: 1_000, outputTokens: 300 });
     });
 
     it('is not less for a caller’s own limit, which the vendor may have ignored', () => {
       expect(boundsOf({ max_tokens: 5 })).toMatchObject({ outputTokens: 100 });
+    });
+
+    it('are no searches where none was asked for, else as many as one answer can run', () => {
+      expect(boundsOf({})).toMatchObject({ webSearches: 0 });
+      const searching = { ...bounded, pricing: { ...bounded.pricing, web_search: '0.01' } };
+      expect(boundsOf({ web_search_options: {} }, searching)).toMatchObject({ webSearches: 100 });
     });
 
     it('is the context where the model’s output has no limit of its own', () => {

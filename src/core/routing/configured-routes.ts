@@ -1,4 +1,5 @@
 import type { UsageBounds } from '../../canonical/billable-route.js';
+import { MAX_SEARCHES } from '../../canonical/canonical-request.js';
 import { estimateTokens } from '../../canonical/prompt-size.js';
 import type { Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
@@ -186,10 +187,11 @@ function planRoute(
 function boundsOf(request: RoutableRequest, model: Model, ceiling: Usage): UsageBounds {
   const { context_length: context, max_completion_tokens: maxOutput } = model;
   if (isTextRequest(request)) {
-    const { choices, maxOutputTokens = 0 } = request;
+    const { choices, maxOutputTokens = 0, webSearch } = request;
     return {
       inputTokens: Math.max(context, ceiling.inputTokens),
       outputTokens: (maxOutput ?? Math.max(context, maxOutputTokens)) * choices,
+      webSearches: webSearch ? MAX_SEARCHES : 0,
     };
   }
   const { items = 1, measuredAudioMs, longestAudioMs } = request;
