@@ -74,6 +74,16 @@ describe(OpenedAnswer.name, () => {
     expect(begin).not.toHaveBeenCalled();
   });
 
+  it('breaks off what goes on beyond what any model can write', async () => {
+    const part = text('x'.repeat(1024 * 1024));
+    const { answer, left, complete } = answerOf([], ...Array.from({ length: 20 }, () => part));
+    for (let count = 0; count < 16; count++) await answer.next();
+    await expect(answer.next()).rejects.toThrow('more than 16777216 characters');
+    expect(left).toHaveBeenCalledTimes(1);
+    expect(complete).not.toHaveBeenCalled();
+    expect((await answer.next()).done).toBe(true);
+  });
+
   it('lets everybody else have a turn when thousands of events are there at once', async () => {
     const { answer } = answerOf([], ...Array.from({ length: 5_000 }, () => text('a')));
     let count = 0;

@@ -5,7 +5,7 @@ import {
   type RouteEvent,
   type WorkEvent,
 } from '../../canonical/canonical-event.js';
-import { UpstreamError } from '../../vendors/upstream-error.js';
+import { UpstreamError, unreadable } from '../../vendors/upstream-error.js';
 import type { CachedAnswer } from './cache/cached-answer.js';
 import { FREE } from '../../canonical/exact-pricing.js';
 import { NO_USAGE } from '../../canonical/usage.js';
@@ -21,6 +21,9 @@ const EVENTS_PER_TURN = 256;
  */
 const MOST_HELD_EVENTS = 1_000;
 const MOST_HELD_BYTES = 64 * 1024 * 1024;
+
+/** Of a translated answer: what any model can write in one is a third of it, and some callers' dialects repeat it at the end. */
+const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
@@ -40,15 +43,21 @@ export interface BegunAnswer<Event> {
  * iterator by hand, because a generator would cost each piece of a stream three turns of the
  * microtask queue where this one takes one.
  */
-export class OpenedAnswer<Event = CanonicalEvent> implements AsyncIterableIterator<Event> {
+export class OpenedAnswer<
+  Event extends CanonicalEvent | WorkEvent<unknown> = CanonicalEvent,
+> implements AsyncIterableIterator<Event> {
   private answer: BegunAnswer<Event> | undefined;
   private nextHeld = 0;
   private pulls = 0;
+  private characters = 0;
   private isOver = false;
   private readonly onResult = (result: IteratorResult<Event>): IteratorResult<Event> => {
     if (result.done) {
       this.isOver = true;
       this.answer!.complete();
+    } else if ('text' in result.value) {
+      this.characters += result.value.text.length;
+      if (this.characters > MOST_CHARACTERS) this.breakOff();
     }
     return result;
   };
@@ -92,6 +101,11 @@ export class OpenedAnswer<Event = CanonicalEvent> implements AsyncIterableIterat
     this.isOver = true;
     await this.answer?.rest.return?.();
     return OVER;
+  }
+
+  private breakOff(): never {
+    this.answer!.rest.return?.().catch(() => undefined);
+    return this.onFailure(unreadable(`more than ${MOST_CHARACTERS} characters`));
   }
 
   private async start(): Promise<IteratorResult<Event>> {
