@@ -12,7 +12,7 @@ class FakeResponse {
   cancelled = 0;
   drained = 0;
 
-  constructor(private readonly pieces: (string | Error)[]) {}
+  constructor(private readonly pieces: (string | Buffer | Error)[]) {}
 
   next(): Promise<IteratorResult<Buffer>> {
     const piece = this.pieces.shift();
@@ -20,7 +20,7 @@ class FakeResponse {
     return Promise.resolve(
       piece === undefined
         ? { done: true, value: undefined }
-        : { done: false, value: Buffer.from(piece) },
+        : { done: false, value: typeof piece === 'string' ? Buffer.from(piece) : piece },
     );
   }
 
@@ -54,10 +54,13 @@ class LetterReader implements EventStreamReader {
   }
 }
 
-function read(response: FakeResponse): AsyncIterableIterator<CanonicalEvent> {
+function read(
+  response: FakeResponse,
+  reader: EventStreamReader = new LetterReader(),
+): AsyncIterableIterator<CanonicalEvent> {
   return readEventStream(
     response as unknown as UpstreamResponse,
-    new LetterReader(),
+    reader,
     (failure) => new Error(`told: ${(failure as Error).message}`, { cause: failure }),
   );
 }
@@ -99,6 +102,20 @@ describe(readEventStream.name, () => {
     await events.return?.();
     expect(response.cancelled).toBe(1);
     expect((await events.next()).done).toBe(true);
+  });
+
+  it('gives up on what goes on without bringing anything', async () => {
+    const comments = Buffer.alloc(16 * 1024 * 1024, ':');
+    const response = new FakeResponse(Array<Buffer>(20).fill(comments));
+    const pushed: Buffer[] = [];
+    const reader: EventStreamReader = {
+      failure: undefined,
+      push: (piece) => (pushed.push(piece) === 4 ? [text('a')] : []),
+      end: () => [],
+    };
+    expect(await pull(read(response, reader))).toBe('a told: 134217728 bytes without an event');
+    expect(pushed).toHaveLength(4 + 9);
+    expect(response.cancelled).toBe(1);
   });
 
   it('takes nothing else for an event stream', () => {

@@ -5,6 +5,8 @@ import { type UpstreamError, unreadable } from '../upstream-error.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
 const MAX_ERROR_BYTES = 256 * 1024;
+/** Twice the longest event: who sends more that stands for nothing, such as comments or signatures, will go on so. */
+const MAX_VAIN_BYTES = 128 * 1024 * 1024;
 
 /** How one stream is read: passed on to a caller of the same dialect, or translated. */
 export interface EventStreamReader {
@@ -46,6 +48,8 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
   /** True when what is gathered are the last events. */
   private isEnding = false;
   private isOver = false;
+  /** Bytes since the last event. */
+  private vainBytes = 0;
 
   constructor(
     private readonly response: UpstreamResponse,
@@ -92,8 +96,11 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
       throw this.fail(error);
     }
     this.nextEvent = 0;
-    if (this.events.length === 0) return this.proceed();
-    return this.take();
+    this.vainBytes = this.events.length === 0 ? this.vainBytes + result.value.length : 0;
+    if (this.vainBytes > MAX_VAIN_BYTES) {
+      return this.refuse(unreadable(`${MAX_VAIN_BYTES} bytes without an event`));
+    }
+    return this.events.length === 0 ? this.proceed() : this.take();
   };
 
   /** The next of those that are gathered. They are let go of with the last one, as the next may be long in coming. */
