@@ -55,4 +55,8 @@ describe(redactKeyLike.name, () => {
   ])('makes %j %j', (text, hidden) => {
     expect(redactKeyLike(text)).toBe(hidden);
   });
+
+  it('stands what an error in a stream may say', () => {
+    expect(redactKeyLike(`sk-${'a'.repeat(30_000_000)}`)).toBe('[redacted]');
+  });
 });

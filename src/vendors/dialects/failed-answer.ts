@@ -57,6 +57,8 @@ const OPERATOR_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 410]
 const SERVER_STATUSES: ReadonlySet<number> = new Set([409, 425, 498]);
 
 const MAX_ERROR_BYTES = 256 * 1024;
+/** An error within a stream may be longer, and a key of some MB is too long for the pattern. */
+const MAX_TEXT = 256 * 1024;
 
 /** How a dialect reads a failed answer; `body` is undefined where it is no JSON. */
 export type ClassifyError = (
@@ -124,7 +126,7 @@ export function isPromptTooLong(message: string): boolean {
 
 /** A vendor's text without whatever in it is spelled like a key. */
 export function redactKeyLike(text: string): string {
-  return text.replace(KEY_LIKE, '[redacted]');
+  return text.slice(0, MAX_TEXT).replace(KEY_LIKE, '[redacted]');
 }
 
 /**
