@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { bedrockVendor, CREDENTIALS } from '../../../test/contract/vendors/bedrock.vendor.js';
+import {
+  bedrockVendor,
+  CREDENTIALS,
+  eventMessage,
+} from '../../../test/contract/vendors/bedrock.vendor.js';
 import type { Reply, ScriptedAnswer } from '../../../test/contract/contract-vendor.js';
 import { chatRequest } from '../../../test/support/chat-requests.js';
 import {
@@ -218,6 +222,15 @@ describe(BedrockAdapter.name, () => {
     const { events, connections } = generate(send(reply), { stream: true });
     await expect(collectEvents(events)).rejects.toMatchObject({ failure: 'unreadable' });
     expect(connections).toHaveLength(1);
+  });
+
+  it('gives up on a signature without end', async () => {
+    const signature = 'x'.repeat(9_000_000);
+    const delta = { contentBlockIndex: 0, delta: { reasoningContent: { signature } } };
+    const piece = eventMessage('contentBlockDelta', delta);
+    const body = Buffer.concat(Array<Buffer>(15).fill(piece));
+    const { events } = generate(send({ ...streamed, body }), { stream: true });
+    await expect(collectEvents(events)).rejects.toMatchObject({ failure: 'unreadable' });
   });
 
   it('calls an answer without its end cut', async () => {

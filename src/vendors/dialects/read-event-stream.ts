@@ -97,9 +97,8 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
     }
     this.nextEvent = 0;
     this.vainBytes = this.events.length === 0 ? this.vainBytes + result.value.length : 0;
-    if (this.vainBytes > MAX_VAIN_BYTES) {
-      return this.refuse(unreadable(`${MAX_VAIN_BYTES} bytes without an event`));
-    }
+    const failure = failureOfVain(this.vainBytes);
+    if (failure) return this.refuse(failure);
     return this.events.length === 0 ? this.proceed() : this.take();
   };
 
@@ -143,6 +142,12 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
     this.nextEvent = 0;
     this.response.cancel();
   }
+}
+
+/** What is wrong with a stream that has brought so many bytes since its last event; undefined: nothing. */
+export function failureOfVain(bytes: number): UpstreamError | undefined {
+  if (bytes <= MAX_VAIN_BYTES) return undefined;
+  return unreadable(`${MAX_VAIN_BYTES} bytes without an event`);
 }
 
 /** @throws UpstreamError `unreadable`, the connection closed, when an answer is no event stream */
