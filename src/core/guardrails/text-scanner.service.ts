@@ -6,7 +6,7 @@ import type { Guardrail } from './guardrail.js';
 import { GuardrailGoneError, ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
 import { PatternScanPool } from './pattern-scan.pool.js';
 import { compileTenantPattern, type TenantPattern } from './guardrail-rule.js';
-import { ScanTurns, type ScanTurn } from './scan-turns.js';
+import { ScanTurns } from './scan-turns.js';
 
 /** Texts to look at, and which part of a larger whole they are. */
 export interface Scan {
@@ -93,15 +93,7 @@ export class TextScanner {
 
   private async scanInTurns(guardrails: readonly Guardrail[], scan: Scan): Promise<ScanOutcome> {
     const outcome = noMatch();
-    for (const guardrail of guardrails) {
-      const turn = this.turns.begin(guardrail.tenantId);
-      if (scan.characters > guardrail.maxLength) outcome.matched.push(guardrail);
-      else if (await anyInSlices(guardrail.finders, scan, outcome, turn)) {
-        outcome.matched.push(guardrail);
-      } else if (guardrail.finders.length > 0 && scan.signal?.aborted) {
-        outcome.unfinished.push(guardrail);
-      }
-    }
+    await this.scanFinders(guardrails, scan, outcome);
     const rest = guardrails.filter(
       (guardrail) =>
         guardrail.patterns.length > 0 &&
@@ -110,6 +102,30 @@ export class TextScanner {
     );
     for (const guardrail of rest) await this.scanPatterns(guardrail, scan, outcome);
     return outcome;
+  }
+
+  private async scanFinders(
+    guardrails: readonly Guardrail[],
+    scan: Scan,
+    outcome: ScanOutcome,
+  ): Promise<void> {
+    let hasTurn = false;
+    for (const guardrail of guardrails) {
+      if (scan.characters > guardrail.maxLength) {
+        outcome.matched.push(guardrail);
+        continue;
+      }
+      const { finders, tenantId } = guardrail;
+      if (finders.length === 0) continue;
+      const nextTurn = async (): Promise<void> => {
+        if (hasTurn && !this.turns.isOver) return;
+        await this.turns.wait(tenantId);
+        hasTurn = true;
+      };
+      if (await anyInSlices(finders, scan, outcome, nextTurn)) outcome.matched.push(guardrail);
+      else if (scan.signal?.aborted) outcome.unfinished.push(guardrail);
+    }
+    if (hasTurn) this.turns.passOn();
   }
 
   private async scanPatterns(
@@ -154,10 +170,9 @@ export class TextScanner {
     limit: number,
     signal: CancelSignal,
   ): Promise<Span[]> {
-    const turn = this.turns.begin(tenantId);
     const searches = [
       ...finders.map((finder) => async (from: number) => {
-        await turn.next();
+        await this.turns.wait(tenantId);
         return finder.find(text, from);
       }),
       ...patterns.map(({ pattern, flags }) => async (from: number) => {
@@ -228,16 +243,15 @@ async function anyInSlices(
   finders: readonly Finder[],
   scan: Scan,
   outcome: ScanOutcome,
-  turn: ScanTurn,
+  nextTurn: () => Promise<void>,
 ): Promise<boolean> {
-  if (finders.length === 0) return false;
   const judge = new Judge(scan, outcome);
   for (const text of scan.texts) {
     for (let start = scan.from ?? 0; start < text.length; start += SLICE_LENGTH) {
       const contextStart = Math.max(0, start - MAX_MATCH_LENGTH);
       const slice = text.slice(contextStart, start + SLICE_LENGTH + MAX_MATCH_LENGTH);
       for (const finder of finders) {
-        await turn.next();
+        await nextTurn();
         if (scan.signal?.aborted) return false;
         const span = finder.find(slice, start - contextStart);
         if (!span) continue;
