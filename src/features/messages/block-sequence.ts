@@ -4,7 +4,7 @@ import {
   spellRedactedData,
   spellSignature,
 } from './message-signatures.js';
-import { isJsonObject } from '../../platform/http/json-body.js';
+import { GrowingObject, isObjectText } from './growing-object.js';
 
 interface Block {
   readonly index: number;
@@ -17,7 +17,7 @@ interface Block {
   /** Events that wait for the blocks before this one to end. */
   waiting: string;
   /** Of a tool call: what there is of its arguments. */
-  arguments: string;
+  readonly arguments: GrowingObject | undefined;
 }
 
 /**
@@ -26,10 +26,10 @@ interface Block {
  * several calls by turns: what follows waits for that long, at most to the answer's end.
  */
 export class BlockSequence {
-  /** Blocks that have not ended; the first one is open. */
   private readonly blocks: Block[] = [];
+  /** How many of them have ended; the one behind those is open. */
+  private ended = 0;
   private readonly toolCalls = new Map<number, Block>();
-  private count = 0;
   private written = '';
 
   get callsTools(): boolean {
@@ -64,15 +64,16 @@ export class BlockSequence {
     const block = this.toolCalls.get(index);
     // Of a block that has ended the arguments were whole.
     if (!block || text === '' || block.state === 'ended') return '';
-    block.arguments += text;
+    block.arguments?.push(text);
     this.delta(block, `{"type":"input_json_delta","partial_json":${JSON.stringify(text)}}`);
-    if (text.trimEnd().endsWith('}')) this.advance();
+    if (block.arguments?.isWhole) this.advance();
     return this.take();
   }
 
   /** Ends every block. */
   end(): string {
-    for (const block of this.blocks.splice(0)) {
+    while (this.ended < this.blocks.length) {
+      const block = this.blocks[this.ended]!;
       this.open(block);
       this.stop(block);
     }
@@ -81,7 +82,7 @@ export class BlockSequence {
 
   private last(type: Block['type']): Block | undefined {
     const block = this.blocks.at(-1);
-    return block?.type === type && !block.isSigned ? block : undefined;
+    return block?.type === type && block.state !== 'ended' && !block.isSigned ? block : undefined;
   }
 
   private sign(block: Block | undefined, signature: string): void {
@@ -98,13 +99,13 @@ export class BlockSequence {
 
   private begin(type: Block['type'], fields: object): Block {
     const block: Block = {
-      index: this.count++,
+      index: this.blocks.length,
       type,
       opening: JSON.stringify({ type, ...fields }),
       state: 'waiting',
       isSigned: false,
       waiting: '',
-      arguments: '',
+      arguments: type === 'tool_use' ? new GrowingObject() : undefined,
     };
     this.blocks.push(block);
     this.advance();
@@ -114,12 +115,11 @@ export class BlockSequence {
   /** Ends blocks that are done and have a successor; opens the one that is first then. */
   private advance(): void {
     for (;;) {
-      const [block, next] = this.blocks;
+      const block = this.blocks[this.ended];
       if (!block) return;
       this.open(block);
-      if (!next) return;
-      if (block.type === 'tool_use' && !isObjectText(block.arguments)) return;
-      this.blocks.shift();
+      if (block === this.blocks.at(-1)) return;
+      if (block.arguments && !block.arguments.isWhole) return;
       this.stop(block);
     }
   }
@@ -132,6 +132,7 @@ export class BlockSequence {
       `"index":${block.index},"content_block":${block.opening}`,
     );
     this.written += block.waiting;
+    block.waiting = '';
   }
 
   private delta(block: Block, delta: string): void {
@@ -142,6 +143,7 @@ export class BlockSequence {
 
   private stop(block: Block): void {
     block.state = 'ended';
+    this.ended++;
     this.written += event('content_block_stop', `"index":${block.index}`);
   }
 
@@ -165,13 +167,4 @@ function event(type: string, members: string): string {
 export function toToolInput(args: string): string {
   if (args.trim() === '') return '{}';
   return isObjectText(args) ? args : JSON.stringify({ INVALID_JSON: args });
-}
-
-/** Whether the text is one whole JSON object. */
-function isObjectText(text: string): boolean {
-  try {
-    return isJsonObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }
