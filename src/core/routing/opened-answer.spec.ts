@@ -84,6 +84,16 @@ describe(OpenedAnswer.name, () => {
     expect((await answer.next()).done).toBe(true);
   });
 
+  it('breaks off tool calls without end', async () => {
+    const id = 'a'.repeat(1_000);
+    const call: CanonicalEvent = { type: 'tool_call', choice: 0, index: 0, id, name: 'f' };
+    const { answer } = answerOf([], ...Array.from({ length: 20_000 }, () => call));
+    const readAll = async () => {
+      for await (const _ of answer);
+    };
+    await expect(readAll()).rejects.toThrow('more than 16777216 characters');
+  });
+
   it('lets everybody else have a turn when thousands of events are there at once', async () => {
     const { answer } = answerOf([], ...Array.from({ length: 5_000 }, () => text('a')));
     let count = 0;

@@ -24,6 +24,8 @@ const MOST_HELD_BYTES = 64 * 1024 * 1024;
 
 /** Of a translated answer: what any model can write in one is a third of it, and some callers' dialects repeat it at the end. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
+/** What a tool call counts beside its id and name: it is kept, however short those are. */
+const CHARACTERS_OF_CALL = 64;
 
 const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
@@ -55,8 +57,8 @@ export class OpenedAnswer<
     if (result.done) {
       this.isOver = true;
       this.answer!.complete();
-    } else if ('text' in result.value) {
-      this.characters += result.value.text.length;
+    } else {
+      this.characters += charactersOf(result.value);
       if (this.characters > MOST_CHARACTERS) this.breakOff();
     }
     return result;
@@ -169,4 +171,9 @@ export function replay<Event extends CanonicalEvent | WorkEvent<unknown>>(
 /** A kept answer is all there from the beginning. */
 function nothing(): AsyncIterator<never, undefined> {
   return { next: () => Promise.resolve({ done: true, value: undefined }) };
+}
+
+function charactersOf(event: CanonicalEvent | WorkEvent<unknown>): number {
+  if ('text' in event) return event.text.length;
+  return event.type === 'tool_call' ? CHARACTERS_OF_CALL + event.id.length + event.name.length : 0;
 }
