@@ -23,21 +23,43 @@ export interface CutText {
  * from within one. The end stands nowhere before in the text, so it can only be found in one place.
  */
 export function cutTail(text: string): CutText {
+  if (text.length <= LEAST_TAIL) return { said: '', tail: text };
+  const repeated = longestRepeatedEnd(withSingleSpaces(text));
   for (let length = LEAST_TAIL; length < text.length; length *= 2) {
     const at = cutBefore(text, text.length - length);
     if (at === 0) break;
     const tail = text.slice(at);
-    if (tail.trim() !== '' && standsOnce(tail.trimStart(), text)) {
+    if (tail.trim() !== '' && withSingleSpaces(tail.trimStart()).length > repeated) {
       return { said: text.slice(0, at), tail };
     }
   }
   return { said: '', tail: text };
 }
 
-/** Whatever the white space in it, since that may be another where it is said again. */
-function standsOnce(end: string, text: string): boolean {
-  const [sought, whole] = [end, text].map((words) => words.replace(/\s+/gu, ' '));
-  return whole!.indexOf(sought!) === whole!.length - sought!.length;
+/** A text is the same whatever the white space in it, since that may be another where it is said again. */
+function withSingleSpaces(text: string): string {
+  return text.replace(/\s+/gu, ' ');
+}
+
+/**
+ * Length of the longest end of a text that stands before in it, too. As in the search of Knuth, Morris and
+ * Pratt, read from the end: looking for an end of a text that repeats itself would take the square of its length.
+ */
+function longestRepeatedEnd(text: string): number {
+  const lastIndex = text.length - 1;
+  /** By place, from the end: how much of the text's end stands right behind it. */
+  const repeated = new Int32Array(text.length);
+  let longest = 0;
+  for (let place = 1, length = 0; place <= lastIndex; place++) {
+    const character = text.charCodeAt(lastIndex - place);
+    while (length > 0 && character !== text.charCodeAt(lastIndex - length)) {
+      length = repeated[length - 1]!;
+    }
+    if (character === text.charCodeAt(lastIndex - length)) length++;
+    repeated[place] = length;
+    longest = Math.max(longest, length);
+  }
+  return longest;
 }
 
 /** The nearest place at or before `index` where a text may be cut; 0: none. */

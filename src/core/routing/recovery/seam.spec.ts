@@ -46,6 +46,32 @@ describe(cutTail, () => {
   });
 });
 
+describe('an answer that repeats itself', () => {
+  it('is cut in time that grows with its length', () => {
+    const same = 'a'.repeat(400_000);
+    const startedMs = performance.now();
+    expect(cutTail(`${same}b${same}`).tail).toHaveLength(2 ** 19);
+    // Looking for each end took more than that.
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
+  });
+
+  it('is not compared from each place to its end', () => {
+    const text = `${'a'.repeat(100_000)} and that was the end of it`;
+    const seam = new Seam(text, cutTail(text).tail);
+    const startedMs = performance.now();
+    expect(seam.push('a'.repeat(100_000))).toBe('');
+    // That took the square of its length.
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    expect(seam.isUnjoined).toBe(true);
+  });
+
+  it('is not gone on with by blanks without end', () => {
+    const seam = new Seam('It was a dark night', ' dark night');
+    for (let count = 0; count < 10_000; count++) seam.push(' ');
+    expect(seam.isUnjoined).toBe(true);
+  });
+});
+
 describe(Seam, () => {
   const random = new SeededRandom(22);
   const next = () => random.next();

@@ -1,5 +1,11 @@
 const SPACE = /\s/u;
 const SPACES = /\s+/uy;
+/**
+ * Characters that are compared, and places from which what is said may go on: a text that repeats itself
+ * could be said again from any place in it, which would take the square of its length. Beyond, it is given up.
+ */
+const MOST_COMPARED = 5_000_000;
+const MOST_PLACES = 1_000_000;
 const LINE_BREAK = /[\n\r\u2028\u2029]/u;
 
 /** How far what was said has been found to repeat the text, from one place in it. */
@@ -20,6 +26,7 @@ export class Seam {
   /** The end of it, which has not been compared yet. */
   private fresh = '';
   private repeated = 0;
+  private compared = 0;
   /** Undefined before any character was said; none left: it was something else. */
   private repetitions: Repetition[] | undefined;
   private state: 'open' | 'joined' | 'unjoined';
@@ -52,12 +59,15 @@ export class Seam {
   /** Takes the next piece of what the route says. @returns what of it is new */
   push(piece: string): string {
     if (this.state !== 'open') return this.state === 'joined' ? piece : '';
+    if (piece === '') return '';
     this.heard += piece;
     this.fresh += piece;
     this.repetitions ??= this.begin();
-    if (!this.repetitions) return '';
+    if (this.isTooMuch()) this.state = 'unjoined';
+    if (!this.repetitions || this.state !== 'open') return '';
     for (const repetition of this.repetitions) {
       const end = this.follow(repetition);
+      if (end === undefined && this.isTooMuch()) break;
       if (end === undefined) continue;
       this.state = 'joined';
       const fresh = this.fresh.slice(end);
@@ -65,9 +75,13 @@ export class Seam {
       return fresh;
     }
     this.repetitions = this.repetitions.filter(({ heardAt }) => heardAt >= 0);
-    if (this.repetitions.length === 0) this.state = 'unjoined';
+    if (this.repetitions.length === 0 || this.isTooMuch()) this.state = 'unjoined';
     else this.forgetCompared(this.repetitions);
     return '';
+  }
+
+  private isTooMuch(): boolean {
+    return this.compared > MOST_COMPARED || (this.repetitions?.length ?? 0) > MOST_PLACES;
   }
 
   private forgetCompared(repetitions: readonly Repetition[]): void {
@@ -80,11 +94,15 @@ export class Seam {
   private begin(): Repetition[] | undefined {
     const { text, fresh, tail } = this;
     const heardAt = fresh.length - fresh.trimStart().length;
+    this.compared += heardAt;
     const first = fresh[heardAt];
     if (first === undefined) return undefined;
     const found: Repetition[] = [];
     const last = text.length - (tail.trimStart().length || tail.length);
-    for (let textAt = text.indexOf(first); textAt !== -1 && textAt <= last;) {
+    for (
+      let textAt = text.indexOf(first);
+      textAt !== -1 && textAt <= last && found.length <= MOST_PLACES;
+    ) {
       found.push({ textAt, heardAt });
       textAt = text.indexOf(first, textAt + 1);
     }
@@ -100,6 +118,7 @@ export class Seam {
       if (isSpace) {
         const written = spacesAt(text, textAt);
         const spoken = spacesAt(heard, heardAt);
+        this.compared += written.length + spoken.length;
         const isTextOver = textAt + written.length === text.length;
         if (isTextOver && spoken.startsWith(written)) return heardAt + written.length;
         // There may be more of it.
@@ -108,6 +127,7 @@ export class Seam {
         repetition.textAt += written.length;
         repetition.heardAt += spoken.length;
       } else {
+        this.compared++;
         if (text[textAt] !== heard[heardAt]) break;
         repetition.textAt++;
         repetition.heardAt++;
