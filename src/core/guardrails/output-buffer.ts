@@ -27,6 +27,8 @@ interface Choice {
   length: number;
   codePoints: number;
   readonly channels: Map<string, Channel>;
+  /** Those with text that has not been looked at. */
+  readonly unscanned: Set<Channel>;
 }
 
 interface HeldEvent {
@@ -54,6 +56,8 @@ export interface ScanWindow {
 export class OutputBuffer {
   private held: HeldEvent[] = [];
   private readonly choices = new Map<number, Choice>();
+  /** That of the latest text; nothing has changed in the others. */
+  private latest: Choice | undefined;
   private readonly names: string[] = [];
 
   add(event: CanonicalEvent): void {
@@ -72,26 +76,26 @@ export class OutputBuffer {
     choice.length += event.text.length;
     choice.codePoints += countCodePoints(event.text);
     channel.lastAt = choice.length;
+    if (event.text !== '') choice.unscanned.add(channel);
+    this.latest = choice;
     this.held.push({ event, choice, channel, end: channel.length });
   }
 
-  /** What has to be looked at before more can be passed on. */
+  /** What has to be looked at before more can be passed on; all of it is, each time that something was added. */
   windowsToScan(): ScanWindow[] {
+    const { latest: choice } = this;
     const windows: ScanWindow[] = [];
-    for (const choice of this.choices.values()) {
-      for (const channel of choice.channels.values()) {
-        const unscanned = channel.length - channel.scannedTo;
-        const isDue = channel.length > MAX_MATCH_LENGTH && unscanned >= SCAN_EVERY;
-        if (isDue || (unscanned > 0 && hasStopped(channel, choice))) {
-          windows.push(windowOf(channel, choice));
-        }
-      }
+    for (const channel of choice?.unscanned ?? []) {
+      const unscanned = channel.length - channel.scannedTo;
+      const isDue = channel.length > MAX_MATCH_LENGTH && unscanned >= SCAN_EVERY;
+      if (isDue || hasStopped(channel, choice!)) windows.push(windowOf(channel, choice!));
     }
     return windows;
   }
 
   /** @param undecidedFrom in the window's text */
   noteScan({ channel, start }: ScanWindow, undecidedFrom: number): void {
+    this.latest?.unscanned.delete(channel);
     channel.scannedTo = channel.length;
     channel.undecidedFrom = start + undecidedFrom;
     channel.tail = channel.tail.slice(-(MAX_MATCH_LENGTH + CONTEXT));
@@ -128,7 +132,7 @@ export class OutputBuffer {
   private choiceOf(index: number): Choice {
     let choice = this.choices.get(index);
     if (!choice) {
-      choice = { length: 0, codePoints: 0, channels: new Map() };
+      choice = { length: 0, codePoints: 0, channels: new Map(), unscanned: new Set() };
       this.choices.set(index, choice);
     }
     return choice;
