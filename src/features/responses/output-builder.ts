@@ -104,7 +104,7 @@ export class OutputBuilder {
     const part = message.item.content[at] as OutputTextPart;
     const pieces = logprobsOf(logprobs);
     part.text += text;
-    if (pieces.length > 0) part.logprobs.push(...pieces);
+    for (const piece of pieces) part.logprobs.push(piece);
     this.emit('response.output_text.delta', () => {
       const logprobsJson = pieces.length === 0 ? '[]' : JSON.stringify(pieces);
       return `${placeJson(message, at)},${deltaJson(text)},"logprobs":${logprobsJson}`;

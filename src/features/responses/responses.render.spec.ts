@@ -47,6 +47,14 @@ describe(ResponsesStreamRenderer.name, () => {
     ]);
   });
 
+  it('takes however many probabilities a vendor sends at once', () => {
+    const logprobs = { content: Array.from({ length: 200_000 }, () => 1) };
+    const said: CanonicalEvent = { type: 'text', choice: 0, text: 'a', logprobs };
+    expect(streamOf([said, finish(), settled]).at(-1)).toMatchObject({
+      type: 'response.completed',
+    });
+  });
+
   it('streams text in the documented order', () => {
     const events = streamOf([text('Hel'), text('lo'), finish(), settled]);
     expect(events.map(({ type }) => type)).toEqual([

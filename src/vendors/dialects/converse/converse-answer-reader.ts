@@ -53,8 +53,10 @@ export class ConverseAnswerReader {
 
   /** @param data base64 */
   redactedReasoning(block: number, data: string): CanonicalEvent[] {
-    const pieces = this.redacted.get(block) ?? [];
-    this.redacted.set(block, [...pieces, Buffer.from(data, 'base64')]);
+    const piece = Buffer.from(data, 'base64');
+    const pieces = this.redacted.get(block);
+    if (pieces) pieces.push(piece);
+    else this.redacted.set(block, [piece]);
     return [];
   }
 
@@ -97,7 +99,7 @@ export class ConverseAnswerReader {
     ]);
     const events = [...open].flatMap((block) => this.blockStop(block));
     if (!this.hasJson) {
-      events.push(...this.heldTexts.map((text) => ({ type: 'text', choice: 0, text }) as const));
+      for (const text of this.heldTexts) events.push({ type: 'text', choice: 0, text });
     }
     const mapped = mapFinishReason('converse', reason);
     // The call that carries the text is no call to the caller.

@@ -9,6 +9,7 @@ import {
   stop,
 } from '../../../../test/support/converse-stream.js';
 import { readAll } from '../../../../test/support/read-converse-stream.js';
+import { decodeConverseAnswer } from './decode-converse-answer.js';
 import { ConverseStreamDecoder } from './converse-stream-decoder.js';
 
 describe(`${ConverseStreamDecoder.name} with a tool that carries the answer`, () => {
@@ -59,6 +60,18 @@ describe(`${ConverseStreamDecoder.name} with a tool that carries the answer`, ()
   it('falls back on what was said when it is not called', () => {
     const events = readAll([start, text('I '), text('cannot.'), stop('end_turn')], { jsonTool });
     expect(events).toEqual([begun, said('I '), said('cannot.'), finished('stop')]);
+  });
+
+  it('falls back on it however many pieces it came in', () => {
+    const pieces = Array.from({ length: 200_000 }, () => 'I ');
+    const content = pieces.map((piece) => ({ text: piece }));
+    const answer = { output: { message: { content } }, stopReason: 'end_turn' };
+    const events = decodeConverseAnswer(Buffer.from(JSON.stringify(answer)), {
+      signatureIssuer: 'maker',
+      redactedIssuer: 'maker-redacted',
+      jsonTool,
+    });
+    expect(events).toHaveLength(pieces.length + 2);
   });
 
   it('says so when the answer was cut by its limit', () => {

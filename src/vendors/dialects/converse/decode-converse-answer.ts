@@ -25,12 +25,13 @@ export function decodeConverseAnswer(
   const reader = new ConverseAnswerReader(options);
   const events: CanonicalEvent[] = [{ type: 'start' }];
   for (const [index, block] of content.entries()) {
-    if (isJsonObject(block)) events.push(...readBlock(block, index, reader));
+    if (!isJsonObject(block)) continue;
+    for (const event of readBlock(block, index, reader)) events.push(event);
   }
   if (typeof answer.stopReason !== 'string') {
     throw new UpstreamError({ failure: 'cut', message: 'an answer without a stop reason' });
   }
-  events.push(...reader.stop(answer.stopReason, readStopSequence(answer)));
+  for (const event of reader.stop(answer.stopReason, readStopSequence(answer))) events.push(event);
   const usage = readConverseUsage(answer.usage);
   if (usage) events.push({ type: 'usage', usage });
   return events;
