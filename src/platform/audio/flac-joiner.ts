@@ -24,6 +24,9 @@ export class FlacJoiner implements AudioJoiner {
   private state: 'mark' | 'blocks' | 'frames' = 'mark';
   /** Behind it the current frame's end has been looked for in vain. */
   private searched = 0;
+  /** Checksum of the current frame's first bytes, and how many those are. */
+  private checksum = 0;
+  private summed = 0;
   private frame: FlacFrameHeader | undefined;
   private hasFrames = false;
 
@@ -127,11 +130,19 @@ export class FlacJoiner implements AudioJoiner {
       this.searched = next;
       const header = readFlacFrame(this.rest, next);
       if (header === 'short') break;
-      if (header && isWholeFlacFrame(this.rest.subarray(0, next))) return this.takeFrame(next);
+      if (header && this.isWholeTo(next)) return this.takeFrame(next);
       this.searched = next + 1;
     }
     if (this.rest.length > MAX_FRAME_BYTES) throw new AudioFormatError('a FLAC frame without end');
     return undefined;
+  }
+
+  /** Whether the current frame may end there; asked of ever later places, as all may be a header's likeness. */
+  private isWholeTo(end: number): boolean {
+    const sumAt = end - 2;
+    this.checksum = crc16(this.rest.subarray(this.summed, sumAt), this.checksum);
+    this.summed = sumAt;
+    return this.checksum === this.rest.readUInt16BE(sumAt);
   }
 
   private readFrame(): boolean {
@@ -154,6 +165,8 @@ export class FlacJoiner implements AudioJoiner {
     this.rest = this.rest.subarray(length);
     this.frame = undefined;
     this.searched = 0;
+    this.checksum = 0;
+    this.summed = 0;
     this.hasFrames = true;
     return renumbered;
   }
@@ -252,8 +265,8 @@ function crc8(bytes: Buffer): number {
   return value;
 }
 
-function crc16(bytes: Buffer): number {
-  let value = 0;
+/** @param value of the bytes before */
+function crc16(bytes: Buffer, value = 0): number {
   for (const byte of bytes) value = ((value << 8) & 0xffff) ^ CRC16[(value >> 8) ^ byte]!;
   return value;
 }

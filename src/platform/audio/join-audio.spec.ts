@@ -127,6 +127,22 @@ describe(joinAudio.name, () => {
     await expect(joined(format, [cut])).rejects.toBeInstanceOf(AudioFormatError);
   });
 
+  it('looks for the end of a FLAC frame in time that grows with it', async () => {
+    const piece = await pieceOf('flac', 1);
+    let start = 4;
+    for (let isLast = false; !isLast; start += 4 + piece.readUIntBE(start + 1, 3)) {
+      isLast = (piece[start]! & 0x80) !== 0;
+    }
+    const likeness = piece.subarray(start, start + 16);
+    const frame = Buffer.concat(Array.from({ length: 40_000 }, () => likeness));
+    const startedMs = performance.now();
+    await expect(
+      joined('flac', [Buffer.concat([piece.subarray(0, start), frame])]),
+    ).rejects.toThrow(AudioFormatError);
+    // Summing up all of it at each header took 20 s.
+    expect(performance.now() - startedMs).toBeLessThan(4_000);
+  });
+
   it('refuses pieces of different formats', async () => {
     const [first, second] = await twoPieces('wav');
     const other = Buffer.from(second!);
