@@ -28,7 +28,9 @@ describe(GrowingObject.name, () => {
     let parsed: unknown;
     try {
       parsed = JSON.parse(text);
-    } catch {}
+    } catch {
+      parsed = undefined;
+    }
     const expected = typeof parsed === 'object' && !Array.isArray(parsed);
     expect(isWhole(text)).toBe(expected);
     expect(isWhole(...text)).toBe(expected);
