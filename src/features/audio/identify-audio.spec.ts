@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -35,6 +35,15 @@ function mp3ThatClaims(frames: number, ...others: Buffer[]): Buffer {
   table.writeUInt32BE(1, 25);
   table.writeUInt32BE(frames, 29);
   return Buffer.concat([table, ...others]);
+}
+
+const spoken = (name: string): Promise<Buffer> =>
+  readFile(new URL(`../../../test/fixtures/speech/${name}`, import.meta.url));
+
+/** A file that says the length of its first piece and goes on with its sound so many times more. */
+async function thatGoesOn(name: string, soundAt: number, times: number): Promise<Buffer> {
+  const file = await spoken(name);
+  return Buffer.concat([file, ...Array.from({ length: times }, () => file.subarray(soundAt))]);
 }
 
 describe(identifyAudio.name, () => {
@@ -127,12 +136,33 @@ describe(identifyAudio.name, () => {
     expect(Math.abs((await lengthOf('a.mp3', file))! - 100 * FRAME_MS)).toBeLessThan(2);
   });
 
+  it('does not count Ogg of which some is no Opus', async () => {
+    const file = await spoken('piece-1.opus');
+    const other = Buffer.from(file.subarray(0, 47));
+    other.write('\x01vorbis', 28, 'latin1');
+    const { isLengthClaimed } = await identify('a.ogg', Buffer.concat([file, other]));
+    expect(isLengthClaimed).toBe(true);
+  });
+
   it('takes FLAC for no shorter than its bytes can be played', async () => {
     // A second, it says, of what is 32,000 bytes a second before it is packed.
     const length = (await lengthOf('a.flac', flacThatClaims(16_000, 3_200_000)))!;
     expect(length).toBeGreaterThan(90_000);
     expect(length).toBeLessThan(101_000);
     expect(await lengthOf('a.flac', flacThatClaims(160_000, 200_000))).toBe(10_000);
+  });
+
+  it.each([
+    ['piece-1.opus', 137],
+    ['piece-1.flac', 8_288],
+  ])('takes %s for as long as its sound, whatever it says', async (name, soundAt) => {
+    const once = await identify(name, await spoken(name));
+    expect(once).toMatchObject({ isLengthClaimed: false });
+    expect(Math.abs(once.durationMs! - 470)).toBeLessThan(30);
+    const often = await identify(name, await thatGoesOn(name, soundAt, 99));
+    expect(often.isLengthClaimed).toBe(false);
+    expect(often.durationMs).toBeGreaterThan(45_000);
+    expect(often.durationMs).toBeLessThan(52_000);
   });
 
   it.each<[string, Buffer, boolean]>([

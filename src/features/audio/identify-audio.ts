@@ -5,7 +5,7 @@ import {
   sniffAudioContainer,
   type AudioContainer,
 } from '../../platform/audio/audio-formats.js';
-import { measureAudioFile } from '../../platform/audio/measure-audio.js';
+import { measureAudioFile, type MeasuredLength } from '../../platform/audio/measure-audio.js';
 import { readWaveHeader, waveLengthMs } from '../../platform/audio/wave-file.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { ReceivedFile } from '../../platform/http/receive-form.js';
@@ -15,9 +15,6 @@ const MAX_NAME_LENGTH = 100;
 
 /** Recordings made as they were streamed need not say how long they are. */
 const MAY_LACK_LENGTH: ReadonlySet<AudioContainer> = new Set(['mp4', 'ogg', 'webm']);
-
-/** Containers whose sound is counted; of others a header that may be forged says the length. */
-const COUNTED: ReadonlySet<AudioContainer> = new Set(['mp3', 'wav']);
 
 /**
  * What an uploaded file is, by what it holds rather than by what it is called.
@@ -34,15 +31,15 @@ export async function identifyAudio(file: ReceivedFile): Promise<UploadedAudio> 
     throw refuse('The file is no audio that is taken here: flac, mp3, mp4, m4a, ogg, wav or webm.');
   }
   const fileName = nameOf(file.fileName, container);
-  const durationMs =
+  const length =
     container === 'wav'
       ? measureWave(head, sizeBytes)
       : await measureAudioFile(path, container, sizeBytes);
-  if (durationMs === undefined && !MAY_LACK_LENGTH.has(container)) {
+  if (length === undefined && !MAY_LACK_LENGTH.has(container)) {
     throw refuse(`The file is called ${container} audio and holds none that can be read.`);
   }
   const { contentType } = AUDIO_CONTAINERS[container];
-  const isLengthClaimed = durationMs !== undefined && !COUNTED.has(container);
+  const { ms: durationMs, isClaimed: isLengthClaimed = false } = length ?? {};
   return { path, sizeBytes, fileName, contentType, durationMs, isLengthClaimed };
 }
 
@@ -56,9 +53,10 @@ function nameOf(fileName: string, container: AudioContainer): string {
   throw refuse(`The file is called .${extension} and holds ${container} audio.`);
 }
 
-function measureWave(head: Buffer, sizeBytes: number): number | undefined {
+function measureWave(head: Buffer, sizeBytes: number): MeasuredLength | undefined {
   const wave = readWaveHeader(head);
-  return wave && waveLengthMs(wave, sizeBytes);
+  const ms = wave && waveLengthMs(wave, sizeBytes);
+  return ms === undefined ? undefined : { ms, isClaimed: false };
 }
 
 async function readHead(path: string): Promise<Buffer> {

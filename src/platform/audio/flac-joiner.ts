@@ -1,12 +1,13 @@
 import { AudioFormatError, type AudioJoiner } from './audio-joiner.js';
+import {
+  crc8,
+  crcTable,
+  NUMBER_OFFSET,
+  readFlacFrame,
+  type FlacFrameHeader,
+} from './flac-frames.js';
 
-const NUMBER_OFFSET = 4;
-
-const MAX_HEADER_BYTES = 16;
-
-const CRC8 = table(8, 0x07);
-
-const CRC16 = table(16, 0x8005);
+const CRC16 = crcTable(16, 0x8005);
 
 const STREAMINFO_BYTES = 34;
 const BLOCK_HEADER_BYTES = 4;
@@ -178,38 +179,6 @@ function readShortFrame(bytes: Buffer): FlacFrameHeader | undefined {
   return header === 'short' ? undefined : header;
 }
 
-/** Where the parts of a frame's header lie, and what is needed of them. */
-interface FlacFrameHeader {
-  /** Bytes of the header, its checksum included. */
-  length: number;
-  /** Samples of one channel. */
-  blockSize: number;
-  /** Where the frame's number ends; it begins at byte 4. */
-  numberEnd: number;
-}
-
-/** A frame's header at the offset; `short` where more bytes are needed, undefined where none is. */
-function readFlacFrame(bytes: Buffer, offset: number): FlacFrameHeader | 'short' | undefined {
-  if (bytes.length - offset < MAX_HEADER_BYTES) return 'short';
-  const header = bytes.subarray(offset, offset + MAX_HEADER_BYTES);
-  if (header[0] !== 0xff || (header[1]! & 0xfe) !== 0xf8) return undefined;
-  const sizeCode = header[2]! >> 4;
-  const rateCode = header[2]! & 15;
-  const channelCode = header[3]! >> 4;
-  if (sizeCode === 0 || rateCode === 15 || channelCode > 10 || (header[3]! & 1) === 1) {
-    return undefined;
-  }
-  const numberBytes = numberLength(header[NUMBER_OFFSET]!);
-  if (numberBytes === undefined) return undefined;
-  const numberEnd = NUMBER_OFFSET + numberBytes;
-  const sizeBytes = sizeCode === 6 ? 1 : sizeCode === 7 ? 2 : 0;
-  const rateBytes = rateCode === 12 ? 1 : rateCode === 13 || rateCode === 14 ? 2 : 0;
-  const length = numberEnd + sizeBytes + rateBytes + 1;
-  if (crc8(header.subarray(0, length - 1)) !== header[length - 1]) return undefined;
-  const given = sizeBytes === 0 ? 0 : header.readUIntBE(numberEnd, sizeBytes) + 1;
-  return { length, numberEnd, blockSize: sizeBytes === 0 ? knownSize(sizeCode) : given };
-}
-
 /** Whether a frame is whole, by the checksum at its end. */
 function isWholeFlacFrame(frame: Buffer): boolean {
   return frame.length > 2 && crc16(frame.subarray(0, -2)) === frame.readUInt16BE(frame.length - 2);
@@ -233,18 +202,6 @@ function renumberFlacFrame(
   return Buffer.concat([body, check]);
 }
 
-function knownSize(code: number): number {
-  if (code === 1) return 192;
-  return code <= 5 ? 576 << (code - 2) : 256 << (code - 8);
-}
-
-/** Numbers are spelled as UTF-8 was once meant to go on, up to 36 bits. */
-function numberLength(first: number): number | undefined {
-  if (first < 0x80) return 1;
-  const ones = Math.clz32(~(first << 24));
-  return ones >= 2 && ones <= 7 ? ones : undefined;
-}
-
 function spellNumber(value: number): Buffer {
   if (value < 0x80) return Buffer.from([value]);
   const bytes: number[] = [];
@@ -259,26 +216,8 @@ function spellNumber(value: number): Buffer {
   return Buffer.from([mark | rest, ...bytes]);
 }
 
-function crc8(bytes: Buffer): number {
-  let value = 0;
-  for (const byte of bytes) value = CRC8[value ^ byte]!;
-  return value;
-}
-
 /** @param value of the bytes before */
 function crc16(bytes: Buffer, value = 0): number {
   for (const byte of bytes) value = ((value << 8) & 0xffff) ^ CRC16[(value >> 8) ^ byte]!;
   return value;
-}
-
-function table(bits: number, polynomial: number): Uint16Array {
-  const top = 1 << (bits - 1);
-  const mask = (1 << bits) - 1;
-  return Uint16Array.from({ length: 256 }, (_, index) => {
-    let value = index << (bits - 8);
-    for (let bit = 0; bit < 8; bit++) {
-      value = (value & top ? (value << 1) ^ polynomial : value << 1) & mask;
-    }
-    return value;
-  });
 }

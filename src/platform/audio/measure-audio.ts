@@ -1,6 +1,7 @@
 import { parseBuffer, parseFile, type IAudioMetadata, type IOptions } from 'music-metadata';
 import type { AudioContainer } from './audio-formats.js';
 import { open } from 'node:fs/promises';
+import { countFlacMs, countOggOpusMs } from './count-sound.js';
 import { isMpegSync, isMpegTable, readMpegFrame } from './mpeg-frames.js';
 
 const WINDOW_BYTES = 1024 * 1024;
@@ -21,21 +22,48 @@ const MAX_VIDEO_BYTES_PER_MS = 2_500;
 /** What frames add to samples that can not be compressed. */
 const FRAMING = 1.05;
 
+/** Encoders fill the last packet up, and say how much of it is sound. */
+const PADDING_MS = 250;
+
+/** How long a file's audio is. */
+export interface MeasuredLength {
+  /** Whole milliseconds, rounded up. */
+  readonly ms: number;
+  /** Whether that is little more than what the file says of itself, and no count of its sound. */
+  readonly isClaimed: boolean;
+}
+
 /**
- * The length of the audio in a file, in whole milliseconds rounded up; undefined when the file does
- * not tell. A header may be forged, so MP3 is measured by its frames, and any other file is no
+ * The length of the audio in a file; undefined when the file does not tell. A header may be forged, so
+ * MP3 is measured by its frames, FLAC and Opus in Ogg are no shorter than theirs, and any other file is no
  * shorter than its bytes take at the highest bit rate of its kind. Not for WAV.
  */
 export async function measureAudioFile(
   path: string,
   container: AudioContainer,
   sizeBytes: number,
-): Promise<number | undefined> {
-  if (container === 'mp3') return measureMpegFile(path);
-  const measured = await measure((options) => parseFile(path, options));
-  if (!measured) return undefined;
-  const leastMs = Math.ceil(sizeBytes / maxBytesPerMs(measured.format));
-  return Math.min(Math.max(measured.ms, leastMs), MAX_MS);
+): Promise<MeasuredLength | undefined> {
+  if (container === 'mp3') {
+    const ms = await measureMpegFile(path);
+    return ms === undefined ? undefined : { ms, isClaimed: false };
+  }
+  const claimed = await measure((options) => parseFile(path, options));
+  const countedMs = await countSound(path, container);
+  if (!claimed) return countedMs === undefined ? undefined : lengthOf(countedMs, false);
+  const leastMs = Math.ceil(sizeBytes / maxBytesPerMs(claimed.format));
+  const ms = Math.max(claimed.ms, leastMs);
+  if (countedMs === undefined) return lengthOf(ms, true);
+  return lengthOf(countedMs > ms + PADDING_MS ? countedMs : ms, false);
+}
+
+function lengthOf(ms: number, isClaimed: boolean): MeasuredLength {
+  return { ms: Math.min(Math.ceil(Number(ms.toFixed(3))), MAX_MS), isClaimed };
+}
+
+/** What a decoder hears of a file, whatever it says of itself; undefined where that is not counted. */
+async function countSound(path: string, container: AudioContainer): Promise<number | undefined> {
+  if (container === 'flac') return countFlacMs(path);
+  return container === 'ogg' ? countOggOpusMs(path) : undefined;
 }
 
 /** The same for audio in memory that a vendor has made, and whose header is believed. */

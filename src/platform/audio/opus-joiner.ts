@@ -1,4 +1,5 @@
 import { AudioFormatError, type AudioJoiner } from './audio-joiner.js';
+import { opusSamples } from './opus-packets.js';
 
 const OGG_CONTINUED = 1;
 
@@ -127,20 +128,6 @@ export class OpusJoiner implements AudioJoiner {
   private write(page: Omit<OggPage, 'length'>): Buffer {
     return writeOggPage(page, this.serial, this.sequence++);
   }
-}
-
-/** Samples of a frame at 48 kHz, by the packet's first five bits. */
-function frameSamples(configuration: number): number {
-  if (configuration < 12) return [480, 960, 1_920, 2_880][configuration & 3]!;
-  if (configuration < 16) return [480, 960][configuration & 1]!;
-  return [120, 240, 480, 960][configuration & 3]!;
-}
-
-/** Samples, at 48 kHz, that a packet of Opus holds, by its first two bytes. */
-function opusSamples(first: number, second: number): number {
-  const code = first & 3;
-  const frames = code === 0 ? 1 : code === 3 ? second & 0x3f : 2;
-  return frames * frameSamples(first >> 3);
 }
 
 /** A page of an Ogg file. */
