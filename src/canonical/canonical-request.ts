@@ -17,6 +17,11 @@ export interface CanonicalRequest {
   readonly choices: number;
   /** The caller's limit on output tokens, if any. */
   readonly maxOutputTokens: number | undefined;
+  /**
+   * A bound of the tokens that the caller predicts an answer to have. Vendors bill as output those that
+   * do not come, too.
+   */
+  readonly predictedTokens?: number;
   /** The caller's name for its own end user, as limits and the log know it; see `readEndUser`. */
   readonly endUser?: string | undefined;
   /** What the prompt measures, for the hold and for estimates. */

@@ -84,6 +84,15 @@ describe(configuredRoutes.name, () => {
       expect(ceiling).toMatchObject({ outputTokens: 7, reasoningTokens: 7 });
     });
 
+    it('adds what is predicted, which is billed as output where it does not come', () => {
+      // 3,000 characters.
+      const prediction = { content: 'x'.repeat(2_986) };
+      expect(ceilingOf({ max_tokens: 7, prediction }).outputTokens).toBe(1_007);
+      expect(ceilingOf({ max_tokens: 7, prediction: null }).outputTokens).toBe(7);
+      expect(ceilingOf({ prediction }, 100_000).outputTokens).toBe(5_096);
+      expect(ceilingOf({ prediction }, 4_500).outputTokens).toBe(4_500);
+    });
+
     it('counts the prompt', () => {
       const messages = [{ role: 'user', content: 'x'.repeat(3_000) }];
       expect(ceilingOf({ messages }).inputTokens).toBeGreaterThanOrEqual(1_000);

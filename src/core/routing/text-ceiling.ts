@@ -24,7 +24,7 @@ export function textCeilingOf(
   model: Model,
   route: PricedWork,
 ): TextCeiling {
-  const { maxOutputTokens, choices, promptSize, webSearch } = request;
+  const { maxOutputTokens, predictedTokens = 0, choices, promptSize, webSearch } = request;
   const { context_length: context, max_completion_tokens: longest } = model;
   const webSearches = webSearch?.most ?? 0;
   const prompt = promptTokensOf(promptSize, model.media_tokens);
@@ -36,8 +36,10 @@ export function textCeilingOf(
   const inputTokens = webSearches === 0 ? lastReading : Math.max(lastReading, readings);
 
   const pricing = pricingOf(route, { inputTokens });
-  const most = maxOutputTokens ?? longest ?? context;
-  const least = maxOutputTokens === undefined ? Math.min(LEAST_OUTPUT_TOKENS, most) : most;
+  const isOpen = maxOutputTokens === undefined;
+  // What was predicted and does not come is billed on top of what comes.
+  const most = isOpen ? (longest ?? context) : maxOutputTokens + predictedTokens;
+  const least = isOpen ? Math.min(LEAST_OUTPUT_TOKENS + predictedTokens, most) : most;
   const output: OutputLimit = {
     choices,
     least,

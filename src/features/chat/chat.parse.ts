@@ -41,6 +41,7 @@ export function parseChat(received: JsonBody): CanonicalRequest {
     stream: value.stream === true,
     choices: value.n ?? 1,
     maxOutputTokens: readMaxOutputTokens(value),
+    predictedTokens: measured.predictedTokens,
     endUser: readEndUser(value.safety_identifier ?? value.user),
     promptSize: measured.size,
     accountBoundParam: measured.accountBoundParam ?? findAccountBoundField(value),

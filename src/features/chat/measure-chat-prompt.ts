@@ -29,6 +29,8 @@ const TOKENS_PER_UNKNOWN = 20_000;
 
 export interface MeasuredPrompt {
   size: PromptSize;
+  /** Of `prediction` alone, which counts in `size` as well. */
+  predictedTokens: number;
   /** The first content part that names a thing in the vendor account. */
   accountBoundParam: AccountBoundParam | undefined;
 }
@@ -40,7 +42,11 @@ export interface MeasuredPrompt {
  */
 export function measureChatPrompt(body: JsonBody<ChatBody>): MeasuredPrompt {
   const meter = new PromptMeter();
-  const measured: MeasuredPrompt = { size: meter.size(), accountBoundParam: undefined };
+  const measured: MeasuredPrompt = {
+    size: meter.size(),
+    predictedTokens: 0,
+    accountBoundParam: undefined,
+  };
   const messages = body.value.messages ?? [];
   for (const [index, message] of messages.entries()) {
     measureMessage(message, `messages.${index}`, meter, measured);
@@ -49,6 +55,11 @@ export function measureChatPrompt(body: JsonBody<ChatBody>): MeasuredPrompt {
   for (const { key, valueStart, valueEnd } of body.members) {
     if (PROMPT_MEMBERS.has(key)) meter.addBytes(valueEnd - valueStart);
     else if (TOOL_MEMBERS.has(key)) meter.addTools(valueEnd - valueStart);
+    if (key === 'prediction' && body.value.prediction != null) {
+      const predicted = new PromptMeter();
+      predicted.addBytes(valueEnd - valueStart);
+      measured.predictedTokens = predicted.size().tokens;
+    }
   }
   measured.size = meter.size();
   return measured;
