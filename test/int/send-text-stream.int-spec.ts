@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sendTextStream } from '../../src/platform/http/send-body.js';
 
@@ -12,11 +12,11 @@ afterEach(() => {
 });
 
 /** Serves one source; `ended` settles when it has been sent, or fails as `sendTextStream` does. */
-async function serve(source: () => AsyncGenerator<string>) {
+async function serve(source: (response: ServerResponse) => AsyncGenerator<string>) {
   let finish: (result: unknown) => void = () => undefined;
   const ended = new Promise<unknown>((resolve) => (finish = resolve));
   server = createServer((_, response) => {
-    sendTextStream(response, { 'Content-Type': 'text/plain' }, source()).then(
+    sendTextStream(response, { 'Content-Type': 'text/plain' }, source(response)).then(
       () => finish('sent'),
       (error: unknown) => {
         if (!response.headersSent) response.writeHead(500).end('failed');
@@ -37,6 +37,17 @@ describe(sendTextStream.name, () => {
     const text = await (await fetch(url)).text();
     expect(text).toBe(Array.from({ length: 50 }, (_, piece) => `${piece},`).join(''));
     expect(await ended).toBe('sent');
+  });
+
+  it('leaves room for others who want to know when a response closes', async () => {
+    let listeners = 0;
+    const { url } = await serve(async function* (response) {
+      yield 'begun';
+      listeners = response.listenerCount('close');
+    });
+    await (await fetch(url)).text();
+    // Node takes more than ten for a leak, and says so.
+    expect(listeners).toBeLessThanOrEqual(1);
   });
 
   it('ends the source soon after the caller has left, and calls that no failure', async () => {
@@ -89,8 +100,7 @@ describe(sendTextStream.name, () => {
       yield 'begun';
       throw failure;
     });
-    const response = await fetch(url);
-    await expect(response.text()).rejects.toThrow();
+    await expect(fetch(url).then((response) => response.text())).rejects.toThrow();
     expect(await ended).toBe(failure);
   });
 });

@@ -1,10 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { codeOf } from '../errors/thrown.js';
-
-/** A caller who takes nothing for so long is cut off. */
-const STALL_LIMIT_MS = 60_000;
+import { drained } from './drained.js';
+import { CallerGoneError } from './read-body.js';
 
 /** Writes a whole JSON answer in one piece, past Express's slower `json()`. */
 export function sendJson(response: ServerResponse, status: number, body: Buffer | object): void {
@@ -45,19 +41,22 @@ export async function sendTextStream(
     response.end();
     return;
   }
-  response.setTimeout(STALL_LIMIT_MS, () => response.destroy());
-  const { value } = first;
-  async function* all(): AsyncGenerator<string> {
-    yield value;
-    yield* pieces;
-  }
   try {
-    await pipeline(Readable.from(all(), { objectMode: true, highWaterMark: 1 }), response);
+    await writePiece(response, first.value);
+    for await (const piece of pieces) await writePiece(response, piece);
+    response.end();
   } catch (error) {
-    if (!isCallerGone(error)) throw error;
+    // Sources may end by failing when their caller leaves.
+    const isCallerGone = response.destroyed || error instanceof CallerGoneError;
+    response.destroy();
+    if (!isCallerGone) throw error;
+  } finally {
+    await pieces.return(undefined);
   }
 }
 
-function isCallerGone(error: unknown): boolean {
-  return codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE';
+/** @throws CallerGoneError when the caller has left or does not read any more */
+async function writePiece(response: ServerResponse, piece: string): Promise<void> {
+  if (response.destroyed) throw new CallerGoneError();
+  if (!response.write(piece)) await drained(response);
 }
