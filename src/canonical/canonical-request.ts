@@ -62,6 +62,8 @@ export interface WebSearch {
 const DEFAULT_SEARCHES = 10;
 /** No vendor runs more searches for one answer. */
 export const MAX_SEARCHES = 100;
+/** What the pages that one search finds add to the prompt, at most. */
+export const TOKENS_PER_SEARCH = 10_000;
 
 /** How often a vendor may search at most, by what the caller says of it. */
 export function searchesWithin(limit: unknown): number {

@@ -143,6 +143,23 @@ describe(AbandonedAnswers.name, () => {
     expect(meter.read().usage).toMatchObject({ inputTokens: 7 });
   });
 
+  it('takes what searches add to the input that a vendor reports at the beginning', async () => {
+    for (const [ceilingTokens, inputTokens] of [
+      [50_000, 3 * 1_000 + 2 * 10_000],
+      [9_000, 9_000],
+      [900, 1_000],
+    ]) {
+      const ceiling = { ...NO_USAGE, inputTokens: ceilingTokens!, outputTokens: 9 };
+      const { request, meter } = answerOf({ ceiling });
+      const usage = { ...NO_USAGE, inputTokens: 1_000, webSearches: 2 };
+      meter.observe({ type: 'usage', usage, isPartial: true });
+      expect(await left.estimate({ caller, request }, meter)).toMatchObject({
+        inputTokens,
+        webSearches: 2,
+      });
+    }
+  });
+
   it('leaves work without generated text at what the request uses', async () => {
     const { request, meter } = answerOf({ workedMs: 10_000, ceiling: NO_USAGE });
     expect(await left.estimate({ caller, request }, meter)).toEqual({

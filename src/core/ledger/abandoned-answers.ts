@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { VendorHandle } from '../../canonical/billable-request.js';
+import { TOKENS_PER_SEARCH } from '../../canonical/canonical-request.js';
 import { countCodePoints, estimateTokens } from '../../canonical/prompt-size.js';
 import { NO_USAGE, UNMEASURED_SPEED, type Usage } from '../../canonical/usage.js';
 import { describeError } from './database-failure.js';
@@ -103,7 +104,7 @@ export class AbandonedAnswers {
     const soFar = meter.soFar ?? NO_USAGE;
     return {
       ...soFar,
-      inputTokens: soFar.inputTokens > 0 ? soFar.inputTokens : ceiling.inputTokens,
+      inputTokens: inputOf(soFar, ceiling),
       outputTokens: Math.min(Math.max(Math.ceil(most), soFar.outputTokens), ceiling.outputTokens),
     };
   }
@@ -122,6 +123,16 @@ export class AbandonedAnswers {
     const tokens = (await this.tokens.count(tenantId, texts)) ?? tokensByScript(texts);
     return Math.ceil(Math.max((tokens * outputCharacters) / characters, tokens / sample.share));
   }
+}
+
+/**
+ * The input as the vendor has reported it, else the prompt's bound. What is reported at an answer's beginning
+ * lacks what searches find, and the readings of the prompt that follow them.
+ */
+function inputOf({ inputTokens, webSearches }: Usage, ceiling: Usage): number {
+  if (inputTokens === 0) return ceiling.inputTokens;
+  const most = inputTokens + webSearches * (inputTokens + TOKENS_PER_SEARCH);
+  return Math.max(inputTokens, Math.min(most, ceiling.inputTokens));
 }
 
 /** Where nobody counts in time: no vocabulary is much worse than a token for each foreign character. */

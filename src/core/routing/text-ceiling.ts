@@ -1,4 +1,4 @@
-import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import { TOKENS_PER_SEARCH, type CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { OutputLimit } from '../../canonical/billable-route.js';
 import { pricingOf, type PricedWork } from '../../canonical/exact-pricing.js';
 import { promptTokensOf } from '../../canonical/prompt-size.js';
@@ -9,8 +9,6 @@ import type { Model } from '../catalogue/catalogue.types.js';
 const LEAST_OUTPUT_TOKENS = 4_096;
 /** What is left for an answer when the prompt's bound fills the context, as the bound is a high one. */
 const LEAST_FITTING_TOKENS = 1_024;
-/** What the pages that one search finds add to the prompt. */
-const TOKENS_PER_SEARCH = 10_000;
 
 /** What a text request can use at most on one route of a model, and how long its answers may get there. */
 export interface TextCeiling {
