@@ -164,21 +164,21 @@ function readModels(value: unknown, problems: ConfigProblem[]): JsonObject[] {
     return [];
   }
   const rows = value.filter(isJsonObject);
-  const ids = rows.map(({ id }) => id);
+  const seen = new Set<unknown>();
   for (const [index, row] of rows.entries()) {
     const { id, removed } = row;
     if (typeof id !== 'string' || id === '') {
       problems.push({ param, message: `models: row ${index} must have an id` });
-    } else if (ids.indexOf(id) !== index) {
+    } else if (seen.has(id)) {
       problems.push({ param, message: `models: ${id} is there twice` });
     } else if (removed !== undefined && (removed !== true || Object.keys(row).length > 2)) {
       const message = `models: ${id}: a row with removed has "removed": true and nothing else beside its id`;
       problems.push({ param, message });
     }
+    seen.add(id);
   }
-  const own = new Set(ids);
   const faults = toCatalogue(
-    new Map([...catalogueOf({ models: rows })].filter(([id]) => own.has(id))),
+    new Map([...catalogueOf({ models: rows })].filter(([id]) => seen.has(id))),
   );
   for (const problem of faults.problems) problems.push({ param, message: `models: ${problem}` });
   return rows;

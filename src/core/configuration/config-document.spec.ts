@@ -1,0 +1,20 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AppConfig } from '../../platform/config/app-config.js';
+import { readDocument } from './config-document.js';
+
+describe(readDocument, () => {
+  const read = (models: object[]) => readDocument({ models }, {} as AppConfig).models;
+  const row = (id: string) => ({ id, removed: true });
+
+  it('refuses a model that is there twice', () => {
+    expect(() => read([row('a/b'), row('a/c'), row('a/b')])).toThrow('models: a/b is there twice');
+  });
+
+  it('reads tens of thousands of models in time that grows with their number', () => {
+    const models = Array.from({ length: 30_000 }, (_, index) => row(`maker/model-${index}`));
+    const startedMs = performance.now();
+    expect(read(models)).toHaveLength(30_000);
+    // Looking for each among all of them took 15 s.
+    expect(performance.now() - startedMs).toBeLessThan(2_500);
+  });
+});
