@@ -105,9 +105,10 @@ class MessageWriter {
     const messages: ConverseMessages['messages'] = [];
     for (const { role, results, blocks } of turns) {
       const last = messages.at(-1);
+      const content = [...results, ...blocks];
       // An empty turn between two of one role is gone by now.
-      if (last?.role === role) last.content.push(...results, ...blocks);
-      else messages.push({ role, content: [...results, ...blocks] });
+      if (last?.role === role) for (const block of content) last.content.push(block);
+      else messages.push({ role, content });
     }
     return { system: this.system, messages };
   }
