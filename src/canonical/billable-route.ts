@@ -14,6 +14,8 @@ export interface UsageBounds {
   /** 0 where the vendor was not asked to search. */
   readonly webSearches?: number;
   readonly videoSeconds?: number;
+  /** Of audio that is made of text, in milliseconds. */
+  readonly spokenAudioMs?: number | undefined;
   /** What the gateway measured of the audio that was sent, in milliseconds. */
   readonly measuredAudioMs?: number | undefined;
   /** The most that it can be, where a file's own word is all that was measured. */

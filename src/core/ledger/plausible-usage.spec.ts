@@ -135,6 +135,16 @@ describe(capUsage.name, () => {
     });
   });
 
+  it('counts no more of made audio than its text can last', () => {
+    const route = routeOf({ spokenAudioMs: 71_200 }, 1n);
+    expect(capUsage(used({ audioMs: 71_200 }), 'upstream', route).cappedFields).toBeUndefined();
+    expect(capUsage(used({ audioMs: 604_800_000 }), 'estimated', route)).toEqual({
+      usage: used({ audioMs: 71_200 }),
+      source: 'estimated',
+      cappedFields: ['audioMs'],
+    });
+  });
+
   it('believes a length beyond what a file claims, as far as its bytes reach', () => {
     const route = routeOf({ measuredAudioMs: 60_000, longestAudioMs: 4_000_000 }, 1n);
     for (const [audioMs, charged] of [

@@ -84,9 +84,10 @@ function atMost(count: number, bound: number | undefined, times = 1): number {
 /** The vendor's length, or ours where it is too short to be true, or the most that can be. */
 function reasonableLength(
   audioMs: number,
-  { measuredAudioMs: measuredMs, longestAudioMs = 0 }: UsageBounds,
+  { measuredAudioMs: measuredMs, longestAudioMs = 0, spokenAudioMs }: UsageBounds,
   isBilled: boolean,
 ): number {
+  if (spokenAudioMs !== undefined) return Math.min(audioMs, spokenAudioMs);
   if (measuredMs === undefined) return audioMs;
   if (isBilled && audioMs < measuredMs / 2) return measuredMs;
   return Math.min(audioMs, Math.max(measuredMs * 2 + LEAST_BILLED_MS, longestAudioMs));

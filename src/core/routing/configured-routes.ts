@@ -15,6 +15,9 @@ import { textCeilingOf } from './text-ceiling.js';
 
 /** Vendors round the length of a video up to what they offer. */
 const MAX_VIDEO_FACTOR = 2;
+/** How much longer than the longest that a text takes, and how long in any case, speech may be. */
+const MAX_SPEECH_FACTOR = 2;
+const SPEECH_LEEWAY_MS = 60_000;
 const FIRST_BYTE_STREAMING_MS = 60_000;
 const FIRST_BYTE_WHOLE_MS = 300_000;
 
@@ -199,9 +202,15 @@ function boundsOf(request: RoutableRequest, model: Model, ceiling: Usage): Usage
     inputTokens: Math.max(context * items, ceiling.inputTokens),
     outputTokens: (maxOutput ?? context) * items,
     videoSeconds: ceiling.videoSeconds * MAX_VIDEO_FACTOR,
+    spokenAudioMs: request.kind === 'speech' ? longestSpeech(ceiling) : undefined,
     measuredAudioMs,
     longestAudioMs,
   };
+}
+
+/** Headers of audio are a vendor's word, too; who pauses between words is believed. */
+function longestSpeech({ audioMs }: Usage): number {
+  return audioMs * MAX_SPEECH_FACTOR + SPEECH_LEEWAY_MS;
 }
 
 function limitsOf(
