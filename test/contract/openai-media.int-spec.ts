@@ -96,6 +96,15 @@ describe('media of OpenAI', () => {
       expect(done.usage).toMatchObject({ imageCount: 2, inputTokens: 50, outputTokens: 4_160 });
     });
 
+    it('beyond those that were asked for are neither fetched nor counted', async () => {
+      const image = { b64_json: PNG.toString('base64') };
+      say(200, { created: 1, data: [image, image, { url: `${server.origin}/files/3.png` }] });
+      const done = assertDone(await draw({ n: 1 }));
+      expect(done.files).toHaveLength(1);
+      expect(done.usage).toMatchObject({ imageCount: 1 });
+      expect(server.calls).toHaveLength(1);
+    });
+
     it('of early models are asked for in bytes', async () => {
       say(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }] });
       const done = assertDone(await draw({ style: 'vivid' }, 'dall-e-3'));

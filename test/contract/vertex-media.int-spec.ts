@@ -112,6 +112,13 @@ describe('media of Vertex', () => {
       expect(done.usage).toMatchObject({ imageCount: 1 });
     });
 
+    it('beyond those that were asked for are left', async () => {
+      const picture = { bytesBase64Encoded: PNG.toString('base64') };
+      say({ predictions: [picture, picture, picture] });
+      const { files, usage } = assertDone(await draw({ n: 2 }));
+      expect([files.length, usage!.imageCount]).toEqual([2, 2]);
+    });
+
     it('are counted without those that a filter kept back', async () => {
       say({
         predictions: [
@@ -164,6 +171,13 @@ describe('media of Vertex', () => {
       const parts = [{ inlineData, thought: true }, { text: 'Here.' }, { inlineData }];
       say(answer({ content: { parts }, finishReason: 'STOP' }));
       expect(assertDone(await draw({}, GEMINI)).files).toHaveLength(1);
+    });
+
+    it('are one, as was asked for', async () => {
+      const parts = [{ inlineData }, { inlineData }];
+      say(answer({ content: { parts }, finishReason: 'STOP' }));
+      const { files, usage } = assertDone(await draw({}, GEMINI));
+      expect([files.length, usage!.imageCount]).toEqual([1, 1]);
     });
 
     it.each([
@@ -246,6 +260,13 @@ describe('media of Vertex', () => {
       expect(await readFiles(done)).toEqual([MP4]);
       expect(done.files[0]!.contentType).toBe('video/mp4');
       expect(done.usage).toMatchObject({ videoSeconds: 6 });
+    });
+
+    it('are one, as was asked for', async () => {
+      const video = { bytesBase64Encoded: MP4.toString('base64'), mimeType: 'video/mp4' };
+      say({ name: NAME, done: true, response: { videos: [video, video, video] } });
+      const { files, usage } = assertDone(await ask());
+      expect([files.length, usage!.videoSeconds]).toEqual([1, 6]);
     });
 
     it('last eight seconds where no length is asked for', async () => {

@@ -52,8 +52,11 @@ interface VertexImageModel {
   readonly fields: ReadonlySet<string>;
   /** @throws UpstreamError `unsupported` */
   encode(request: ImageRequest): JsonObject;
-  /** @throws UpstreamError `unreadable`; MediaFailedError where a filter kept all pictures back */
-  read(bytes: Buffer): MediaDone;
+  /**
+   * @param count how many were asked for; any beyond them are left
+   * @throws UpstreamError `unreadable`; MediaFailedError where a filter kept all pictures back
+   */
+  read(bytes: Buffer, count: number): MediaDone;
 }
 
 export function vertexImageModel(upstreamModel: string): VertexImageModel {
@@ -103,14 +106,14 @@ function encodeImagen({ body: { value }, prompt, count }: ImageRequest): JsonObj
   };
 }
 
-function readImagen(bytes: Buffer): MediaDone {
+function readImagen(bytes: Buffer, count: number): MediaDone {
   const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer with pictures');
   const predictions = objectsOf(answer.predictions);
   const files: MediaFile[] = [];
   let reason: string | undefined;
   for (const { bytesBase64Encoded: base64, mimeType, raiFilteredReason } of predictions) {
     if (typeof raiFilteredReason === 'string') reason ??= raiFilteredReason;
-    if (base64 != null) files.push(fileOf(base64, mimeType));
+    if (base64 != null && files.length < count) files.push(fileOf(base64, mimeType));
   }
   // A prompt that the filter refuses as a whole leaves nothing, not even predictions.
   if (files.length === 0) throw filtered(reason);
@@ -136,7 +139,7 @@ function encodeGemini(
   };
 }
 
-function readGemini(bytes: Buffer): MediaDone {
+function readGemini(bytes: Buffer, count: number): MediaDone {
   const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer with a picture');
   const candidates = objectsOf(answer.candidates);
   const parts = candidates.flatMap(({ content }) =>
@@ -146,6 +149,7 @@ function readGemini(bytes: Buffer): MediaDone {
   for (const { inlineData, thought } of parts) {
     // Drafts are thoughts, and no part of the answer.
     if (!isJsonObject(inlineData) || thought === true) continue;
+    if (files.length === count) break;
     files.push(fileOf(inlineData.data, inlineData.mimeType));
   }
   if (files.length === 0) throw withoutPicture(answer, candidates);

@@ -97,7 +97,8 @@ export function readVertexPoll(bytes: Buffer, operation: string, seconds: number
   if (answer.done !== true) return { state: 'running', operation };
   if (answer.error != null) throw failed(answer.error);
   const response = objectOf(answer.response);
-  const videos = objectsOf(response.videos);
+  // One is asked for; whatever comes beside it would be kept and billed as well.
+  const videos = objectsOf(response.videos).slice(0, 1);
   const files = videos.map(({ bytesBase64Encoded: base64, mimeType, gcsUri }) => {
     if (base64 == null && gcsUri != null) {
       throw new MediaFailedError('provider_error', 'The provider left the video out of reach.');
@@ -109,8 +110,7 @@ export function readVertexPoll(bytes: Buffer, operation: string, seconds: number
     const [reason] = listOf(response.raiMediaFilteredReasons);
     throw filtered(typeof reason === 'string' ? reason : undefined);
   }
-  const usage = { ...NO_USAGE, videoSeconds: seconds * files.length };
-  return { state: 'done', files, usage };
+  return { state: 'done', files, usage: { ...NO_USAGE, videoSeconds: seconds } };
 }
 
 /** `google.rpc.Status`, whose code is a number of its own. */

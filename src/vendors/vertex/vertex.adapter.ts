@@ -135,7 +135,7 @@ export class VertexAdapter implements Upstream {
     if (request.kind === 'image') {
       const model = vertexImageModel(upstreamModel);
       const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, model.method);
-      return model.read(await this.post(url, model.encode(request), call));
+      return model.read(await this.post(url, model.encode(request), call), request.count);
     }
     if (request.kind === 'video') {
       const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, 'predictLongRunning');

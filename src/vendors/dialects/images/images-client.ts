@@ -78,7 +78,8 @@ export class ImagesClient {
         signal,
       });
       if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
-      const { images, usage } = readImagesAnswer(await response.readAll(MAX_ANSWER_BYTES));
+      const answer = await response.readAll(MAX_ANSWER_BYTES);
+      const { images, usage } = readImagesAnswer(answer, request.count);
       const files: MediaFile[] = [];
       for (const image of images) files.push(await this.fileOf(image, call));
       return { state: 'done', files, usage };
@@ -114,7 +115,7 @@ export class ImagesClient {
       });
       if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
       const bytes = await response.readAll(MAX_ANSWER_BYTES);
-      const { images, usage, tokens } = readImagesAnswer(bytes);
+      const { images, usage, tokens } = readImagesAnswer(bytes, request.count);
       const made: string[] = [];
       for (const image of images) {
         const { bytes: pieces } = await this.fileOf(image, call);
@@ -237,13 +238,15 @@ interface ImagesAnswer {
 }
 
 /**
- * The pictures of an answer, at least one.
+ * The pictures of an answer, at least one. Any beyond those that were asked for are neither fetched
+ * nor counted.
  *
+ * @param count how many were asked for
  * @throws UpstreamError `unreadable`
  */
-function readImagesAnswer(bytes: Buffer): ImagesAnswer {
+function readImagesAnswer(bytes: Buffer, count: number): ImagesAnswer {
   const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer with pictures');
-  const images = listOf(answer.data).map(readImage);
+  const images = listOf(answer.data).slice(0, count).map(readImage);
   if (images.length === 0) throw unreadable('an answer without pictures');
   const tokens = isJsonObject(answer.usage) ? answer.usage : undefined;
   return { images, usage: { ...readTokens(tokens), imageCount: images.length }, tokens };
