@@ -1,3 +1,4 @@
+import { waveHeader } from '../../src/platform/audio/wave-file.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import http from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -139,6 +140,21 @@ describe('audio', () => {
       const { cost } = await rowOf(response.headers.get('x-request-id'));
       expect(cost).toBeGreaterThanOrEqual(261);
       expect(cost).toBeLessThanOrEqual(263);
+    });
+
+    it('charges no more than a text can last, whatever a header claims', async () => {
+      const dayAndMore = waveHeader({ channels: 1, sampleRate: 1, bitsPerSample: 8 }, 100_000);
+      const audio = Buffer.concat([dayAndMore, Buffer.alloc(100_000)]);
+      openAi.script = reply(200, { 'content-type': 'audio/wav' }, audio);
+      const response = await gateway.post('/v1/audio/speech', {
+        model: 'openai/gpt-4o-mini-tts',
+        input: 'abcd',
+        voice: 'alloy',
+        response_format: 'wav',
+      });
+      expect((await response.arrayBuffer()).byteLength).toBe(audio.length);
+      // Twice the longest that four letters take, which is 5.6 s, and a minute.
+      expect((await rowOf(response.headers.get('x-request-id'))).cost).toBe(17_801);
     });
 
     it('falls back to the second vendor, in its words, and names what it leaves out', async () => {
@@ -392,6 +408,21 @@ describe('audio', () => {
       const sandbox = await streamed('sandbox/transcribe');
       expect(sandbox.events).toHaveLength(2);
       expect(sandbox.events[1]).toMatchObject({ type: 'transcript.text.done' });
+    });
+
+    it('tells of a stream that brings nothing but comments, without waiting for its end', async () => {
+      openAi.script = (_call, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(`data: ${JSON.stringify(delta('Good'))}\n\n`);
+        const comments = Buffer.alloc(1024 * 1024, ': still here\n\n');
+        const more = (): void => {
+          while (!response.destroyed && response.write(comments));
+        };
+        response.on('drain', more);
+        more();
+      };
+      const told = await post(form({ model: 'openai/whisper-1', stream: 'true' }, wave(100)));
+      expect(await told.text()).toContain('"type":"error"');
     });
 
     it('leaves a stream that fails before it begins to the next vendor, and tells of a later end', async () => {

@@ -2,7 +2,7 @@ import type { WorkEvent } from '../../../canonical/canonical-event.js';
 import type { Transcript } from '../../../canonical/work-request.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
-import { UpstreamError } from '../../upstream-error.js';
+import { UpstreamError, unreadable } from '../../upstream-error.js';
 import { parseAnswerObject } from '../answer-json.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { cutFrames, eventData, normalizeFrames } from '../event-text.js';
@@ -11,12 +11,14 @@ import { readTranscriptUsage } from './transcript.js';
 
 /** The last event repeats the whole text. */
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
+/** An hour of speech is one or two. Who sends more will go on so, be it with words or with comments. */
+const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 const DONE = 'transcript.text.done';
 
 /**
  * A streamed transcript, event by event as the vendor spells them.
  *
- * @throws UpstreamError for an error among them, `unreadable` for what is no such stream, and `cut` for
+ * @throws UpstreamError for an error among them, `unreadable` for what is no such stream or has no end, and `cut` for
  *   one without its end
  */
 export async function* readTranscriptEvents(
@@ -24,7 +26,12 @@ export async function* readTranscriptEvents(
 ): AsyncGenerator<WorkEvent<Transcript>> {
   assertEventStream(response);
   const frames = new SseFrameBuffer(MAX_EVENT_BYTES);
+  let streamBytes = 0;
   for await (const chunk of response) {
+    streamBytes += chunk.length;
+    if (streamBytes > MAX_STREAM_BYTES) {
+      throw unreadable(`a transcript of more than ${MAX_STREAM_BYTES} bytes`);
+    }
     const whole = cutFrames(frames, chunk);
     if (!whole) continue;
     for (const frame of normalizeFrames(whole.toString('utf8')).split('\n\n')) {

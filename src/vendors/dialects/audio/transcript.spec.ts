@@ -92,6 +92,15 @@ describe('renderTranscript', () => {
     );
   });
 
+  it('writes a cue in time proportional to its text', () => {
+    const text = `a${' '.repeat(100_000)}b \r\n \n c`;
+    const begun = performance.now();
+    expect(spell('srt', { ...parts, segments: [{ start: 0, end: 1, text }] })).toContain(
+      'b\nc\n\n',
+    );
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+
   it('writes one cue over the whole length where there are no segments', () => {
     const whole = { ...parts, segments: [], durationSeconds: 2, text: 'All.' };
     expect(spell('srt', whole)).toBe('1\n00:00:00,000 --> 00:00:02,000\nAll.\n\n');

@@ -22,6 +22,16 @@ describe(transcriptTexts.name, () => {
     expect(transcriptTexts(transcript, 'verbose_json')).toEqual([parts.text, ' Hidden.']);
   });
 
+  it('finds what segments add in time proportional to them', () => {
+    const segments = Array.from({ length: 40_000 }, (_, index) => ({ text: ` Hidden ${index}.` }));
+    const text = 'One falcon. '.repeat(100_000);
+    const bytes = Buffer.from(JSON.stringify({ text, segments }));
+    const begun = performance.now();
+    const texts = transcriptTexts({ contentType: 'application/json', bytes }, 'verbose_json');
+    expect(texts).toHaveLength(40_001);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+
   it('looks at all of a JSON transcript without a text', () => {
     const bytes = Buffer.from('{"words":["falcon"]}');
     const texts = transcriptTexts({ contentType: 'application/json', bytes }, 'json');

@@ -2,7 +2,7 @@ import type { Transcript, TranscriptionRequest } from '../../../canonical/work-r
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { unreadable, unsupported } from '../../upstream-error.js';
-import { parseAnswerObject, readTokenCount, objectOf, listOf } from '../answer-json.js';
+import { parseAnswerObject, readTokenCount, objectOf, objectsOf } from '../answer-json.js';
 import type { TimedWord, TranscriptSegment } from './timed-words.js';
 
 /** A week; no recording that fits into an upload is longer. */
@@ -10,6 +10,9 @@ const MAX_MS = 7 * 86_400_000;
 
 /** Lines of subtitles that nobody says. */
 const CUE_MARK = /^(?:WEBVTT.*|\d+|.*-->.*)$/;
+
+/** Characters of a whole text that its segments may leave out between two of them. */
+const MAX_GAP = 1_000;
 
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
@@ -190,8 +193,10 @@ function cuesOf({ segments, text, durationSeconds }: TranscriptParts): Transcrip
 function spellCue({ start, end, text }: TranscriptSegment, mark: string): string {
   // An empty line would end the cue, and an arrow would begin another one.
   const words = text
-    .trim()
-    .replace(/\s*\n\s*/g, '\n')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n')
     .replaceAll('-->', '->');
   return `${spellTime(start, mark)} --> ${spellTime(end, mark)}\n${words}`;
 }
@@ -226,12 +231,25 @@ function jsonTexts(spelled: string): string[] {
   const transcript: unknown = JSON.parse(spelled);
   if (!isJsonObject(transcript) || typeof transcript.text !== 'string') return [spelled];
   const { text, segments } = transcript;
-  const others = listOf(segments)
-    .map((segment: unknown) => (isJsonObject(segment) ? segment.text : undefined))
-    .filter((said) => typeof said === 'string')
-    // Segments mostly repeat the whole; what they add counts as well.
-    .filter((said) => !text.includes(said.trim()));
-  return [text, ...others];
+  return [text, ...addedBySegments(text, segments)];
+}
+
+/**
+ * Segments mostly repeat the whole, in its order; what they add counts as well. Each is looked for where
+ * the one before it ended, since half a million of them would take minutes to be looked for everywhere.
+ */
+function addedBySegments(text: string, segments: unknown): string[] {
+  const added: string[] = [];
+  let end = 0;
+  for (const { text: said } of objectsOf(segments)) {
+    if (typeof said !== 'string') continue;
+    const words = said.trim();
+    const near = text.slice(end, end + words.length + MAX_GAP);
+    const start = near.indexOf(words);
+    if (start === -1) added.push(said);
+    else end += start + words.length;
+  }
+  return added;
 }
 
 /** Whole milliseconds, rounded up past what the decimal spelling of a binary fraction adds. */
