@@ -44,3 +44,9 @@ export const ownRulesAttack = {
     await deleteGuardrails(stronghold, stronghold.keys.attacker);
   },
 };
+
+/** Phrases that begin as the prompts do, others in each guardrail. */
+function nearWords(guardrail) {
+  const words = Array.from({ length: 50 }, (_, index) => `eyJ-eyJ-x${guardrail}-${index}`);
+  return { type: 'keyword', words };
+}

@@ -7,7 +7,7 @@ import type {
   TenantPattern,
 } from './guardrail-rule.js';
 import { KeywordFinder } from './keyword-finder.js';
-import { personalDataFinder } from './personal-data-finder.js';
+import { PERSONAL_DATA_FINDERS } from './personal-data-finder.js';
 import type { BillableRequest } from '../../canonical/billable-request.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
@@ -40,6 +40,12 @@ const SHAPES = [
 
 const ASSIGNED =
   '(?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|secret[_-]?key|password|passwd)["\']{0,2}\\s{0,4}[:=]\\s{0,4}["\']?[A-Za-z0-9/+_.=-]{12,200}';
+
+/** What finds credentials, for all guardrails. */
+const SECRET_FINDERS: readonly Finder[] = [
+  new PatternFinder(new RegExp(SHAPES.join('|'))),
+  new PatternFinder(new RegExp(`\\b${ASSIGNED}`, 'i')),
+];
 
 /** A guardrail that is on, ready to look at texts. */
 export interface Guardrail {
@@ -95,9 +101,9 @@ export function toGuardrail(definition: GuardrailDefinition): Guardrail {
         maxLength = Math.min(maxLength, rule.max);
     }
   }
-  if (looksForSecrets) finders.push(...secretFinders());
+  if (looksForSecrets) finders.push(...SECRET_FINDERS);
   if (words.length > 0) finders.push(new KeywordFinder(words));
-  for (const entity of entities) finders.push(personalDataFinder(entity));
+  for (const entity of entities) finders.push(PERSONAL_DATA_FINDERS[entity]);
   return { id, tenantId, name, action, appliesTo, finders, patterns, maxLength };
 }
 
@@ -121,11 +127,3 @@ export interface RefusalLog {
 
 /** Is told, whenever there is a new one, which guardrails have flagged the request. */
 export type ShowFlags = (guardrailIds: Iterable<string>) => void;
-
-/** Finds credentials. */
-function secretFinders(): Finder[] {
-  return [
-    new PatternFinder(new RegExp(SHAPES.join('|'))),
-    new PatternFinder(new RegExp(`\\b${ASSIGNED}`, 'i')),
-  ];
-}

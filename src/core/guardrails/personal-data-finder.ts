@@ -29,23 +29,15 @@ const IP =
   /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d|\w)|(?<![\w.:])(?:[0-9a-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4})?(?![\w:])/i;
 const IBAN = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/;
 
-/** Finds one kind of personal data. */
-export function personalDataFinder(kind: PersonalData): Finder {
-  switch (kind) {
-    case 'email':
-      return new PatternFinder(EMAIL);
-    case 'phone':
-      return new PatternFinder(PHONE, findPhone);
-    case 'credit_card':
-      return new PatternFinder(CARD, findCard);
-    case 'ssn':
-      return new PatternFinder(SSN);
-    case 'iban':
-      return new PatternFinder(IBAN, findIban);
-    case 'ip':
-      return new PatternFinder(IP, whole(isAddress));
-  }
-}
+/** What finds each kind of personal data, for all guardrails: those that look for the same share what it finds. */
+export const PERSONAL_DATA_FINDERS: Readonly<Record<PersonalData, Finder>> = {
+  email: new PatternFinder(EMAIL),
+  phone: new PatternFinder(PHONE, findPhone),
+  credit_card: new PatternFinder(CARD, findCard),
+  ssn: new PatternFinder(SSN),
+  iban: new PatternFinder(IBAN, findIban),
+  ip: new PatternFinder(IP, whole(isAddress)),
+};
 
 function whole(isReal: (match: string) => boolean) {
   return (match: string, _text: string, start: number): Span | undefined =>

@@ -58,10 +58,10 @@ export class TextScanner {
   /** Answers at once, without a promise, where that takes little time. */
   scan(guardrails: readonly Guardrail[], scan: Scan): ScanOutcome | Promise<ScanOutcome> {
     const length = scan.texts.reduce((sum, text) => sum + text.length, 0);
-    let size = 0;
+    const finders = new Set(guardrails.flatMap((guardrail) => guardrail.finders));
+    let size = finders.size * FINDER_SIZE;
     let largest = 0;
-    for (const { patterns, finders } of guardrails) {
-      size += finders.length * FINDER_SIZE;
+    for (const { patterns } of guardrails) {
       for (const pattern of patterns) {
         size += pattern.size;
         largest = Math.max(largest, pattern.size);
@@ -76,11 +76,19 @@ export class TextScanner {
 
   private scanAtOnce(guardrails: readonly Guardrail[], scan: Scan): ScanOutcome {
     const outcome = noMatch();
+    const judge = new Judge(scan, outcome);
+    const found = new Map<Finder, boolean>();
+    const finds = (finder: Finder): boolean => {
+      const known = found.get(finder);
+      if (known !== undefined) return known;
+      const isFound = judge.any((text, from) => finder.find(text, from));
+      found.set(finder, isFound);
+      return isFound;
+    };
     for (const guardrail of guardrails) {
-      const judge = new Judge(scan, outcome);
       if (
         scan.characters > guardrail.maxLength ||
-        guardrail.finders.some((finder) => judge.any((text, from) => finder.find(text, from))) ||
+        guardrail.finders.some(finds) ||
         guardrail.patterns.some((pattern) =>
           judge.any((text, from) => this.find(pattern, text, from)),
         )
@@ -110,20 +118,27 @@ export class TextScanner {
     outcome: ScanOutcome,
   ): Promise<void> {
     let hasTurn = false;
+    // Guardrails look for the same things, and each is looked for once.
+    const found = new Map<Finder, boolean>();
     for (const guardrail of guardrails) {
       if (scan.characters > guardrail.maxLength) {
         outcome.matched.push(guardrail);
         continue;
       }
-      const { finders, tenantId } = guardrail;
-      if (finders.length === 0) continue;
       const nextTurn = async (): Promise<void> => {
         if (hasTurn && !this.turns.isOver) return;
-        await this.turns.wait(tenantId);
+        await this.turns.wait(guardrail.tenantId);
         hasTurn = true;
       };
-      if (await anyInSlices(finders, scan, outcome, nextTurn)) outcome.matched.push(guardrail);
-      else if (scan.signal?.aborted) outcome.unfinished.push(guardrail);
+      for (const finder of guardrail.finders) {
+        const isFound = found.get(finder) ?? (await isInSlices(finder, scan, outcome, nextTurn));
+        if (scan.signal?.aborted) break;
+        found.set(finder, isFound);
+        if (!isFound) continue;
+        outcome.matched.push(guardrail);
+        break;
+      }
+      if (scan.signal?.aborted && guardrail.finders.length > 0) outcome.unfinished.push(guardrail);
     }
     if (hasTurn) this.turns.passOn();
   }
@@ -239,8 +254,8 @@ class Judge {
  * Looks at long texts a slice at a time. Slices reach into their neighbours by the length of the
  * longest match, so that none is torn. Ends when nobody waits for it any more.
  */
-async function anyInSlices(
-  finders: readonly Finder[],
+async function isInSlices(
+  finder: Finder,
   scan: Scan,
   outcome: ScanOutcome,
   nextTurn: () => Promise<void>,
@@ -248,18 +263,16 @@ async function anyInSlices(
   const judge = new Judge(scan, outcome);
   for (const text of scan.texts) {
     for (let start = scan.from ?? 0; start < text.length; start += SLICE_LENGTH) {
+      await nextTurn();
+      if (scan.signal?.aborted) return false;
       const contextStart = Math.max(0, start - MAX_MATCH_LENGTH);
       const slice = text.slice(contextStart, start + SLICE_LENGTH + MAX_MATCH_LENGTH);
-      for (const finder of finders) {
-        await nextTurn();
-        if (scan.signal?.aborted) return false;
-        const span = finder.find(slice, start - contextStart);
-        if (!span) continue;
-        const isInNext = contextStart + span.start >= start + SLICE_LENGTH;
-        if (isInNext && start + SLICE_LENGTH < text.length) continue;
-        const place = { start: contextStart + span.start, end: contextStart + span.end };
-        if (judge.isDecided(place, text)) return true;
-      }
+      const span = finder.find(slice, start - contextStart);
+      if (!span) continue;
+      const isInNext = contextStart + span.start >= start + SLICE_LENGTH;
+      if (isInNext && start + SLICE_LENGTH < text.length) continue;
+      const place = { start: contextStart + span.start, end: contextStart + span.end };
+      if (judge.isDecided(place, text)) return true;
     }
   }
   return false;
