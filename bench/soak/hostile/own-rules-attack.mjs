@@ -19,9 +19,10 @@ export const ownRulesAttack = {
     'the process': 'answers nobody within 10 s',
   },
   async run(stronghold) {
-    const rules = [{ type: 'secret' }, { type: 'pii', entities: PERSONAL_DATA }];
-    for (let index = 0; index < GUARDRAILS_OF_IT; index++)
-      await addGuardrail(stronghold, { rules });
+    const common = [{ type: 'secret' }, { type: 'pii', entities: PERSONAL_DATA }];
+    for (let index = 0; index < GUARDRAILS_OF_IT; index++) {
+      await addGuardrail(stronghold, { rules: [...common, nearWords(index)] });
+    }
     const bodies = [...SHORT_PROMPTS, ...LONG_PROMPTS].map((prompt) =>
       JSON.stringify(makeBody('chat', { model: 'bench/liar', plan: {}, prompt })),
     );

@@ -15,7 +15,7 @@ describe(OutputBuffer.name, () => {
       buffer.takeSafe();
     }
     // Going through all calls for each took more than 10 s.
-    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    expect(performance.now() - startedMs).toBeLessThan(8_000);
     // The last 1,000 characters are not looked at yet.
     expect(looks).toBe(40_000 - 500);
   });
