@@ -221,7 +221,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
       // npm and Vite inherit it.
       setPriority(constants.priority.PRIORITY_LOW);
     }
-    await ensureInstalled({ say: console.log });
+    await ensureInstalled({ say: console.log, toRun: true });
     const onStep = (step) => writeConsoleState(PROJECT_ROOT, { step });
     await ensureConsole({ say: console.log, onStep });
     writeConsoleState(PROJECT_ROOT, undefined);

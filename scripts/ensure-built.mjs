@@ -18,7 +18,9 @@ export const BUILT_DESCRIPTION = 'dist/openapi.json';
 const MAX_DESCRIPTION_BYTES = 20_000_000;
 
 const SOURCE_FOLDERS = ['src', 'migrations'];
-const SETTINGS = ['package.json', 'tsconfig.json', 'nest-cli.json', '.swcrc', 'scripts/bundle.mjs'];
+/** As Nest's command line has it compile; that is for development, and would be most of an installation to run. */
+const COMPILER_OPTIONS = ['--out-dir', 'dist', '--extensions', '.ts', '--copy-files', '--quiet'];
+const SETTINGS = ['package.json', 'tsconfig.json', '.swcrc', 'scripts/bundle.mjs'];
 
 /** In `dist` as well, and built by `scripts/console.mjs`. */
 const OF_CONSOLE = /^(?:console$|\.console-)/;
@@ -40,10 +42,14 @@ async function build(root, say) {
   // Taken before the build: a source saved meanwhile then leads to another one.
   const digest = digestSources(root);
   cleanBuild(root);
-  const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
-  const { succeeded, output } = await runProgram(process.execPath, [nest, 'build'], { cwd: root });
+  const swc = join(root, 'node_modules', '@swc', 'cli', 'bin', 'swc.js');
+  const { succeeded, output } = await runProgram(
+    process.execPath,
+    [swc, ...SOURCE_FOLDERS, ...COMPILER_OPTIONS],
+    { cwd: root },
+  );
   if (!succeeded) {
-    throw new Error(`nest build failed:\n${output.trim()}`);
+    throw new Error(`swc failed:\n${output.trim()}`);
   }
   await Promise.all([bundleService(root), describeApi(root)]);
   writeFileSync(stampFile(root), digest);

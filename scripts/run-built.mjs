@@ -20,7 +20,7 @@ import { PROJECT_ROOT } from './project-root.mjs';
 export async function runBuilt(program, { say = console.log, onBuilt = () => {} } = {}) {
   process.chdir(PROJECT_ROOT);
   try {
-    await ensureInstalled({ say });
+    await ensureInstalled({ say, toRun: true });
     await ensureBuilt({ say });
   } catch (error) {
     console.error(error.message);

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { minVersion, satisfies } from 'semver';
 import { parse } from 'yaml';
 import { describeVariables } from '../src/platform/config/variable.decorators.js';
 import { EnvDto } from '../src/platform/config/env.dto.js';
@@ -153,6 +154,31 @@ describe('the image', () => {
     }
     expect(isNeverLoaded('x/node_modules/y/main.d.cts')).toBe(true);
     expect(isNeverLoaded('x/maps.json')).toBe(false);
+  });
+});
+
+describe('an installation to run', () => {
+  const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { dev?: boolean; optional?: boolean; engines?: { node?: string } }>;
+  };
+  const installed = Object.entries(packages).filter(([place, { dev }]) => place !== '' && !dev);
+
+  it('has what builds the service, and no more than half of all packages', () => {
+    const names = installed.map(([place]) => place.replace('node_modules/', ''));
+    expect(names).toEqual(
+      expect.arrayContaining(['@swc/cli', '@swc/core', 'esbuild', 'openapi-typescript']),
+    );
+    expect(names.filter((name) => /^jest|^@nestjs\/cli$|^openai$/.test(name))).toEqual([]);
+    expect(names.length).toBeLessThan(Object.keys(packages).length / 2);
+  });
+
+  it('has no optional package that npm would leave out without a word for the oldest Node', () => {
+    const oldest = minVersion(engines.node)!;
+    const refused = installed.filter(
+      ([, { optional, engines: wanted }]) => optional && !satisfies(oldest, wanted?.node ?? '*'),
+    );
+    expect(refused.map(([place]) => place)).toEqual([]);
   });
 });
 

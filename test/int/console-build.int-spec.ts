@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 const API = { openapi: '3.1.0', info: { title: 'API', version: '1' }, paths: {} };
 
 /** In place of the compiler: what the build leaves, as far as scripts run it. */
-const NEST = `
+const COMPILER = `
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 mkdirSync('dist/src', { recursive: true });
 writeFileSync('dist/src/cli.js', 'console.log(' + JSON.stringify(readFileSync('src/api.json', 'utf8')) + ')');
@@ -57,8 +57,8 @@ beforeEach(async () => {
     'package.json': '{ "type": "module" }',
     'package-lock.json': LOCK,
     'node_modules/.package-lock.json': '{}',
-    'node_modules/@nestjs/cli/bin/nest.js': NEST,
-    'node_modules/@nestjs/cli/package.json': '{ "type": "module" }',
+    'node_modules/@swc/cli/bin/swc.js': COMPILER,
+    'node_modules/@swc/cli/package.json': '{ "type": "module" }',
     'src/api.json': JSON.stringify(API),
     'node_modules/openapi-typescript/index.js': TYPES,
     'node_modules/openapi-typescript/package.json': '{ "type": "module", "exports": "./index.js" }',
