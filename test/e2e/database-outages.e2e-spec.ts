@@ -83,9 +83,7 @@ async function expectWork(): Promise<void> {
 beforeAll(async () => {
   await startPostgres();
   await proxy.open();
-  const reached = new URL(postgres.url);
-  reached.port = String(proxy.port);
-  url = reached.href;
+  url = proxy.inFrontOf(postgres.url);
   dataSource = await new DataSource(databaseOptions(postgres.url)).initialize();
   // The gateway migrates it.
   const own = { url, dataSource, database: new Database(dataSource), drop: async () => undefined };

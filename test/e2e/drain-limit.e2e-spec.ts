@@ -62,14 +62,11 @@ function useGateway(): void {
       { id: VOICE, kind: 'speech', pricing: { audio_character: '0.000001' } },
     ]);
     database = await createTestDatabase();
-    const url = new URL(database.url);
-    proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
-    await proxy.open();
-    url.port = String(proxy.port);
+    proxy = await TcpProxy.before(database.url);
     gateway = await bootGateway(
       {
         ...files.environment,
-        DATABASE_URL: url.href,
+        DATABASE_URL: proxy.inFrontOf(database.url),
         GATEWAY_DRAIN_SECONDS: '1',
         GATEWAY_REQUEST_TIMEOUT_MS: '4000',
         // It would try a database that is gone for as long as this process lives.

@@ -19,14 +19,11 @@ describe('a response whose database goes away while it is given', () => {
 
   beforeAll(async () => {
     own = await createTestDatabase();
-    const url = new URL(own.url);
-    proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
-    await proxy.open();
-    url.port = String(proxy.port);
+    proxy = await TcpProxy.before(own.url);
     fake = await startFakeOpenAi();
     gateway = await bootGateway(
       {
-        DATABASE_URL: url.href,
+        DATABASE_URL: proxy.inFrontOf(own.url),
         OPENAI_API_KEY: 'sk-vendor-key',
         OPENAI_BASE_URL: fake.baseUrl,
         // Does not wait for charges; for what is to be stored it does.

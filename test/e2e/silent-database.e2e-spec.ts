@@ -36,10 +36,7 @@ describe('a database that keeps its connections and says nothing more', () => {
 
   beforeAll(async () => {
     own = await createTestDatabase();
-    const url = new URL(own.url);
-    proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
-    await proxy.open();
-    url.port = String(proxy.port);
+    proxy = await TcpProxy.before(own.url);
     dataDirectory = await mkdtemp(join(tmpdir(), 'gateway-silent-database-'));
     fake = await startFakeOpenAi();
     environment = {
@@ -50,7 +47,7 @@ describe('a database that keeps its connections and says nothing more', () => {
       OPENAI_BASE_URL: fake.baseUrl,
       GATEWAY_DRAIN_SECONDS: String(DRAIN_SECONDS),
     };
-    gateway = await spawnGateway({ ...environment, DATABASE_URL: url.href });
+    gateway = await spawnGateway({ ...environment, DATABASE_URL: proxy.inFrontOf(own.url) });
     let goOn = (): void => undefined;
     const release = new Promise<void>((resolve) => (goOn = resolve));
     fake.answer = async ({ headers }, response) => {

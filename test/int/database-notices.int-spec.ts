@@ -36,11 +36,8 @@ describe(DatabaseNotices.name, () => {
   afterAll(() => own.drop());
 
   beforeEach(async () => {
-    const url = new URL(own.url);
-    proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
-    await proxy.open();
-    url.port = String(proxy.port);
-    far = new Database(new DataSource(databaseOptions(url.href)));
+    proxy = await TcpProxy.before(own.url);
+    far = new Database(new DataSource(databaseOptions(proxy.inFrontOf(own.url))));
     notices = new DatabaseNotices(far);
     heard = [];
   });

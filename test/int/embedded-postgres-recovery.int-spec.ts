@@ -21,6 +21,7 @@ import {
   isRoot,
   postmasterOf,
   query,
+  socketsIn,
 } from '../support/embedded-postgres-service.js';
 
 describe('the embedded PostgreSQL after a failure', () => {
@@ -85,6 +86,8 @@ describe('the embedded PostgreSQL after a failure', () => {
 
     const { url } = await scene.start();
     expect(await countRows(url)).toBe(2);
+    const { port } = new URL(url);
+    expect(socketsIn(cluster)).toEqual([`.s.PGSQL.${port}`, `.s.PGSQL.${port}.lock`]);
   });
 
   it('ends one that was stopped by a signal, with all of its children, and loses nothing', async () => {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import {
   appendFileSync,
   chmodSync,
+  cpSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -15,15 +16,24 @@ import pg from 'pg';
 import { BoundedLogFile } from '../../src/platform/database/postgres-program.js';
 import {
   attachEmbeddedPostgres,
+  composeUrl,
   startEmbeddedPostgres,
 } from '../../src/platform/database/embedded-postgres.js';
-import { EmbeddedPostgresError } from '../../src/platform/database/cluster-location.js';
+import {
+  DEFAULT_FALLBACK_ROOT,
+  EmbeddedPostgresError,
+  locateCluster,
+} from '../../src/platform/database/cluster-location.js';
+import { preparePostgresBinaries } from '../../src/platform/database/postgres-binaries.js';
+import { PostgresServer } from '../../src/platform/database/postgres-server.js';
+import { socketFolders } from '../../src/platform/database/postmaster-files.js';
 import {
   EmbeddedPostgresScene,
   eventually,
   installLauncher,
   postmasterOf,
   query,
+  socketsIn,
 } from '../support/embedded-postgres-service.js';
 
 describe('the embedded PostgreSQL', () => {
@@ -41,7 +51,9 @@ describe('the embedded PostgreSQL', () => {
 
   it('gives out a database named gateway in UTF-8, with durable commits and the data of before', async () => {
     const { url } = await scene.start();
-    expect(url).toMatch(/^postgres:\/\/gateway:[\w-]{32}@127\.0\.0\.1:\d+\/gateway$/);
+    expect(withoutSocket(url)).toMatch(
+      /^postgres:\/\/gateway:[\w-]{32}@127\.0\.0\.1:\d+\/gateway$/,
+    );
     const settings = `SELECT current_user AS user, rolsuper AS super, value,
         current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
         current_setting('synchronous_commit') AS commit, current_setting('max_connections') AS limit
@@ -80,6 +92,53 @@ describe('the embedded PostgreSQL', () => {
     for (const address of ['127.0.0.2', ...others]) {
       expect({ address, open: await accepts(address, port) }).toEqual({ address, open: false });
     }
+  });
+
+  it('is reached by a socket in the folder of its cluster, and by TCP as well', async () => {
+    const { url, stop } = await scene.start();
+    const { port, searchParams } = new URL(url);
+    expect(searchParams.get('host')).toBe(cluster);
+    expect(await query(url, SERVER_ADDRESS)).toEqual([{ address: null }]);
+    expect(await query(withoutSocket(url), SERVER_ADDRESS)).toEqual([{ address: '127.0.0.1' }]);
+    expect(socketsIn(cluster)).toEqual([`.s.PGSQL.${port}`, `.s.PGSQL.${port}.lock`]);
+    await stop();
+    expect(socketsIn(cluster)).toEqual([]);
+  });
+
+  it('takes a folder whose name is a list of folders to PostgreSQL', async () => {
+    const odd = join(scene.folder, 'a "b", c');
+    cpSync(dataDirectory, odd, { recursive: true });
+    const { url } = await scene.start({ dataDirectory: odd });
+    expect(await query(url, SERVER_ADDRESS)).toEqual([{ address: null }]);
+  });
+
+  it('does without a socket where the folder takes none, or its path would be too long', async () => {
+    const location = locateCluster(dataDirectory, DEFAULT_FALLBACK_ROOT);
+    const logFile = new BoundedLogFile(location.logFile, location.account);
+    const { postgres } = await preparePostgresBinaries(location.binariesFolder, location.account);
+    const refusing = join(scene.folder, 'refusing');
+    writeFileSync(
+      refusing,
+      `#!/bin/sh
+case "$*" in *unix_socket_directories=\\"*)
+  echo 'FATAL:  could not create any Unix-domain sockets' >&2; exit 1;;
+esac
+exec '${postgres}' "$@"
+`,
+      { mode: 0o755 },
+    );
+    const server = new PostgresServer({ ...location, logFile }, refusing, () => undefined);
+    await server.start();
+    try {
+      const url = composeUrl(location, server.port);
+      expect(await query(url, SERVER_ADDRESS)).toEqual([{ address: '127.0.0.1' }]);
+    } finally {
+      await server.stop();
+      logFile.close();
+    }
+    expect(socketFolders(`/${'x'.repeat(87)}`, 20_000)).not.toBe('');
+    expect(socketFolders(`/${'ü'.repeat(43)}`, 20_000)).not.toBe('');
+    expect(socketFolders(`/${'x'.repeat(88)}`, 20_000)).toBe('');
   });
 
   it('closes the folder of the cluster again at each start', async () => {
@@ -210,6 +269,14 @@ describe('the embedded PostgreSQL', () => {
     expect(statSync(`${path}.1`).size).toBeLessThanOrEqual(1_000);
   });
 });
+
+const SERVER_ADDRESS = 'SELECT host(inet_server_addr()) AS address';
+
+function withoutSocket(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.delete('host');
+  return url.href;
+}
 
 function accepts(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {

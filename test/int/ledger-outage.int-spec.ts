@@ -29,11 +29,8 @@ let tenant: TestTenant;
 beforeEach(async () => {
   Logger.overrideLogger(false);
   testDatabase = await createTestDatabase();
-  const url = new URL(testDatabase.url);
-  proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
-  await proxy.open();
-  url.port = String(proxy.port);
-  ledger = await connectLedger(url.href);
+  proxy = await TcpProxy.before(testDatabase.url);
+  ledger = await connectLedger(proxy.inFrontOf(testDatabase.url));
   tenant = await createTenant(testDatabase.database, 1_000);
 });
 

@@ -77,11 +77,8 @@ describe('settlements that no database takes before the process ends', () => {
   beforeEach(async () => {
     told = [];
     stderr.mockImplementation((line) => told.push(String(line)) > 0);
-    const url = new URL(own.url);
-    proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
-    await proxy.open();
-    url.port = String(proxy.port);
-    ending = await connectLedger(url.href);
+    proxy = await TcpProxy.before(own.url);
+    ending = await connectLedger(proxy.inFrontOf(own.url));
     tenant = await createTenant(own.database, 1_000);
   });
   afterEach(async () => {

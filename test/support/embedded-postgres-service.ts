@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
 } from 'node:fs';
@@ -50,6 +51,13 @@ export function installLauncher(folder: string, options?: { withBinaries: boolea
       filter: (path) => !lstatSync(path).isSymbolicLink(),
     });
   }
+}
+
+/** PostgreSQL's own names, each with a lock. */
+export function socketsIn(cluster: string): string[] {
+  return readdirSync(cluster)
+    .filter((name) => name.startsWith('.s.PGSQL.'))
+    .sort();
 }
 
 /** A Node process of its own that runs the launcher; see `embedded-postgres-program.mjs`. */

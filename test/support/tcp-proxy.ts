@@ -11,6 +11,14 @@ export class TcpProxy {
 
   constructor(private readonly target: { host: string; port: number }) {}
 
+  /** An open one before a database; see `inFrontOf`. */
+  static async before(databaseUrl: string): Promise<TcpProxy> {
+    const { hostname, port } = new URL(databaseUrl);
+    const proxy = new TcpProxy({ host: hostname, port: Number(port) });
+    await proxy.open();
+    return proxy;
+  }
+
   /** Accepts connections, on the same port as before. */
   async open(): Promise<void> {
     const server = createServer((client) => this.relay(client));
@@ -18,6 +26,14 @@ export class TcpProxy {
     await listenAgain(server, this.port);
     const address = server.address();
     if (address !== null && typeof address === 'object') this.port = address.port;
+  }
+
+  /** The URL of a database by way of this proxy, and not of the server's socket in a folder. */
+  inFrontOf(databaseUrl: string): string {
+    const url = new URL(databaseUrl);
+    url.port = String(this.port);
+    url.searchParams.delete('host');
+    return url.href;
   }
 
   /** Cuts every connection and refuses new ones. */

@@ -16,7 +16,8 @@ import { prepareCluster, readPassword } from './cluster-preparation.js';
 import { EMBEDDED_DATABASE, EMBEDDED_USER } from './cluster-role.js';
 import { preparePostgresBinaries } from './postgres-binaries.js';
 import { BoundedLogFile, type PostgresContext } from './postgres-program.js';
-import { findRunningPort, PostgresServer, stopLeftoverPostgres } from './postgres-server.js';
+import { PostgresServer, stopLeftoverPostgres } from './postgres-server.js';
+import { findRunningPort, findSocketFolder } from './postmaster-files.js';
 
 export interface EmbeddedPostgres {
   /** `postgres://…` of the database `gateway` with its owner `gateway`, who is no superuser. */
@@ -168,9 +169,15 @@ async function start(
   }
 }
 
-export function composeUrl({ passwordFile }: ClusterLocation, port: number): string {
+/** What is asked for as `host` goes before the address, for the driver as for PostgreSQL's own programs. */
+export function composeUrl(
+  { passwordFile, clusterFolder }: Pick<ClusterLocation, 'passwordFile' | 'clusterFolder'>,
+  port: number,
+): string {
   const password = readPassword(passwordFile);
-  return `postgres://${EMBEDDED_USER}:${password}@127.0.0.1:${port}/${EMBEDDED_DATABASE}`;
+  const folder = findSocketFolder(clusterFolder, port);
+  const socket = folder === undefined ? '' : `?host=${encodeURIComponent(folder)}`;
+  return `postgres://${EMBEDDED_USER}:${password}@127.0.0.1:${port}/${EMBEDDED_DATABASE}${socket}`;
 }
 
 /** Turns what the system or the lock says into a line that an operator can act on. */

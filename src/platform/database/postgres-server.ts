@@ -1,17 +1,19 @@
 import { randomInt } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError } from './cluster-location.js';
 import { PostgresProgram, type PostgresContext } from './postgres-program.js';
-import { continueProcess, isProcessRunning, processCommandLine } from './process-identity.js';
+import {
+  isPostmasterOf,
+  readPostmasterPid,
+  removePostmasterFiles,
+  socketFolders,
+} from './postmaster-files.js';
+import { continueProcess } from './process-identity.js';
 import { messageOf } from '../errors/thrown.js';
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
-  // No socket file: its path may be no longer than 107 bytes, which a data folder's often is.
-  unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '64MB',
   max_wal_size: '256MB',
@@ -52,6 +54,9 @@ const STEADY_RUN_MS = 60_000;
 
 const FIRST_START_ATTEMPTS = 6;
 
+/** Some mounted folders take no sockets. */
+const NO_SOCKET_HERE = /Unix-domain socket/;
+
 /**
  * Failures of a first start that go away: another program took the port between the search for it
  * and its use, or children of a server that was killed are still ending.
@@ -62,6 +67,7 @@ const PASSING_FAILURE = /could not create any TCP|still in use/;
 export class PostgresServer {
   port = 0;
 
+  private takesSocket = process.platform !== 'win32';
   private run: PostgresProgram | undefined;
   private watching: Promise<void> = Promise.resolve();
   private stopping: Promise<void> | undefined;
@@ -84,7 +90,10 @@ export class PostgresServer {
         this.watching = this.watch(await this.launch());
         return;
       } catch (error) {
-        if (attempt === FIRST_START_ATTEMPTS || !PASSING_FAILURE.test(messageOf(error))) {
+        const message = messageOf(error);
+        const isOfSocket = this.takesSocket && NO_SOCKET_HERE.test(message);
+        if (isOfSocket) this.takesSocket = false;
+        if (attempt === FIRST_START_ATTEMPTS || !(isOfSocket || PASSING_FAILURE.test(message))) {
           process.off('exit', this.onExit);
           throw error;
         }
@@ -107,7 +116,10 @@ export class PostgresServer {
 
   private async launch(): Promise<PostgresProgram> {
     const { clusterFolder, logFile } = this.context;
-    const settings = Object.entries(SETTINGS).map(([name, value]) => ['-c', `${name}=${value}`]);
+    const settings = Object.entries({
+      ...SETTINGS,
+      unix_socket_directories: this.takesSocket ? socketFolders(clusterFolder, this.port) : '',
+    }).map(([name, value]) => ['-c', `${name}=${value}`]);
     const parameters = ['-D', clusterFolder, '-p', String(this.port), ...settings.flat()];
     // In a process group of its own, so that Ctrl-C reaches Node alone: the service first finishes
     // its requests and then stops its database.
@@ -181,15 +193,7 @@ export async function stopLeftoverPostgres(
   // PostgreSQL itself only looks whether this process id exists, and would refuse to start when it
   // was given to another program, or when nobody has reaped the process yet. Children of its
   // predecessor that are still ending it notices by their shared memory, without this file.
-  rmSync(postmasterPidFile(clusterFolder), { force: true });
-}
-
-/** The port on which a cluster's PostgreSQL takes connections; undefined: it does not yet. */
-export function findRunningPort(clusterFolder: string): number | undefined {
-  const status = readPostmasterPid(clusterFolder);
-  return status?.ready === true && isPostmasterOf(status.pid, clusterFolder)
-    ? status.port
-    : undefined;
+  removePostmasterFiles(clusterFolder);
 }
 
 /**
@@ -207,32 +211,6 @@ export async function findFreePort(): Promise<number> {
     if (isFree) return port;
   }
   throw new Error(`no free port between ${PORTS.lowest} and ${PORTS.highest} on 127.0.0.1`);
-}
-
-const postmasterPidFile = (clusterFolder: string): string => join(clusterFolder, 'postmaster.pid');
-
-/** What a running PostgreSQL says about itself; undefined when there is none or it is being written. */
-function readPostmasterPid(
-  clusterFolder: string,
-): { pid: number; port: number; ready: boolean } | undefined {
-  try {
-    const lines = readFileSync(postmasterPidFile(clusterFolder), 'utf8').split('\n');
-    const pid = Number(lines[0]);
-    if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
-    return { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' };
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Whether a process is the PostgreSQL of this cluster, and not another program that was given the
- * id of one that ended. `launch` names the folder on the command line for this.
- */
-function isPostmasterOf(pid: number, clusterFolder: string): boolean {
-  if (!isProcessRunning(pid)) return false;
-  const words = ` ${processCommandLine(pid) ?? ''} `;
-  return words.includes('postgres') && words.includes(` -D ${clusterFolder} `);
 }
 
 /**
