@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
+import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
+import { DueWork } from '../../src/platform/database/due-work.js';
 import { DatabaseUnavailableError } from '../../src/platform/errors/gateway-errors.js';
 import {
   brokenAccounts,
@@ -16,6 +18,7 @@ import {
 } from '../support/ledger-factories.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
 
 // A machine that stops for longer than a hold is patient makes it fail.
 jest.retryTimes(2);
@@ -124,6 +127,29 @@ describe('a commit whose answer is lost', () => {
     await proxy.open();
     await ledger.store.drain();
     expect(await account()).toMatchObject({ held: 0, holds: 0 });
+  });
+});
+
+describe('a statement that reaches the database after its connection was given up', () => {
+  it('leaves no hold behind for longer than the next sweep', async () => {
+    const open = holdOperation(tenant, 20);
+    await ledger.store.hold(open);
+    const arrive = proxy.delay(QUICK);
+    const hold = rejectionMs(ledger.store.hold(holdOperation(tenant, 10)));
+    await pause(100);
+    await proxy.cut();
+    await hold;
+    await proxy.open();
+    await ledger.store.drain();
+    expect(arrive()).toBe(true);
+    await until(async () => (await account()).held === 30);
+
+    const { database, instance } = ledger;
+    const sweeper = new HoldSweeperService(database, instance, new DueWork(database));
+    expect(await sweeper.sweepNow({ assumeOthersDead: false })).toBe(1);
+    expect(await account()).toMatchObject({ held: 20, holds: 20 });
+    await ledger.store.settle(settleOperation(tenant, open.requestId, 7));
+    expect(await account()).toMatchObject({ balance: 993, held: 0, holds: 0 });
   });
 });
 

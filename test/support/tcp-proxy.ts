@@ -6,6 +6,7 @@ export class TcpProxy {
   private server: Server | undefined;
   private readonly sockets = new Set<Socket>();
   private lost: { text: string; thenCut: boolean } | undefined;
+  private late: { text: string; arrive: (() => void) | undefined } | undefined;
   private isSilent = false;
   port = 0;
 
@@ -55,6 +56,20 @@ export class TcpProxy {
     this.lost = { text, thenCut: options?.thenCut === true };
   }
 
+  /**
+   * Holds the next bytes from a client that contain `text` back, as a network does that fails and comes back: they
+   * reach the server when the returned function is called, whatever has become of the client. It says whether there
+   * were any.
+   */
+  delay(text: string): () => boolean {
+    const late: { text: string; arrive: (() => void) | undefined } = { text, arrive: undefined };
+    this.late = late;
+    return () => {
+      late.arrive?.();
+      return late.arrive !== undefined;
+    };
+  }
+
   /** Keeps every connection and takes new ones, but passes on nothing, as a machine that vanished. */
   silence(): void {
     this.isSilent = true;
@@ -75,7 +90,14 @@ export class TcpProxy {
     }
     client.on('data', (chunk) => {
       if (this.isSilent) return;
-      const { lost } = this;
+      const { lost, late } = this;
+      if (late && chunk.includes(late.text)) {
+        this.late = undefined;
+        this.sockets.delete(server);
+        client.removeAllListeners('close');
+        late.arrive = () => server.end(chunk);
+        return;
+      }
       if (lost && chunk.includes(lost.text)) {
         this.lost = undefined;
         onReply = lost.thenCut ? () => void this.cut() : () => client.destroy();

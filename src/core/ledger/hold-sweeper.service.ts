@@ -23,17 +23,20 @@ const IS_DEAD = `
       AND instances.heartbeat_at > now() - make_interval(secs => $2)
   )`;
 
-/** Up to $3 tenants that have holds of dead instances. */
+/** Of a dead instance, or one of those of this one that it answers for no longer, $3. */
+const IS_NOBODYS = `(${IS_DEAD} OR instance_id = $1::uuid AND request_id = ANY ($3::uuid[]))`;
+
+/** Up to $4 tenants that have such holds. */
 const TENANTS_TO_SWEEP = `
-  SELECT DISTINCT tenant_id FROM holds WHERE ${IS_DEAD} ORDER BY tenant_id LIMIT $3`;
+  SELECT DISTINCT tenant_id FROM holds WHERE ${IS_NOBODYS} ORDER BY tenant_id LIMIT $4`;
 
 /**
- * Ends the holds that dead instances have on the accounts of the tenants $3, whose rows must be
- * locked. Answers the log rows written.
+ * Ends such holds on the accounts of the tenants $4, whose rows must be locked. Answers the log rows
+ * written.
  */
 const SWEEP_HOLDS = `
   WITH ended AS (
-    DELETE FROM holds WHERE tenant_id = ANY ($3::uuid[]) AND ${IS_DEAD}
+    DELETE FROM holds WHERE tenant_id = ANY ($4::uuid[]) AND ${IS_NOBODYS}
     RETURNING *
   ), written AS (
     INSERT INTO request_logs (
@@ -84,9 +87,13 @@ const IS_DEAD_INSTANCE = `
 /** Strikes dead instances off the list; one that lives after all registers again. */
 const SWEEP_INSTANCES = `DELETE FROM instances WHERE ${IS_DEAD_INSTANCE}`;
 
-/** Whether there is anything to sweep. */
+/** The holds in the name of this instance, $1. */
+const OWN_HOLDS = 'SELECT request_id FROM holds WHERE instance_id = $1::uuid';
+
+/** Whether there is anything to sweep; holds of a minute and more are worth a look at whose they are. */
 const IS_DUE = `
   EXISTS (SELECT FROM holds WHERE ${IS_DEAD})
+  OR EXISTS (${OWN_HOLDS} AND created_at < now() - interval '1 minute')
   OR EXISTS (SELECT FROM instances WHERE ${IS_DEAD_INSTANCE}) OR ${ARE_UNCOUNTED}`;
 
 /**
@@ -105,11 +112,14 @@ interface SweepOptions {
 /**
  * Releases the holds of processes that died: the tenant has the credits back within 30 s, and the
  * log a row with the outcome `crashed` and no cost. Any number of instances may sweep at once.
+ *
+ * So too with holds in the name of this process that it knows nothing of any more: a statement may come to the
+ * database long after its caller was told that it failed, and a settlement may have been given up.
  */
 @Injectable()
 export class HoldSweeperService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(HoldSweeperService.name);
-  /** Holds of other processes that this one has given back. */
+  /** Holds that this process has given back, mostly of others. */
   swept = 0;
   private readonly timer = new SweepTimer(
     () => this.sweepIfSteady(),
@@ -134,23 +144,24 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
   /** Returns how many holds were released. */
   async sweepNow({ assumeOthersDead }: SweepOptions): Promise<number> {
     const dead = [this.instance.id, assumeOthersDead ? 0 : DEAD_AFTER_SECONDS];
+    const nobodys = [...dead, await this.findLost()];
     let released = 0;
     for (;;) {
       const { rows } = await this.database.query<{ tenant_id: string }>(TENANTS_TO_SWEEP, [
-        ...dead,
+        ...nobodys,
         MAX_TENANTS,
       ]);
       if (rows.length === 0) break;
       const tenantIds = rows.map((row) => row.tenant_id);
       released += await this.database.transaction(async (client) => {
         await client.query(LOCK_ACCOUNTS, [tenantIds]);
-        const swept = await client.query(SWEEP_HOLDS, [...dead, tenantIds]);
+        const swept = await client.query(SWEEP_HOLDS, [...nobodys, tenantIds]);
         return swept.rowCount ?? 0;
       });
     }
     await this.database.query(SWEEP_INSTANCES, dead);
     this.swept += released;
-    if (released > 0) this.logger.warn(`Released ${released} holds of processes that died`);
+    if (released > 0) this.logger.warn(`Released ${released} holds that nobody answers for`);
     return released;
   }
 
@@ -172,6 +183,13 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
         await client.query(COUNT_USE.text, [tenantIds, ...subjects]);
       });
     }
+  }
+
+  /** Requests that have a hold in the name of this process, which it does not answer for. */
+  private async findLost(): Promise<string[]> {
+    const { id, holds } = this.instance;
+    const { rows } = await this.database.query<{ request_id: string }>(OWN_HOLDS, [id]);
+    return rows.map((row) => row.request_id).filter((requestId) => !holds.has(requestId));
   }
 
   private async sweepIfSteady(): Promise<void> {

@@ -91,6 +91,11 @@ export interface LivingInstance {
 @Injectable()
 export class InstanceService implements OnModuleInit, OnApplicationShutdown {
   readonly id = randomUUID();
+  /**
+   * Requests whose holds this process answers for: from before they are asked for until what ends them is
+   * committed. Any other hold in its name is nobody's.
+   */
+  readonly holds = new Set<string>();
   private readonly logger = new Logger(InstanceService.name);
   private readonly pulse: DatabasePulse<{ is_new: boolean }>;
   private interval: NodeJS.Timeout | undefined;
@@ -122,6 +127,19 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
     this.pulse.start();
     this.interval = setInterval(() => void this.pulse.check(), HEARTBEAT_INTERVAL_MS);
     this.interval.unref();
+  }
+
+  /** Takes note of a hold that is asked for: this process answers for it unless it is refused. */
+  own(requestId: string, asked: Promise<{ readonly admitted: boolean }>): void {
+    this.holds.add(requestId);
+    const disown = (): boolean => this.holds.delete(requestId);
+    asked.then(({ admitted }) => admitted || disown(), disown);
+  }
+
+  /** This process answers for a hold no longer once what ends it is committed, or given up. */
+  disownAfter(ending: Promise<unknown>, requestId: string): void {
+    const disown = (): boolean => this.holds.delete(requestId);
+    ending.then(disown, disown);
   }
 
   /** Registers this process, or says that it is still alive. @throws Error when the database takes no writes */

@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import { NO_USAGE } from '../../canonical/usage.js';
 import type { Database } from '../../platform/database/database.js';
 import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
-import type { InstanceService } from './instance.service.js';
+import { InstanceService } from './instance.service.js';
 import type { SettleOperation } from './ledger-operations.js';
 import { LedgerStore } from './ledger-store.js';
 import type { SettlementJournal } from './settlement-journal.js';
@@ -51,12 +51,11 @@ describe(LedgerStore.name, () => {
   it('keeps a bounded number of settlements while the database is away, and tells what is lost', async () => {
     let lost = 0;
     // The connection never comes, and never fails either.
-    const database = { ledgerPool: { connect: () => new Promise(() => undefined) } };
-    const store = new LedgerStore(
-      database as unknown as Database,
-      { id: randomUUID() } as InstanceService,
-      { observeLoss: () => lost++ } as unknown as SettlementJournal,
-    );
+    const pool = { connect: () => new Promise(() => undefined) };
+    const database = { ledgerPool: pool } as unknown as Database;
+    const store = new LedgerStore(database, new InstanceService(database), {
+      observeLoss: () => lost++,
+    } as unknown as SettlementJournal);
     for (let count = 0; count < 20_000; count++) void store.settle(settlement());
     await new Promise(setImmediate);
     expect(store.pendingSettlements).toBe(20_000);

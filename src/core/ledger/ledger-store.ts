@@ -86,6 +86,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     if (amount === undefined) return refuseAmount(operation.amount);
     const range = operation.range && toRange(operation.range);
     const entry = new HoldEntry({ ...operation, amount, ...(range && { range }) }, this.timer);
+    this.instance.own(entry.requestId, entry.promise);
     this.add(entry);
     return entry.promise;
   }
@@ -170,8 +171,14 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
   /** Gives a hold back without a trace, for a request that came to nothing before it began. */
   release(requestId: string, tenantId: string): Promise<void> {
     const entry = new ReleaseEntry(requestId, tenantId);
+    this.instance.disownAfter(entry.promise, requestId);
     this.add(entry);
     return entry.promise;
+  }
+
+  /** The hold of a request is another's from now on. */
+  disown(requestId: string): void {
+    this.instance.holds.delete(requestId);
   }
 
   /** Writes the log row of a request that was refused before credits were set aside. */
@@ -237,6 +244,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
   }
 
   private addSettlement(entry: SettleEntry): Promise<SettleOutcome> {
+    this.instance.disownAfter(entry.promise, entry.requestId);
     const sheet = this.sheets.missing(entry.log.billedBy);
     if (sheet) {
       entry.sheet = sheet;

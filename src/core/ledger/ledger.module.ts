@@ -56,7 +56,7 @@ export class LedgerModule {
   constructor(metrics: GatewayMetrics, sweeper: HoldSweeperService) {
     metrics.trackTotal(
       'gateway_holds_swept_total',
-      'Holds of processes that died, which this process gave back.',
+      'Holds that this process gave back: of processes that died, and its own without a request.',
       () => sweeper.swept,
     );
   }

@@ -167,6 +167,7 @@ export class LedgerService implements OnModuleDestroy {
 
   /** To be called once the transaction of `transferHold` has committed. */
   holdTransferred(hold: Hold): void {
+    this.store.disown(hold.request.requestId);
     this.forget(hold);
   }
 
