@@ -28,6 +28,8 @@ let testDatabase: TestDatabase;
 let proxy: TcpProxy;
 let ledger: TestLedger;
 let tenant: TestTenant;
+/** Sessions that lock something, until their test ends. */
+const blockers: pg.Client[] = [];
 
 beforeEach(async () => {
   Logger.overrideLogger(false);
@@ -38,6 +40,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  await Promise.all(blockers.splice(0).map((blocker) => blocker.end()));
   await ledger.close();
   await proxy.cut();
   await testDatabase.drop();
@@ -168,6 +171,38 @@ describe('an account that another transaction locks for long', () => {
     await ledger.store.drain();
     expect(await account()).toMatchObject({ held: 0, holds: 0 });
   });
+});
+
+describe('rows of one tenant that another transaction locks for long', () => {
+  it.each(['accounts WHERE tenant_id', 'api_keys WHERE tenant_id'])(
+    'keep nobody else waiting (%s)',
+    async (rows) => {
+      const other = await createTenant(testDatabase.database, 1_000);
+      const operations = [tenant, other].map((whose) => holdOperation(whose, 10));
+      for (const operation of operations) await ledger.store.hold(operation);
+      const blocker = new pg.Client({ connectionString: testDatabase.url });
+      await blocker.connect();
+      blockers.push(blocker);
+      await blocker.query(`BEGIN; SELECT FROM ${rows} = '${tenant.tenantId}' FOR UPDATE`);
+
+      const [locked, free] = operations.map(({ requestId, tenantId, apiKeyId }) =>
+        ledger.store.settle(settleOperation({ tenantId, apiKeyId }, requestId, 7)),
+      );
+      expect(await free).toMatchObject({ applied: true });
+      for (let count = 0; count < 5; count++) {
+        const operation = holdOperation(other, 10);
+        expect(await ledger.store.hold(operation)).toEqual({ admitted: true });
+        await ledger.store.settle(settleOperation(other, operation.requestId, 7));
+      }
+      expect(await account()).toMatchObject({ balance: 1_000, held: 10 });
+
+      await blocker.query('COMMIT');
+      expect(await locked).toEqual({ cost: 7, shortfall: 0, applied: true });
+      await ledger.store.drain();
+      expect(await account()).toMatchObject({ balance: 993, held: 0, holds: 0 });
+      expect(await brokenAccounts(testDatabase.database, [tenant, other])).toEqual([]);
+    },
+  );
 });
 
 describe('connections that are killed under load', () => {

@@ -21,7 +21,7 @@ describe('classifyFailure', () => {
     ['53100', 'unavailable'],
     ['25006', 'unavailable'],
     ['42501', 'unavailable'],
-    ['55P03', 'unavailable'],
+    ['55P03', 'locked'],
     ['08006', 'unavailable'],
   ])('takes SQLSTATE %s for %s', (code, kind) => {
     expect(classifyFailure(databaseError(code))).toBe(kind);

@@ -8,17 +8,20 @@ import { messageOf } from '../../platform/errors/thrown.js';
 const DATA_CLASSES = new Set(['21', '22', '23', '54']);
 
 const CONFLICT_CLASS = '40';
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * What a failed transaction means for the entries in it: `data` one of them can't be stored;
- * `conflict` it will work in a new transaction; `unavailable` the database can't take it now.
+ * `conflict` it will work in a new transaction; `locked` somebody has rows that some of them need, for
+ * longer than that may take; `unavailable` the database can't take it now.
  */
-export type FailureKind = 'data' | 'conflict' | 'unavailable';
+export type FailureKind = 'data' | 'conflict' | 'locked' | 'unavailable';
 
 export function classifyFailure(error: unknown): FailureKind {
   if (error instanceof pg.DatabaseError) {
     const errorClass = error.code?.slice(0, 2) ?? '';
     if (DATA_CLASSES.has(errorClass)) return 'data';
+    if (error.code === LOCK_NOT_AVAILABLE) return 'locked';
     return errorClass === CONFLICT_CLASS ? 'conflict' : 'unavailable';
   }
   // A value that can't even be written down (an invalid date, a string beyond the engine's limit).

@@ -3,7 +3,14 @@ import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { gatewayErrorOf } from '../../platform/database/database-outage.js';
 import { classifyFailure, describeError, describeLoss } from './database-failure.js';
-import type { Ask, Ending, HoldEntry, LedgerGroup, SettleEntry } from './ledger-entry.js';
+import {
+  toGroup,
+  type Ask,
+  type Ending,
+  type HoldEntry,
+  type LedgerGroup,
+  type SettleEntry,
+} from './ledger-entry.js';
 import { flushGroup } from './ledger-flush.js';
 import { blankLog } from './ledger-rows.js';
 import { quickFlush } from './quick-flush.js';
@@ -59,7 +66,7 @@ export class LedgerCommitter {
         refuseCoversInDoubt(group, error);
         const kind = classifyFailure(error);
         if (kind === 'data') return this.isolate(group, error);
-        if (kind === 'unavailable' || attempt === CONFLICT_ATTEMPTS) throw error;
+        if (kind !== 'conflict' || attempt === CONFLICT_ATTEMPTS) throw error;
         await pause(Math.random() * LONGEST_CONFLICT_PAUSE_MS);
       }
     }
@@ -118,13 +125,4 @@ function refuseCoversInDoubt(group: LedgerGroup, error: unknown): void {
     ask.fail(gatewayErrorOf(error));
     return false;
   });
-}
-
-function toGroup(entries: readonly (Ending | Ask)[]): LedgerGroup {
-  const group: LedgerGroup = { endings: [], asks: [] };
-  for (const entry of entries) {
-    if (entry.kind === 'settle' || entry.kind === 'release') group.endings.push(entry);
-    else group.asks.push(entry);
-  }
-  return group;
 }

@@ -215,3 +215,12 @@ export interface LedgerGroup {
   endings: Ending[];
   asks: Ask[];
 }
+
+export function toGroup(entries: readonly (Ending | Ask)[]): LedgerGroup {
+  const group: LedgerGroup = { endings: [], asks: [] };
+  for (const entry of entries) {
+    if (entry.kind === 'settle' || entry.kind === 'release') group.endings.push(entry);
+    else group.asks.push(entry);
+  }
+  return group;
+}

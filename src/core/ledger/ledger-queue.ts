@@ -34,6 +34,15 @@ export class LedgerQueue {
     else this.asks.push(entry);
   }
 
+  /** Takes out all that is of these tenants, wherever it stands. */
+  extract(tenantIds: ReadonlySet<string>): (Ending | Ask)[] {
+    const isTheirs = ({ tenantId }: Ending | Ask): boolean => tenantIds.has(tenantId);
+    const extracted = [...this.endings.filter(isTheirs), ...this.asks.filter(isTheirs)];
+    this.endings = this.endings.filter((ending) => !isTheirs(ending));
+    this.asks = this.asks.filter((ask) => !isTheirs(ask));
+    return extracted;
+  }
+
   /** Takes the oldest entries; they are in flight until `landed` or `putBack`. */
   take(): LedgerGroup {
     const group: LedgerGroup = { endings: this.endings.splice(0, MAX_GROUP_SIZE), asks: [] };

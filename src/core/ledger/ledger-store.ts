@@ -5,8 +5,7 @@ import { DatabaseUnavailableError, InternalError } from '../../platform/errors/g
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import { within } from '../../platform/time/within.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
-import { describeError, describeLoss } from './database-failure.js';
-import { GroupCommit, type CommitSource } from './group-commit.js';
+import { classifyFailure, describeError, describeLoss } from './database-failure.js';
 import { InstanceService } from './instance.service.js';
 import { LedgerCommitter } from './ledger-committer.js';
 import {
@@ -26,7 +25,8 @@ import type {
   SettleOperation,
   SettleOutcome,
 } from './ledger-operations.js';
-import { LedgerQueue, releaseOf } from './ledger-queue.js';
+import { LedgerLanes } from './ledger-lanes.js';
+import { releaseOf } from './ledger-queue.js';
 import { PendingRecords } from './pending-records.js';
 import type { JournalledSettlement } from './journal-lines.js';
 import { SettlementJournal } from './settlement-journal.js';
@@ -50,15 +50,14 @@ const NO_CHARGE: Charge = Object.freeze({ modelCharge: 0, byokPlatformFee: 0, ma
  * a `DatabaseUnavailableError` after 2 seconds, as no work may start without them.
  */
 @Injectable()
-export class LedgerStore implements CommitSource, OnApplicationShutdown {
+export class LedgerStore implements OnApplicationShutdown {
   private readonly logger = new Logger(LedgerStore.name);
-  private readonly queue = new LedgerQueue();
-  private readonly groupCommit = new GroupCommit(this);
+  private readonly lanes: LedgerLanes;
   private readonly timer = new CoarseTimer();
-  private readonly committer: LedgerCommitter;
   private readonly records = new PendingRecords();
   private readonly sheets = new StoredSheets();
   private toldOutageAtMs: number | undefined;
+  private toldLocksAtMs = -Infinity;
   /** Settlements that were still to be committed when the process had to end. */
   private leftBehind = 0;
 
@@ -67,17 +66,21 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     private readonly instance: InstanceService,
     private readonly journal: SettlementJournal,
   ) {
-    this.committer = new LedgerCommitter(
+    const committer = new LedgerCommitter(
       () => this.database.ledgerPool,
       instance.id,
       (hold) => this.add(releaseOf(hold)),
       (entry) => this.journal.observeLoss(entry),
     );
+    this.lanes = new LedgerLanes(
+      (group) => committer.commit(group),
+      (error) => this.noteCommit(error),
+    );
   }
 
   /** Settlements and log rows that are not committed yet. */
   get pendingSettlements(): number {
-    return this.queue.pendingEndings;
+    return this.lanes.pendingEndings;
   }
 
   /** Sets credits aside for a request if they are available. */
@@ -193,7 +196,7 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
 
   /** Resolves when nothing is queued or under way, which takes a database. */
   drain(): Promise<void> {
-    return this.groupCommit.whenIdle();
+    return this.lanes.whenIdle();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -208,9 +211,9 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
    * @returns how many settlements this process leaves behind in all, journalled or lost
    */
   journalPending(): number {
-    this.groupCommit.stop();
+    this.lanes.stop();
     const left: SettleEntry[] = [];
-    for (const ending of this.queue.openEndings()) {
+    for (const ending of this.lanes.openEndings()) {
       // Work whose row has to end with its settlement is ended by another instance.
       if (ending.kind !== 'settle' || ending.journalled || ending.record?.required) continue;
       ending.journalled = true;
@@ -220,27 +223,6 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
     this.journal.write(this.instance.id, left);
     this.leftBehind += left.length;
     return this.leftBehind;
-  }
-
-  hasWork(): boolean {
-    return !this.queue.isEmpty();
-  }
-
-  async commitNext(): Promise<boolean> {
-    const group = this.queue.take();
-    try {
-      if (group.endings.length + group.asks.length > 0) await this.committer.commit(group);
-    } catch (error) {
-      this.queue.putBack(group);
-      this.tellOutage(error);
-      return false;
-    }
-    this.queue.landed();
-    if (this.toldOutageAtMs !== undefined) {
-      this.toldOutageAtMs = undefined;
-      this.logger.log('The database takes settlements again');
-    }
-    return true;
   }
 
   private addSettlement(entry: SettleEntry): Promise<SettleOutcome> {
@@ -265,15 +247,28 @@ export class LedgerStore implements CommitSource, OnApplicationShutdown {
   }
 
   private add(entry: Ending | Ask): void {
-    this.queue.add(entry);
-    this.groupCommit.wake();
+    this.lanes.add(entry);
   }
 
-  private tellOutage(error: unknown): void {
-    const nowMs = performance.now();
-    if (this.toldOutageAtMs !== undefined && nowMs - this.toldOutageAtMs < OUTAGE_REMINDER_MS) {
+  /** @param error why the database took no group, or not all of one; undefined when it did */
+  private noteCommit(error: unknown): void {
+    if (error === undefined) {
+      if (this.toldOutageAtMs === undefined) return;
+      this.toldOutageAtMs = undefined;
+      this.logger.log('The database takes settlements again');
       return;
     }
+    const nowMs = performance.now();
+    if (classifyFailure(error) === 'locked') {
+      if (nowMs - this.toldLocksAtMs < OUTAGE_REMINDER_MS) return;
+      this.toldLocksAtMs = nowMs;
+      const { lockedTenants } = this.lanes;
+      this.logger.error(
+        `Another session has locked what ${lockedTenants} tenants' settlements need, which wait: ${describeError(error)}`,
+      );
+      return;
+    }
+    if (nowMs - (this.toldOutageAtMs ?? -Infinity) < OUTAGE_REMINDER_MS) return;
     this.toldOutageAtMs = nowMs;
     this.logger.error(
       `The database takes no settlements, ${this.pendingSettlements} wait: ${describeError(error)}`,

@@ -1,5 +1,5 @@
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
-import { provesRollback } from './database-failure.js';
+import { classifyFailure, provesRollback } from './database-failure.js';
 import {
   writtenBeside,
   type HoldEntry,
@@ -41,6 +41,8 @@ export async function quickFlush(
       toStatements(instanceId, ordinary),
     );
   } catch (error) {
+    // The long way would wait for it once more.
+    if (classifyFailure(error) === 'locked') throw error;
     // What the assumption or a bad value costs is one round trip; the long way finds out which.
     if (error instanceof pg.DatabaseError && provesRollback(error)) return false;
     for (const entry of [...group.endings, ...group.asks]) entry.maybeCommitted = true;

@@ -26,6 +26,9 @@ const CONNECT_LIMIT_MS = 3_000;
 const LEDGER_PLANS =
   '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c random_page_cost=1 -c jit=off';
 
+/** Twice so long is less than a hold waits: what shares a group with a locked account is admitted all the same. */
+const LEDGER_LOCK_LIMIT = '-c lock_timeout=800';
+
 /** Options of the pool that only the ledger uses: it never waits for a page of somebody's log. */
 export function ledgerPoolOptions(url: string): PoolConfig {
   const options = {
@@ -33,7 +36,7 @@ export function ledgerPoolOptions(url: string): PoolConfig {
     application_name: 'model-gateway ledger',
     // Several statements of a transaction are on their way together.
     pipeline: true,
-    options: `${LEDGER_PLANS} ${TIME_LIMITS}`,
+    options: `${LEDGER_PLANS} ${TIME_LIMITS} ${LEDGER_LOCK_LIMIT}`,
     max: 2,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
     // The connections stay: what they have planned is of use as long as the process lives.

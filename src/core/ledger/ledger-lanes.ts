@@ -1,0 +1,136 @@
+import { toError } from '../../platform/errors/thrown.js';
+import { classifyFailure } from './database-failure.js';
+import { GroupCommit, type CommitSource } from './group-commit.js';
+import { toGroup, type Ask, type Ending, type LedgerGroup } from './ledger-entry.js';
+import { LedgerQueue } from './ledger-queue.js';
+
+/** Commits a group, or throws when the database can't take it, or not all of it, now. */
+type Commit = (group: LedgerGroup) => Promise<void>;
+
+/** What waits for its commit, one group after the other, in the order of arrival. */
+class Lane implements CommitSource {
+  readonly queue = new LedgerQueue();
+  readonly groupCommit = new GroupCommit(this);
+
+  constructor(
+    private readonly commit: Commit,
+    /** Hears of each group: undefined, or why it has to be tried again. */
+    private readonly onCommit: (error: unknown) => void,
+  ) {}
+
+  add(entry: Ending | Ask): void {
+    this.queue.add(entry);
+    this.groupCommit.wake();
+  }
+
+  hasWork(): boolean {
+    return !this.queue.isEmpty();
+  }
+
+  async commitNext(): Promise<boolean> {
+    const group = this.queue.take();
+    try {
+      if (group.endings.length + group.asks.length > 0) await this.commit(group);
+    } catch (error) {
+      this.queue.putBack(group);
+      this.onCommit(error);
+      return false;
+    }
+    this.queue.landed();
+    this.onCommit(undefined);
+    return true;
+  }
+}
+
+/**
+ * The ways into the database: one for all tenants, and one aside for those whose rows somebody has locked, who so
+ * keep nobody else waiting. On that each tenant has a transaction of its own, and leaves it when that commits.
+ */
+export class LedgerLanes {
+  private readonly main: Lane;
+  private readonly side: Lane;
+  /** Tenants on the side lane. */
+  private readonly aside = new Set<string>();
+
+  /** @param onCommit hears of each group: undefined, or why the database took none of it or not all */
+  constructor(
+    private readonly commit: Commit,
+    onCommit: (error: unknown) => void,
+  ) {
+    this.main = new Lane(this.commitTogether.bind(this), onCommit);
+    this.side = new Lane(this.commitApart.bind(this), onCommit);
+  }
+
+  /** Endings that wait or are in a transaction now. */
+  get pendingEndings(): number {
+    return this.main.queue.pendingEndings + this.side.queue.pendingEndings;
+  }
+
+  /** How many tenants have rows that somebody has locked, as far as is known. */
+  get lockedTenants(): number {
+    return this.aside.size;
+  }
+
+  /** Those that wait or are in a transaction now. */
+  openEndings(): Ending[] {
+    return [...this.main.queue.openEndings(), ...this.side.queue.openEndings()];
+  }
+
+  add(entry: Ending | Ask): void {
+    (this.aside.has(entry.tenantId) ? this.side : this.main).add(entry);
+  }
+
+  /** Resolves when nothing is queued or under way. */
+  async whenIdle(): Promise<void> {
+    await this.main.groupCommit.whenIdle();
+    await this.side.groupCommit.whenIdle();
+  }
+
+  /** Ends the work for good, done or not. */
+  stop(): void {
+    this.main.groupCommit.stop();
+    this.side.groupCommit.stop();
+  }
+
+  private async commitTogether(group: LedgerGroup): Promise<void> {
+    try {
+      await this.commit(group);
+    } catch (error) {
+      if (classifyFailure(error) !== 'locked') throw error;
+      this.setAside(group);
+    }
+  }
+
+  /** Whose rows are locked is not known: whoever has not leaves the side lane at once. */
+  private setAside(group: LedgerGroup): void {
+    for (const { answered, tenantId } of [...group.endings, ...group.asks]) {
+      if (!answered) this.aside.add(tenantId);
+    }
+    this.main.queue.putBack(group);
+    for (const entry of this.main.queue.extract(this.aside)) this.side.add(entry);
+  }
+
+  private async commitApart(group: LedgerGroup): Promise<void> {
+    let locked: Error | undefined;
+    for (const [tenantId, entries] of byTenant(group)) {
+      try {
+        await this.commit(toGroup(entries));
+        this.aside.delete(tenantId);
+      } catch (error) {
+        if (classifyFailure(error) !== 'locked') throw error;
+        locked = toError(error);
+      }
+    }
+    if (locked) throw locked;
+  }
+}
+
+function byTenant({ endings, asks }: LedgerGroup): Map<string, (Ending | Ask)[]> {
+  const entries = new Map<string, (Ending | Ask)[]>();
+  for (const entry of [...endings, ...asks]) {
+    const others = entries.get(entry.tenantId);
+    if (others) others.push(entry);
+    else entries.set(entry.tenantId, [entry]);
+  }
+  return entries;
+}
