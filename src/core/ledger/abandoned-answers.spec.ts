@@ -24,23 +24,31 @@ const counter = new TokenCounter();
 const left = new AbandonedAnswers(counter);
 const caller = { tenantId: 'tenant' } as Hold['caller'];
 
-/** A request whose vendor began so long ago, and what has come of it. */
+/** A request whose vendor began so long ago, by the clock that may have been set, and what has come of it. */
 function answerOf({
   workedMs = 0,
+  clockMs = workedMs,
   speed,
   ceiling = CEILING,
   choices = 1,
-}: { workedMs?: number; speed?: number; ceiling?: Usage; choices?: number } = {}) {
+}: {
+  workedMs?: number;
+  clockMs?: number;
+  speed?: number;
+  ceiling?: Usage;
+  choices?: number;
+} = {}) {
   const route = { ceiling, output: { choices } } as BillableRoute;
   const request = {
     routes: [route],
     streamed: true,
     estimate: { ...NO_USAGE, inputTokens: 7 },
-    vendorWork: { startedAt: new Date(Date.now() - workedMs), tokensPerSecond: speed },
+    vendorWork: { startedAt: new Date(Date.now() - clockMs), tokensPerSecond: speed },
     closeVendor: jest.fn(),
     endVendorCalls: jest.fn(),
   } as unknown as BillableRequest;
-  return { request, meter: new UsageMeter(request) };
+  const begunMs = performance.now() - workedMs;
+  return { request, meter: Object.assign(new UsageMeter(request), { begunMs }) };
 }
 
 /** One chunk of a chat stream, as it is relayed. */
@@ -117,6 +125,13 @@ describe(AbandonedAnswers.name, () => {
     clock.mockRestore();
     expect(outputTokens).toBeGreaterThanOrEqual(pieces * 0.9);
     expect(outputTokens).toBeLessThanOrEqual(pieces * 1.1);
+  });
+
+  it('charges no time by which a clock was set forward meanwhile', async () => {
+    const { request, meter } = answerOf({ workedMs: 10_000, clockMs: 3_600_000, speed: 50 });
+    const { outputTokens } = await left.estimate({ caller, request }, meter);
+    expect(outputTokens).toBeGreaterThanOrEqual(500);
+    expect(outputTokens).toBeLessThan(5_000);
   });
 
   it('takes a usual speed for a route that nobody has measured', async () => {

@@ -84,8 +84,10 @@ export class AbandonedAnswers {
     if (ceiling.outputTokens === 0) return meter.read().usage;
     const { vendorWork } = request;
     const nowMs = performance.now();
-    const workedMs = vendorWork ? Date.now() - vendorWork.startedAt.getTime() : 0;
+    const byClockMs = vendorWork ? Date.now() - vendorWork.startedAt.getTime() : 0;
     const spokenMs = meter.firstContentMs === undefined ? 0 : nowMs - meter.firstContentMs;
+    // A clock that was set meanwhile, by hours perhaps, says nothing of what a vendor has made.
+    const workedMs = Math.min(Math.max(byClockMs, spokenMs), nowMs - meter.begunMs);
     const visible = await this.countVisible(caller.tenantId, meter);
     const hasPace = spokenMs >= PACE_MS && visible >= PACE_TOKENS;
     // Several answers are written side by side.

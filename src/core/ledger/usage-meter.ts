@@ -25,7 +25,9 @@ export class UsageMeter {
   /** The route that answers; until it is known, the one that would have been first. */
   route: BillableRoute;
   finishReason: FinishReason | undefined;
-  /** On the clock of `performance.now()`. */
+  /** When it began to read, before any vendor is asked, on the clock of `performance.now()`. */
+  readonly begunMs = performance.now();
+  /** On the same clock. */
   firstContentMs: number | undefined;
   /** For a count of tokens, should the answer not come to its end. */
   readonly sample = new OutputSample();
