@@ -21,6 +21,15 @@ describe(readModelChain.name, () => {
   ])('finds fault with %j', (value, param) => {
     expect(() => readModelChain(value)).toThrow(expect.objectContaining({ status: 400, param }));
   });
+
+  it('repeats no more of an alias than an alias may have', () => {
+    expect.assertions(1);
+    try {
+      readModelChain({ model: 'x'.repeat(100_000) });
+    } catch (error) {
+      expect((error as Error).message.length).toBeLessThan(400);
+    }
+  });
 });
 
 describe(readRoutingPreferences.name, () => {

@@ -179,7 +179,10 @@ describe(ROUTES, () => {
     expect((await admin('POST', `${ROUTES}/resume`, ECHO)).status).toBe(200);
     expect(await ask(gateway, 'sandbox/echo')).toBe(200);
     expect(await ask(other, 'sandbox/echo')).toBe(200);
-    expect(await admin('POST', `${ROUTES}/resume`, ECHO)).toMatchObject(refused(404, 'model'));
+    for (const model of [ECHO.model, 'a\u0000']) {
+      const unknown = { ...ECHO, model };
+      expect(await admin('POST', `${ROUTES}/resume`, unknown)).toMatchObject(refused(404, 'model'));
+    }
 
     const { rows } = await database.database.query(
       `SELECT action, target_id, before, after FROM audit_log WHERE target_type = 'route' ORDER BY id`,

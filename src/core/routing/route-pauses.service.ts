@@ -115,7 +115,8 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     const { rows } = await transaction.query<RoutePause>(
       `DELETE FROM route_pauses WHERE provider = $1 AND model IS NOT DISTINCT FROM $2
        RETURNING ${COLUMNS}`,
-      [thing.provider, thing.model],
+      // Of these nobody has looked whether there are such.
+      [toStoredText(thing.provider), thing.model && toStoredText(thing.model)],
     );
     await announce(transaction);
     return rows[0] && fromRow(rows[0]);
