@@ -86,6 +86,25 @@ describe('/v1/conversations', () => {
     }
   });
 
+  it('have lists that are sent in pieces where they are long, and single items however long', async () => {
+    const { id } = await client.conversations.create();
+    expect((await client.conversations.items.list(id)).data).toEqual([]);
+    const said = [600_000, 600_000, 1, 1_200_000, 1].map((length) => 'é'.repeat(length));
+    const items = said.map((content) => ({ role: 'user' as const, content }));
+    const { data } = await client.conversations.items.create(id, { items });
+    expect(await textsOf(id)).toEqual(said);
+    const answer = await gateway.fetch(`/v1/conversations/${id}/items?limit=4`);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(answer.headers.get('content-length')).toBeNull();
+    const page = data.toReversed().slice(0, 4);
+    expect(await answer.json()).toEqual({
+      ...{ object: 'list', data: page, first_id: page[0]!.id, last_id: page[3]!.id },
+      has_more: true,
+    });
+    const place = { conversation_id: id };
+    expect(await client.conversations.items.retrieve(data[3]!.id!, place)).toEqual(data[3]);
+  });
+
   it.each(['conv_0', 'a\u0000'])(
     'are not there under an id that nobody was given: %j',
     async (id) => {

@@ -135,8 +135,8 @@ describe('the table of stored responses', () => {
     const second = await keep({ after: first });
     const stranger = randomUUID();
     await expect(conversations.load(stranger, second, room)).rejects.toMatchObject({ status: 404 });
-    expect(await repository.findResponse(stranger, second)).toBeUndefined();
-    expect(await repository.findInput(stranger, second)).toBeUndefined();
+    expect(await repository.findResponse(stranger, second, 100)).toBeUndefined();
+    expect(await repository.findInput(stranger, second, 100)).toBeUndefined();
     expect(await repository.delete(stranger, second)).toBe(false);
     await own.database.query('UPDATE stored_responses SET tenant_id = $1 WHERE id = $2', [
       stranger,
@@ -182,7 +182,7 @@ describe('the table of stored responses', () => {
       answer: { status: 'completed', model: 'a/b', response: '{}', output: '[]' },
     });
     await own.database.query(again.text, again.values);
-    expect(await repository.findInput(TENANT, id)).toBe('"Hello"');
+    expect(await repository.findInput(TENANT, id, 100)).toMatchObject({ input_items: '"Hello"' });
     expect(rows).toHaveLength(1);
   });
 

@@ -60,17 +60,17 @@ export class ConversationsService {
     }
     const { context_bytes: contextBytes } = newest;
     room.take(contextBytes);
-    if (contextBytes > SMALL_CONTEXT_BYTES) turns = await find(MAX_CONTEXT_BYTES);
-    // It may have been deleted between the two looks.
-    if (turns.at(-1)?.previous_response_id !== null) {
+    const items = await room.inTurn(contextBytes, async () => {
+      if (contextBytes > SMALL_CONTEXT_BYTES) turns = await find(MAX_CONTEXT_BYTES);
+      // It may have been deleted between the two looks.
+      if (turns.at(-1)?.previous_response_id === null) return itemsOf(turns);
       throw new NotFoundError(
         PARAM,
         'An earlier turn of this conversation has been deleted, so no turn can follow it.',
       );
-    }
-    await room.turn(contextBytes);
+    });
     const { conversation_id: conversationId } = newest;
-    return { previousResponseId, conversationId, contextBytes, items: itemsOf(turns) };
+    return { previousResponseId, conversationId, contextBytes, items };
   }
 }
 

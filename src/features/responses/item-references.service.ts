@@ -99,10 +99,7 @@ export class ItemReferencesService {
     const { bytes = 0 } = rows[0] ?? {};
     if (bytes > MAX_CONTEXT_BYTES) throw tooLarge();
     room.take(bytes);
-    if (bytes <= SMALL_BYTES) return rows;
-    const all = await find(MAX_CONTEXT_BYTES);
-    await room.turn(bytes);
-    return all;
+    return bytes <= SMALL_BYTES ? rows : room.inTurn(bytes, () => find(MAX_CONTEXT_BYTES));
   }
 }
 

@@ -10,9 +10,9 @@ export interface InputItemsPage {
   after?: string;
 }
 
-export interface InputItemList {
+export interface InputItemList<Item = JsonObject> {
   object: 'list';
-  data: JsonObject[];
+  data: Item[];
   first_id: string | null;
   last_id: string | null;
   has_more: boolean;
@@ -57,10 +57,10 @@ export function listInputItems(
 }
 
 /** A page of items, of which there may be more than belong to it. */
-export function listPage(
-  items: readonly (JsonObject & { id: string })[],
+export function listPage<Item extends { id: string }>(
+  items: readonly Item[],
   limit: number,
-): InputItemList {
+): InputItemList<Item> {
   const data = items.slice(0, limit);
   return {
     object: 'list',

@@ -32,19 +32,19 @@ export class StoredResponsesController {
   @Authenticated('routing', { isPolled: true })
   @ApiRetrieveResponse()
   retrieve(
-    @CurrentCaller() caller: Caller,
+    @Req() request: GatewayRequest,
     @Param('id') id: string,
     @Query() _query: RetrieveResponseQueryDto,
   ): Promise<JsonObject> {
-    return this.responses.retrieve(caller, id);
+    return this.responses.retrieve(callerOf(request), id, new RequestRoom(request));
   }
 
   @Post('cancel')
   @HttpCode(200)
   @Authenticated('routing')
   @ApiCancelResponse()
-  cancel(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
-    return this.responses.cancel(caller, id);
+  cancel(@Req() request: GatewayRequest, @Param('id') id: string): Promise<JsonObject> {
+    return this.responses.cancel(callerOf(request), id, new RequestRoom(request));
   }
 
   @Delete()

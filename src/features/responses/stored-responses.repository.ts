@@ -34,8 +34,16 @@ interface References {
 }
 
 interface StoredResponseRow {
-  response: string;
-  output_items: string;
+  bytes: number;
+  /** JSON texts; null when they are larger than asked for. */
+  response: string | null;
+  output_items: string | null;
+}
+
+interface StoredInputRow {
+  bytes: number;
+  /** JSON text; null when it is larger than asked for. */
+  input_items: string | null;
 }
 
 /** Where a sweep goes on. */
@@ -105,21 +113,35 @@ export class StoredResponsesRepository {
     return rows;
   }
 
-  async findResponse(tenantId: string, id: string): Promise<StoredResponseRow | undefined> {
+  /** @param maxBytes of a response that is larger only that is told */
+  async findResponse(
+    tenantId: string,
+    id: string,
+    maxBytes: number,
+  ): Promise<StoredResponseRow | undefined> {
     const { rows } = await this.database.query<StoredResponseRow>(
-      'SELECT response, output_items FROM stored_responses WHERE id = $1 AND tenant_id = $2',
-      [id, tenantId],
+      `SELECT bytes, CASE WHEN bytes <= $3 THEN response END AS response,
+         CASE WHEN bytes <= $3 THEN output_items END AS output_items
+       FROM (SELECT response, output_items, octet_length(response) + octet_length(output_items) AS bytes
+             FROM stored_responses WHERE id = $1 AND tenant_id = $2) AS stored`,
+      [id, tenantId, maxBytes],
     );
     return rows[0];
   }
 
-  /** JSON text of a turn's own input. */
-  async findInput(tenantId: string, id: string): Promise<string | undefined> {
-    const { rows } = await this.database.query<{ input_items: string }>(
-      'SELECT input_items FROM stored_responses WHERE id = $1 AND tenant_id = $2',
-      [id, tenantId],
+  /** A turn's own input. @param maxBytes of one that is larger only that is told */
+  async findInput(
+    tenantId: string,
+    id: string,
+    maxBytes: number,
+  ): Promise<StoredInputRow | undefined> {
+    const { rows } = await this.database.query<StoredInputRow>(
+      `SELECT bytes, CASE WHEN bytes <= $3 THEN input_items END AS input_items
+       FROM (SELECT input_items, octet_length(input_items) AS bytes
+             FROM stored_responses WHERE id = $1 AND tenant_id = $2) AS stored`,
+      [id, tenantId, maxBytes],
     );
-    return rows[0]?.input_items;
+    return rows[0];
   }
 
   /** @returns whether there was such a response */

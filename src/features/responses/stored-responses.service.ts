@@ -22,6 +22,11 @@ const MAX_ROWS = 1_000;
 /** Each may have many items. */
 const MAX_CONVERSATIONS = 50;
 
+/** Rows up to this size are read at the first look. */
+const SMALL_ROW_BYTES = 262_144;
+/** PostgreSQL's integers go no further, and no row is so large. */
+const MAX_ROW_BYTES = 2_147_483_647;
+
 /**
  * Deletes responses and conversations that have been kept for as long as the setting says, counted
  * from the last turn. Any number of instances may sweep at once.
@@ -67,13 +72,13 @@ export class StoredResponsesService {
   ) {}
 
   /** The response object as it was sent, or as it stands. @throws NotFoundError (`id`) */
-  async retrieve(caller: Caller, id: string): Promise<JsonObject> {
+  async retrieve(caller: Caller, id: string, room: RequestRoom): Promise<JsonObject> {
     if (!isResponseId(id)) throw notFound(id);
     const response =
-      (await this.findStored(caller, id)) ??
+      (await this.findStored(caller, id, room)) ??
       (await this.background.find(caller, id)) ??
       // One that has ended between the two.
-      (await this.findStored(caller, id));
+      (await this.findStored(caller, id, room));
     if (response) return response;
     throw notFound(id);
   }
@@ -83,9 +88,9 @@ export class StoredResponsesService {
    *
    * @throws NotFoundError (`id`), or InvalidRequestError (`id`) for one that was not made so
    */
-  async cancel(caller: Caller, id: string): Promise<JsonObject> {
+  async cancel(caller: Caller, id: string, room: RequestRoom): Promise<JsonObject> {
     if (isResponseId(id)) await this.background.cancel(caller, id);
-    const response = await this.retrieve(caller, id);
+    const response = await this.retrieve(caller, id, room);
     if (response.background === true) return response;
     throw new InvalidRequestError(
       'id',
@@ -118,25 +123,41 @@ export class StoredResponsesService {
     room: RequestRoom,
   ): Promise<InputItemList> {
     if (!isResponseId(id)) throw notFound(id);
-    const input =
-      (await this.repository.findInput(caller.tenantId, id)) ??
-      (await this.background.findInput(caller, id));
+    const row = await find(room, (maxBytes) =>
+      this.repository.findInput(caller.tenantId, id, maxBytes),
+    );
+    const input = row?.input_items ?? (await this.background.findInput(caller, id, room));
     if (input === undefined) throw notFound(id);
-    room.take(input.length);
-    await room.turn(input.length);
     return listInputItems(id, itemsOfInput(JSON.parse(input)), page);
   }
 
-  private async findStored({ tenantId }: Caller, id: string): Promise<JsonObject | undefined> {
-    const row = await this.repository.findResponse(tenantId, id);
+  private async findStored(
+    { tenantId }: Caller,
+    id: string,
+    room: RequestRoom,
+  ): Promise<JsonObject | undefined> {
+    const row = await find(room, (maxBytes) =>
+      this.repository.findResponse(tenantId, id, maxBytes),
+    );
     if (!row) return undefined;
-    const response: unknown = JSON.parse(row.response);
+    const response: unknown = JSON.parse(row.response ?? '');
     if (!isJsonObject(response)) throw new Error(`the stored response ${id} is no JSON object`);
-    response.output = JSON.parse(row.output_items);
+    response.output = JSON.parse(row.output_items ?? '[]');
     const text = outputText(response.status, response.output);
     if (text !== undefined) response.output_text = text;
     return response;
   }
+}
+
+/** A row, which comes at the first look where it is small, and else in its turn. */
+async function find<Row extends { bytes: number }>(
+  room: RequestRoom,
+  look: (maxBytes: number) => Promise<Row | undefined>,
+): Promise<Row | undefined> {
+  const row = await look(SMALL_ROW_BYTES);
+  if (!row || row.bytes <= SMALL_ROW_BYTES) return row;
+  room.take(row.bytes);
+  return room.inTurn(row.bytes, () => look(MAX_ROW_BYTES));
 }
 
 function notFound(id: string): NotFoundError {

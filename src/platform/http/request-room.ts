@@ -1,8 +1,18 @@
+import { FairQueue } from '../queue/fair-queue.js';
 import type { BudgetedRequest } from './body-budget.js';
-import { waitsForTurn } from './read-body.js';
+import { CallerGoneError } from './read-body.js';
 
 /** JSON counts for its text and for what it is parsed into, as bodies do. */
 const FORMS = 2;
+
+/** What is larger is loaded in turns … */
+const LARGE_BYTES = 262_144;
+/** … of which so many run at once: the database reads for one while another's is parsed. */
+const TURNS_AT_ONCE = 2;
+
+/** Those that wait, tenant by tenant. */
+const waiting = new FairQueue<() => void>(Infinity);
+let turnsUnderWay = 0;
 
 /**
  * Memory and time for what a request has loaded beside its body, such as the turns that it goes on from: they
@@ -22,12 +32,24 @@ export class RequestRoom {
     request.bodyLease?.add(bytes * FORMS);
   }
 
-  /** Resolves when it is this tenant's turn to have so much JSON parsed; at once where that is little. */
-  async turn(bytes: number): Promise<void> {
-    const { bodyShare } = this.request;
-    if (!bodyShare) return;
-    await new Promise<void>((resolve) => {
-      if (!waitsForTurn(bytes, bodyShare, resolve)) resolve();
-    });
+  /**
+   * Has so much JSON loaded, and whatever belongs to that done, when it is this tenant's turn; at once where it is
+   * little. A hundred that load at once would take the database's connections, and the event loop, from all others.
+   *
+   * @throws CallerGoneError when the caller leaves before its turn
+   */
+  async inTurn<Loaded>(bytes: number, load: () => Promise<Loaded>): Promise<Loaded> {
+    const { bodyShare, res } = this.request;
+    if (!bodyShare || bytes <= LARGE_BYTES) return load();
+    if (turnsUnderWay < TURNS_AT_ONCE) turnsUnderWay++;
+    else await new Promise<void>((resolve) => waiting.add(bodyShare.tenantId, resolve));
+    try {
+      if (res?.destroyed) throw new CallerGoneError();
+      return await load();
+    } finally {
+      const next = waiting.take();
+      if (next) next();
+      else turnsUnderWay--;
+    }
   }
 }

@@ -39,8 +39,8 @@ export interface BackgroundClaim extends NewBackgroundResponse {
 export interface BackgroundView {
   status: BackgroundStatus;
   response: JsonObject;
-  /** JSON. */
-  body: string;
+  /** How long its body is. */
+  bytes: number;
 }
 
 const IS_FREE = '(lease_until IS NULL OR lease_until < now())';
@@ -80,11 +80,20 @@ export class BackgroundResponsesRepository {
 
   async find(tenantId: string, id: string): Promise<BackgroundView | undefined> {
     const { rows } = await this.database.query<BackgroundView>(
-      `SELECT status, response::json AS response, body FROM background_responses
+      `SELECT status, response::json AS response, octet_length(body) AS bytes FROM background_responses
        WHERE id = $1 AND tenant_id = $2`,
       [id, tenantId],
     );
     return rows[0];
+  }
+
+  /** The JSON of what was asked for. */
+  async findBody(tenantId: string, id: string): Promise<string | undefined> {
+    const { rows } = await this.database.query<{ body: string }>(
+      'SELECT body FROM background_responses WHERE id = $1 AND tenant_id = $2',
+      [id, tenantId],
+    );
+    return rows[0]?.body;
   }
 
   async has(id: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import { LedgerService } from '../../../core/ledger/ledger.service.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
 import { Database } from '../../../platform/database/database.js';
 import { InvalidRequestError, RateLimitError } from '../../../platform/errors/gateway-errors.js';
+import type { RequestRoom } from '../../../platform/http/request-room.js';
 import { parseJsonBody, type JsonBody, type JsonObject } from '../../../platform/http/json-body.js';
 import { WorkQueue } from '../../../platform/queue/work-queue.js';
 import type { ResponsesBody } from '../create-response.schema.js';
@@ -102,10 +103,17 @@ export class BackgroundResponses {
   }
 
   /** JSON of its input. */
-  async findInput({ tenantId }: Caller, id: string): Promise<string | undefined> {
+  async findInput(
+    { tenantId }: Caller,
+    id: string,
+    room: RequestRoom,
+  ): Promise<string | undefined> {
     const view = await this.repository.find(tenantId, id);
     if (!view) return undefined;
-    const { input } = parseJsonBody(Buffer.from(view.body), { maxParts: Infinity }).value;
+    room.take(view.bytes);
+    const body = await room.inTurn(view.bytes, () => this.repository.findBody(tenantId, id));
+    if (body === undefined) return undefined;
+    const { input } = parseJsonBody(Buffer.from(body), { maxParts: Infinity }).value;
     return JSON.stringify(input);
   }
 

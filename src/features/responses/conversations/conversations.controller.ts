@@ -1,5 +1,6 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import type { Caller } from '../../../core/access/caller.js';
 import {
@@ -10,6 +11,7 @@ import {
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { readJsonBody } from '../../../platform/http/read-json-body.js';
 import { RequestRoom } from '../../../platform/http/request-room.js';
+import { sendTextStream } from '../../../platform/http/send-body.js';
 import type { InputItemList } from '../list-input-items.js';
 import { IncludeQueryDto, InputItemsQueryDto } from '../responses.dto.js';
 import {
@@ -25,6 +27,8 @@ import {
   StoredConversationsService,
   updateConversationSchema,
 } from './stored-conversations.service.js';
+
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
 /** Conversations with an id of their own. Nothing is asked of a model here. */
 @ApiTags('Inference')
@@ -85,11 +89,13 @@ export class ConversationsController {
   @ApiConversationId()
   listItems(
     @Req() request: GatewayRequest,
+    @Res() response: Response,
     @Param('id') id: string,
     @Query() query: InputItemsQueryDto,
-  ): Promise<InputItemList> {
+  ): Promise<void> {
     const room = new RequestRoom(request);
-    return this.conversations.listItems(callerOf(request), id, query, room);
+    const pieces = this.conversations.listItems(callerOf(request), id, query, room);
+    return sendTextStream(response, JSON_HEADERS, pieces);
   }
 
   @Post(':id/items')
@@ -114,12 +120,15 @@ export class ConversationsController {
   @ApiConversationId()
   @ApiItemId()
   retrieveItem(
-    @CurrentCaller() caller: Caller,
+    @Req() request: GatewayRequest,
+    @Res() response: Response,
     @Param('id') id: string,
     @Param('item_id') itemId: string,
     @Query() _query: IncludeQueryDto,
-  ): Promise<JsonObject> {
-    return this.conversations.retrieveItem(caller, id, itemId);
+  ): Promise<void> {
+    const room = new RequestRoom(request);
+    const pieces = this.conversations.retrieveItem(callerOf(request), id, itemId, room);
+    return sendTextStream(response, JSON_HEADERS, pieces);
   }
 
   @Delete(':id/items/:item_id')

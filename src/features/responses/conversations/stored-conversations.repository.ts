@@ -22,6 +22,15 @@ export interface ItemsPage {
   after?: string;
 }
 
+/** Where an item is kept, and how long its JSON text is. */
+export interface ItemPlace {
+  id: string;
+  sequence: number;
+  bytes: number;
+}
+
+const DIRECTIONS = { asc: 'ASC', desc: 'DESC' } as const;
+
 const COLUMNS = 'id, metadata, created_at AS "createdAt"';
 
 /**
@@ -138,28 +147,44 @@ export class StoredConversationsRepository {
     return rows.map(({ item }) => item);
   }
 
-  /** Undefined: `after` is none of its items. One item more than asked for tells that there are more. */
-  async list(id: string, { limit, order, after }: ItemsPage): Promise<string[] | undefined> {
-    const direction = order === 'asc' ? 'ASC' : 'DESC';
-    const from = after === undefined ? undefined : await this.sequenceOf(id, after);
+  /** Which items a page has. Undefined: `after` is none of them. One more than asked for tells that there are more. */
+  async findPlaces(
+    id: string,
+    { limit, order, after }: ItemsPage,
+  ): Promise<ItemPlace[] | undefined> {
+    const from = after === undefined ? undefined : await this.findPlace(id, after);
     if (after !== undefined && from === undefined) return undefined;
-    const { rows } = await this.database.query<{ item: string }>(
-      `SELECT item FROM conversation_items
+    const { rows } = await this.database.query<ItemPlace>(
+      `SELECT id, sequence, bytes FROM conversation_items
        WHERE conversation_id = $1
          AND ($2::bigint IS NULL OR sequence ${order === 'asc' ? '>' : '<'} $2)
-       ORDER BY sequence ${direction} LIMIT $3`,
-      [id, from ?? null, limit + 1],
+       ORDER BY sequence ${DIRECTIONS[order]} LIMIT $3`,
+      [id, from?.sequence ?? null, limit + 1],
     );
-    return rows.map(({ item }) => item);
+    return rows;
   }
 
-  async findItem(id: string, itemId: string): Promise<string | undefined> {
-    const { rows } = await this.database.query<{ item: string }>(
-      `SELECT item FROM conversation_items WHERE conversation_id = $1 AND id = $2
+  async findPlace(id: string, itemId: string): Promise<ItemPlace | undefined> {
+    const { rows } = await this.database.query<ItemPlace>(
+      `SELECT id, sequence, bytes FROM conversation_items WHERE conversation_id = $1 AND id = $2
        ORDER BY sequence LIMIT 1`,
       [id, toStoredText(itemId)],
     );
-    return rows[0]?.item;
+    return rows[0];
+  }
+
+  /** JSON texts of the items at these places, in order; of those that were deleted meanwhile none. */
+  async findItems(
+    id: string,
+    places: readonly ItemPlace[],
+    order: ItemsPage['order'],
+  ): Promise<string[]> {
+    const { rows } = await this.database.query<{ item: string }>(
+      `SELECT item FROM conversation_items WHERE conversation_id = $1 AND sequence = ANY ($2::bigint[])
+       ORDER BY sequence ${DIRECTIONS[order]}`,
+      [id, places.map(({ sequence }) => sequence)],
+    );
+    return rows.map(({ item }) => item);
   }
 
   async deleteItem(id: string, itemId: string): Promise<boolean> {
@@ -185,15 +210,6 @@ export class StoredConversationsRepository {
       [before, maxRows],
     );
     return rows[0]!.deleted;
-  }
-
-  private async sequenceOf(id: string, itemId: string): Promise<number | undefined> {
-    const { rows } = await this.database.query<{ sequence: number }>(
-      `SELECT sequence FROM conversation_items WHERE conversation_id = $1 AND id = $2
-       ORDER BY sequence LIMIT 1`,
-      [id, toStoredText(itemId)],
-    );
-    return rows[0]?.sequence;
   }
 
   private async addWith(

@@ -15,6 +15,7 @@ import type { Conversation } from '../stored-responses.repository.js';
 import {
   StoredConversationsRepository,
   type ConversationRow,
+  type ItemPlace,
   type ItemsPage,
   type ListedItem,
 } from './stored-conversations.repository.js';
@@ -22,6 +23,8 @@ import {
 const RANDOM_BYTES = 24;
 /** Items that one request may add. */
 const MAX_ITEMS = 20;
+/** Of a list's items so many bytes are read and sent together. */
+const MAX_PIECE_BYTES = 1_000_000;
 
 const items = {
   type: ['array', 'null'],
@@ -89,20 +92,31 @@ export class StoredConversationsService {
     return { id, object: 'conversation.deleted', deleted: true };
   }
 
-  /** @throws NotFoundError (`id`, or `after`) */
-  async listItems(
+  /**
+   * The JSON of a page of items, piece by piece: a page may have 40 MB.
+   *
+   * @throws NotFoundError (`id`, or `after`) before the first piece
+   */
+  async *listItems(
     { tenantId }: Caller,
     id: string,
     page: ItemsPage,
     room: RequestRoom,
-  ): Promise<InputItemList> {
+  ): AsyncGenerator<string> {
     found(id, await this.repository.find(tenantId, id));
-    const texts = await this.repository.list(id, page);
-    if (!texts) throw new NotFoundError('after', 'No item of this conversation has that id.');
-    const bytes = texts.reduce((sum, { length }) => sum + length, 0);
-    room.take(bytes);
-    await room.turn(bytes);
-    return listPage(texts.map(readItem), page.limit);
+    const places = await this.repository.findPlaces(id, page);
+    if (!places) throw new NotFoundError('after', 'No item of this conversation has that id.');
+    const { object, data, ...rest } = listPage(places, page.limit);
+    const pieces = toPieces(data);
+    room.take(Math.max(0, ...pieces.map(({ bytes }) => bytes)));
+    let before = `{"object":${JSON.stringify(object)},"data":[`;
+    for (const piece of pieces) {
+      const texts = await this.findItems(id, piece, room, page.order);
+      if (texts.length === 0) continue;
+      yield before + texts.join();
+      before = ',';
+    }
+    yield `${before === ',' ? '' : before}],${JSON.stringify(rest).slice(1)}`;
   }
 
   /** Adds items behind those that are there. @throws NotFoundError (`id`) */
@@ -114,12 +128,21 @@ export class StoredConversationsService {
     return listPage(added, added.length);
   }
 
-  /** @throws NotFoundError (`id`, or `item_id`) */
-  async retrieveItem({ tenantId }: Caller, id: string, itemId: string): Promise<JsonObject> {
+  /** The JSON of an item. @throws NotFoundError (`id`, or `item_id`) before the first piece */
+  async *retrieveItem(
+    { tenantId }: Caller,
+    id: string,
+    itemId: string,
+    room: RequestRoom,
+  ): AsyncGenerator<string> {
     found(id, await this.repository.find(tenantId, id));
-    const text = await this.repository.findItem(id, itemId);
+    const place = await this.repository.findPlace(id, itemId);
+    if (!place) throw noItem(itemId);
+    const { bytes } = place;
+    room.take(bytes);
+    const [text] = await this.findItems(id, { places: [place], bytes }, room);
     if (text === undefined) throw noItem(itemId);
-    return readItem(text);
+    yield text;
   }
 
   /** @returns the conversation @throws NotFoundError (`id`, or `item_id`) */
@@ -138,15 +161,19 @@ export class StoredConversationsService {
   async load(tenantId: string, id: string, room: RequestRoom): Promise<Conversation> {
     const contextBytes = await this.assertRoom(tenantId, id, 'conversation');
     room.take(contextBytes);
-    const texts = await this.repository.findAll(id);
-    await room.turn(contextBytes);
-    return {
-      previousResponseId: null,
-      conversationId: id,
-      storedIn: id,
-      contextBytes,
-      items: texts.map(readItem),
-    };
+    const items = await room.inTurn(contextBytes, async () =>
+      (await this.repository.findAll(id)).map(readItem),
+    );
+    return { previousResponseId: null, conversationId: id, storedIn: id, contextBytes, items };
+  }
+
+  private findItems(
+    id: string,
+    { places, bytes }: Piece,
+    room: RequestRoom,
+    order: ItemsPage['order'] = 'asc',
+  ): Promise<string[]> {
+    return room.inTurn(bytes, () => this.repository.findItems(id, places, order));
   }
 
   private async assertRoom(tenantId: string, id: string, param = 'id'): Promise<number> {
@@ -158,6 +185,27 @@ export class StoredConversationsService {
       `The conversation is larger than ${MAX_CONTEXT_BYTES / 1_000_000} MB; delete some of its items, or begin a new one.`,
     );
   }
+}
+
+/** Items that are read together. */
+interface Piece {
+  readonly places: readonly ItemPlace[];
+  readonly bytes: number;
+}
+
+/** As few as hold no more than a piece may, unless a single item does. */
+function toPieces(places: readonly ItemPlace[]): Piece[] {
+  const pieces: (Piece & { places: ItemPlace[]; bytes: number })[] = [];
+  for (const place of places) {
+    const last = pieces.at(-1);
+    if (!last || last.bytes + place.bytes > MAX_PIECE_BYTES) {
+      pieces.push({ places: [place], bytes: place.bytes });
+      continue;
+    }
+    last.places.push(place);
+    last.bytes += place.bytes;
+  }
+  return pieces;
 }
 
 /** The id in a body's `conversation`; undefined where there is none. @throws InvalidRequestError */
