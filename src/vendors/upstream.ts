@@ -63,7 +63,10 @@ export interface UpstreamWork<Output> {
 }
 
 /** What may decide, besides the request, which of its fields are left out. */
-export type DroppingRoute = Pick<UpstreamCall, 'upstreamModel' | 'maxOutputTokens'>;
+export type DroppingRoute = Pick<
+  UpstreamCall,
+  'upstreamModel' | 'maxOutputTokens' | 'ownOutputLimit'
+>;
 
 /**
  * A vendor, as routing sees it. One instance per configured provider.

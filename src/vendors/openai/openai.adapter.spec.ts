@@ -237,6 +237,15 @@ describe(OpenAiAdapter.name, () => {
     },
   );
 
+  it("names a prediction that cannot go along with the gateway's own limit", () => {
+    const adapter = new OpenAiAdapter(provider, drivenTransport(() => undefined).transport);
+    const request = chatRequest({ prediction: { type: 'content', content: 'a' } });
+    expect(adapter.droppedParams(request, { ...ROUTE, ownOutputLimit: 70 })).toEqual([
+      'prediction',
+    ]);
+    expect(adapter.droppedParams(request, ROUTE)).toEqual([]);
+  });
+
   describe('fields that nobody documents', () => {
     const compatible = { id: 'local', knownFieldsOnly: true };
     const unknown = { best_of: 20, 'a\r\nb': 1, echo: null };

@@ -31,6 +31,7 @@ import {
   encodeChatRequest,
   encodeChatPrompt,
   fieldsChatLacks,
+  takesPrediction,
   type ChatServerTraits,
 } from './encode-chat-request.js';
 import { relayChatAnswer } from './relay-chat-answer.js';
@@ -90,7 +91,7 @@ export class ChatClient implements Upstream {
 
   /** Of a chat caller's `reasoning` only the effort has a counterpart; all else that is known is passed on. */
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
-    const { quirks } = this.server;
+    const { outputLimitField, quirks } = this.server;
     if (request.dialect !== 'chat') {
       return fieldsChatLacks(request, this.takesEffort(route), quirks, route.upstreamModel);
     }
@@ -100,7 +101,11 @@ export class ChatClient implements Upstream {
       ? nameUnknown(body, quirks?.fields ?? CHAT_FIELDS, CHAT_GATEWAY_FIELDS)
       : [];
     if (quirks) unknown.push(...lostOf(body, quirks, route.upstreamModel));
-    if (!body.members.some(({ key }) => key === 'reasoning')) return unknown;
+    const has = (field: string): boolean => body.members.some(({ key }) => key === field);
+    if (has('prediction') && !takesPrediction(outputLimitField, route.ownOutputLimit)) {
+      unknown.push('prediction');
+    }
+    if (!has('reasoning')) return unknown;
     const { reasoning } = body.value;
     if (!isJsonObject(reasoning)) return unknown;
     const dropped = Object.keys(reasoning)

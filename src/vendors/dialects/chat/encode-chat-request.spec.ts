@@ -53,6 +53,21 @@ describe(encodeChatRequest.name, () => {
     },
   );
 
+  it("leaves a prediction out that OpenAI refuses beside the gateway's own limit", () => {
+    const prediction = { type: 'content', content: 'a' };
+    const encode = (field: 'max_tokens' | 'max_completion_tokens', ownOutputLimit?: number) => {
+      const call = { request: chatRequest({ prediction }), upstreamModel: 'm', ownOutputLimit };
+      return JSON.parse(encodeChatRequest(call, field).toString()) as unknown;
+    };
+    expect(encode('max_completion_tokens', 70)).toEqual({
+      model: 'm',
+      messages,
+      max_completion_tokens: 70,
+    });
+    expect(encode('max_completion_tokens')).toMatchObject({ prediction });
+    expect(encode('max_tokens', 70)).toMatchObject({ prediction, max_tokens: 70 });
+  });
+
   it.each(['gpt-4o', 'a"b', '$&', 'größe'])('spells the model %j as JSON', (model) => {
     expect(encode({}, model)).toEqual({ model, messages });
   });

@@ -91,6 +91,9 @@ export function encodeChatRequest(
   if (ownOutputLimit !== undefined) {
     for (const field of OUTPUT_LIMIT_FIELDS) if (field in value) edits.set(field, undefined);
     edits.set(outputLimitField, String(ownOutputLimit));
+    if ('prediction' in value && !takesPrediction(outputLimitField, ownOutputLimit)) {
+      edits.set('prediction', undefined);
+    }
   }
   const messages = withoutForeignReasoning(value.messages);
   if (messages) edits.set('messages', JSON.stringify(messages));
@@ -108,6 +111,17 @@ export function encodeChatRequest(
   }
   if (quirks) editByQuirks(value, quirks, upstreamModel, edits);
   return spliceMembers(bytes, members, edits);
+}
+
+/**
+ * Whether a caller's `prediction` can go along: OpenAI refuses one beside `max_completion_tokens`, and the limit
+ * is what pays for the answer, which without a prediction only comes later.
+ */
+export function takesPrediction(
+  outputLimitField: OutputLimitField,
+  ownOutputLimit: number | undefined,
+): boolean {
+  return ownOutputLimit === undefined || outputLimitField !== 'max_completion_tokens';
 }
 
 /** Adds what the server wants otherwise to the edits so far; what it takes as it is stays bytes. */
