@@ -8,9 +8,10 @@ const text = (text: string): CanonicalEvent => ({ type: 'text', choice: 0, text 
 function answerOf(held: CanonicalEvent[], ...steps: (CanonicalEvent | Error)[]) {
   const left = jest.fn();
   const complete = jest.fn();
+  let nextStep = 0;
   const rest: AsyncIterator<CanonicalEvent> = {
     next() {
-      const step = steps.shift();
+      const step = steps[nextStep++];
       if (step instanceof Error) return Promise.reject(step);
       if (!step) return Promise.resolve({ done: true, value: undefined });
       return Promise.resolve({ done: false, value: step });
@@ -84,14 +85,29 @@ describe(OpenedAnswer.name, () => {
     expect((await answer.next()).done).toBe(true);
   });
 
-  it('breaks off tool calls without end', async () => {
-    const id = 'a'.repeat(1_000);
-    const call: CanonicalEvent = { type: 'tool_call', choice: 0, index: 0, id, name: 'f' };
-    const { answer } = answerOf([], ...Array.from({ length: 20_000 }, () => call));
+  const signature = 'a'.repeat(1024 * 1024);
+  const logprobs = { content: [{ token: signature }] };
+  it.each<[string, readonly CanonicalEvent[]]>([
+    ['tool calls', [{ type: 'tool_call', choice: 0, index: 0, id: 'a', name: 'f' }]],
+    ['signatures', [{ type: 'reasoning', choice: 0, text: '', signature }]],
+    ['signed calls', [{ type: 'tool_call', choice: 0, index: 0, id: '', name: '', signature }]],
+    ['probabilities', [{ type: 'text', choice: 0, text: '', logprobs }]],
+    ['texts between thoughts', [text('a'), { type: 'reasoning', choice: 0, text: 'b' }]],
+  ])('breaks off %s without end', async (_, events) => {
+    const { answer } = answerOf([], ...Array.from({ length: 20_000 }, () => events).flat());
     const readAll = async () => {
-      for await (const _ of answer);
+      for await (const _event of answer);
     };
     await expect(readAll()).rejects.toThrow('more than 16777216 characters');
+  });
+
+  it('lets two answers side by side be of different kinds for long', async () => {
+    const thought: CanonicalEvent = { type: 'reasoning', choice: 1, text: 'b' };
+    const pieces = Array.from({ length: 20_000 }, () => [text('a'), thought]).flat();
+    const { answer } = answerOf([], ...pieces);
+    let count = 0;
+    for await (const _event of answer) count++;
+    expect(count).toBe(40_000);
   });
 
   it('lets everybody else have a turn when thousands of events are there at once', async () => {

@@ -24,8 +24,8 @@ const MOST_HELD_BYTES = 64 * 1024 * 1024;
 
 /** Of a translated answer: what any model can write in one is a third of it, and some callers' dialects repeat it at the end. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
-/** What a tool call counts beside its id and name: it is kept, however short those are. */
-const CHARACTERS_OF_CALL = 64;
+/** What a call, a signed thought, or a text after something else counts beside what it says: each is kept, however short. */
+const CHARACTERS_OF_ITEM = 1_024;
 
 const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
@@ -52,13 +52,15 @@ export class OpenedAnswer<
   private nextHeld = 0;
   private pulls = 0;
   private characters = 0;
+  /** What the first choice, the only one that is put together of items, is made of at the moment. */
+  private latestType: CanonicalEvent['type'] | undefined;
   private isOver = false;
   private readonly onResult = (result: IteratorResult<Event>): IteratorResult<Event> => {
     if (result.done) {
       this.isOver = true;
       this.answer!.complete();
     } else {
-      this.characters += charactersOf(result.value);
+      this.count(result.value);
       if (this.characters > MOST_CHARACTERS) this.breakOff();
     }
     return result;
@@ -103,6 +105,17 @@ export class OpenedAnswer<
     this.isOver = true;
     await this.answer?.rest.return?.();
     return OVER;
+  }
+
+  private count(event: CanonicalEvent | WorkEvent<unknown>): void {
+    if (!('choice' in event)) return;
+    const { type, choice } = event;
+    this.characters += charactersOf(event);
+    if (choice !== 0 || type === this.latestType) return;
+    const isFirst = this.latestType === undefined;
+    this.latestType = type;
+    if (!isFirst && (type === 'text' || type === 'reasoning'))
+      this.characters += CHARACTERS_OF_ITEM;
   }
 
   private breakOff(): never {
@@ -173,7 +186,24 @@ function nothing(): AsyncIterator<never, undefined> {
   return { next: () => Promise.resolve({ done: true, value: undefined }) };
 }
 
-function charactersOf(event: CanonicalEvent | WorkEvent<unknown>): number {
-  if ('text' in event) return event.text.length;
-  return event.type === 'tool_call' ? CHARACTERS_OF_CALL + event.id.length + event.name.length : 0;
+/** What is kept of an event to the answer's end, by one caller or another. */
+function charactersOf(event: Extract<CanonicalEvent, { choice: number }>): number {
+  switch (event.type) {
+    case 'finish':
+      return 0;
+    case 'tool_call':
+      return (
+        CHARACTERS_OF_ITEM + event.id.length + event.name.length + (event.signature?.length ?? 0)
+      );
+    case 'reasoning': {
+      const { text, signature } = event;
+      return text.length + (signature === undefined ? 0 : CHARACTERS_OF_ITEM + signature.length);
+    }
+    case 'text': {
+      const { text, logprobs } = event;
+      return text.length + (logprobs == null ? 0 : JSON.stringify(logprobs).length);
+    }
+    default:
+      return event.text.length;
+  }
 }

@@ -181,6 +181,8 @@ export class ResponseAnswer {
   }
 
   private itemsJson(): string {
+    // A vendor may say more behind the reason why it ended.
+    if (this.outputJson === undefined) this.output.close(this.status);
     return (this.outputJson ??= JSON.stringify(this.output.items));
   }
 

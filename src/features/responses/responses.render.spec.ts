@@ -55,6 +55,16 @@ describe(ResponsesStreamRenderer.name, () => {
     });
   });
 
+  it('ends what a vendor says behind the reason why it ended', () => {
+    const call: CanonicalEvent = { type: 'tool_call', choice: 0, index: 0, id: 'a', name: 'f' };
+    const events = streamOf([text('Hi'), finish(), text('late'), call, settled]);
+    expect(events.filter(({ type }) => type === 'response.output_item.done')).toHaveLength(3);
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.completed',
+      response: { output: Array.from({ length: 3 }, () => ({ status: 'completed' })) },
+    });
+  });
+
   it('streams text in the documented order', () => {
     const events = streamOf([text('Hel'), text('lo'), finish(), settled]);
     expect(events.map(({ type }) => type)).toEqual([

@@ -58,3 +58,18 @@ export function isCount(value: unknown, max = Number.MAX_SAFE_INTEGER): value is
 export function readTokenCount(value: unknown): number | undefined {
   return isCount(value, MAX_TOKENS) ? value : undefined;
 }
+
+/** More than any caller may ask for. */
+const MAX_CHOICE_INDEX = 127;
+
+/**
+ * Which of an answer's choices it is.
+ *
+ * @param missing what it is where it is left out
+ * @throws UpstreamError `unreadable` for what is no index
+ */
+export function readChoiceIndex(index: unknown, missing = 0): number {
+  const read = index ?? missing;
+  if (isCount(read, MAX_CHOICE_INDEX)) return read;
+  throw unreadable('a choice with a broken index', 200);
+}

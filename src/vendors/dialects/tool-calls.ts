@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { CanonicalMessage, ToolDefinition } from '../../canonical/canonical-request.js';
 import {
   isJsonObject,
@@ -23,6 +23,19 @@ export const JSON_INSTRUCTION =
 export function mapToolId(id: string, maxLength = 64): string {
   if (id.length <= maxLength && /^[A-Za-z0-9_-]+$/.test(id)) return id;
   return `call_${createHash('sha256').update(id).digest('base64url').slice(0, 32)}`;
+}
+
+/** The ids of an answer's tool calls, no two alike: callers find results by them. */
+export class CallIds {
+  private readonly taken = new Set<string>();
+
+  /** The vendor's id of the next call, or one made here where it gives none, or one that is taken. */
+  next(given: unknown): string {
+    const isFree = typeof given === 'string' && given !== '' && !this.taken.has(given);
+    const id = isFree ? given : `call_${randomBytes(12).toString('hex')}`;
+    this.taken.add(id);
+    return id;
+  }
 }
 
 /** A name that none of the caller's tools has: the wanted one, or that with underscores behind it. */

@@ -1,16 +1,12 @@
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { unreadable } from '../../upstream-error.js';
 import { ChatChoiceDecoder } from './decode-chat-answer.js';
 import { classifyInlineChatError, assertNotFailed, assertFinished } from './classify-chat-error.js';
-import { isCount, parseAnswerObject } from '../answer-json.js';
+import { parseAnswerObject, readChoiceIndex } from '../answer-json.js';
 import { eventData, normalizeFrames } from '../event-text.js';
 import { SseStreamReader } from '../sse-stream-reader.js';
 import { startEvent } from '../vendor-answer.js';
 import { readStreamedUsage } from './read-chat-usage.js';
-
-/** More than any vendor gives; an index beyond is a broken one. */
-const MAX_CHOICE_INDEX = 127;
 
 /** Reads a chat stream for a caller of another dialect. Same rules as `ChatStreamRelay`. */
 export class ChatStreamDecoder extends SseStreamReader {
@@ -56,14 +52,13 @@ export class ChatStreamDecoder extends SseStreamReader {
     for (const choice of chunk.choices) {
       if (!isJsonObject(choice)) continue;
       assertNotFailed(choice);
-      this.decoderOf(choice.index ?? 0).read(choice, choice.delta, events);
+      this.decoderOf(readChoiceIndex(choice.index)).read(choice, choice.delta, events);
       // Some servers put the usage into the choice.
       this.usage = readStreamedUsage(choice) ?? this.usage;
     }
   }
 
-  private decoderOf(index: unknown): ChatChoiceDecoder {
-    if (!isCount(index, MAX_CHOICE_INDEX)) throw unreadable('a choice with a broken index');
+  private decoderOf(index: number): ChatChoiceDecoder {
     const known = this.choices.get(index);
     if (known) return known;
     const decoder = new ChatChoiceDecoder(index);

@@ -108,6 +108,12 @@ describe(`${ChatStreamRelay.name}, at the end`, () => {
   });
 
   describe('failures', () => {
+    it('an index that is none is one, as each of them would be kept', () => {
+      const odd = { index: 'x', delta: { content: 'a' }, finish_reason: null };
+      const { failure } = relayText(sse(opening(), { choices: [odd] }));
+      expect(failure).toMatchObject({ failure: 'unreadable' });
+    });
+
     it('come after what was said before them', () => {
       const { chunks, failure } = relayText(
         sse(opening(), text('Hi'), { error: { message: 'overloaded', code: 503 } }, text('!')),

@@ -14,7 +14,7 @@ import {
 import { SseStreamReader } from '../sse-stream-reader.js';
 import { startEvent } from '../vendor-answer.js';
 import { findTextDelta, type TextDelta } from './find-text-delta.js';
-import { parseAnswerObject } from '../answer-json.js';
+import { parseAnswerObject, readChoiceIndex } from '../answer-json.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import { isWholeUsage, readStreamedUsage, measureChatOutput } from './read-chat-usage.js';
 
@@ -55,8 +55,8 @@ export class ChatStreamRelay extends SseStreamReader {
   private usage: Usage | undefined;
   private usageChunk: string | undefined;
   private finishReason: FinishReason | undefined;
-  private readonly seenChoices = new Set<unknown>();
-  private readonly finishedChoices = new Set<unknown>();
+  private readonly seenChoices = new Set<number>();
+  private readonly finishedChoices = new Set<number>();
 
   // Of the events being gathered by the current push:
   private output = '';
@@ -191,7 +191,8 @@ export class ChatStreamRelay extends SseStreamReader {
 
   private readChoice(choice: JsonObject): void {
     assertNotFailed(choice);
-    this.seenChoices.add(choice.index);
+    const index = readChoiceIndex(choice.index);
+    this.seenChoices.add(index);
     const delta = isJsonObject(choice.delta) ? choice.delta : {};
     const characters = measureChatOutput(delta);
     this.characters += characters;
@@ -201,7 +202,7 @@ export class ChatStreamRelay extends SseStreamReader {
     // Some servers spell "not yet" as an empty reason …
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') {
       this.hasContent = true;
-      this.finishedChoices.add(choice.index);
+      this.finishedChoices.add(index);
       const reason = mapFinishReason('chat', choice.finish_reason);
       this.isReworded ||= reason !== choice.finish_reason;
       choice.finish_reason = reason;

@@ -33,6 +33,13 @@ const paris = { id: 'a', name: 'f', arguments: '{"c":"Paris"}' };
 const rome = { id: 'b', name: 'f', arguments: '{"c":"Rome"}' };
 
 describe(ToolCallAssembler.name, () => {
+  it('gives up on arguments without end of a call that has no name', () => {
+    const endless = Array.from({ length: 6 }, () =>
+      piece(0, 'a', undefined, 'x'.repeat(3_000_000)),
+    );
+    expect(() => assemble(...endless)).toThrow('16777216 characters');
+  });
+
   it.each<[string, Entry[]]>([
     [
       'pieces by the rule, one call after the other',

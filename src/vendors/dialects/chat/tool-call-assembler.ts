@@ -1,8 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { unreadable } from '../../upstream-error.js';
 import { objectOf } from '../answer-json.js';
+import { HeldBack } from '../answer-size.js';
+import { CallIds } from '../tool-calls.js';
 
 /** A tool call of which some has come. */
 interface OpenCall {
@@ -30,7 +31,8 @@ export class ToolCallAssembler {
   private readonly byWireIndex = new Map<number, OpenCall>();
   /** The last call of each of the server's ids. */
   private readonly byWireId = new Map<string, OpenCall>();
-  private readonly ids = new Set<string>();
+  private readonly ids = new CallIds();
+  private readonly heldBack = new HeldBack();
 
   constructor(private readonly choice: number) {}
 
@@ -38,7 +40,11 @@ export class ToolCallAssembler {
     return this.calls.length > 0;
   }
 
-  /** The events of one entry of `tool_calls`, of a delta or of a whole message. */
+  /**
+   * The events of one entry of `tool_calls`, of a delta or of a whole message.
+   *
+   * @throws UpstreamError `unreadable` for calls without names or arguments without end
+   */
   push(entry: JsonObject, events: CanonicalEvent[]): void {
     const definition = entry.function ?? entry.custom;
     const { name, arguments: args, input } = objectOf(definition);
@@ -51,6 +57,7 @@ export class ToolCallAssembler {
     const text = textOf(args ?? input);
     if (text === '') return;
     if (call.name === undefined) {
+      this.heldBack.add(text);
       call.held += text;
       return;
     }
@@ -118,6 +125,7 @@ export class ToolCallAssembler {
   }
 
   private open(): OpenCall {
+    this.heldBack.add('');
     const call: OpenCall = {
       index: this.calls.length,
       wireId: undefined,
@@ -134,18 +142,10 @@ export class ToolCallAssembler {
     call.name = name;
     const { choice } = this;
     const { index, held } = call;
-    events.push({ type: 'tool_call', choice, index, id: this.uniqueId(call.wireId), name });
+    events.push({ type: 'tool_call', choice, index, id: this.ids.next(call.wireId), name });
     if (held === '') return;
     call.hasArguments = true;
     events.push({ type: 'tool_arguments', choice, index, text: held });
-  }
-
-  /** The server's id, unless it gave none or gave it to an earlier call. */
-  private uniqueId(wireId: string | undefined): string {
-    const isFree = wireId !== undefined && !this.ids.has(wireId);
-    const id = isFree ? wireId : `call_${randomBytes(12).toString('hex')}`;
-    this.ids.add(id);
-    return id;
   }
 }
 

@@ -4,6 +4,8 @@ import { mapFinishReason } from '../map-finish-reason.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { readTokenCount } from '../answer-json.js';
+import { HeldBack } from '../answer-size.js';
+import { CallIds } from '../tool-calls.js';
 
 export interface ConverseAnswerOptions {
   signatureIssuer: string;
@@ -23,11 +25,15 @@ interface ToolBlock {
 /**
  * Turns the blocks of an answer into canonical events, whether they come piece by piece or whole.
  * Each method is one piece, and returns the events that it makes.
+ *
+ * @throws UpstreamError `unreadable` from any of them for more than is ever held back
  */
 export class ConverseAnswerReader {
   private readonly toolBlocks = new Map<number, ToolBlock>();
   private readonly signatures = new Map<number, string>();
   private readonly redacted = new Map<number, Buffer[]>();
+  private readonly callIds = new CallIds();
+  private readonly heldBack = new HeldBack();
   private toolCalls = 0;
   private hasJson = false;
   /** Texts beside the tool that carries the answer; the answer only if that is not called. */
@@ -38,6 +44,7 @@ export class ConverseAnswerReader {
   text(text: string): CanonicalEvent[] {
     if (text === '') return [];
     if (this.options.jsonTool === undefined) return [{ type: 'text', choice: 0, text }];
+    this.heldBack.add(text);
     this.heldTexts.push(text);
     return [];
   }
@@ -47,12 +54,14 @@ export class ConverseAnswerReader {
   }
 
   signature(block: number, piece: string): CanonicalEvent[] {
+    this.heldBack.add(piece);
     this.signatures.set(block, (this.signatures.get(block) ?? '') + piece);
     return [];
   }
 
   /** @param data base64 */
   redactedReasoning(block: number, data: string): CanonicalEvent[] {
+    this.heldBack.add(data);
     const piece = Buffer.from(data, 'base64');
     const pieces = this.redacted.get(block);
     if (pieces) pieces.push(piece);
@@ -62,13 +71,14 @@ export class ConverseAnswerReader {
 
   toolStart(block: number, id: string, name: string): CanonicalEvent[] {
     if (name === this.options.jsonTool) {
+      this.heldBack.add('');
       this.toolBlocks.set(block, { index: undefined, isIgnored: this.hasJson, hasInput: false });
       this.hasJson = true;
       return [];
     }
     const index = this.toolCalls++;
     this.toolBlocks.set(block, { index, isIgnored: false, hasInput: false });
-    return [{ type: 'tool_call', choice: 0, index, id, name }];
+    return [{ type: 'tool_call', choice: 0, index, id: this.callIds.next(id), name }];
   }
 
   /** @throws UpstreamError `unreadable` for a block that never began */

@@ -162,6 +162,31 @@ describe(ConverseStreamDecoder.name, () => {
     expect(read([start, stop(), broken]).failure).toBeUndefined();
   });
 
+  it('takes nothing but the count from behind its end', () => {
+    const late = [text('Late', 1), toolStart(2, 'call_1'), stop('max_tokens'), metadata];
+    expect(read([start, text('Hi'), stop(), ...late])).toMatchObject({
+      events: [begun, said('Hi'), finished('stop'), usage],
+      isDone: true,
+    });
+  });
+
+  it('gives calls of one id ids of their own', () => {
+    const calls = [toolStart(0, 'call_1'), toolStart(1, 'call_1'), toolStart(2, '')];
+    const ids = readAll([start, ...calls, stop()]).flatMap((event) =>
+      event.type === 'tool_call' ? [event.id] : [],
+    );
+    expect(ids[0]).toBe('call_1');
+    expect(new Set([...ids, '']).size).toBe(4);
+  });
+
+  it.each([
+    ['a signature', reasoning(1, { signature: 'x'.repeat(3_000_000) })],
+    ['redacted thoughts', reasoning(1, { redactedContent: 'x'.repeat(3_000_000) })],
+  ])('gives up on %s without end, whatever is said beside it', (_, piece) => {
+    const chunks = Array.from({ length: 6 }, () => [text('a'), piece]).flat();
+    expect(read([start, ...chunks]).failure).toMatchObject({ failure: 'unreadable' });
+  });
+
   it('reports usage that comes before the end', () => {
     expect(read([start, metadata, stop()])).toMatchObject({
       events: [begun, usage, finished('stop')],

@@ -142,7 +142,8 @@ export class ConverseStreamDecoder {
       throw readFailure(message);
     }
     const read = READERS.get(textHeader(message, ':event-type') ?? '');
-    if (!read) return [];
+    // Only its count belongs behind its end.
+    if (!read || (this.hasStopped && read !== readMetadata)) return [];
     const payload = parse(message.body);
     if (!isJsonObject(payload)) throw unreadable('an event that is no JSON object');
     if (read === readStop) this.hasStopped = true;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { CanonicalEvent, FinishReason } from '../../../canonical/canonical-event.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
@@ -9,14 +8,12 @@ import {
   isGenerateContentError,
 } from './classify-generate-content-error.js';
 import { nameThoughtSignature, nameTextSignature } from './thought-signatures.js';
-import { isCount, listOf, objectOf, objectsOf, readTokenCount } from '../answer-json.js';
+import { listOf, objectOf, objectsOf, readChoiceIndex, readTokenCount } from '../answer-json.js';
+import { CallIds } from '../tool-calls.js';
 import { startEvent } from '../vendor-answer.js';
 
 /** What the chat dialect calls a token that is all but impossible. */
 const LEAST_LOGPROB = -9999;
-
-/** More than any caller may ask for. */
-const MAX_CHOICE_INDEX = 127;
 
 interface ChoiceState {
   callCount: number;
@@ -31,7 +28,7 @@ interface ChoiceState {
  */
 export class AnswerReader {
   private readonly choices = new Map<number, ChoiceState>();
-  private readonly callIds = new Set<string>();
+  private readonly callIds = new CallIds();
   private hasStarted = false;
   private isBlocked = false;
   private usage: Usage | undefined;
@@ -85,10 +82,7 @@ export class AnswerReader {
 
   private readCandidate(candidate: JsonObject, position: number, events: CanonicalEvent[]): void {
     // An index of 0 is left out of the vendor's JSON, as all zeros are.
-    const choice = candidate.index ?? position;
-    if (!isCount(choice, MAX_CHOICE_INDEX)) {
-      throw unreadable('a candidate whose index makes no sense', 200);
-    }
+    const choice = readChoiceIndex(candidate.index, position);
     const state = this.choiceOf(choice);
     const { parts } = objectOf(candidate.content);
     const first = events.length;
@@ -155,20 +149,12 @@ export class AnswerReader {
         type: 'tool_call',
         choice,
         index,
-        id: this.idOf(call.id),
+        id: this.callIds.next(call.id),
         name,
         ...(signature !== undefined && { signature: nameThoughtSignature(signature) }),
       },
       { type: 'tool_arguments', choice, index, text: JSON.stringify(args ?? {}) },
     );
-  }
-
-  /** The vendor's id of a call, or one made here where it gives none, or one that is taken. */
-  private idOf(given: unknown): string {
-    const isUsable = typeof given === 'string' && given !== '' && !this.callIds.has(given);
-    const id = isUsable ? given : `call_${randomBytes(12).toString('hex')}`;
-    this.callIds.add(id);
-    return id;
   }
 
   /** Early pieces count the prompt only; shown too soon, that would pass for an answer without output. */

@@ -1,5 +1,7 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
+import { HeldBack } from '../answer-size.js';
+import { CallIds } from '../tool-calls.js';
 import { startEvent } from '../vendor-answer.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import type { MessagesDeltaField } from './find-messages-delta.js';
@@ -21,6 +23,9 @@ type OpenBlock =
   | { kind: 'tool'; index: number; input: unknown; hasArguments: boolean }
   | { kind: 'other' };
 
+/** Events that count once the vendor has said why the answer ended. */
+const MAY_FOLLOW_THE_END: ReadonlySet<unknown> = new Set(['message_delta', 'message_stop']);
+
 /** The answer is the only one there is. */
 const choice = 0;
 
@@ -28,6 +33,8 @@ const choice = 0;
 export class MessagesEventDecoder {
   private readonly blocks = new Map<unknown, OpenBlock>();
   private readonly usage = new MessagesUsageReader();
+  private readonly callIds = new CallIds();
+  private readonly heldBack = new HeldBack();
   private toolCalls = 0;
   private hasStarted = false;
   private hasJson = false;
@@ -40,8 +47,13 @@ export class MessagesEventDecoder {
 
   constructor(private readonly options: MessagesDecoderOptions) {}
 
-  /** Adds what an event stands for to `events`. */
+  /**
+   * Adds what an event stands for to `events`. Behind the end of an answer that is its count alone.
+   *
+   * @throws UpstreamError `unreadable` for more than is ever held back
+   */
   decode(event: JsonObject, events: CanonicalEvent[]): void {
+    if (this.hasFinished && !MAY_FOLLOW_THE_END.has(event.type)) return;
     switch (event.type) {
       case 'content_block_delta':
         if (isJsonObject(event.delta)) this.readDelta(event.index, event.delta, events);
@@ -75,6 +87,7 @@ export class MessagesEventDecoder {
     piece: string,
     events: CanonicalEvent[],
   ): void {
+    if (this.hasFinished) return;
     switch (field) {
       case 'text':
         this.addProse(piece, events);
@@ -103,6 +116,7 @@ export class MessagesEventDecoder {
 
   private startBlock(index: unknown, block: JsonObject, events: CanonicalEvent[]): void {
     this.stopBlock(index, events);
+    this.heldBack.add(typeof index === 'string' ? index : '');
     this.blocks.set(index, this.openBlock(block, events));
   }
 
@@ -129,7 +143,7 @@ export class MessagesEventDecoder {
           return { kind: 'json', input, hasArguments: false };
         }
         const index = this.toolCalls++;
-        events.push({ type: 'tool_call', choice, index, id: textOf(block.id), name });
+        events.push({ type: 'tool_call', choice, index, id: this.callIds.next(block.id), name });
         return { kind: 'tool', index, input, hasArguments: false };
       }
       default:
@@ -151,7 +165,10 @@ export class MessagesEventDecoder {
         break;
       case 'signature_delta': {
         const block = this.blocks.get(index);
-        if (block?.kind === 'thinking') block.signature += textOf(delta.signature);
+        if (block?.kind !== 'thinking') break;
+        const piece = textOf(delta.signature);
+        this.heldBack.add(piece);
+        block.signature += piece;
         break;
       }
       case 'input_json_delta':
@@ -163,8 +180,10 @@ export class MessagesEventDecoder {
   }
 
   private addProse(text: unknown, events: CanonicalEvent[]): void {
-    if (this.options.jsonTool === undefined) addText(text, events);
-    else this.heldTexts.push(textOf(text));
+    if (this.options.jsonTool === undefined) return addText(text, events);
+    const held = textOf(text);
+    this.heldBack.add(held);
+    this.heldTexts.push(held);
   }
 
   private addArguments(block: OpenBlock | undefined, text: string, events: CanonicalEvent[]): void {
@@ -193,7 +212,7 @@ export class MessagesEventDecoder {
     this.usage.add(usage, { isFinal: true });
     const total = this.usage.read();
     const { stop_reason: reason, stop_sequence: sequence } = isJsonObject(delta) ? delta : {};
-    if (typeof reason === 'string' && reason !== '') {
+    if (typeof reason === 'string' && reason !== '' && !this.hasFinished) {
       for (const index of [...this.blocks.keys()]) this.stopBlock(index, events);
       this.hasFinished = true;
       if (!this.hasJson) addText(this.heldTexts.splice(0).join(''), events);

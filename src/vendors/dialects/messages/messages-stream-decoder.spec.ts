@@ -199,6 +199,37 @@ describe(MessagesStreamDecoder.name, () => {
     }
   });
 
+  it('gives calls of one id ids of their own', () => {
+    const calls = ['a', 'a', ''].map((id, index) => toolBlock(index, id, 'f')).join('');
+    const ids = eventsOf(calls, messageEnd('tool_use')).flatMap((event) =>
+      event.type === 'tool_call' ? [event.id] : [],
+    );
+    expect(ids[0]).toBe('a');
+    expect(new Set([...ids, '']).size).toBe(4);
+  });
+
+  it('takes nothing but the count from behind its end', () => {
+    const late = textBlock(1, 'Late') + toolBlock(2, 'a', 'f');
+    expect(eventsOf(textBlock(0, 'Hi'), messageEnd() + late + messageEnd('max_tokens'))).toEqual([
+      text('Hi'),
+      finish('stop'),
+    ]);
+  });
+
+  it.each<[string, string | undefined, string]>([
+    [
+      'a signature',
+      undefined,
+      blockDelta(1, { type: 'signature_delta', signature: 'x'.repeat(3_000_000) }),
+    ],
+    ['text beside its JSON', 'json', textBlock(2, 'x'.repeat(3_000_000))],
+  ])('gives up on %s without end, whatever is said beside it', (_, jsonTool, piece) => {
+    const thoughts = blockStart(1, { type: 'thinking', thinking: 'a' });
+    const said = blockDelta(1, { type: 'thinking_delta', thinking: 'b' });
+    const stream = messageStart() + thoughts + (said + piece).repeat(6);
+    expect(decode([stream], jsonTool).failure).toMatchObject({ failure: 'unreadable' });
+  });
+
   it('passes arguments on as the model wrote them, be they no JSON', () => {
     const events = eventsOf(toolBlock(0, 'a', 'b', '{"c":', 'oops'), messageEnd('max_tokens'));
     expect(events.slice(1)).toMatchObject([{ text: '{"c":oops' }, finish('length')]);

@@ -3,6 +3,13 @@ import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { readTokenCount, objectOf } from '../answer-json.js';
 import { countCodePoints } from '../../../canonical/prompt-size.js';
 
+/** What is read of a `usage` object. */
+const FIELDS = [
+  ...['input_tokens', 'output_tokens', 'output_tokens_details', 'cache_read_input_tokens'],
+  ...['cache_creation_input_tokens', 'cache_creation', 'server_tool_use'],
+  ...['service_tier', 'inference_geo'],
+] as const;
+
 /**
  * Adds up the `usage` objects of one answer: a stream spreads them over its first event and its
  * last ones, and each field that comes again takes the place of what it was.
@@ -20,7 +27,8 @@ export class MessagesUsageReader {
   /** @param isFinal whether its output tokens are those of the whole answer */
   add(usage: unknown, { isFinal }: { isFinal: boolean }): void {
     if (!isJsonObject(usage)) return;
-    for (const [key, value] of Object.entries(usage)) {
+    for (const key of FIELDS) {
+      const value = usage[key];
       if (value != null) this.fields[key] = value;
     }
     if (isFinal && readTokenCount(usage.output_tokens) !== undefined) this.isFinal = true;
