@@ -13,7 +13,7 @@ import type { RoutableRequest } from '../../canonical/work-request.js';
 import type { Plan, PlannedRoute } from './plan.js';
 
 /** After so many events everybody else has a turn: all of them may be there at once, a hundred thousand of them. */
-const EVENTS_PER_TURN = 256;
+export const EVENTS_PER_TURN = 256;
 
 /**
  * An answer that has brought so much and no content has begun all the same, or a vendor who goes on so would fill

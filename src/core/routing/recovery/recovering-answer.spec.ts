@@ -96,6 +96,21 @@ describe(RecoveringAnswer.name, () => {
     ).toEqual(['assistant', 'user']);
   });
 
+  it('gives everybody else turns while its reader sees nothing of what comes', async () => {
+    const thoughts = Array.from({ length: 3_000 }, () => reasoning('x'));
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const azure = [says(...thoughts, text(tail), text(REST))];
+    const { text: shown } = await read({ openai: [breaksAfter(OPENING)], azure });
+    clearImmediate(next);
+    expect(shown).toBe(SAID + REST);
+    expect(turns).toBeGreaterThan(5);
+  });
+
   it('has a model that takes a beginning go on from there, and asks it to where it refuses', async () => {
     const broken = { openai: [breaksAfter(OPENING)] };
     const taken = await read({ ...broken, azure: [GOES_ON] }, ASKED, ['azure']);

@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CanonicalEvent, RouteEvent } from '../../../canonical/canonical-event.js';
 import { countCodePoints, estimateTokens } from '../../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import type { GatewayMetrics } from '../../../platform/metrics/gateway-metrics.js';
 import { UpstreamError, type UpstreamFailure } from '../../../vendors/upstream-error.js';
 import type { Upstream } from '../../../vendors/upstream.js';
-import type { BegunAnswer } from '../opened-answer.js';
+import { EVENTS_PER_TURN, type BegunAnswer } from '../opened-answer.js';
 import type { Plan, PlannedRoute } from '../plan.js';
 import type { FirstAnswer, RouteFallback } from '../route-fallback.js';
 import { AnswerSoFar } from './answer-so-far.js';
@@ -266,14 +267,15 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
   }
 }
 
-/** All events of a part, from the first. */
+/** All events of a part, from the first. Its reader may see few of them, so others have their turns here. */
 async function* eventsOf({
   held,
   rest,
 }: FirstAnswer<CanonicalEvent>): AsyncGenerator<CanonicalEvent, undefined> {
   try {
     yield* held;
-    for (;;) {
+    for (let count = 1; ; count++) {
+      if (count % EVENTS_PER_TURN === 0) await nextTurn();
       const result = await rest.next();
       if (result.done) return undefined;
       yield result.value;
