@@ -30,3 +30,66 @@ export function flacThatClaims(samples: number, bytes: number): Buffer {
     Buffer.alloc(bytes),
   ]);
 }
+
+/** A box of MP4. */
+export function mp4Box(name: string, ...content: Buffer[]): Buffer {
+  const body = Buffer.concat(content);
+  const header = Buffer.alloc(8);
+  header.writeUInt32BE(8 + body.length);
+  header.write(name, 4, 'latin1');
+  return Buffer.concat([header, body]);
+}
+
+/** Numbers of four bytes. */
+export function mp4Numbers(...numbers: number[]): Buffer {
+  const bytes = Buffer.alloc(4 * numbers.length);
+  for (const [index, number] of numbers.entries()) bytes.writeUInt32BE(number, 4 * index);
+  return bytes;
+}
+
+/**
+ * MP4 with a track of AAC at 16 kHz, 1,024 samples a frame.
+ *
+ * @param claimedMs what its header says; in fragments it is 0
+ * @param lists of the samples, in place of none
+ * @param rest behind the track's description
+ */
+export function mp4ThatClaims(claimedMs: number, lists: Buffer[], ...rest: Buffer[]): Buffer {
+  const config = `00000000031900010004114015${'00'.repeat(11)}05021408`;
+  const sound = Buffer.alloc(28);
+  sound.writeUInt16BE(1, 6);
+  const entry = mp4Box('mp4a', sound, mp4Box('esds', Buffer.from(config, 'hex')));
+  const media = mp4Box(
+    'mdia',
+    mp4Box('mdhd', mp4Numbers(0, 0, 0, 1_000, claimedMs, 0)),
+    mp4Box('hdlr', Buffer.alloc(8), Buffer.from('soun'), Buffer.alloc(13)),
+    mp4Box('minf', mp4Box('stbl', mp4Box('stsd', mp4Numbers(0, 1), entry), ...lists)),
+  );
+  const header = mp4Box('tkhd', mp4Numbers(0, 0, 0, 1), Buffer.alloc(68));
+  return Buffer.concat([
+    mp4Box('ftyp', Buffer.from('M4A \0\0\0\0')),
+    mp4Box('moov', mp4Box('trak', header, media), ...rest),
+  ]);
+}
+
+/** An element of WebM, by its id in hexadecimal. */
+export function webmElement(id: string, ...content: Buffer[]): Buffer {
+  const body = Buffer.concat(content);
+  const size = Buffer.alloc(8);
+  size.writeUInt32BE(body.length, 4);
+  size[0] = 1;
+  return Buffer.concat([Buffer.from(id, 'hex'), size, body]);
+}
+
+/** WebM with a track of Opus. @param info what else it says of itself @param clusters of its sound */
+export function webmOf(info: Buffer, ...clusters: Buffer[]): Buffer {
+  const track = webmElement(
+    'ae',
+    webmElement('d7', Buffer.from([1])),
+    webmElement('83', Buffer.from([2])),
+    webmElement('86', Buffer.from('A_OPUS')),
+  );
+  const segment = [webmElement('1549a966', info), webmElement('1654ae6b', track), ...clusters];
+  const header = webmElement('1a45dfa3', webmElement('4282', Buffer.from('webm')));
+  return Buffer.concat([header, webmElement('18538067', ...segment)]);
+}

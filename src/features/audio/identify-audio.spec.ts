@@ -2,7 +2,15 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { flacThatClaims, silentMp3 } from '../../../test/support/spoken-audio.js';
+import {
+  flacThatClaims,
+  mp4Box,
+  mp4Numbers,
+  mp4ThatClaims,
+  silentMp3,
+  webmElement,
+  webmOf,
+} from '../../../test/support/spoken-audio.js';
 import type { UploadedAudio } from '../../canonical/work-request.js';
 import { waveHeader } from '../../platform/audio/wave-file.js';
 import { identifyAudio } from './identify-audio.js';
@@ -163,6 +171,56 @@ describe(identifyAudio.name, () => {
     expect(often.isLengthClaimed).toBe(false);
     expect(often.durationMs).toBeGreaterThan(45_000);
     expect(often.durationMs).toBeLessThan(52_000);
+  });
+
+  /** A second by its header; Opus of 60 ms a packet. */
+  const second = webmElement('4489', Buffer.from('447a0000', 'hex'));
+  const cluster = (time: number, packets: number): Buffer =>
+    webmElement(
+      '1f43b675',
+      webmElement('e7', Buffer.from([time >> 8, time & 255])),
+      ...Array.from({ length: packets }, () =>
+        webmElement('a3', Buffer.from('810000801800', 'hex')),
+      ),
+    );
+  const fragment = (...numbers: number[]): Buffer =>
+    mp4Box(
+      'moof',
+      mp4Box('traf', mp4Box('tfhd', mp4Numbers(0, 1)), mp4Box('trun', mp4Numbers(...numbers))),
+    );
+
+  it.each<[string, Buffer, number]>([
+    ['a.webm', webmOf(second), 1_000],
+    ['a.webm', webmOf(second, cluster(0, 100)), 6_000],
+    ['a.webm', webmOf(Buffer.alloc(0), cluster(9_000, 1)), 9_000],
+    ['a.m4a', mp4ThatClaims(1_000, []), 1_000],
+    ['a.m4a', mp4ThatClaims(1_000, [mp4Box('stsz', mp4Numbers(0, 6, 500))]), 32_000],
+    ['a.m4a', mp4ThatClaims(1_000, [mp4Box('stts', mp4Numbers(0, 2, 9, 500, 1, 500))]), 5_000],
+    ['a.m4a', Buffer.concat([mp4ThatClaims(0, []), fragment(0x100, 2, 2_000, 3_000)]), 5_000],
+    [
+      'a.m4a',
+      Buffer.concat([
+        mp4ThatClaims(0, [], mp4Box('mvex', mp4Box('trex', mp4Numbers(0, 1, 1, 70)))),
+        fragment(0, 100),
+      ]),
+      7_000,
+    ],
+  ])('takes the longest of what %s says and shows: case %#', async (name, file, ms) => {
+    expect(await identify(name, file)).toMatchObject({ durationMs: ms, isLengthClaimed: true });
+  });
+
+  it('reads WebM with an endless title in time proportional to it', async () => {
+    const title = webmElement('4d80', Buffer.alloc(100_000), Buffer.from('\na'));
+    const begun = performance.now();
+    expect(await lengthOf('a.webm', webmOf(title))).toBeUndefined();
+    expect(performance.now() - begun).toBeLessThan(1_500);
+  });
+
+  it('reads MP4 of boxes within boxes in time proportional to them', async () => {
+    const file = Buffer.concat([mp4ThatClaims(0, []), Buffer.alloc(2_000_000, mp4Box('moov'))]);
+    const begun = performance.now();
+    expect(await lengthOf('a.m4a', file)).toBeUndefined();
+    expect(performance.now() - begun).toBeLessThan(3_000);
   });
 
   it.each<[string, Buffer, boolean]>([

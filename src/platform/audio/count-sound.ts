@@ -1,6 +1,11 @@
 import { open } from 'node:fs/promises';
 import { MAX_HEADER_BYTES, readFlacFrame } from './flac-frames.js';
 import { opusSamples } from './opus-packets.js';
+import {
+  MAX_LOSSLESS_BYTES_PER_MS,
+  MAX_LOSSY_BYTES_PER_MS,
+  type SoundLength,
+} from './sound-length.js';
 
 /** Read at once, so that others have their turn between two. */
 const WINDOW_BYTES = 256 * 1024;
@@ -11,21 +16,31 @@ const MAX_PAGE_BYTES = PAGE_HEADER_BYTES + 255 + 255 * 255;
 const CONTINUED = 1;
 const FIRST = 2;
 const OPUS_RATE = 48_000;
+/** Recordings have one or two; who claims millions has them for our memory. */
+const MAX_STREAMS = 1_000;
 const OPUS_HEADERS: ReadonlySet<string> = new Set(['OpusHead', 'OpusTags']);
 
-/** Where the rate lies in a FLAC file: 20 bits. */
-const FLAC_RATE_OFFSET = 18;
+/** Where a FLAC file says its rate, channels, bits and samples: 20, 3, 5 and 36 bits. */
+const FLAC_STREAM_OFFSET = 18;
+/** What frames add to samples that can not be compressed. */
+const FRAMING = 1.05;
+
+/** Where other codings in Ogg say their rate, by how their first packet begins. */
+const OGG_RATES: readonly [start: string, offset: number][] = [
+  ['\x01vorbis', 12],
+  ['Speex   ', 36],
+];
 
 /**
- * The length, in milliseconds, of what a decoder finds in a FLAC file, whatever its header says: each frame
+ * The length of a FLAC file, and of what a decoder finds in it, whatever its header says: each frame
  * counts that has a header with its checksum. The lower of the rates of stream and frame is taken,
- * as decoders differ in which they follow. Undefined where there are no frames.
+ * as decoders differ in which they follow.
  */
-export async function countFlacMs(path: string): Promise<number | undefined> {
-  let streamRate: number | undefined;
+export async function readFlacLength(path: string): Promise<SoundLength | undefined> {
+  let stream: FlacStream | undefined;
   let ms = 0;
   await eachWindow(path, MAX_HEADER_BYTES, (bytes, end) => {
-    streamRate ??= bytes.readUIntBE(FLAC_RATE_OFFSET, 3) >>> 4;
+    const { sampleRate: streamRate } = (stream ??= readFlacStream(bytes));
     for (let at = bytes.indexOf(0xff); at !== -1 && at < end; at = bytes.indexOf(0xff, at + 1)) {
       const frame = readFlacFrame(bytes, at);
       if (!frame || frame === 'short') continue;
@@ -34,17 +49,36 @@ export async function countFlacMs(path: string): Promise<number | undefined> {
     }
     return true;
   });
-  return ms || undefined;
+  return stream && { ...stream, countedMs: ms || undefined };
+}
+
+interface FlacStream extends Omit<SoundLength, 'countedMs'> {
+  sampleRate: number;
+}
+
+function readFlacStream(bytes: Buffer): FlacStream {
+  const fields = bytes.readBigUInt64BE(FLAC_STREAM_OFFSET);
+  const sampleRate = Number(fields >> 44n);
+  const channels = Number((fields >> 41n) & 7n) + 1;
+  const bits = Number((fields >> 36n) & 31n) + 1;
+  const samples = Number(fields & 0xf_ffff_ffffn);
+  const unpacked = (sampleRate * channels * bits * FRAMING) / 8_000;
+  return {
+    sampleRate,
+    claimedMs: sampleRate > 0 && samples > 0 ? (samples * 1_000) / sampleRate : undefined,
+    maxBytesPerMs: Math.min(unpacked || MAX_LOSSLESS_BYTES_PER_MS, MAX_LOSSLESS_BYTES_PER_MS),
+  };
 }
 
 /**
- * The same for Opus in Ogg, by what each packet says of itself, which decoders follow. Pages are looked
- * for everywhere, also within others, since a decoder that meets a damaged one goes on inside it.
- * Undefined where there is no sound, or some that is no Opus.
+ * The same for Ogg. Opus is counted by what each packet says of itself, which decoders follow; of what is
+ * otherwise coded the last time stands. Pages are looked for everywhere, also within others, since a decoder
+ * that meets a damaged one goes on inside it. Undefined where there is no sound.
  */
-export async function countOggOpusMs(path: string): Promise<number | undefined> {
-  const streams = new Set<number>();
+export async function readOggLength(path: string): Promise<SoundLength | undefined> {
+  const streams = new Map<number, OggStream>();
   let samples = 0;
+  let claimedMs = 0;
   let isOpus = true;
   await eachWindow(path, MAX_PAGE_BYTES, (bytes, end) => {
     for (
@@ -53,15 +87,42 @@ export async function countOggOpusMs(path: string): Promise<number | undefined> 
       at = bytes.indexOf('OggS', at + 4)
     ) {
       const dataOffset = at + PAGE_HEADER_BYTES + bytes[at + 26]!;
-      const isFirst = (bytes[at + 5]! & FIRST) !== 0 || !streams.has(bytes.readUInt32LE(at + 14));
-      isOpus &&= !isFirst || bytes.toString('latin1', dataOffset, dataOffset + 8) === 'OpusHead';
-      if (!isOpus) return false;
-      streams.add(bytes.readUInt32LE(at + 14));
-      samples += samplesOfPage(bytes, at, dataOffset);
+      const serial = bytes.readUInt32LE(at + 14);
+      if ((bytes[at + 5]! & FIRST) !== 0 || !streams.has(serial)) {
+        isOpus &&= streams.size < MAX_STREAMS;
+        if (streams.size >= MAX_STREAMS) return false;
+        isOpus &&= bytes.toString('latin1', dataOffset, dataOffset + 8) === 'OpusHead';
+        streams.set(serial, readOggStream(bytes, dataOffset, isOpus));
+      }
+      // All bits set: none of its packets ends in it.
+      const granule = Number(bytes.readBigInt64LE(at + 6));
+      const { sampleRate, skipped } = streams.get(serial)!;
+      if (sampleRate > 0)
+        claimedMs = Math.max(claimedMs, ((granule - skipped) * 1_000) / sampleRate);
+      if (isOpus) samples += samplesOfPage(bytes, at, dataOffset);
     }
     return true;
   });
-  return isOpus && samples > 0 ? (samples * 1_000) / OPUS_RATE : undefined;
+  if (streams.size === 0) return undefined;
+  return {
+    claimedMs: claimedMs > 0 ? claimedMs : undefined,
+    countedMs: isOpus && samples > 0 ? (samples * 1_000) / OPUS_RATE : undefined,
+    maxBytesPerMs: MAX_LOSSY_BYTES_PER_MS,
+  };
+}
+
+interface OggStream {
+  /** 0 where it is of no coding that is known. */
+  sampleRate: number;
+  /** Samples that its encoder has put before the sound. */
+  skipped: number;
+}
+
+function readOggStream(bytes: Buffer, offset: number, isOpus: boolean): OggStream {
+  if (isOpus) return { sampleRate: OPUS_RATE, skipped: bytes.readUInt16LE(offset + 10) };
+  const start = bytes.toString('latin1', offset, offset + 8);
+  const found = OGG_RATES.find(([coding]) => start.startsWith(coding));
+  return { sampleRate: found ? bytes.readUInt32LE(offset + found[1]) : 0, skipped: 0 };
 }
 
 function samplesOfPage(bytes: Buffer, page: number, dataOffset: number): number {

@@ -1,8 +1,11 @@
-import { parseBuffer, parseFile, type IAudioMetadata, type IOptions } from 'music-metadata';
+import { parseBuffer } from 'music-metadata';
 import type { AudioContainer } from './audio-formats.js';
 import { open } from 'node:fs/promises';
-import { countFlacMs, countOggOpusMs } from './count-sound.js';
+import { readFlacLength, readOggLength } from './count-sound.js';
+import { readMp4Length } from './mp4-length.js';
 import { isMpegSync, isMpegTable, readMpegFrame } from './mpeg-frames.js';
+import type { SoundLength } from './sound-length.js';
+import { readWebmLength } from './webm-length.js';
 
 const WINDOW_BYTES = 1024 * 1024;
 
@@ -13,17 +16,17 @@ const TAG_BYTES = 10;
 
 /** A week; no recording that fits into an upload is longer. */
 const MAX_MS = 7 * 86_400_000;
-/** Compressed with loss, nothing that people record has more than 512 kbit/s; */
-const MAX_LOSSY_BYTES_PER_MS = 64;
-/** without loss, more than 24 bits in stereo at 192 kHz; */
-const MAX_LOSSLESS_BYTES_PER_MS = 1_152;
-/** and with a picture that moves, more than 20 Mbit/s. */
-const MAX_VIDEO_BYTES_PER_MS = 2_500;
-/** What frames add to samples that can not be compressed. */
-const FRAMING = 1.05;
-
 /** Encoders fill the last packet up, and say how much of it is sound. */
 const PADDING_MS = 250;
+
+type Measured = Exclude<AudioContainer, 'mp3' | 'wav'>;
+
+const READERS: Readonly<Record<Measured, (path: string) => Promise<SoundLength | undefined>>> = {
+  flac: readFlacLength,
+  mp4: readMp4Length,
+  ogg: readOggLength,
+  webm: readWebmLength,
+};
 
 /** How long a file's audio is. */
 export interface MeasuredLength {
@@ -35,23 +38,25 @@ export interface MeasuredLength {
 
 /**
  * The length of the audio in a file; undefined when the file does not tell. A header may be forged, so
- * MP3 is measured by its frames, FLAC and Opus in Ogg are no shorter than theirs, and any other file is no
+ * MP3 is measured by its frames, FLAC, AAC and Opus are no shorter than theirs, and any other file is no
  * shorter than its bytes take at the highest bit rate of its kind. Not for WAV.
  */
 export async function measureAudioFile(
   path: string,
-  container: AudioContainer,
+  container: Exclude<AudioContainer, 'wav'>,
   sizeBytes: number,
 ): Promise<MeasuredLength | undefined> {
   if (container === 'mp3') {
     const ms = await measureMpegFile(path);
     return ms === undefined ? undefined : { ms, isClaimed: false };
   }
-  const claimed = await measure((options) => parseFile(path, options));
-  const countedMs = await countSound(path, container);
-  if (!claimed) return countedMs === undefined ? undefined : lengthOf(countedMs, false);
-  const leastMs = Math.ceil(sizeBytes / maxBytesPerMs(claimed.format));
-  const ms = Math.max(claimed.ms, leastMs);
+  const sound = await READERS[container](path);
+  if (!sound) return undefined;
+  const { claimedMs, countedMs, maxBytesPerMs } = sound;
+  if (claimedMs === undefined) {
+    return countedMs === undefined ? undefined : lengthOf(countedMs, false);
+  }
+  const ms = Math.max(claimedMs, sizeBytes / maxBytesPerMs);
   if (countedMs === undefined) return lengthOf(ms, true);
   return lengthOf(countedMs > ms + PADDING_MS ? countedMs : ms, false);
 }
@@ -60,42 +65,19 @@ function lengthOf(ms: number, isClaimed: boolean): MeasuredLength {
   return { ms: Math.min(Math.ceil(Number(ms.toFixed(3))), MAX_MS), isClaimed };
 }
 
-/** What a decoder hears of a file, whatever it says of itself; undefined where that is not counted. */
-async function countSound(path: string, container: AudioContainer): Promise<number | undefined> {
-  if (container === 'flac') return countFlacMs(path);
-  return container === 'ogg' ? countOggOpusMs(path) : undefined;
-}
-
 /** The same for audio in memory that a vendor has made, and whose header is believed. */
 export async function measureAudioBytes(
   bytes: Uint8Array,
   contentType: string,
 ): Promise<number | undefined> {
-  const measured = await measure((options) =>
-    parseBuffer(bytes, { mimeType: contentType }, options),
-  );
-  return measured?.ms;
-}
-
-function maxBytesPerMs(format: IAudioMetadata['format']): number {
-  const { hasVideo, lossless, sampleRate = 0, numberOfChannels = 0, bitsPerSample = 0 } = format;
-  if (hasVideo) return MAX_VIDEO_BYTES_PER_MS;
-  if (!lossless) return MAX_LOSSY_BYTES_PER_MS;
-  const unpacked = (sampleRate * numberOfChannels * bitsPerSample * FRAMING) / 8_000;
-  return Math.min(unpacked || MAX_LOSSLESS_BYTES_PER_MS, MAX_LOSSLESS_BYTES_PER_MS);
-}
-
-async function measure(
-  parse: (options: IOptions) => Promise<IAudioMetadata>,
-): Promise<{ ms: number; format: IAudioMetadata['format'] } | undefined> {
   // Quick first: most containers say their length, and counting frames takes a second for an hour.
   for (const duration of [false, true]) {
     try {
-      const { format } = await parse({ duration, skipCovers: true, skipPostHeaders: true });
-      const { duration: seconds } = format;
-      if (seconds !== undefined && seconds > 0 && Number.isFinite(seconds)) {
-        return { ms: Math.ceil(Number((seconds * 1000).toFixed(3))), format };
-      }
+      const options = { duration, skipCovers: true, skipPostHeaders: true };
+      const { format } = await parseBuffer(bytes, { mimeType: contentType }, options);
+      const seconds = format.duration ?? 0;
+      if (seconds > 0 && Number.isFinite(seconds))
+        return Math.ceil(Number((seconds * 1000).toFixed(3)));
     } catch {
       return undefined;
     }
