@@ -36,6 +36,13 @@ const OUTCOMES: Record<FailureKind, Outcome> = {
 
 const KINDS = Object.keys(OUTCOMES) as FailureKind[];
 
+/** What clients look for in the message that a prompt is too long, whichever vendor says so. */
+const TOO_LONG: Record<DialectCaller['name'], RegExp> = {
+  chat: /exceeds the context window.*context_length_exceeded/,
+  responses: /exceeds the context window.*context_length_exceeded/,
+  messages: /prompt is too long/,
+};
+
 /** Longer than the gateway waits by itself. */
 const RETRY_AFTER_S = '30';
 
@@ -60,12 +67,23 @@ describe('failures of every vendor, as clients of every dialect see them', () =>
         DIALECTS.flatMap((dialect) =>
           [false, true].map(async (stream) => {
             const error = await thrownBy(callers[dialect].ask(member.model, stream));
+            if (kind === 'context_length' && dialect === 'responses' && stream) {
+              return expectTooLongInStream(error);
+            }
             await expectTold(error, { kind, dialect, member });
           }),
         ),
       );
     }
   });
+
+  /** OpenAI's own stream for it, whose code agents know. */
+  function expectTooLongInStream(thrown: unknown): void {
+    expect(thrown).toBeInstanceOf(OpenAI.APIError);
+    const { status, code, message } = thrown as InstanceType<typeof OpenAI.APIError>;
+    expect({ status, code }).toEqual({ status: undefined, code: 'context_length_exceeded' });
+    expect(message).toMatch(TOO_LONG.responses);
+  }
 
   async function expectTold(thrown: unknown, { kind, dialect, member }: Refusal): Promise<void> {
     const { name, type: logged } = OUTCOMES[kind];
@@ -80,7 +98,9 @@ describe('failures of every vendor, as clients of every dialect see them', () =>
       type,
       code: status,
       param: paramOf(kind, dialect, member.name),
-      message: expect.stringMatching(/./) as unknown,
+      message: expect.stringMatching(
+        kind === 'context_length' ? TOO_LONG[dialect] : /./,
+      ) as unknown,
     });
     const { headers } = error;
     expect(headers!.get('retry-after')).toBe(kind === 'rate_limited' ? RETRY_AFTER_S : null);

@@ -120,11 +120,14 @@ export interface StreamRenderer {
   end(): Buffer | string;
   /** The dialect's last event when an answer that had begun fails. */
   error(error: GatewayError): string;
+  /** The whole stream for what the dialect tells in one though nothing has begun; else undefined. */
+  refusal?(error: unknown): string | undefined;
 }
 
 /**
  * Sends an answer as server-sent events. Nothing is written before the first rendered event, so
- * an answer that fails before it is an ordinary error response; later failures are told in-band.
+ * an answer that fails before it is an ordinary error response, unless the dialect has a stream
+ * for it; later failures are told in-band.
  *
  * @throws GatewayError or CallerGoneError when nothing has been sent yet
  */
@@ -146,7 +149,12 @@ async function deliverStream(
     await writer.write(renderer.end());
   } catch (error) {
     if (response.destroyed) return;
-    if (!response.headersSent) throw error;
+    if (!response.headersSent) {
+      const refusal = renderer.refusal?.(error);
+      if (refusal === undefined) throw error;
+      await writer.write(refusal);
+      return;
+    }
     if (error instanceof CallerGoneError) return;
     if (!(error instanceof GatewayError)) logger.error(error);
     writer.cut(renderer.error(gatewayErrorOf(error)));

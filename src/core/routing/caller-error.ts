@@ -5,6 +5,7 @@ import {
   GatewayError,
   InternalError,
   InvalidRequestError,
+  PromptTooLongError,
   ProviderError,
   ProviderOverloadedError,
   RateLimitError,
@@ -41,10 +42,10 @@ export function callerErrorOf(
   const lastWords = [...new Map(failures.map((failure) => [failure.route, failure])).values()];
   const isCallers = lastWords.every(({ error }) => CALLERS_TO_MEND.has(error.failure));
   if (last.error.failure === 'caller' || isCallers) {
-    const param =
-      last.error.param ??
-      (last.error.failure === 'context_length' ? promptFieldOf(request) : 'body');
-    return new InvalidRequestError(param, last.error.message);
+    const isTooLong = last.error.failure === 'context_length';
+    const param = last.error.param ?? (isTooLong ? promptFieldOf(request) : 'body');
+    const Refusal = isTooLong && 'dialect' in request ? PromptTooLongError : InvalidRequestError;
+    return new Refusal(param, last.error.message);
   }
   const tried = listRoutes(lastWords);
   // Of a vendor that cannot do it at all, nothing can be told about the others.

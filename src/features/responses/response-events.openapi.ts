@@ -16,12 +16,16 @@ const part = {
   properties: { type: { type: 'string' } },
 } as const;
 
-function event(types: readonly string[], members: Readonly<Record<string, object>>): object {
+function event(
+  types: readonly string[],
+  members: Readonly<Record<string, object>>,
+  prefix = 'response.',
+): object {
   return {
     type: 'object',
     required: ['type', 'sequence_number', ...Object.keys(members)],
     properties: {
-      type: { type: 'string', enum: types.map((type) => `response.${type}`) },
+      type: { type: 'string', enum: types.map((type) => prefix + type) },
       sequence_number: { type: 'integer', description: 'Rises by one with every event.' },
       ...members,
     },
@@ -63,6 +67,7 @@ export function responseEventSchema({
       }),
       event(['function_call_arguments.done'], { ...place, arguments: text }),
       event(['custom_tool_call_input.done'], { ...place, input: text }),
+      event(['error'], { error: { type: 'object', required: ['code', 'message'] } }, ''),
     ],
     example: {
       type: 'response.output_text.delta',

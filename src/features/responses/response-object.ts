@@ -2,6 +2,8 @@ import type { Usage } from '../../canonical/usage.js';
 import type { CallForm } from './client-tools.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { gatewayErrorOf } from '../../platform/database/database-outage.js';
+import { messageOf, PROMPT_TOO_LONG } from '../../platform/errors/error-response.js';
+import { PromptTooLongError, type GatewayError } from '../../platform/errors/gateway-errors.js';
 import { responseDefaults } from '../../vendors/dialects/responses/response-defaults.js';
 
 export type ResponseStatus =
@@ -82,8 +84,12 @@ export function usageFields(usage: Usage): object {
 /** A failure as the dialect's `error` object; its codes are few. */
 export function toResponseError(failure: unknown): { code: string; message: string } {
   const error = gatewayErrorOf(failure);
-  const code = error.type === 'rate_limit_error' ? 'rate_limit_exceeded' : 'server_error';
-  return { code, message: error.message };
+  return { code: codeOf(error), message: messageOf(error) };
+}
+
+function codeOf(error: GatewayError): string {
+  if (error instanceof PromptTooLongError) return PROMPT_TOO_LONG;
+  return error.type === 'rate_limit_error' ? 'rate_limit_exceeded' : 'server_error';
 }
 
 /** The items of an answer, as callers get them. */

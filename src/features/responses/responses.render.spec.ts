@@ -1,7 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { ANSWER_ID, responsesRequest } from '../../../test/support/responses-requests.js';
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import { ProviderError, RateLimitError } from '../../platform/errors/gateway-errors.js';
+import {
+  PromptTooLongError,
+  ProviderError,
+  RateLimitError,
+} from '../../platform/errors/gateway-errors.js';
 import { ResponsesStreamRenderer } from './responses.render.js';
 import {
   opening,
@@ -298,6 +302,24 @@ describe(ResponsesStreamRenderer.name, () => {
         output: [{ status: 'incomplete', content: [{ text: 'Half' }] }],
       },
     });
+  });
+
+  it('tells a prompt that is too long in the stream that OpenAI has for it, and nothing else', () => {
+    const request = responsesRequest();
+    const renderer = new ResponsesStreamRenderer({ request, createdAt: 1 });
+    expect(renderer.refusal(new RateLimitError('model', 'Slow down.', 1))).toBeUndefined();
+    const events = read(renderer.refusal(new PromptTooLongError('input', 'Too long.'))!);
+    expect(events.map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'error',
+      'response.failed',
+    ]);
+    const code = 'context_length_exceeded';
+    expect(events[2]).toMatchObject({
+      error: { type: 'invalid_request_error', code, param: 'input' },
+    });
+    expect(events[3]?.response?.error).toMatchObject({ code });
   });
 
   it('begins before it fails, where only comments were sent', () => {

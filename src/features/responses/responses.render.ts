@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
-import type { GatewayError } from '../../platform/errors/gateway-errors.js';
+import { PromptTooLongError, type GatewayError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import type { StreamRenderer } from '../../core/answers/deliver.js';
@@ -58,6 +58,15 @@ export class ResponsesStreamRenderer implements StreamRenderer {
     else this.start();
     this.emitResponse('response.failed', this.answer.failed(toResponseError(error)));
     return this.flush();
+  }
+
+  /** OpenAI tells a prompt that is too long within a stream, and Codex compacts upon that alone. */
+  refusal(error: unknown): string | undefined {
+    if (!(error instanceof PromptTooLongError)) return undefined;
+    this.start();
+    const { type, param } = error;
+    this.emit('error', { error: { type, param, ...toResponseError(error) } });
+    return this.error(error);
   }
 
   /** Held until there is content, since until then another model may still take over. */

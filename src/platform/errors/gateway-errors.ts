@@ -73,6 +73,9 @@ export class InvalidRequestError extends GatewayError {
   }
 }
 
+/** The conversation does not fit into the model; clients that know it by their dialect's words shorten it. */
+export class PromptTooLongError extends InvalidRequestError {}
+
 /** The vendor refuses the key of a tenant's own account. */
 export class InvalidProviderKeyError extends GatewayError {
   constructor(message: string) {
