@@ -104,14 +104,10 @@ export const sse = (...chunks: (Json | string)[]): string =>
     .join('');
 
 /** The documented edits, done the plain way. */
-export function edited(chunks: Json[], { alias, includeUsage }: ChatStreamRelayOptions): Json[] {
+export function edited(chunks: Json[], { alias }: ChatStreamRelayOptions): Json[] {
   return chunks
     .filter(({ choices }) => (choices as unknown[]).length > 0)
-    .map(({ usage, ...chunk }) => ({
-      ...chunk,
-      model: alias,
-      ...(usage === null && includeUsage && { usage }),
-    }));
+    .map(({ usage: _, ...chunk }) => ({ ...chunk, model: alias }));
 }
 
 export const NEEDLES = [

@@ -77,7 +77,7 @@ const chatChunkSchema = {
       description: 'Empty in the chunk that brings the usage.',
     },
     usage: {
-      type: ['object', 'null'],
+      type: 'object',
       required: ['prompt_tokens', 'completion_tokens', 'total_tokens'],
       properties: {
         prompt_tokens: { type: 'integer' },

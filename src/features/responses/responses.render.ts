@@ -65,7 +65,9 @@ export class ResponsesStreamRenderer implements StreamRenderer {
     if (!(error instanceof PromptTooLongError)) return undefined;
     this.start();
     const { type, param } = error;
-    this.emit('error', { error: { type, param, ...toResponseError(error) } });
+    const told = { ...toResponseError(error), param };
+    // As OpenAI sends it, and as it documents it.
+    this.emit('error', { ...told, error: { type, ...told } });
     return this.error(error);
   }
 

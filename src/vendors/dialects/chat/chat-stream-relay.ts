@@ -20,7 +20,7 @@ import { isWholeUsage, readStreamedUsage, measureChatOutput } from './read-chat-
 
 /** Keys are searched for without their opening quote; see `findTextDelta`. */
 const USAGE_KEY = 'usage":';
-/** What vendors put into every chunk before the one that brings the usage. */
+/** What vendors put into every chunk before the one that brings the usage; some clients take no null. */
 const NULL_USAGE = ',"usage":null';
 
 export interface ChatStreamRelayOptions {
@@ -224,7 +224,7 @@ export class ChatStreamRelay extends SseStreamReader {
     const edits = this.modelOnly();
     if (this.isReworded) edits.set('choices', JSON.stringify(chunk.choices));
     this.isReworded = false;
-    if (chunk.usage !== null || !this.options.includeUsage) edits.set('usage', undefined);
+    edits.set('usage', undefined);
     return spliceLatin1(data, edits);
   }
 
@@ -239,7 +239,6 @@ export class ChatStreamRelay extends SseStreamReader {
 
     const usageAt = offsetOfOnly(text, USAGE_KEY) - ',"'.length;
     if (usageAt < afterModel || !text.startsWith(NULL_USAGE, usageAt)) return undefined;
-    if (this.options.includeUsage) return before + text.slice(afterModel);
     return before + text.slice(afterModel, usageAt) + text.slice(usageAt + NULL_USAGE.length);
   }
 
