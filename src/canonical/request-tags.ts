@@ -5,7 +5,7 @@ import { isTextRequest, type RoutableRequest } from './work-request.js';
 /** What a caller wants its request to be found and added up by, beside what the gateway knows of it. */
 export type RequestTags = Readonly<Record<string, string>>;
 
-export const TAGS_HEADER = 'x-gateway-tags';
+const TAGS_HEADER = 'x-gateway-tags';
 const MAX_TAGS = 10;
 const MAX_VALUE_CHARACTERS = 100;
 const KEY = /^[a-z0-9_.-]{1,40}$/;

@@ -21,7 +21,7 @@ import {
 } from './backup-header.js';
 
 /** No backup can be made; the message is for the operator. */
-export class BackupError extends Error {
+class BackupError extends Error {
   override readonly name = 'BackupError';
 }
 

@@ -149,7 +149,7 @@ function report(
  *
  * @throws CommandError
  */
-export function readConfigFiles(path: string): JsonObject {
+function readConfigFiles(path: string): JsonObject {
   const whole: { models: unknown[]; providers: unknown[]; settings: JsonObject } = {
     models: [],
     providers: [],

@@ -159,7 +159,7 @@ function describeSchemaMisfit(newer: Parameters<typeof describeNewerSchema>[0]):
 }
 
 /** Pure: what sets this process apart from others, each thing once. */
-export function comparisons(own: InstanceFacts, others: readonly LivingInstance[]): Misfit[] {
+function comparisons(own: InstanceFacts, others: readonly LivingInstance[]): Misfit[] {
   const differing = (key: 'artifacts' | 'catalogue' | 'config'): LivingInstance | undefined =>
     others.find(({ facts }) => facts[key] !== undefined && facts[key] !== own[key]);
   const otherwise = differing('config');

@@ -12,7 +12,7 @@ export interface FaultAnswer extends Pick<UpstreamErrorFields, 'failure' | 'stat
   readonly afterMs: number | 'limit';
 }
 
-export const FAULT_ANSWERS: Record<Exclude<FaultKind, 'gone'>, FaultAnswer> = {
+const FAULT_ANSWERS: Record<Exclude<FaultKind, 'gone'>, FaultAnswer> = {
   '503': { failure: 'server', status: 503, afterMs: 250 },
   '429': { failure: 'rate_limited', status: 429, afterMs: 150 },
   timeout: { failure: 'timeout', afterMs: 'limit' },

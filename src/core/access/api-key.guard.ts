@@ -122,7 +122,7 @@ function assertType({ caller }: ResolvedKey, requirement: KeyRequirement): void 
  *
  * @throws PermissionError
  */
-export function refuseSuspended({ method }: Pick<GatewayRequest, 'method'>): void {
+function refuseSuspended({ method }: Pick<GatewayRequest, 'method'>): void {
   if (method === 'GET' || method === 'HEAD') return;
   throw new PermissionError(
     'This account is suspended: calls of models and changes are refused until the operator of this gateway resumes it. Reading goes on.',

@@ -154,7 +154,7 @@ const pricesFound = (kind: AlertKind, name: string) => `
   WHERE rule.is_enabled AND rule.kind = '${kind}' AND (found->>'rows')::integer > 0`;
 
 /** What is the case at $1, by kind: rule_id, subject, threshold, period (null: a state), detail. */
-export const CURRENT: Readonly<Record<AlertKind, string>> = {
+const CURRENT: Readonly<Record<AlertKind, string>> = {
   balance_below: BALANCE_BELOW,
   budget: BUDGET,
   vendor_unhealthy: VENDOR_UNHEALTHY,

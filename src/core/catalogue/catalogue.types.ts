@@ -150,14 +150,6 @@ export interface CatalogueModel extends PriceTiers {
   routes: Route[];
 }
 
-/** The shape of a catalogue file: the built-in ones and the operator's `GATEWAY_CATALOGUE`. */
-export interface CatalogueFile {
-  /** Of all rows that do not say it themselves. */
-  source?: string;
-  as_of?: string;
-  models: CatalogueModel[];
-}
-
 /** A validated catalogue row with its prices made exact. */
 export interface Model extends Omit<CatalogueModel, 'routes'> {
   /** The row's own id; for a member of a family the family's, which ends in `*`. */

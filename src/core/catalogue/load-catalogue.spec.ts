@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { presetCatalogues } from '../../vendors/vendors.js';
-import type { CatalogueFile } from './catalogue.types.js';
 import { loadCatalogue, mergeRow } from './load-catalogue.js';
 
 describe(loadCatalogue.name, () => {
@@ -20,7 +19,7 @@ describe(loadCatalogue.name, () => {
       const files = readdirSync(folder).map((file) => new URL(file, folder));
       const ids = [...files, ...presetCatalogues()].flatMap((file) => {
         const text = readFileSync(file, 'utf8');
-        return (JSON.parse(text) as CatalogueFile).models.map(({ id }) => id);
+        return (JSON.parse(text) as { models: { id: string }[] }).models.map(({ id }) => id);
       });
       expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
       expect(ids).toHaveLength(models.length);

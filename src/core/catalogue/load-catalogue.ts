@@ -137,12 +137,6 @@ interface MadeModel {
 /** Models by id, each with the text of the row that it was made of. */
 export type KnownModels = Map<string, MadeModel & { readonly text: string }>;
 
-/** What is wrong with one row by itself; undefined: nothing. */
-export function problemOfRow(id: string, row: JsonObject): string | undefined {
-  const made = makeModel(id, row, Date.now());
-  return typeof made === 'string' ? made : undefined;
-}
-
 /** The row with what it leaves out, or what is wrong with it, as the end of a sentence that begins with the field. */
 export function readRow(id: string, row: JsonObject): CatalogueModel | string {
   const complete = withDefaults(id, row);

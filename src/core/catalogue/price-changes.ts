@@ -14,7 +14,7 @@ interface Changing {
 }
 
 /** With the prices that hold at a moment: those of each change that has begun stand over those before. */
-export function pricesAt<Priced extends Changing>(priced: Priced, nowMs: number): Priced {
+function pricesAt<Priced extends Changing>(priced: Priced, nowMs: number): Priced {
   return inOrder(priced.price_changes)
     .filter((change) => (startOf(change.effective_from) ?? Infinity) <= nowMs)
     .reduce((before, change) => changed(before, change), priced);

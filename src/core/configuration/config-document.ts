@@ -76,7 +76,7 @@ export function shownDocument({ models, providers, settings }: ConfigDocument) {
   return { models, providers: providers.map(shownProvider), settings };
 }
 
-export function shownProvider({ accounts, ...provider }: StoredProvider) {
+function shownProvider({ accounts, ...provider }: StoredProvider) {
   return { ...shownKey(provider), ...(accounts && { accounts: accounts.map(shownKey) }) };
 }
 

@@ -113,7 +113,7 @@ async function scanWhole(
 }
 
 /** Notes which guardrails block. @returns what to throw when one does, or may */
-export function judge(
+function judge(
   { matched, unfinished }: ScanOutcome,
   { note, param }: Pick<OutputGuardOptions, 'note' | 'param'>,
 ): AnswerWithheldError | undefined {

@@ -8,7 +8,7 @@ import { creditsFor, limitOutput } from './hold.js';
 import { priceRoute, totalOf } from './pricing.js';
 
 /** Tokens of an answer where nothing is known of earlier ones. */
-export const RULE_OUTPUT_TOKENS = 500;
+const RULE_OUTPUT_TOKENS = 500;
 
 /** What a request would cost on one route, in credits, and what that is reckoned from. */
 export interface RouteQuote {

@@ -142,7 +142,7 @@ export class AlertTestDto {
   duration_ms!: number;
 }
 
-export class AlertDeliveryDto {
+class AlertDeliveryDto {
   @ApiProperty({ enum: ['pending', 'delivered', 'dropped'] })
   state!: 'pending' | 'delivered' | 'dropped';
 

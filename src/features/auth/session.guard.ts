@@ -13,7 +13,7 @@ import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 
 /** Lets a request pass that carries a session, whoever's it is. */
 @Injectable()
-export class SessionGuard implements CanActivate {
+class SessionGuard implements CanActivate {
   constructor(private readonly gate: SessionGate) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {

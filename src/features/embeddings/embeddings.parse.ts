@@ -14,7 +14,7 @@ import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
 /** Items of one request; what the vendors of this dialect take at most. */
-export const MAX_ITEMS = 2_048;
+const MAX_ITEMS = 2_048;
 
 /**
  * JSON Schema of the request body, for the check and for the OpenAPI description. What `input`

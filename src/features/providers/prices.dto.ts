@@ -67,7 +67,7 @@ export class VariantPricesDto {
   long_prompts?: LongPromptPricesDto[];
 }
 
-export class SizePricesDto {
+class SizePricesDto {
   @ApiPropertyOptional({ description: 'Absent: any.', example: '1024x1536' })
   size?: string;
 

@@ -58,7 +58,7 @@ export class MeasuredProviderDto {
 }
 
 /** One of several accounts of the operator's; nothing of what opens it is shown. */
-export class ProviderAccountDto {
+class ProviderAccountDto {
   @ApiProperty({ example: 'eu-west' })
   id: string;
 

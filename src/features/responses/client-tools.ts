@@ -42,7 +42,7 @@ const texts = { type: 'array', items: text };
 const whole = { type: 'integer' };
 
 /** Free text in place of JSON is the one argument of a function. */
-export const CUSTOM_TOOL_PARAMETERS = {
+const CUSTOM_TOOL_PARAMETERS = {
   type: 'object',
   properties: { input: text },
   required: ['input'],

@@ -121,7 +121,7 @@ export function parseResponses(
 }
 
 /** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
-export function findAccountBoundField(value: CompleteBody): AccountBoundParam | undefined {
+function findAccountBoundField(value: CompleteBody): AccountBoundParam | undefined {
   if (value.prompt != null)
     return notOnSharedCapacity('prompt', 'it names a thing in a vendor account');
   const tools = value.tools ?? [];

@@ -153,6 +153,6 @@ function toSampling(body: CompleteBody): SamplingParameters {
 }
 
 /** Whether the answer is to bring token log probabilities. */
-export function wantsLogprobs({ include, top_logprobs }: JsonObject): boolean {
+function wantsLogprobs({ include, top_logprobs }: JsonObject): boolean {
   return top_logprobs != null || (Array.isArray(include) && include.includes(LOGPROBS));
 }

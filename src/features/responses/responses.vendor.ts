@@ -1,7 +1,7 @@
 import { nameSignature, signatureBy } from '../../canonical/canonical-event.js';
 
 /** The maker of the signatures that this dialect spells without a maker's name. */
-export const NATIVE_MAKER = 'openai';
+const NATIVE_MAKER = 'openai';
 
 /** A canonical signature as `encrypted_content`: that of the dialect's own vendor without its name. */
 export function toEncryptedContent(signature: string): string {

@@ -128,7 +128,7 @@ export async function contentOf(content: AsyncIterable<Uint8Array>): Promise<Buf
   return Buffer.concat(chunks);
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

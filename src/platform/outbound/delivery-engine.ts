@@ -11,7 +11,7 @@ import {
 import type { OutboundOutcome } from './outbound-client.js';
 import { messageOf } from '../errors/thrown.js';
 
-export const MAX_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 /** Before the second attempt; it doubles with each that follows. */
 const FIRST_RETRY_MS = 1_000;
 /** Whoever comes again should not do so before the delivery is due by the database's clock. */

@@ -33,7 +33,7 @@ export async function loadPriceList(
 }
 
 /** Whether it is an address, and not a file. */
-export function isUrl(place: string): boolean {
+function isUrl(place: string): boolean {
   return /^https?:\/\//i.test(place);
 }
 

@@ -33,7 +33,7 @@ export interface LogDimension {
 }
 
 /** The value of a dimension of time in SQL, as it is shown. */
-export const isoTime = (time: string): string =>
+const isoTime = (time: string): string =>
   `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
 const COLUMNS: Readonly<Record<Exclude<NamedDimension, 'month' | 'day' | 'hour'>, string>> = {

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../platform/http/json-body.js';
 /** Of a field that is described elsewhere. */
 export const anyObject = { type: 'object', additionalProperties: true } as const;
 
-export class ConfigChangeDto {
+class ConfigChangeDto {
   @ApiProperty({
     description: 'Rows and providers by their ids.',
     example: 'models/openai/gpt-4o-mini/pricing/completion',
@@ -20,7 +20,7 @@ export class ConfigChangeDto {
   after?: unknown;
 }
 
-export class ConfigAuthorDto {
+class ConfigAuthorDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'admin_key' })
   kind!: ActorKind;
 

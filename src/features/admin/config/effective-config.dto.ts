@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../platform/http/json-body.js';
 import { anyObject } from './config.dto.js';
 
 /** Where a value comes from. */
-export const CONFIG_SOURCES = ['version', 'file', 'variable', 'default'] as const;
+const CONFIG_SOURCES = ['version', 'file', 'variable', 'default'] as const;
 type ConfigSource = (typeof CONFIG_SOURCES)[number];
 
 export class EffectiveModelDto {
@@ -27,7 +27,7 @@ export class EffectiveModelDto {
 }
 
 /** A model with the prices by which its requests are charged. */
-export class PricedModelDto {
+class PricedModelDto {
   @ApiProperty({ description: 'A family ends in `*`.', example: 'openai/gpt-4o-mini' })
   id!: string;
 

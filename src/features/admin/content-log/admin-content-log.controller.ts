@@ -13,7 +13,7 @@ import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 const NO_SUCH_TENANT = 'There is no tenant with this id.';
 const CHOICE = "The tenant's choice; null: as `GATEWAY_CONTENT_LOG` says.";
 
-export class TenantContentLogDto {
+class TenantContentLogDto {
   @ApiProperty({ enum: ['content_log'] })
   object!: 'content_log';
 
@@ -30,14 +30,14 @@ export class TenantContentLogDto {
   is_on!: boolean;
 }
 
-export class UpdateTenantContentLogDto {
+class UpdateTenantContentLogDto {
   @ApiProperty({ type: Boolean, nullable: true, description: CHOICE, example: true })
   @ValidateIf((_, value) => value !== null)
   @IsBoolean({ message: 'enabled is required: true, false or null' })
   enabled!: boolean | null;
 }
 
-export class DeletedTenantContentDto {
+class DeletedTenantContentDto {
   @ApiProperty({ enum: ['content_log'] })
   object!: 'content_log';
 

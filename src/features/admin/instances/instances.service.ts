@@ -36,7 +36,7 @@ export class InstancesAdmin {
 }
 
 /** What most of those have that say so; of several that are as many, what the oldest has. */
-export function majorities(
+function majorities(
   living: readonly Pick<LivingInstance, 'facts'>[],
 ): ReadonlyMap<InstancePart, string> {
   const usual = new Map<InstancePart, string>();

@@ -28,14 +28,14 @@ import {
 import { TenantLogFilterQueryDto } from '../usage/usage.dto.js';
 
 /** Which requests are asked for, and which page of them. */
-export class AdminLogsQueryDto extends IntersectionType(
+class AdminLogsQueryDto extends IntersectionType(
   TenantLogFilterQueryDto,
   LogRowFilterQueryDto,
   CursorPageQueryDto,
 ) {}
 
 /** A request of any tenant. */
-export class AdminLogRowDto extends LogRowDto {
+class AdminLogRowDto extends LogRowDto {
   @ApiProperty({ format: 'uuid', description: 'Whose request it was.' })
   tenant_id!: string;
 }
@@ -45,12 +45,9 @@ export class AdminLogListDto extends CursorPageDto {
   data!: AdminLogRowDto[];
 }
 
-export class NewerAdminLogsQueryDto extends IntersectionType(
-  TenantLogFilterQueryDto,
-  NewerLogsQueryDto,
-) {}
+class NewerAdminLogsQueryDto extends IntersectionType(TenantLogFilterQueryDto, NewerLogsQueryDto) {}
 
-export class NewerAdminLogsDto extends OmitType(AdminLogListDto, ['next_cursor']) {}
+class NewerAdminLogsDto extends OmitType(AdminLogListDto, ['next_cursor']) {}
 
 /** The request logs of all tenants. */
 @ApiTags('Admin')

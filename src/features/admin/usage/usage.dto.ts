@@ -64,7 +64,7 @@ export class MarginSumsDto {
   margin!: number;
 }
 
-export class MarginGroupDto extends MarginSumsDto {
+class MarginGroupDto extends MarginSumsDto {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string', nullable: true },

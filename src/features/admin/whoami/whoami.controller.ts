@@ -6,7 +6,7 @@ import type { GatewayRequest } from '../../../core/access/gateway-request.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
 import { OPERATOR_ROLES, type OperatorRole } from '../../../core/people/roles.js';
 
-export class OperatorDto {
+class OperatorDto {
   @ApiProperty({ enum: ACTOR_KINDS, example: 'admin_key' })
   kind!: ActorKind;
 

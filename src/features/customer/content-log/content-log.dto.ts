@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, ValidateIf } from 'class-validator';
 
-export const CONTENT_LOG_SETTINGS = ['off', 'allowed', 'on'] as const;
+const CONTENT_LOG_SETTINGS = ['off', 'allowed', 'on'] as const;
 
 /** Whether what is said in a tenant's requests is kept. */
 export class ContentLogDto {

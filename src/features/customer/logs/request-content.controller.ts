@@ -92,7 +92,7 @@ export class RequestContentDto {
   truncated!: boolean;
 }
 
-export class DeletedRequestContentDto {
+class DeletedRequestContentDto {
   @ApiProperty({ enum: ['request_content'] })
   object!: 'request_content';
 

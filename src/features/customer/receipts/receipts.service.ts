@@ -31,7 +31,7 @@ export class ReceiptsService {
 }
 
 /** Spells a bill. What is 0 and a matter of course is left out of prices and usage. */
-export function toReceipt(
+function toReceipt(
   { row, usage, prices, arithmetic, refunds }: RequestBill,
   tenantId: string,
   issuer: string | null,

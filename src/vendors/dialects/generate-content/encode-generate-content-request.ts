@@ -118,7 +118,7 @@ interface FunctionCallingConfig {
 }
 
 /** Tools and which of them may or must be called; empty where there are none. */
-export function encodeTools(prompt: CanonicalPrompt, traits: ModelTraits): EncodedTools {
+function encodeTools(prompt: CanonicalPrompt, traits: ModelTraits): EncodedTools {
   const { tools } = prompt;
   if (tools.length === 0 || !offersTools(prompt, traits)) return {};
   const functionCallingConfig = encodeChoice(prompt);

@@ -164,7 +164,7 @@ function encodeImage({ source }: ImagePart): Block {
 }
 
 /** @throws UpstreamError `unsupported` for anything but a PDF or text */
-export function encodeDocument({ source, filename }: DocumentPart): Block {
+function encodeDocument({ source, filename }: DocumentPart): Block {
   return {
     type: 'document',
     source: encodeDocumentSource(source),
