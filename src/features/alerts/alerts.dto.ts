@@ -16,6 +16,7 @@ import {
 } from '../../core/alerts/alert.js';
 import { CursorPageDto, CursorPageQueryDto } from '../../platform/http/cursor-page.js';
 import { IsName, MayBeAbsent } from '../../platform/http/field.decorators.js';
+import { DeletedDto } from '../../platform/http/deleted.dto.js';
 
 const NAME_PROPERTY = { minLength: 1, maxLength: 255, example: 'Credits run out' };
 
@@ -115,13 +116,7 @@ export class AlertListDto {
   presets!: AlertPresetDto[];
 }
 
-export class DeletedAlertDto {
-  @ApiProperty({ format: 'uuid' })
-  id!: string;
-
-  @ApiProperty({ example: true })
-  deleted!: boolean;
-}
+export class DeletedAlertDto extends DeletedDto {}
 
 /** How a test message went. */
 export class AlertTestDto {

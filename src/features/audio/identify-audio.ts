@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import type { UploadedAudio } from '../../canonical/work-request.js';
 import {
   AUDIO_CONTAINERS,
@@ -8,7 +7,7 @@ import {
 import { measureAudioFile, type MeasuredLength } from '../../platform/audio/measure-audio.js';
 import { readWaveHeader, waveLengthMs } from '../../platform/audio/wave-file.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
-import type { ReceivedFile } from '../../platform/http/receive-form.js';
+import { readHead, type ReceivedFile } from '../../platform/http/receive-form.js';
 
 const HEAD_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 100;
@@ -25,7 +24,7 @@ const MAY_LACK_LENGTH: ReadonlySet<AudioContainer> = new Set(['mp4', 'ogg', 'web
 export async function identifyAudio(file: ReceivedFile): Promise<UploadedAudio> {
   const { path, sizeBytes } = file;
   if (sizeBytes === 0) throw refuse('The file is empty.');
-  const head = await readHead(path);
+  const head = await readHead(file, HEAD_BYTES);
   const container = sniffAudioContainer(head);
   if (container === undefined) {
     throw refuse('The file is no audio that is taken here: flac, mp3, mp4, m4a, ogg, wav or webm.');
@@ -57,16 +56,6 @@ function measureWave(head: Buffer, sizeBytes: number): MeasuredLength | undefine
   const wave = readWaveHeader(head);
   const ms = wave && waveLengthMs(wave, sizeBytes);
   return ms === undefined ? undefined : { ms, isClaimed: false };
-}
-
-async function readHead(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }
 
 function refuse(message: string): InvalidRequestError {

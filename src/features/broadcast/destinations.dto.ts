@@ -5,7 +5,6 @@ import {
   type ApiPropertyOptions,
 } from '@nestjs/swagger';
 import {
-  ValidateIf,
   IsBoolean,
   IsIn,
   IsNumber,
@@ -16,6 +15,8 @@ import {
   Min,
 } from 'class-validator';
 import { applyDecorators } from '@nestjs/common';
+import { DeletedDto } from '../../platform/http/deleted.dto.js';
+import { MayBeAbsent } from '../../platform/http/field.decorators.js';
 
 const MAX_URL_LENGTH = 2_048;
 
@@ -95,13 +96,7 @@ export class DestinationListDto {
   data!: DestinationDto[];
 }
 
-export class DeletedDestinationDto {
-  @ApiProperty({ format: 'uuid' })
-  id!: string;
-
-  @ApiProperty({ example: true })
-  deleted!: boolean;
-}
+export class DeletedDestinationDto extends DeletedDto {}
 
 /** How the delivery of one made-up trace went. */
 export class DestinationTestDto {
@@ -158,7 +153,7 @@ export class UpdateDestinationDto {
   enabled?: boolean;
 
   @ApiPropertyOptional(URL_PROPERTY)
-  @ValidateIf((_, value) => value !== undefined)
+  @MayBeAbsent()
   @IsUrlText()
   url?: string;
 
@@ -173,11 +168,6 @@ export class UpdateDestinationDto {
 
   @IsFlag('include_content', false, 'Whether prompts and answers are part of the traces.')
   include_content?: boolean;
-}
-
-/** The field may be left out, but not be null. */
-function MayBeAbsent(): PropertyDecorator {
-  return ValidateIf((_, value) => value !== undefined);
 }
 
 function IsDestinationKind(): PropertyDecorator {

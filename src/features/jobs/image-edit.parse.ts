@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import {
   findBilledServiceTier,
   modelFieldsSchema,
@@ -11,7 +10,7 @@ import type { Model } from '../../core/catalogue/catalogue.types.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { FormShape } from '../../platform/http/form-fields.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
-import type { ReceivedFile } from '../../platform/http/receive-form.js';
+import { readHead, type ReceivedFile } from '../../platform/http/receive-form.js';
 import { assertValid, compileSchema, type BodyOf } from '../../platform/http/validate-body.js';
 import { sniffContentType } from '../../vendors/dialects/media/media-file.js';
 import { toImageRequest } from './job-body.js';
@@ -127,13 +126,9 @@ export async function identifyImages(
   return { images, mask };
 }
 
-async function identifyImage({
-  field,
-  path,
-  sizeBytes,
-  fileName,
-}: ReceivedFile): Promise<UploadedFile> {
-  const contentType = sniffContentType(await readHead(path));
+async function identifyImage(file: ReceivedFile): Promise<UploadedFile> {
+  const { field, path, sizeBytes, fileName } = file;
+  const contentType = sniffContentType(await readHead(file, HEAD_BYTES));
   const extension = EXTENSIONS.get(contentType);
   if (contentType === undefined || extension === undefined) {
     throw new InvalidRequestError(field, `\`${field}\` must be a picture as png, jpeg or webp.`);
@@ -141,14 +136,4 @@ async function identifyImage({
   const base = fileName.replace(/\.[^.]*$/, '').replaceAll(/[^\p{L}\p{N}._ -]/gu, '_');
   const name = `${base.slice(-MAX_NAME_LENGTH) || 'image'}.${extension}`;
   return { path, sizeBytes, fileName: name, contentType };
-}
-
-async function readHead(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }

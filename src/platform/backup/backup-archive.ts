@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { extract, pack } from 'tar-stream';
 import { messageOf } from '../errors/thrown.js';
+import { isJsonObject } from '../http/json-body.js';
 
 /** The last member: its `sha256` covers every member before it, by name, length and content. */
 const END_MEMBER = 'end.json';
@@ -101,7 +102,7 @@ export async function* readBackup(source: Readable): AsyncGenerator<BackupMember
       if (name === END_MEMBER) {
         sha256 = digest.digest('hex');
         const end: unknown = JSON.parse((await contentOf(entry)).toString());
-        if (!isObject(end) || end.sha256 !== sha256) {
+        if (!isJsonObject(end) || end.sha256 !== sha256) {
           throw new BackupFileError(
             'The backup was altered: its checksum is not that of its content.',
           );
@@ -126,10 +127,6 @@ export async function contentOf(content: AsyncIterable<Uint8Array>): Promise<Buf
   const chunks: Uint8Array[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const headOf = (name: string, size: number): string => `${name}\n${size}\n`;

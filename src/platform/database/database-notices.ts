@@ -1,9 +1,8 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
-import { messageOf } from '../errors/thrown.js';
 import { endsWithin } from '../time/within.js';
 import { Database } from './database.js';
-import { sqlStateOf } from './database-outage.js';
+import { reasonOf } from './database-outage.js';
 
 /** Between two looks without a notice; a pooler that shares sessions by transaction passes none on. */
 const LOOK_EVERY_MS = 3_000;
@@ -224,11 +223,4 @@ export class DatabaseNotices implements OnApplicationShutdown {
 
 function listenTo(channel: string): string {
   return `LISTEN ${pg.escapeIdentifier(channel)}`;
-}
-
-/** PostgreSQL's own words may quote a row. */
-function reasonOf(error: unknown): string {
-  if (error === undefined) return '';
-  const code = sqlStateOf(error);
-  return code === undefined ? ` (${messageOf(error)})` : ` (SQLSTATE ${code})`;
 }

@@ -61,6 +61,13 @@ export function sqlStateOf(thrown: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
+/** Why, in parentheses, for a line of the log; empty without an error. PostgreSQL's own words may quote a row. */
+export function reasonOf(error: unknown): string {
+  if (error === undefined) return '';
+  const code = sqlStateOf(error);
+  return code === undefined ? ` (${messageOf(error)})` : ` (SQLSTATE ${code})`;
+}
+
 /** Repositories put the driver's error into one of their own. */
 function driverErrorOf(thrown: unknown): unknown {
   return typeof thrown === 'object' && thrown !== null && 'driverError' in thrown

@@ -1,8 +1,7 @@
 import { Logger } from '@nestjs/common';
 import pg, { type QueryConfig, type QueryResultRow } from 'pg';
 import { endsWithin } from '../time/within.js';
-import { messageOf } from '../errors/thrown.js';
-import { DISK_FULL, READ_ONLY, sqlStateOf } from './database-outage.js';
+import { DISK_FULL, READ_ONLY, reasonOf, sqlStateOf } from './database-outage.js';
 import type { Database } from './database.js';
 
 /** A server that has not answered a small write for so long is silent. */
@@ -153,13 +152,6 @@ function stateOf(error: unknown): DatabaseState {
     default:
       return 'unreachable';
   }
-}
-
-/** PostgreSQL's own words may quote a row. */
-function reasonOf(error: unknown): string {
-  if (error === undefined) return '';
-  const code = sqlStateOf(error);
-  return code === undefined ? ` (${messageOf(error)})` : ` (SQLSTATE ${code})`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -68,6 +69,17 @@ export async function receiveForm(
   if (request.destroyed) throw new CallerGoneError();
   answerContinue(request);
   return new FormReceiver(request, parser, shape, places).receive();
+}
+
+/** The first bytes of a received file, fewer where it has no more. */
+export async function readHead({ path }: ReceivedFile, bytes: number): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 interface Upload {

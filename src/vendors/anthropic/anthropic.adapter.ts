@@ -7,7 +7,7 @@ import {
   encodeMessagesCount,
 } from '../dialects/messages/encode-messages-call.js';
 import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
-import { continuesTurn, type MessagesVendor } from '../dialects/messages/messages-vendor.js';
+import { continuesTurn } from '../dialects/messages/messages-vendor.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
@@ -16,7 +16,11 @@ import type { HttpTransport } from '../transport/http-transport.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import { unreadable } from '../upstream-error.js';
 import type { DroppingRoute, ProbeCall, Probed, Upstream, UpstreamCall } from '../upstream.js';
-import { CLAUDE_SIGNATURE_ISSUER, claudeModelTraits } from './claude-model-traits.js';
+import {
+  CLAUDE_SIGNATURE_ISSUER,
+  claudeModelTraits,
+  claudeVendorOf,
+} from './claude-model-traits.js';
 import { parseAnswerJson, objectOf, isCount } from '../dialects/answer-json.js';
 
 /** The newest version of the API that takes `temperature`, `top_p` and `top_k`. */
@@ -64,13 +68,13 @@ export class AnthropicAdapter implements Upstream {
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
     if (request.dialect === 'messages') return [];
     const { maxOutputTokens } = route;
-    return droppedFromMessages({ request, maxOutputTokens }, vendorOf(route));
+    return droppedFromMessages({ request, maxOutputTokens }, claudeVendorOf(route));
   }
 
   generate(call: UpstreamCall): VendorAnswer {
     const describe = (failure: unknown): unknown => this.toTold(failure, call);
     return new VendorAnswer(async () => {
-      const { body, jsonTool } = encodeMessagesCall(call, vendorOf(call), {
+      const { body, jsonTool } = encodeMessagesCall(call, claudeVendorOf(call), {
         model: call.upstreamModel,
       });
       const response = await this.post(this.messagesUrl, body, call);
@@ -81,7 +85,7 @@ export class AnthropicAdapter implements Upstream {
 
   async countTokens(call: UpstreamCall): Promise<number> {
     try {
-      const body = encodeMessagesCount(call, vendorOf(call));
+      const body = encodeMessagesCount(call, claudeVendorOf(call));
       const response = await this.post(this.countUrl, body, call, 'application/json');
       return readCount(await response.readAll(MAX_COUNT_BYTES));
     } catch (error) {
@@ -131,10 +135,6 @@ export class AnthropicAdapter implements Upstream {
     if (response.status === 200) return response;
     throw await readFailedAnswer(response, classifyMessagesError);
   }
-}
-
-function vendorOf({ upstreamModel }: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {
-  return { signatureIssuer: CLAUDE_SIGNATURE_ISSUER, traits: claudeModelTraits(upstreamModel) };
 }
 
 /** @throws UpstreamError `unreadable` for anything but `{"input_tokens": <count>}` */

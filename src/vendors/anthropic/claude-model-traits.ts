@@ -1,4 +1,5 @@
-import type { MessagesModelTraits } from '../dialects/messages/messages-vendor.js';
+import type { MessagesModelTraits, MessagesVendor } from '../dialects/messages/messages-vendor.js';
+import type { UpstreamCall } from '../upstream.js';
 
 /** Who signs a Claude model's thoughts, on whichever platform it runs. */
 export const CLAUDE_SIGNATURE_ISSUER = 'anthropic';
@@ -73,4 +74,11 @@ function traitsOf(line: string, major: number, minor: number): MessagesModelTrai
     default:
       return CLAUDE_5;
   }
+}
+
+/** What has to be known of a Claude model to speak to it, on whichever platform it runs. */
+export function claudeVendorOf({
+  upstreamModel,
+}: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {
+  return { signatureIssuer: CLAUDE_SIGNATURE_ISSUER, traits: claudeModelTraits(upstreamModel) };
 }

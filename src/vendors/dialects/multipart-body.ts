@@ -13,17 +13,17 @@ export interface MultipartBody {
  * A multipart form with fields and uploaded files. Each file is opened when it is its turn and closed
  * however the reading ends.
  *
- * @param fields name and value, in order; names may repeat
+ * @param fields name and value, in order; names may repeat; what is no text is spelled as JSON
  * @param files name of the field and file, in order; names may repeat
  */
 export function multipartBody(
-  fields: readonly (readonly [string, string])[],
-  files: readonly (readonly [string, UploadedFile])[],
+  fields: readonly (readonly [string, unknown])[],
+  files: readonly (readonly [string, UploadedFile])[] = [],
 ): MultipartBody {
   const boundary = `gateway-${randomUUID()}`;
   const head = fields.map(
     ([name, value]) =>
-      `--${boundary}\r\ncontent-disposition: form-data; name="${quote(name)}"\r\n\r\n${value}\r\n`,
+      `--${boundary}\r\ncontent-disposition: form-data; name="${quote(name)}"\r\n\r\n${spell(value)}\r\n`,
   );
   const parts: (Buffer | UploadedFile)[] = [Buffer.from(head.join(''))];
   for (const [name, file] of files) {
@@ -63,6 +63,10 @@ async function* pieces(parts: readonly (Buffer | UploadedFile)[]): AsyncGenerato
     const file: AsyncIterable<Buffer> = createReadStream(part.path);
     yield* file;
   }
+}
+
+function spell(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** As browsers write names into the header: nothing in them ends the quotation or the line. */

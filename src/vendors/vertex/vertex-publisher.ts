@@ -10,12 +10,16 @@ import { encodeGenerateContentRequest } from '../dialects/generate-content/encod
 import { GenerateContentStreamDecoder } from '../dialects/generate-content/generate-content-stream-decoder.js';
 import { readEventStream } from '../dialects/read-event-stream.js';
 import { geminiTraits } from './gemini-traits.js';
-import { CLAUDE_SIGNATURE_ISSUER, claudeModelTraits } from '../anthropic/claude-model-traits.js';
+import {
+  CLAUDE_SIGNATURE_ISSUER,
+  claudeModelTraits,
+  claudeVendorOf,
+} from '../anthropic/claude-model-traits.js';
 import { BETA_HEADER, INTERLEAVED, platformBetas } from '../anthropic/platform-betas.js';
 import { classifyMessagesError } from '../dialects/messages/classify-messages-error.js';
 import { encodeMessagesCall } from '../dialects/messages/encode-messages-call.js';
 import { droppedFromMessages } from '../dialects/messages/encode-messages-request.js';
-import { continuesTurn, type MessagesVendor } from '../dialects/messages/messages-vendor.js';
+import { continuesTurn } from '../dialects/messages/messages-vendor.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 
@@ -46,10 +50,10 @@ export const ANTHROPIC_PUBLISHER: VertexPublisher = {
   droppedParams(request, route) {
     if (request.dialect === 'messages') return [];
     const { maxOutputTokens } = route;
-    return droppedFromMessages({ request, maxOutputTokens }, vendorOf(route));
+    return droppedFromMessages({ request, maxOutputTokens }, claudeVendorOf(route));
   },
   prepare(call) {
-    const { body, jsonTool } = encodeMessagesCall(call, vendorOf(call), ENVELOPE);
+    const { body, jsonTool } = encodeMessagesCall(call, claudeVendorOf(call), ENVELOPE);
     const options = { signatureIssuer: CLAUDE_SIGNATURE_ISSUER, jsonTool };
     const betas = platformBetas(call, BETAS);
     return {
@@ -118,8 +122,4 @@ interface PreparedCall {
 
 function isMessagesError(body: unknown): boolean {
   return isJsonObject(body) && body.type === 'error';
-}
-
-function vendorOf({ upstreamModel }: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {
-  return { signatureIssuer: CLAUDE_SIGNATURE_ISSUER, traits: claudeModelTraits(upstreamModel) };
 }

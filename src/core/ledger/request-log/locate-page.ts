@@ -6,7 +6,7 @@ import { conditionOf, type RequestLogFilters } from './request-log-filters.js';
 import { type LogPlace, olderThan } from './log-dimensions.js';
 import { findFewSeries } from './few-series.js';
 import { facetOf, isOfFacet } from './log-facets.js';
-import { splitSpan, type Span } from './split-span.js';
+import { splitSpan, withinSpan, type Span } from './split-span.js';
 
 /** A part of a list: at most `limit` rows after the first `offset`, of those behind `after`. */
 export interface Page {
@@ -109,8 +109,7 @@ async function locateBy(
   const { sql, values } = conditionOf(tenantId, filters);
   const parameters = [...values];
   const parameter = (value: unknown, type: string) => `$${parameters.push(value)}::${type}`;
-  const within = (column: string, { start, end }: Span) =>
-    `${column} >= ${parameter(start, 'timestamptz')} AND ${column} < ${parameter(end, 'timestamptz')}`;
+  const within = (column: string, span: Span) => withinSpan(column, span, parameter);
 
   const { whole, rowsBefore, rowsAfter } = splitSpan(span);
   const rowsOf = (source: string, sign: string, condition: string) => `

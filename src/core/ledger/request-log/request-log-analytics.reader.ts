@@ -6,7 +6,7 @@ import { type ArchivedSnapshot, archivedRowsSql, readWithEdges } from './archive
 import { RequestLogArchive } from './archive/request-log-archive.js';
 import type { RequestLogFilters } from './request-log-filters.js';
 import { FACT_COLUMNS, LATENCY_BUCKET_SQL, latencyPercentile } from './roll-up-statements.js';
-import { splitSpan, toSpan, type Span } from './split-span.js';
+import { splitSpan, toSpan, withinSpan, type Span } from './split-span.js';
 
 export const REQUEST_LOG_GROUPINGS = [
   'model',
@@ -111,8 +111,7 @@ async function addUp(
 ): Promise<GroupRow[]> {
   const parameters: unknown[] = [tenantId];
   const parameter = (value: unknown, type: string) => `$${parameters.push(value)}::${type}`;
-  const within = (column: string, { start, end }: Span) =>
-    `${column} >= ${parameter(start, 'timestamptz')} AND ${column} < ${parameter(end, 'timestamptz')}`;
+  const within = (column: string, span: Span) => withinSpan(column, span, parameter);
   const { days, hoursBefore, hoursAfter, whole, rowsBefore, rowsAfter } = splitSpan(span);
 
   const isTime = grouping === 'day' || grouping === 'hour';

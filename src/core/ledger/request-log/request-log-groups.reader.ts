@@ -24,7 +24,7 @@ import {
   SUM_OF_ROWS,
   SUM_OF_SUMS,
 } from './series-statements.js';
-import { coverSpan, splitSpan, toSpan, type Span } from './split-span.js';
+import { coverSpan, splitSpan, toSpan, withinSpan, type Span } from './split-span.js';
 
 /** What requests add up to; money is credits, times are milliseconds. */
 export interface LogSums {
@@ -126,8 +126,7 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
   const { tenantId, dimensions, filters, limit } = query;
   const values: unknown[] = [];
   const parameter = (value: unknown, type = 'text') => `$${values.push(value)}::${type}`;
-  const within = (column: string, { start, end }: Span) =>
-    `${column} >= ${parameter(start, 'timestamptz')} AND ${column} < ${parameter(end, 'timestamptz')}`;
+  const within = (column: string, span: Span) => withinSpan(column, span, parameter);
   const tenant = tenantId === undefined ? undefined : parameter(tenantId, 'uuid');
   const ofTenant = tenant === undefined ? [] : [`tenant_id = ${tenant}`];
   const conditions = conditionsOf(filters, parameter);

@@ -8,6 +8,15 @@ export interface Span {
   readonly isCut?: boolean;
 }
 
+/** The condition that a column lies within a span. @param parameter takes a value and its type, and gives its place */
+export function withinSpan(
+  column: string,
+  { start, end }: Span,
+  parameter: (value: unknown, type: string) => string,
+): string {
+  return `${column} >= ${parameter(start, 'timestamptz')} AND ${column} < ${parameter(end, 'timestamptz')}`;
+}
+
 /** A span of time, cut where whole days and hours (UTC) begin and end. */
 export interface SplitSpan {
   /** Whole days; empty when its start is not before its end, as may be every other span here. */

@@ -24,6 +24,7 @@ import {
   IsOptional,
   Matches,
 } from 'class-validator';
+import { DeletedDto } from '../../../platform/http/deleted.dto.js';
 
 const DIRECTIONS_PROPERTY = {
   type: 'array',
@@ -136,13 +137,7 @@ export class GuardrailListDto {
   data!: GuardrailDto[];
 }
 
-export class DeletedGuardrailDto {
-  @ApiProperty({ format: 'uuid' })
-  id!: string;
-
-  @ApiProperty({ example: true })
-  deleted!: boolean;
-}
+export class DeletedGuardrailDto extends DeletedDto {}
 
 export class CreateGuardrailDto {
   @ApiProperty({ minLength: 1, maxLength: 255, example: 'no project names' })

@@ -13,6 +13,7 @@ import {
 } from 'class-validator';
 import { KeyCheckDto } from '../../../core/credentials/account-check.dto.js';
 import { MayBeAbsent } from '../../../platform/http/field.decorators.js';
+import { DeletedDto } from '../../../platform/http/deleted.dto.js';
 
 const MAX_WEIGHT = 1_000;
 const MAX_PER_MINUTE = 1_000_000_000;
@@ -202,10 +203,4 @@ export class AccountProviderListDto {
   data!: AccountProviderDto[];
 }
 
-export class DeletedProviderCredentialDto {
-  @ApiProperty({ format: 'uuid' })
-  id!: string;
-
-  @ApiProperty({ example: true })
-  deleted!: boolean;
-}
+export class DeletedProviderCredentialDto extends DeletedDto {}

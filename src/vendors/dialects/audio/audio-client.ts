@@ -188,21 +188,17 @@ function encodeTranscription(
   request: TranscriptionRequest,
   upstreamModel: string,
   format: AskedFormat,
-): [string, string][] {
-  const fields: [string, string][] = [
+): [string, unknown][] {
+  const fields: [string, unknown][] = [
     ['model', upstreamModel],
     ['response_format', format],
-    ...(request.stream ? [['stream', 'true'] as [string, string]] : []),
   ];
+  if (request.stream) fields.push(['stream', true]);
   for (const [name, value] of Object.entries(request.body.value)) {
     if (NOT_FORWARDED.has(name) || value == null) continue;
     if (Array.isArray(value)) {
-      for (const item of value) fields.push([`${name}[]`, spell(item)]);
-    } else fields.push([name, spell(value)]);
+      for (const item of value) fields.push([`${name}[]`, item]);
+    } else fields.push([name, value]);
   }
   return fields;
-}
-
-function spell(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

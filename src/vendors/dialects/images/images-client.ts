@@ -211,20 +211,15 @@ function encodeImageEdit(
   asksForBytes: boolean,
 ): MultipartBody {
   const { prompt, count, images, mask } = request;
-  const fields: [string, string][] = [['model', upstreamModel]];
+  const fields: [string, unknown][] = [['model', upstreamModel]];
   if (prompt !== '') fields.push(['prompt', prompt]);
-  fields.push(['n', String(count)]);
-  for (const [name, value] of fieldsToSend(request)) fields.push([name, spell(value)]);
+  fields.push(['n', count], ...fieldsToSend(request));
   if (asksForBytes) fields.push(['response_format', 'b64_json']);
   // One goes by the name that every server knows.
   const name = images.length === 1 ? 'image' : 'image[]';
   const files = images.map((image): [string, UploadedFile] => [name, image]);
   if (mask) files.push(['mask', mask]);
   return multipartBody(fields, files);
-}
-
-function spell(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** A picture in the answer, or where it lies. */

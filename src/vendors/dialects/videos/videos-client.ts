@@ -7,7 +7,7 @@ import type { OperationCall, WorkCall } from '../../upstream.js';
 import { classifyMediaError, vendorFields } from '../media/media-fields.js';
 import { MAX_VIDEO_BYTES, BoundedBytes } from '../media/media-file.js';
 import { readFailedAnswer, redactKey, redactKeyLike } from '../failed-answer.js';
-import { randomUUID } from 'node:crypto';
+import { multipartBody, type MultipartBody } from '../multipart-body.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { type JsonObject } from '../../../platform/http/json-body.js';
 import { objectOf, parseAnswerObject } from '../answer-json.js';
@@ -62,10 +62,16 @@ export class VideosClient {
     signal,
   }: WorkCall<VideoRequest>): Promise<MediaProgress> {
     return this.hidingKeys(async () => {
-      const { contentType, body } = encodeVideoRequest(request, upstreamModel);
+      const { headers, stream: bodyStream } = encodeVideoRequest(request, upstreamModel);
       const { videosUrl: url } = this.server;
-      const headers = { 'content-type': contentType };
-      const response = await this.call({ method: 'POST', url, headers, body, limits, signal });
+      const response = await this.call({
+        method: 'POST',
+        url,
+        headers,
+        bodyStream,
+        limits,
+        signal,
+      });
       const video = readVideo(await response.readAll(MAX_ANSWER_BYTES));
       // What is already there is fetched by the first poll, so that its name is kept before.
       return this.runningOf(video, response);
@@ -153,11 +159,6 @@ export class VideosClient {
   }
 }
 
-interface EncodedVideoRequest {
-  contentType: string;
-  body: Buffer;
-}
-
 /**
  * A form for `videos`, as the vendor's own client sends it. Fields that the gateway does not know go
  * along: the dialect is the caller's.
@@ -167,7 +168,7 @@ interface EncodedVideoRequest {
 function encodeVideoRequest(
   { body, prompt, seconds }: VideoRequest,
   upstreamModel: string,
-): EncodedVideoRequest {
+): MultipartBody {
   const fields: [string, unknown][] = [
     ['model', upstreamModel],
     ['prompt', prompt],
@@ -181,19 +182,7 @@ function encodeVideoRequest(
     if (name === 'n' && value !== 1) throw unsupported('n', 'One video is made at a time.');
     if (name !== 'n') fields.push([name, value]);
   }
-  const boundary = `gateway-${randomUUID()}`;
-  const parts = fields.map(
-    ([name, value]) =>
-      `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${spell(value)}\r\n`,
-  );
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    body: Buffer.from(`${parts.join('')}--${boundary}--\r\n`),
-  };
-}
-
-function spell(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return multipartBody(fields);
 }
 
 /** A vendor's word on a video. */
