@@ -5,7 +5,7 @@ import {
   MAX_PARTS,
   type JsonObject,
 } from '../../platform/http/json-body.js';
-import { scanTopLevelMembers } from '../../platform/http/top-level-members.js';
+import { measureJson } from '../../platform/http/measure-json.js';
 
 /** Fewer digits identify nobody. */
 const LEAST_NUMBER = 1_000_000;
@@ -174,7 +174,7 @@ export class JsonTexts {
   of(json: string): string[] {
     // Without an escape the text itself shows all there is.
     if (!json.includes('\\')) return [];
-    const { parts, depth } = scanTopLevelMembers(Buffer.from(json), MAX_PARTS - this.parts);
+    const { parts, depth } = measureJson(json, MAX_PARTS - this.parts);
     this.parts += parts;
     if (this.parts > MAX_PARTS || depth > MAX_DEPTH) return [unescape(json)];
     const texts: string[] = [];

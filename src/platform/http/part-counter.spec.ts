@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SeededRandom } from '../../../test/support/seeded-random.js';
+import { measureJson } from './measure-json.js';
 import { PartCounter } from './part-counter.js';
 import { scanTopLevelMembers } from './top-level-members.js';
 
@@ -24,6 +25,7 @@ describe(PartCounter.name, () => {
     ['', 0],
   ])('counts %s as its reader does, wherever it is cut', (text, expected) => {
     expect(scanTopLevelMembers(Buffer.from(text)).parts).toBe(expected);
+    expect(measureJson(text).parts).toBe(expected);
     const { length } = Buffer.from(text);
     for (let one = 0; one <= length; one++) {
       for (let other = one; other <= length; other++) {
@@ -43,7 +45,9 @@ describe(PartCounter.name, () => {
       );
       const text = `{${strings.map((string, index) => `"${index}":[${string},{${string}: ${string}}]`).join(',')}}`;
       const cuts = Array.from({ length: 5 }, () => random.below(Buffer.byteLength(text)));
-      expect(countInPieces(text, cuts)).toBe(scanTopLevelMembers(Buffer.from(text)).parts);
+      const { parts, depth } = scanTopLevelMembers(Buffer.from(text));
+      expect(countInPieces(text, cuts)).toBe(parts);
+      expect(measureJson(text)).toEqual({ parts, depth });
     }
   });
 });

@@ -1,16 +1,25 @@
-import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { isJsonObject, MAX_DEPTH, type JsonObject } from '../../platform/http/json-body.js';
+import { measureJson } from '../../platform/http/measure-json.js';
 import { unreadable } from '../upstream-error.js';
-import { assertReadable } from './answer-size.js';
 
 /** No answer of any model comes near; a larger count is a broken one. */
 const MAX_TOKENS = 1_000_000_000;
+
+/**
+ * Fifteen thousand tokens with the five likeliest beside each stay below it. So many are read in about a second; the
+ * 64 MB that an answer may have would hold twenty times as many, and stop everybody for a minute or fill the memory.
+ */
+const MAX_PARTS = 1_000_000;
+/** What is shorter is neither deep enough nor much enough to do harm. */
+const MIN_COUNTED_LENGTH = 4_096;
 
 /**
  * The JSON that a vendor sent, of any shape.
  *
  * @param what what it should be, for the log: `an answer`, `a chunk`
  * @param status with which the vendor answered, where the failure is to say so
- * @throws UpstreamError `unreadable` for what is not JSON, or too much of it
+ * @throws UpstreamError `unreadable` for what is not JSON, is made of more than 1,000,000 objects, arrays, members and
+ *   strings in arrays, or nests more than 200 deep
  */
 export function parseAnswerJson(text: string, what: string, status?: number): unknown {
   assertReadable(text, what, status);
@@ -20,6 +29,13 @@ export function parseAnswerJson(text: string, what: string, status?: number): un
     const reason = error instanceof Error ? error.name : String(error);
     throw unreadable(`${what} that is not JSON: ${reason}`, status);
   }
+}
+
+function assertReadable(text: string, what: string, status: number | undefined): void {
+  if (text.length < MIN_COUNTED_LENGTH) return;
+  const { parts, depth } = measureJson(text, MAX_PARTS);
+  if (depth > MAX_DEPTH) throw unreadable(`${what} nested more than ${MAX_DEPTH} deep`, status);
+  if (parts > MAX_PARTS) throw unreadable(`${what} of more than ${MAX_PARTS} parts`, status);
 }
 
 /**

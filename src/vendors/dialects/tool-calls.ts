@@ -6,7 +6,7 @@ import {
   MAX_PARTS,
   type JsonObject,
 } from '../../platform/http/json-body.js';
-import { scanTopLevelMembers } from '../../platform/http/top-level-members.js';
+import { measureJson } from '../../platform/http/measure-json.js';
 import { unsupported } from '../upstream-error.js';
 
 /** Whatever does not begin so is parsed for nothing. */
@@ -70,9 +70,9 @@ export function assertToolInputs(messages: readonly CanonicalMessage[], param: s
   for (const message of messages) {
     for (const part of message.parts) {
       if (part.type !== 'tool_call' || !OBJECT.test(part.arguments)) continue;
-      const scan = scanTopLevelMembers(Buffer.from(part.arguments), MAX_PARTS - parts);
-      parts += scan.parts;
-      if (parts <= MAX_PARTS && scan.depth <= MAX_DEPTH) continue;
+      const size = measureJson(part.arguments, MAX_PARTS - parts);
+      parts += size.parts;
+      if (parts <= MAX_PARTS && size.depth <= MAX_DEPTH) continue;
       throw unsupported(
         param,
         `The arguments of earlier tool calls nest more than ${MAX_DEPTH} levels deep, or are made of more than ${MAX_PARTS} objects, arrays, members and strings in arrays, which is too much to be told this model.`,

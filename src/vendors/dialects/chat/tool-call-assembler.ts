@@ -2,7 +2,7 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { unreadable } from '../../upstream-error.js';
 import { objectOf } from '../answer-json.js';
-import { HeldBack } from '../answer-size.js';
+import { HeldBack } from '../held-back.js';
 import { CallIds } from '../tool-calls.js';
 
 /** A tool call of which some has come. */

@@ -4,7 +4,7 @@ import { mapFinishReason } from '../map-finish-reason.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { readTokenCount } from '../answer-json.js';
-import { HeldBack } from '../answer-size.js';
+import { HeldBack } from '../held-back.js';
 import { CallIds } from '../tool-calls.js';
 
 export interface ConverseAnswerOptions {

@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { HeldBack } from '../answer-size.js';
+import { HeldBack } from '../held-back.js';
 import { CallIds } from '../tool-calls.js';
 import { startEvent } from '../vendor-answer.js';
 import { mapFinishReason } from '../map-finish-reason.js';
