@@ -32,7 +32,7 @@ export function ApiCacheHeader(): MethodDecorator {
 }
 
 /** The header that says who goes on with an answer that breaks off. */
-export function ApiRecoveryHeader(): MethodDecorator {
+function ApiRecoveryHeader(): MethodDecorator {
   return ApiHeader({
     name: 'X-Gateway-Recovery',
     required: false,
@@ -62,7 +62,7 @@ export function ApiMaxCostHeaders(): MethodDecorator {
 }
 
 /** The header that says after which silence a second route is asked. */
-export function ApiHedgeHeader(): MethodDecorator {
+function ApiHedgeHeader(): MethodDecorator {
   return ApiHeader({
     name: 'X-Gateway-Hedge-Ms',
     required: false,
@@ -73,7 +73,7 @@ export function ApiHedgeHeader(): MethodDecorator {
 }
 
 /** The header that names the conversation which a call belongs to. */
-export function ApiSessionHeader(): MethodDecorator {
+function ApiSessionHeader(): MethodDecorator {
   return ApiHeader({
     name: 'X-Session-Id',
     required: false,
@@ -84,7 +84,7 @@ export function ApiSessionHeader(): MethodDecorator {
 }
 
 /** The headers with which a caller says what its call is part of, and asks for the call's trace. */
-export function ApiTraceHeaders(): MethodDecorator {
+function ApiTraceHeaders(): MethodDecorator {
   return applyDecorators(
     ApiHeader({
       name: 'X-Gateway-Tags',
@@ -105,6 +105,22 @@ export function ApiTraceHeaders(): MethodDecorator {
       description: 'W3C trace context, which that trace continues.',
       schema: { type: 'string' },
     }),
+  );
+}
+
+/** The headers of every call of a model, whatever it is asked for. */
+export function ApiWorkHeaders(): MethodDecorator {
+  return applyDecorators(ApiMaxCostHeaders(), ApiHedgeHeader(), ApiTraceHeaders());
+}
+
+/** The headers of a call that answers a conversation, and how it fails. */
+export function ApiGeneration(): MethodDecorator {
+  return applyDecorators(
+    ApiCacheHeader(),
+    ApiRecoveryHeader(),
+    ApiSessionHeader(),
+    ApiWorkHeaders(),
+    ApiGenerationErrors(),
   );
 }
 

@@ -3,9 +3,7 @@ import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagg
 import { ApiErrorResponse, errorDetailSchema } from '../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import {
-  ApiHedgeHeader,
-  ApiMaxCostHeaders,
-  ApiTraceHeaders,
+  ApiWorkHeaders,
   GENERATION_HEADERS,
   ApiGenerationErrors,
 } from '../../core/answers/generation.openapi.js';
@@ -158,9 +156,7 @@ export function ApiTranslation(): MethodDecorator {
 function ApiFormErrors(): MethodDecorator {
   return applyDecorators(
     ApiConsumes('multipart/form-data'),
-    ApiMaxCostHeaders(),
-    ApiHedgeHeader(),
-    ApiTraceHeaders(),
+    ApiWorkHeaders(),
     ApiErrorResponse(400, 'The form or its file is not valid; `param` names the field.'),
     ApiErrorResponse(402, 'The credits do not cover what the call may cost; nothing was called.'),
     ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),
@@ -203,9 +199,7 @@ export function ApiSpeech(): MethodDecorator {
         },
       },
     }),
-    ApiMaxCostHeaders(),
-    ApiHedgeHeader(),
-    ApiTraceHeaders(),
+    ApiWorkHeaders(),
     ApiGenerationErrors(),
   );
 }

@@ -1,16 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { toOpenApiSchema } from '../../platform/http/validate-body.js';
-import {
-  ApiCacheHeader,
-  ApiHedgeHeader,
-  ApiMaxCostHeaders,
-  ApiRecoveryHeader,
-  ApiSessionHeader,
-  ApiGenerationErrors,
-  ApiTraceHeaders,
-  GENERATION_HEADERS,
-} from '../../core/answers/generation.openapi.js';
+import { toOpenApiSchema, type OpenApiSchema } from '../../platform/http/validate-body.js';
+import { ApiGeneration, GENERATION_HEADERS } from '../../core/answers/generation.openapi.js';
 import { chatCompletionSchema } from './chat-completion.schema.js';
 import { completionSchema } from './completions.parse.js';
 import { errorDetailSchema } from '../../platform/errors/error-response.js';
@@ -97,8 +88,6 @@ const chatChunkSchema = {
   },
 } as const;
 
-type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
-
 const usage = {
   title: 'ChatUsage',
   type: 'object',
@@ -149,7 +138,7 @@ const completion = {
     },
     usage,
   },
-} satisfies Schema;
+} satisfies OpenApiSchema;
 
 /** The conversation as the code reads it, which checks its length by itself. */
 const properties = {
@@ -192,13 +181,7 @@ export function ApiChatCompletion(): MethodDecorator {
         'text/event-stream': { schema: toOpenApiSchema(chatChunkSchema) },
       },
     }),
-    ApiCacheHeader(),
-    ApiRecoveryHeader(),
-    ApiSessionHeader(),
-    ApiMaxCostHeaders(),
-    ApiHedgeHeader(),
-    ApiTraceHeaders(),
-    ApiGenerationErrors(),
+    ApiGeneration(),
   );
 }
 
@@ -225,7 +208,7 @@ const textCompletion = {
     },
     usage,
   },
-} satisfies Schema;
+} satisfies OpenApiSchema;
 
 /** Tokens in place of texts are refused with a message of their own, which a schema has no words for. */
 const describedCompletion = {
@@ -262,12 +245,6 @@ export function ApiCompletion(): MethodDecorator {
         'text/event-stream': { schema: textCompletion },
       },
     }),
-    ApiCacheHeader(),
-    ApiRecoveryHeader(),
-    ApiSessionHeader(),
-    ApiMaxCostHeaders(),
-    ApiHedgeHeader(),
-    ApiTraceHeaders(),
-    ApiGenerationErrors(),
+    ApiGeneration(),
   );
 }

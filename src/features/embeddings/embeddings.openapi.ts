@@ -1,17 +1,13 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import { toOpenApiSchema } from '../../platform/http/validate-body.js';
+import { toOpenApiSchema, type OpenApiSchema } from '../../platform/http/validate-body.js';
 import {
   ApiCacheHeader,
   ApiGenerationErrors,
-  ApiHedgeHeader,
-  ApiMaxCostHeaders,
-  ApiTraceHeaders,
+  ApiWorkHeaders,
   GENERATION_HEADERS,
 } from '../../core/answers/generation.openapi.js';
 import { createEmbeddingsSchema } from './embeddings.parse.js';
-
-type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
 
 const list = {
   title: 'EmbeddingList',
@@ -43,7 +39,7 @@ const list = {
       properties: { prompt_tokens: { type: 'integer' }, total_tokens: { type: 'integer' } },
     },
   },
-} satisfies Schema;
+} satisfies OpenApiSchema;
 
 const text = { type: 'string', minLength: 1 };
 
@@ -96,9 +92,7 @@ export function ApiCreateEmbeddings(): MethodDecorator {
       content: { 'application/json': { schema: list } },
     }),
     ApiCacheHeader(),
-    ApiMaxCostHeaders(),
-    ApiHedgeHeader(),
-    ApiTraceHeaders(),
+    ApiWorkHeaders(),
     ApiGenerationErrors(),
   );
 }

@@ -1,16 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
-import {
-  ApiCacheHeader,
-  ApiHedgeHeader,
-  ApiMaxCostHeaders,
-  ApiRecoveryHeader,
-  ApiSessionHeader,
-  ApiGenerationErrors,
-  ApiTraceHeaders,
-  GENERATION_HEADERS,
-} from '../../core/answers/generation.openapi.js';
+import { ApiGeneration, GENERATION_HEADERS } from '../../core/answers/generation.openapi.js';
 import { countTokensSchema, messagesSchema } from './messages.schema.js';
 import {
   ApiErrorResponse,
@@ -148,13 +139,7 @@ export function ApiCreateMessage(): MethodDecorator {
         'text/event-stream': { schema: toOpenApiSchema(messageEventSchema(message)) },
       },
     }),
-    ApiCacheHeader(),
-    ApiRecoveryHeader(),
-    ApiSessionHeader(),
-    ApiMaxCostHeaders(),
-    ApiHedgeHeader(),
-    ApiTraceHeaders(),
-    ApiGenerationErrors(),
+    ApiGeneration(),
   );
 }
 

@@ -1,6 +1,4 @@
-import type { ApiBody } from '@nestjs/swagger';
-
-type Schema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
+import type { OpenApiSchema } from '../../platform/http/validate-body.js';
 
 export const usage = {
   type: ['object', 'null'],
@@ -20,7 +18,7 @@ export const usage = {
     },
     total_tokens: { type: 'integer' },
   },
-} satisfies Schema;
+} satisfies OpenApiSchema;
 
 export const item = {
   title: 'ResponseItem',
@@ -38,7 +36,7 @@ export const item = {
     name: { type: 'string' },
     arguments: { type: 'string' },
   },
-} satisfies Schema;
+} satisfies OpenApiSchema;
 
 /** A page of items. */
 export const itemList = {
@@ -52,7 +50,7 @@ export const itemList = {
     last_id: { type: ['string', 'null'] },
     has_more: { type: 'boolean' },
   },
-} satisfies Schema;
+} satisfies OpenApiSchema;
 
 export const response = {
   title: 'ResponseObject',
@@ -102,4 +100,4 @@ export const response = {
     truncation: { type: 'string' },
     user: { type: ['string', 'null'] },
   },
-} satisfies Schema;
+} satisfies OpenApiSchema;

@@ -2,16 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { toOpenApiSchema } from '../../platform/http/validate-body.js';
-import {
-  ApiCacheHeader,
-  ApiHedgeHeader,
-  ApiMaxCostHeaders,
-  ApiRecoveryHeader,
-  ApiSessionHeader,
-  ApiGenerationErrors,
-  ApiTraceHeaders,
-  GENERATION_HEADERS,
-} from '../../core/answers/generation.openapi.js';
+import { ApiGeneration, GENERATION_HEADERS } from '../../core/answers/generation.openapi.js';
 import { compactSchema, createResponseSchema } from './create-response.schema.js';
 import { responseEventSchema } from './response-events.openapi.js';
 import { item, itemList, response, usage } from './response-object.openapi.js';
@@ -50,13 +41,7 @@ export function ApiCreateResponse(): MethodDecorator {
         'text/event-stream': { schema: toOpenApiSchema(responseEventSchema({ response, item })) },
       },
     }),
-    ApiCacheHeader(),
-    ApiRecoveryHeader(),
-    ApiSessionHeader(),
-    ApiMaxCostHeaders(),
-    ApiHedgeHeader(),
-    ApiTraceHeaders(),
-    ApiGenerationErrors(),
+    ApiGeneration(),
     ApiErrorResponse(
       404,
       'The model or the previous response is unknown, or routing preferences leave no provider.',

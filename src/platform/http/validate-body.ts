@@ -189,9 +189,12 @@ export function requireString(value: unknown, path: string): string {
   throw new InvalidRequestError(path, `\`${path}\` must be a string.`);
 }
 
-type BodySchema = NonNullable<Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']>;
+/** A schema in the OpenAPI description. */
+export type OpenApiSchema = NonNullable<
+  Extract<Parameters<typeof ApiBody>[0], { schema: object }>['schema']
+>;
 
 /** A JSON Schema for the decorators of the OpenAPI description, which is of 3.1 and so takes any. */
-export function toOpenApiSchema(schema: object): BodySchema {
+export function toOpenApiSchema(schema: object): OpenApiSchema {
   return schema;
 }
