@@ -17,6 +17,7 @@ import {
   brokenAccounts,
   connectLedger,
   createTenant,
+  coverOperation,
   holdOperation,
   settleOperation,
   type TestLedger,
@@ -224,8 +225,8 @@ describe('a budget', () => {
     const { operation } = await hold(tenant, subjects, 50);
     const { requestId } = operation;
     const { store } = ledgers[0];
-    const cover = (credits: number) =>
-      store.cover(requestId, tenant.tenantId, credits, undefined, subjects);
+    const cover = async (additional: number) =>
+      (await store.cover(coverOperation(operation, additional, { subjects }))) !== undefined;
     expect([await cover(51), await cover(50), await cover(1)]).toEqual([false, true, false]);
     expect(await useOf(tenant, subjects[0]!)).toMatchObject({ month: 0, held: 100 });
     await ledgers[1].store.settle(settleOperation(tenant, requestId, 70));

@@ -11,6 +11,7 @@ import {
   brokenAccounts,
   connectLedger,
   createTenant,
+  coverOperation,
   holdOperation,
   logRowOf,
   settleOperation,
@@ -227,7 +228,7 @@ describe('a request that was taken for crashed', () => {
     await dying.store.hold(operation);
     await silence(dying.instance, 25);
     await sweep();
-    expect(await dying.store.cover(operation.requestId, tenant.tenantId, 10)).toBe(false);
+    expect(await dying.store.cover(coverOperation(operation, 10))).toBeUndefined();
     expect(await account()).toMatchObject({ held: 0, holds: 0 });
   });
 });

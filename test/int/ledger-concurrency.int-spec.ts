@@ -5,6 +5,7 @@ import {
   brokenAccounts,
   connectLedger,
   createTenant,
+  coverOperation,
   holdOperation,
   logDraft,
   settleOperation,
@@ -53,7 +54,7 @@ describe('several instances', () => {
         return store.record(logDraft(tenant, operation.requestId, { outcome: 'refused' }));
       }
       admitted += 1;
-      if (random(4) === 0) await store.cover(operation.requestId, tenant.tenantId, random(30));
+      if (random(4) === 0) await store.cover(coverOperation(operation, random(30)));
       const charge = random(5) === 0 ? random(100) : random(operation.amount + 1);
       await store.settle(settleOperation(tenant, operation.requestId, charge));
       if (random(20) === 0) {

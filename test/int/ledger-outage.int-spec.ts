@@ -9,6 +9,7 @@ import {
   brokenAccounts,
   connectLedger,
   createTenant,
+  coverOperation,
   holdOperation,
   logDraft,
   settleOperation,
@@ -71,7 +72,7 @@ describe('a database that is away for 3 seconds', () => {
     );
     const [holdMs, coverMs] = await Promise.all([
       rejectionMs(ledger.store.hold(holdOperation(tenant, 10))),
-      rejectionMs(ledger.store.cover(operations[0]!.requestId, tenant.tenantId, 1)),
+      rejectionMs(ledger.store.cover(coverOperation(operations[0]!, 1))),
     ]);
     expect(Math.max(holdMs, coverMs)).toBeLessThan(8_000);
     expect(ledger.store.pendingSettlements).toBe(21);
@@ -117,7 +118,7 @@ describe('a commit whose answer is lost', () => {
     const operation = holdOperation(tenant, 10);
     await ledger.store.hold(operation);
     proxy.loseNextReplyTo('COMMIT');
-    await rejectionMs(ledger.store.cover(operation.requestId, tenant.tenantId, 5));
+    await rejectionMs(ledger.store.cover(coverOperation(operation, 5)));
     await ledger.store.settle(settleOperation(tenant, operation.requestId, 1));
     expect(await account()).toMatchObject({ balance: 999, held: 0, holds: 0 });
   });

@@ -162,9 +162,9 @@ describe('LedgerStore.cover', () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const requestId = await open(tenant, 40);
     const covers = await Promise.all(
-      [30, 31, 30].map((additional) => store.cover(requestId, tenant.tenantId, additional)),
+      [30, 31, 30].map((additional) => store.cover({ ...tenant, requestId, additional })),
     );
-    expect(covers).toEqual([true, false, true]);
+    expect(covers).toEqual([30, undefined, 30]);
     expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({
       held: 100,
       holds: 100,
@@ -173,7 +173,8 @@ describe('LedgerStore.cover', () => {
 
   it('is refused where there is no hold, and changes nothing', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
-    expect(await store.cover(randomUUID(), tenant.tenantId, 5)).toBe(false);
+    const cover = store.cover({ ...tenant, requestId: randomUUID(), additional: 5 });
+    expect(await cover).toBeUndefined();
     expect(await snapshot(testDatabase.database, tenant.tenantId)).toMatchObject({ held: 0 });
   });
 });

@@ -6,6 +6,7 @@ import {
   brokenAccounts,
   connectLedger,
   createTenant,
+  coverOperation,
   holdOperation,
   settleOperation,
   type TestLedger,
@@ -139,13 +140,8 @@ describe('a monthly spend limit', () => {
         for (let round = 1; round <= 5; round++) {
           const operation = limitedHold(tenant, 10 * round + caller);
           if (!(await store.hold(operation)).admitted) continue;
-          const covered = await store.cover(
-            operation.requestId,
-            tenant.tenantId,
-            50,
-            tenant.apiKeyId,
-          );
-          const charge = operation.amount + (covered ? 50 : 0);
+          const cover = coverOperation(operation, 50, { limitedKeyId: tenant.apiKeyId });
+          const charge = operation.amount + ((await store.cover(cover)) ?? 0);
           await store.settle(settleOperation(tenant, operation.requestId, charge));
         }
       }),
@@ -162,11 +158,11 @@ describe('a monthly spend limit', () => {
     await limitKey(tenant, 100);
     const operation = limitedHold(tenant, 60);
     await store.hold(operation);
-    const cover = (credits: number) =>
-      store.cover(operation.requestId, tenant.tenantId, credits, tenant.apiKeyId);
-    expect(await cover(41)).toBe(false);
+    const cover = (additional: number) =>
+      store.cover(coverOperation(operation, additional, { limitedKeyId: tenant.apiKeyId }));
+    expect(await cover(41)).toBeUndefined();
     expect(await usedByKey(tenant)).toBe(60);
-    expect(await cover(40)).toBe(true);
+    expect(await cover(40)).toBe(40);
     expect(await usedByKey(tenant)).toBe(100);
   });
 

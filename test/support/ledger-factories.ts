@@ -11,6 +11,7 @@ import { GrantsService } from '../../src/core/ledger/grants.service.js';
 import { InstanceService } from '../../src/core/ledger/instance.service.js';
 import type {
   Charge,
+  CoverOperation,
   HoldOperation,
   SettleOperation,
 } from '../../src/core/ledger/ledger-operations.js';
@@ -58,6 +59,14 @@ export function holdOperation(
     createdAt: new Date(),
     ...overrides,
   };
+}
+
+export function coverOperation(
+  { requestId, tenantId }: HoldOperation,
+  additional: number,
+  overrides?: Partial<CoverOperation>,
+): CoverOperation {
+  return { requestId, tenantId, additional, ...overrides };
 }
 
 export function logDraft(

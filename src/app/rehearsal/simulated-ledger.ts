@@ -2,13 +2,8 @@ import type { Caller } from '../../core/access/caller.js';
 import { AccountStates } from '../../core/ledger/account-states.js';
 import { admitAsks } from '../../core/ledger/admit-asks.js';
 import { creditsFor, Hold, refusalOf } from '../../core/ledger/hold.js';
-import {
-  CoverEntry,
-  HoldEntry,
-  type Ask,
-  type CoverRange,
-} from '../../core/ledger/ledger-entry.js';
-import type { Charge } from '../../core/ledger/ledger-operations.js';
+import { CoverEntry, HoldEntry, type Ask } from '../../core/ledger/ledger-entry.js';
+import type { Charge, CoverOperation } from '../../core/ledger/ledger-operations.js';
 import type { PayableCharge } from '../../core/ledger/pricing.js';
 import { takeCharge } from '../../core/ledger/settle-group.js';
 import { SpendLimits, type SpendLimitRow } from '../../core/ledger/spend-limits.js';
@@ -104,28 +99,14 @@ export class SimulatedLedger {
     this.open.add(requestId);
     const credits = outcome.granted ?? amount;
     this.noteHeld(keyIds, credits);
-    const cover = (ask: CoverEntry): boolean => {
+    const cover = async (operation: CoverOperation): Promise<number | undefined> => {
+      const ask = new CoverEntry({ ...operation, subjects: undefined }, this.timer);
       this.decide(ask);
-      if (!ask.outcome) return false;
+      if (!ask.outcome) return undefined;
       this.noteHeld(keyIds, ask.granted);
-      return true;
+      return ask.granted;
     };
-    const store = {
-      cover: (id: string, tenant: string, additional: number, limitedKeyId?: string) =>
-        Promise.resolve(cover(new CoverEntry(id, tenant, additional, this.timer, limitedKeyId))),
-      coverWithin: (
-        id: string,
-        tenant: string,
-        least: number,
-        wanted: CoverRange,
-        limitedKeyId?: string,
-      ) => {
-        const additional = Math.max(0, least - wanted.held);
-        const ask = new CoverEntry(id, tenant, additional, this.timer, limitedKeyId, wanted);
-        return Promise.resolve(cover(ask) ? ask.granted : undefined);
-      },
-    };
-    const hold = new Hold(store, caller, request, credits);
+    const hold = new Hold({ cover }, caller, request, credits);
     hold.limitOutput();
     return { hold, keyIds };
   }

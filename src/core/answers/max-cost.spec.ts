@@ -17,8 +17,12 @@ import { ByokCredential } from '../credentials/credential.repository.js';
 import type { AbandonedAnswers } from '../ledger/abandoned-answers.js';
 import { AccountStates } from '../ledger/account-states.js';
 import { admitAsks } from '../ledger/admit-asks.js';
-import { CoverEntry, HoldEntry, SettleEntry, type CoverRange } from '../ledger/ledger-entry.js';
-import type { HoldOperation, SettleOperation } from '../ledger/ledger-operations.js';
+import { CoverEntry, HoldEntry, SettleEntry } from '../ledger/ledger-entry.js';
+import type {
+  CoverOperation,
+  HoldOperation,
+  SettleOperation,
+} from '../ledger/ledger-operations.js';
 import { LedgerService } from '../ledger/ledger.service.js';
 import type { LedgerStore } from '../ledger/ledger-store.js';
 import { MaxCost } from '../ledger/max-cost.js';
@@ -57,12 +61,7 @@ class Books {
         }
         return outcome;
       },
-      cover: async (id: string, tenant: string, additional: number) =>
-        (await this.enlarge(new CoverEntry(id, tenant, additional, TIMER))) !== undefined,
-      coverWithin: (id: string, tenant: string, least: number, range: CoverRange) => {
-        const additional = Math.max(0, least - range.held);
-        return this.enlarge(new CoverEntry(id, tenant, additional, TIMER, undefined, range));
-      },
+      cover: (operation: CoverOperation) => this.enlarge(new CoverEntry(operation, TIMER)),
       settle: async ({ charge, log }: SettleOperation) => {
         const entry = new SettleEntry(log, charge, true);
         this.accounts.end('tenant', this.holds.get(log.requestId)!);

@@ -22,7 +22,7 @@ function hold(tenantId: string, amount: number): HoldEntry {
 }
 
 const cover = (requestId: string, additional: number) =>
-  new CoverEntry(requestId, 'a', additional, timer);
+  new CoverEntry({ requestId, tenantId: 'a', additional }, timer);
 
 /** Account `a` has 100 credits of which 20 are held, account `b` has 10. */
 function twoAccounts(): AccountStates {

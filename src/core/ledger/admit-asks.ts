@@ -71,7 +71,7 @@ function holdOf(ask: HoldEntry, accounts: AccountStates, limits?: SpendLimits): 
 
 /** What the hold lacks, as if all of it were asked for anew. */
 function coverOf(ask: CoverEntry, accounts: AccountStates, limits?: SpendLimits): number {
-  const { additional, range } = ask;
+  const { additional, range } = ask.operation;
   if (!range) return additional;
   const { held } = range;
   const whole = shareOf(held + additional, range, held + roomFor(ask, accounts, limits));

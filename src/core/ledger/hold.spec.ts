@@ -5,6 +5,7 @@ import { NO_USAGE } from '../../canonical/usage.js';
 import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
 import type { Caller } from '../access/caller.js';
 import { Hold, affordableOutput, creditsFor, fitOutput } from './hold.js';
+import type { CoverOperation } from './ledger-operations.js';
 
 interface RouteOptions extends Partial<OutputLimit> {
   /** Credits a token of output. */
@@ -39,13 +40,9 @@ function route({ price = 1, byokFeePercent, ...output }: RouteOptions = {}): Bil
 function hold(first: BillableRoute, credits: number, grant?: number) {
   const asked: unknown[] = [];
   const store = {
-    coverWithin: async (_id: string, _tenant: string, least: number, range: object) => {
-      asked.push({ least, ...range });
+    cover: async ({ additional, range }: CoverOperation) => {
+      asked.push({ additional, ...range });
       return grant;
-    },
-    cover: async (_id: string, _tenant: string, additional: number) => {
-      asked.push(additional);
-      return grant !== undefined;
     },
   };
   const request = { requestId: 'r', routes: [first] } as unknown as BillableRequest;
@@ -155,7 +152,7 @@ describe(Hold.name, () => {
     const made = hold(route(), 150, 100);
     const next = route({ price: 3 });
     expect(await made.hold.cover(next)).toBe(true);
-    expect(made.asked).toEqual([{ least: 250, most: 3_100, base: 100, held: 150 }]);
+    expect(made.asked).toEqual([{ additional: 100, most: 3_100, base: 100, held: 150 }]);
     expect(made.hold.credits).toBe(250);
     expect(next).toMatchObject({ output: { tokens: 50, isShort: true } });
   });

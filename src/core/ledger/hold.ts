@@ -23,7 +23,7 @@ export class Hold {
   rates: TakenRates | undefined;
 
   constructor(
-    private readonly store: Pick<LedgerStore, 'cover' | 'coverWithin'>,
+    private readonly store: Pick<LedgerStore, 'cover'>,
     readonly caller: Caller,
     readonly request: BillableRequest,
     private amount: number,
@@ -59,18 +59,17 @@ export class Hold {
   }
 
   /** @returns the credits added; undefined when the least does not fit */
-  private async grow(least: number, range: CreditRange | undefined): Promise<number | undefined> {
-    const { requestId } = this.request;
+  private grow(least: number, range: CreditRange | undefined): Promise<number | undefined> {
     const { tenantId, apiKeyId, spendLimits } = this.caller;
-    const limitedKeyId = spendLimits && apiKeyId;
-    const subjects = heldSubjects(this.request.limits);
-    if (range) {
-      const wanted = { ...range, held: this.amount };
-      return this.store.coverWithin(requestId, tenantId, least, wanted, limitedKeyId, subjects);
-    }
-    const additional = least - this.amount;
-    const covered = await this.store.cover(requestId, tenantId, additional, limitedKeyId, subjects);
-    return covered ? additional : undefined;
+    const held = this.amount;
+    return this.store.cover({
+      requestId: this.request.requestId,
+      tenantId,
+      additional: Math.max(0, least - held),
+      ...(range && { range: { ...range, held } }),
+      limitedKeyId: spendLimits && apiKeyId,
+      subjects: heldSubjects(this.request.limits),
+    });
   }
 }
 

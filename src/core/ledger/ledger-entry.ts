@@ -6,7 +6,7 @@ import type { LimitedSubject } from '../../canonical/limits.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
 import type {
   Charge,
-  CreditRange,
+  CoverOperation,
   HoldOperation,
   HoldOutcome,
   SettleOutcome,
@@ -171,11 +171,6 @@ export class HoldEntry extends AskEntry<HoldOutcome> {
   }
 }
 
-/** A range of what a hold comes to as a whole, of which some is set aside already. */
-export interface CoverRange extends CreditRange {
-  held: number;
-}
-
 /** Enlarges an open hold. */
 export class CoverEntry extends AskEntry<boolean> {
   readonly kind = 'cover';
@@ -183,21 +178,30 @@ export class CoverEntry extends AskEntry<boolean> {
   granted = 0;
 
   constructor(
-    readonly requestId: string,
-    readonly tenantId: string,
-    readonly additional: number,
+    readonly operation: CoverOperation,
     timer: CoarseTimer,
-    /** The request's key, when it or its tenant has a spend limit. */
-    readonly apiKeyId?: string,
-    readonly range?: CoverRange,
-    /** Whose budgets it counts on. */
-    readonly subjects?: readonly LimitedSubject[],
   ) {
     super(timer);
   }
 
+  get requestId(): string {
+    return this.operation.requestId;
+  }
+
+  get tenantId(): string {
+    return this.operation.tenantId;
+  }
+
+  get apiKeyId(): string | undefined {
+    return this.operation.limitedKeyId;
+  }
+
   get spendLimited(): boolean {
     return this.apiKeyId !== undefined;
+  }
+
+  get subjects(): readonly LimitedSubject[] | undefined {
+    return this.operation.subjects;
   }
 
   get isLimited(): boolean {

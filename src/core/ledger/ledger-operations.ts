@@ -31,6 +31,20 @@ export interface HoldOperation {
   subjects?: readonly LimitedSubject[] | undefined;
 }
 
+/** Credits by which an open hold is to grow, for a route that is dearer than the ones before. */
+export interface CoverOperation {
+  requestId: string;
+  tenantId: string;
+  /** What is needed at least; all that is added unless there is a range. */
+  additional: number;
+  /** Where more may be added, because the output may be longer: of the hold as a whole, of which so much is `held`. */
+  range?: CreditRange & { held: number };
+  /** The request's key, when it or its tenant has a spend limit. */
+  limitedKeyId?: string | undefined;
+  /** Whose budgets it counts on; absent: nobody's. */
+  subjects?: readonly LimitedSubject[] | undefined;
+}
+
 /** A monthly spend limit that a hold would have passed. */
 export interface SpendLimitExcess {
   scope: 'key' | 'tenant';

@@ -1,5 +1,4 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import type { LimitedSubject } from '../../canonical/limits.js';
 import { Database } from '../../platform/database/database.js';
 import { DatabaseUnavailableError, InternalError } from '../../platform/errors/gateway-errors.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
@@ -14,10 +13,10 @@ import {
   ReleaseEntry,
   SettleEntry,
   type Ask,
-  type CoverRange,
   type Ending,
 } from './ledger-entry.js';
 import type {
+  CoverOperation,
   Charge,
   CreditRange,
   HoldOperation,
@@ -95,58 +94,21 @@ export class LedgerStore implements OnApplicationShutdown {
   }
 
   /**
-   * Enlarges the open hold of a request, for a route that is dearer than the ones before. False
-   * when the credits are not available, or the hold is gone; it is then as large as before.
+   * Enlarges the open hold of a request.
    *
-   * @param limitedKeyId the request's key, when it or its tenant has a spend limit
-   * @param subjects whose budgets it counts on
+   * @returns the credits added; undefined when they are not available, or the hold is gone: it is then as large as before
    */
-  cover(
-    requestId: string,
-    tenantId: string,
-    additional: number,
-    limitedKeyId?: string,
-    subjects?: readonly LimitedSubject[],
-  ): Promise<boolean> {
-    const amount = toAmount(additional);
-    if (amount === undefined) return refuseAmount(additional);
-    const { timer } = this;
+  async cover(operation: CoverOperation): Promise<number | undefined> {
+    const additional = toAmount(operation.additional);
+    if (additional === undefined) return refuseAmount(operation.additional);
+    const { range } = operation;
     const entry = new CoverEntry(
-      requestId,
-      tenantId,
-      amount,
-      timer,
-      limitedKeyId,
-      undefined,
-      subjects,
-    );
-    this.add(entry);
-    return entry.promise;
-  }
-
-  /**
-   * The same for an output of open length: the hold comes to at least `least` and to as much of
-   * `range` as a new one would. @returns the credits added; undefined when the least does not fit
-   */
-  async coverWithin(
-    requestId: string,
-    tenantId: string,
-    least: number,
-    range: CoverRange,
-    limitedKeyId?: string,
-    subjects?: readonly LimitedSubject[],
-  ): Promise<number | undefined> {
-    const additional = toAmount(Math.max(0, least - range.held));
-    if (additional === undefined) return refuseAmount(least);
-    const capped = { ...toRange(range), held: range.held };
-    const entry = new CoverEntry(
-      requestId,
-      tenantId,
-      additional,
+      {
+        ...operation,
+        additional,
+        ...(range && { range: { ...toRange(range), held: range.held } }),
+      },
       this.timer,
-      limitedKeyId,
-      capped,
-      subjects,
     );
     this.add(entry);
     return (await entry.promise) ? entry.granted : undefined;

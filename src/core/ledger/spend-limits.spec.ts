@@ -32,7 +32,8 @@ function hold(amount: number, apiKeyId = 'key'): HoldEntry {
 }
 
 function cover(requestId: string, credits: number): CoverEntry {
-  const entry = new CoverEntry(requestId, 'tenant', credits, timer, 'key');
+  const operation = { requestId, tenantId: 'tenant', additional: credits, limitedKeyId: 'key' };
+  const entry = new CoverEntry(operation, timer);
   asks.push(entry);
   return entry;
 }
