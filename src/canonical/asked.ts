@@ -6,7 +6,7 @@ import {
   type MaxPrice,
   type Recovery,
   type RouteSort,
-} from './canonical-request.js';
+} from './routing-preferences.js';
 import { toDecimal } from './exact-pricing.js';
 import { isTextRequest, type RoutableRequest } from './work-request.js';
 

@@ -1,10 +1,6 @@
 import type { JsonObject } from '../platform/http/json-body.js';
-import type {
-  AccountBoundParam,
-  MaxPrice,
-  RouteSort,
-  RoutingPreferences,
-} from './canonical-request.js';
+import type { AccountBoundParam } from './canonical-request.js';
+import type { MaxPrice, RouteSort, RoutingPreferences } from './routing-preferences.js';
 import {
   MAX_COST_MODES,
   MAX_HEDGE_MS,
@@ -13,7 +9,7 @@ import {
   SORT_PARTITIONS,
   type MaxCostMode,
   type Recovery,
-} from './canonical-request.js';
+} from './routing-preferences.js';
 import { parsePrice, PRICE_SCALE } from './exact-pricing.js';
 import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
 

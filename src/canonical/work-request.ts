@@ -1,8 +1,5 @@
-import type {
-  AccountBoundParam,
-  CanonicalRequest,
-  RoutingPreferences,
-} from './canonical-request.js';
+import type { AccountBoundParam, CanonicalRequest } from './canonical-request.js';
+import type { RoutingPreferences } from './routing-preferences.js';
 import type { Usage } from './usage.js';
 import type { JsonBody } from '../platform/http/json-body.js';
 

@@ -1,9 +1,6 @@
 import type { Asked } from '../../canonical/asked.js';
-import type {
-  AccountBoundParam,
-  CanonicalRequest,
-  RoutingPreferences,
-} from '../../canonical/canonical-request.js';
+import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { RoutingPreferences } from '../../canonical/routing-preferences.js';
 import { parsePrice } from '../../canonical/exact-pricing.js';
 import { notOnSharedCapacity } from '../../canonical/routing-fields.js';
 import type { Usage } from '../../canonical/usage.js';

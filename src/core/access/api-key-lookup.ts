@@ -1,4 +1,4 @@
-import type { Recovery } from '../../canonical/canonical-request.js';
+import type { Recovery } from '../../canonical/routing-preferences.js';
 import type { Limits } from '../../canonical/limits.js';
 import type { SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';

@@ -1,4 +1,4 @@
-import type { Recovery } from '../../canonical/canonical-request.js';
+import type { Recovery } from '../../canonical/routing-preferences.js';
 import type { ActingRole, OperatorRole } from '../people/roles.js';
 import type { LimitedSubject, Limits } from '../../canonical/limits.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';

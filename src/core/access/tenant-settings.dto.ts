@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
-import { RECOVERIES, type Recovery } from '../../canonical/canonical-request.js';
+import { RECOVERIES, type Recovery } from '../../canonical/routing-preferences.js';
 
 const WORDS = RECOVERIES.map((recovery) => `\`${recovery}\``).join(', ');
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Recovery } from '../../canonical/canonical-request.js';
+import type { Recovery } from '../../canonical/routing-preferences.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/stored-text.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
-import { MAX_COST_MODES, RECOVERIES } from '../../canonical/canonical-request.js';
+import { MAX_COST_MODES, RECOVERIES } from '../../canonical/routing-preferences.js';
 
 /** The headers of an answer by a model, whatever the dialect, for the OpenAPI description. */
 export const GENERATION_HEADERS = {

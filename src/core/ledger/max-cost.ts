@@ -4,7 +4,7 @@ import {
   MAX_COST_MODES,
   type MaxCostMode,
   type RoutingPreferences,
-} from '../../canonical/canonical-request.js';
+} from '../../canonical/routing-preferences.js';
 import { isMaxCostMode } from '../../canonical/routing-fields.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import { InvalidRequestError, MaxCostError } from '../../platform/errors/gateway-errors.js';

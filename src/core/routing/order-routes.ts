@@ -1,5 +1,9 @@
 import { pricingOf, toDecimal } from '../../canonical/exact-pricing.js';
-import type { MaxPrice, RouteSort, RoutingPreferences } from '../../canonical/canonical-request.js';
+import type {
+  MaxPrice,
+  RouteSort,
+  RoutingPreferences,
+} from '../../canonical/routing-preferences.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { noteLeftOut } from './left-out.js';
 import type { LeftOutRoute, PlannedRoute } from './plan.js';

@@ -12,7 +12,8 @@ import {
   type CallerGoneSignal,
   type CancelSignal,
 } from '../../canonical/cancel-signal.js';
-import type { CanonicalRequest, MaxCostMode, Recovery } from '../../canonical/canonical-request.js';
+import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import type { MaxCostMode, Recovery } from '../../canonical/routing-preferences.js';
 import type { LimitedSubject } from '../../canonical/limits.js';
 import { estimateTokens } from '../../canonical/prompt-size.js';
 import type { RequestTags } from '../../canonical/request-tags.js';

@@ -107,12 +107,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     };
   }
 
-  /**
-   * Tries the routes until one yields its first content.
-   *
-   * @throws GatewayError when no route answers
-   * @throws CallerGoneError when nobody waits any more
-   */
+  /** The same, for whoever makes the events of the answer. */
   async firstAnswer(): Promise<FirstAnswer<Event>> {
     const { routes } = this.plan;
     for (const [index, route] of routes.entries()) {
@@ -224,11 +219,10 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     const held: Event[] = [];
     lane?.begin(attempt, tried, held);
     try {
-      const signal = lane ?? plan.vendorSignal;
       const { events, droppedParams, asked, answered } = this.call(
         route,
         limits,
-        signal,
+        lane ?? plan.vendorSignal,
         continued,
       );
       const rest = events[Symbol.asyncIterator]();

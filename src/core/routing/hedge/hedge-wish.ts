@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { MAX_HEDGE_MS } from '../../../canonical/canonical-request.js';
+import { MAX_HEDGE_MS } from '../../../canonical/routing-preferences.js';
 import { isTextRequest, type RoutableRequest } from '../../../canonical/work-request.js';
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
 

@@ -1,9 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  RECOVERIES,
-  type CanonicalRequest,
-  type Recovery,
-} from '../../../canonical/canonical-request.js';
+import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
+import { RECOVERIES, type Recovery } from '../../../canonical/routing-preferences.js';
 import { isRecovery } from '../../../canonical/routing-fields.js';
 import { isTextRequest, type RoutableRequest } from '../../../canonical/work-request.js';
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';

@@ -120,19 +120,20 @@ export class ResponseSocket {
       message.release();
       return this.refuse(error);
     }
+    const bytes = bytesOf(data);
     const waiting = { destroy: () => message.release() };
     const begin = (): void => {
       if (this.answer !== waiting) return;
       this.answer = undefined;
       message.release();
       try {
-        this.ask(this.unstored.expand(toBody(bytesOf(data))));
+        this.ask(this.unstored.expand(toBody(bytes)));
       } catch (error) {
         this.refuse(error);
       }
     };
     this.answer = waiting;
-    if (!waitsForTurn(lengthOf(data), bodies, begin)) begin();
+    if (!waitsForTurn(bytes.length, bodies, begin)) begin();
   }
 
   private ask(body: Buffer): void {
@@ -147,19 +148,19 @@ export class ResponseSocket {
         body,
         socket: raw,
       },
-      (response) => this.relay(response, () => this.finish(answer)),
+      (response) =>
+        this.relay(response, () => {
+          if (this.answer === answer) this.answer = undefined;
+        }),
       () => this.abandon(answer),
     );
     this.answer = answer;
   }
 
   private relay(response: IncomingMessage, finish: () => void): void {
+    response.once('error', finish);
     if (response.statusCode !== 200) return this.relayError(response, finish);
     this.refusals = 0;
-    this.relayEvents(response, finish);
-  }
-
-  private relayEvents(response: IncomingMessage, finish: () => void): void {
     const frames = new SseFrameBuffer(MAX_EVENT_BYTES);
     response.on('data', (chunk: Buffer) => {
       const whole = frames.push(chunk);
@@ -175,7 +176,6 @@ export class ResponseSocket {
       if (this.socket.bufferedAmount > LAGGING_BYTES) this.waitForReader(response);
     });
     response.once('end', finish);
-    response.once('error', finish);
   }
 
   /** An answer that was refused is told as an event. */
@@ -186,7 +186,6 @@ export class ResponseSocket {
       size += piece.length;
       if (size <= MAX_ERROR_BYTES) pieces.push(piece);
     });
-    response.once('error', finish);
     response.once('end', () => {
       const retryAfter = response.headers['retry-after'];
       this.tell(response.statusCode ?? 500, errorOf(Buffer.concat(pieces)), retryAfter);
@@ -224,10 +223,6 @@ export class ResponseSocket {
       JSON.stringify({ type: 'error', status, error: { ...error, code }, ...headers }),
     );
     if (++this.refusals >= MAX_REFUSALS) this.close(POLICY_VIOLATION, 'too many refused messages');
-  }
-
-  private finish(answer: { destroy(): void }): void {
-    if (this.answer === answer) this.answer = undefined;
   }
 
   /** The connection within broke: nothing is known of the answer. */
@@ -286,11 +281,6 @@ function toBody(bytes: Buffer): Buffer {
       ['stream', 'true'],
     ]),
   );
-}
-
-function lengthOf(data: RawData): number {
-  if (!Array.isArray(data)) return data.byteLength;
-  return data.reduce((sum, { length }) => sum + length, 0);
 }
 
 function bytesOf(data: RawData): Buffer {
