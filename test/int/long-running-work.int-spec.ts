@@ -144,6 +144,19 @@ describe('work that outlives its process', () => {
     expect(after.entries).toBe(after.balance);
   });
 
+  it('is refunded what it paid, also when its row of the log has gone', async () => {
+    const { tenantId } = tenant;
+    const requestId = await entrusted();
+    const { balance } = await snapshot(own.database, tenantId);
+    await ledger.store.settle(settleOperation(tenant, requestId, balance + 5));
+    await own.database.query('DELETE FROM request_logs WHERE request_id = $1', [requestId]);
+    const refunds = new RefundsService(ledger.database);
+    const claim = { tenantId, requestId, decide: async () => true };
+    expect(await refunds.refund(claim)).toBe(balance);
+    const after = await snapshot(own.database, tenantId);
+    expect([after.balance, after.entries]).toEqual([balance, balance]);
+  });
+
   it('takes a refund off the limits of its key and its tenant', async () => {
     const limited = await createTenant(own.database, 1_000);
     const { tenantId, apiKeyId } = limited;

@@ -34,11 +34,17 @@ export class RefundsService {
   }
 }
 
-/** The month's counters may fall below zero when what is given back was spent in an earlier month. */
+/**
+ * By the entries, as the row of the log may be too old to be there; the key's counters are then left alone. The
+ * month's may fall below zero when what is given back was spent in an earlier month.
+ */
 const REFUND = `
   WITH charged AS (
-    SELECT tenant_id, api_key_id, request_id, cost FROM request_logs
-    WHERE tenant_id = $1 AND request_id = $2 AND cost > 0
+    SELECT $1::uuid AS tenant_id, $2::uuid AS request_id, -sum(amount)::bigint AS cost,
+      (SELECT api_key_id FROM request_logs WHERE request_id = $2) AS api_key_id
+    FROM ledger_entries
+    WHERE tenant_id = $1 AND request_id = $2 AND kind IN ('charge', 'shortfall')
+    HAVING sum(amount) < 0
   ), entry AS (
     INSERT INTO ledger_entries (tenant_id, kind, amount, request_id)
     SELECT tenant_id, 'refund', cost, request_id FROM charged
