@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
+import { FREE } from '../../src/canonical/exact-pricing.js';
 import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
 import { DueWork } from '../../src/platform/database/due-work.js';
 import { DatabaseUnavailableError } from '../../src/platform/errors/gateway-errors.js';
@@ -131,6 +132,28 @@ describe('a commit whose answer is lost', () => {
     await proxy.open();
     await ledger.store.drain();
     expect(await account()).toMatchObject({ held: 0, holds: 0 });
+  });
+});
+
+describe('a database that moved to a server which lacks what came last', () => {
+  it('is told the prices of settlements again', async () => {
+    const { database } = testDatabase;
+    const settle = async (): Promise<void> => {
+      const { requestId } = holdOperation(tenant, 0);
+      const billedBy = { pricing: FREE };
+      await ledger.store.record(logDraft(tenant, requestId, { billedBy }));
+    };
+    await settle();
+    await proxy.cut();
+    const lost = await database.query('DELETE FROM price_sheets');
+    await proxy.open();
+    await settle();
+    const { rows } = await database.query(
+      'SELECT price_sheets.id FROM request_logs LEFT JOIN price_sheets ON price_sheet = price_sheets.id',
+    );
+    expect(lost.rowCount).toBe(1);
+    expect(rows).toEqual([rows[0], rows[0]]);
+    expect(rows[0]).toMatchObject({ id: expect.any(String) });
   });
 });
 

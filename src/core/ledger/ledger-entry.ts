@@ -1,7 +1,7 @@
 import type { QueryConfig } from 'pg';
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
 import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
-import { storeSheets, type PriceSheet } from './receipts/price-sheet.js';
+import { missingSheets, storeSheets, type PriceSheet } from './receipts/price-sheet.js';
 import type { LimitedSubject } from '../../canonical/limits.js';
 import type { RequestLogDraft } from './request-log/request-log-row.js';
 import type {
@@ -55,8 +55,6 @@ export class SettleEntry extends LedgerEntry<SettleOutcome> {
   blanked = false;
   /** True once it stands in a journal, because the process ends. */
   journalled = false;
-  /** The prices it was charged at, where they are to be stored with it. */
-  sheet: PriceSheet | undefined;
 
   constructor(
     public log: RequestLogDraft,
@@ -81,14 +79,20 @@ export class SettleEntry extends LedgerEntry<SettleOutcome> {
 }
 
 /** The statements of a group beside those of the ledger's own tables: prices, then records. */
-export function writtenBeside(settlements: readonly SettleEntry[]): QueryConfig[] {
-  const sheets: PriceSheet[] = [];
-  const records: QueryConfig[] = [];
-  for (const { sheet, record } of settlements) {
-    if (sheet) sheets.push(sheet);
-    if (record) records.push(record);
-  }
+export function writtenBeside(
+  settlements: readonly SettleEntry[],
+  sheets: readonly PriceSheet[],
+): QueryConfig[] {
+  const records = settlements.flatMap(({ record }) => record ?? []);
   return sheets.length === 0 ? records : [...storeSheets(sheets), ...records];
+}
+
+/** The prices of settlements that are to be stored with them. */
+export function sheetsOf(session: object, settlements: readonly SettleEntry[]): PriceSheet[] {
+  return missingSheets(
+    session,
+    settlements.map(({ log }) => log.billedBy),
+  );
 }
 
 /** Gives back a hold whose caller was told that there is none. */

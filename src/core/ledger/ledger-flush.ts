@@ -4,9 +4,16 @@ import { AccountStates } from './account-states.js';
 import { admitAsks, type AdmittedAsks } from './admit-asks.js';
 import { COUNT_USE, OPEN_LIMIT_HOLDS, type UseRow } from './budget-statements.js';
 import { provesRollback } from './database-failure.js';
-import { writtenBeside, type Ask, type LedgerGroup, type SettleEntry } from './ledger-entry.js';
+import {
+  sheetsOf,
+  writtenBeside,
+  type Ask,
+  type LedgerGroup,
+  type SettleEntry,
+} from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
 import { toHoldRow, type LogRow } from './ledger-rows.js';
+import { noteSheets } from './receipts/price-sheet.js';
 import { settleGroup, type LoggedRequest } from './settle-group.js';
 import {
   SpendLimits,
@@ -52,11 +59,14 @@ export async function flushGroup(
       values: [JSON.stringify(rows), JSON.stringify(settled)],
     });
   }
-  writes.push(...writtenBeside(settlements.filter(({ outcome }) => outcome?.applied)));
+  const written = settlements.filter(({ outcome }) => outcome?.applied);
+  const sheets = sheetsOf(client, written);
+  writes.push(...writtenBeside(written, sheets));
   writes.push(...openHolds(instanceId, admitted, locked.accounts));
   writes.push(...openLimitHolds(admitted, limits), statements.COMMIT);
   try {
     const results = await runInOrder<statements.SettleRow>(client, writes);
+    noteSheets(client, sheets);
     if (settled.length > 0) {
       markUnwritten(settlements, rows, results[0]!.rows);
     }

@@ -30,7 +30,6 @@ import { PendingRecords } from './pending-records.js';
 import type { JournalledSettlement } from './journal-lines.js';
 import { SettlementJournal } from './settlement-journal.js';
 import { totalOf, isAmount, toStorableCharge } from './pricing.js';
-import { StoredSheets } from './receipts/price-sheet.js';
 
 /** Settlements kept in memory while the database is away: about 20 MB. */
 const MAX_PENDING_SETTLEMENTS = 20_000;
@@ -54,7 +53,6 @@ export class LedgerStore implements OnApplicationShutdown {
   private readonly lanes: LedgerLanes;
   private readonly timer = new CoarseTimer();
   private readonly records = new PendingRecords();
-  private readonly sheets = new StoredSheets();
   private toldOutageAtMs: number | undefined;
   private toldLocksAtMs = -Infinity;
   /** Settlements that were still to be committed when the process had to end. */
@@ -189,14 +187,6 @@ export class LedgerStore implements OnApplicationShutdown {
 
   private addSettlement(entry: SettleEntry): Promise<SettleOutcome> {
     this.instance.disownAfter(entry.promise, entry.requestId);
-    const sheet = this.sheets.missing(entry.log.billedBy);
-    if (sheet) {
-      entry.sheet = sheet;
-      entry.promise.then(
-        ({ applied }) => applied && this.sheets.note(sheet),
-        () => undefined,
-      );
-    }
     if (this.pendingSettlements >= MAX_PENDING_SETTLEMENTS) {
       const cause = new Error(`${MAX_PENDING_SETTLEMENTS} settlements wait for the database`);
       this.logger.error(`${describeLoss(entry)}, request ${entry.requestId}: ${cause.message}`);

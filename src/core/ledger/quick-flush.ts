@@ -1,6 +1,7 @@
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { classifyFailure, provesRollback } from './database-failure.js';
 import {
+  sheetsOf,
   writtenBeside,
   type HoldEntry,
   type LedgerGroup,
@@ -10,6 +11,7 @@ import { BEGIN, COMMIT } from './ledger-statements.js';
 import { toLogRow, toHoldRow, toRangeRow, type LogRow } from './ledger-rows.js';
 import { totalOf } from './pricing.js';
 import * as quick from './quick-statements.js';
+import { noteSheets, type PriceSheet } from './receipts/price-sheet.js';
 import { runInOrder } from './statement-runner.js';
 
 /** A group of the ordinary kind: requests that end and holds that are asked for, all of them new. */
@@ -34,12 +36,14 @@ export async function quickFlush(
 ): Promise<boolean> {
   const ordinary = toOrdinary(group);
   if (!ordinary) return false;
+  const sheets = sheetsOf(client, ordinary.settlements);
   let results: QueryResult<Partial<quick.GrantsRow>>[];
   try {
     results = await runInOrder<Partial<quick.GrantsRow>>(
       client,
-      toStatements(instanceId, ordinary),
+      toStatements(instanceId, ordinary, sheets),
     );
+    noteSheets(client, sheets);
   } catch (error) {
     // The long way would wait for it once more.
     if (classifyFailure(error) === 'locked') throw error;
@@ -87,9 +91,13 @@ function grantsOf(results: readonly QueryResult<Partial<quick.GrantsRow>>[]): re
 }
 
 /** One statement is a transaction by itself; with others beside it, it takes a transaction around. */
-function toStatements(instanceId: string, ordinary: OrdinaryGroup): QueryConfig[] {
+function toStatements(
+  instanceId: string,
+  ordinary: OrdinaryGroup,
+  sheets: readonly PriceSheet[],
+): QueryConfig[] {
   const statement = toStatement(instanceId, ordinary);
-  const beside = writtenBeside(ordinary.settlements);
+  const beside = writtenBeside(ordinary.settlements, sheets);
   if (beside.length === 0) return [statement];
   return [BEGIN, statement, ...beside, COMMIT];
 }

@@ -3,7 +3,7 @@ import { FREE } from '../../../canonical/exact-pricing.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { askedIn, otherUsageText, readOtherUsage } from './other-usage.js';
-import { priceSheetOf, readPriceSheet, StoredSheets, storeSheets } from './price-sheet.js';
+import { missingSheets, noteSheets, priceSheetOf, readPriceSheet } from './price-sheet.js';
 
 const PRICING = { ...FREE, prompt: 150_000_000_000n, cacheRead: 1n, completion: 10n ** 18n };
 
@@ -36,14 +36,15 @@ describe('price sheets', () => {
     (value) => expect(readPriceSheet(value)).toBeUndefined(),
   );
 
-  it('are written once a process, and once a transaction', () => {
-    const stored = new StoredSheets();
-    const sheet = stored.missing({ pricing: PRICING })!;
-    expect(storeSheets([sheet, sheet])).toHaveLength(1);
-    expect(stored.missing({ pricing: PRICING })).toBe(sheet);
-    stored.note(sheet);
-    expect(stored.missing({ pricing: PRICING })).toBeUndefined();
-    expect(stored.missing(undefined)).toBeUndefined();
+  it('are written once a session, and once a transaction', () => {
+    const session = {};
+    const used = [{ pricing: PRICING }, undefined, { pricing: PRICING }];
+    const sheets = missingSheets(session, used);
+    expect(sheets).toEqual([priceSheetOf({ pricing: PRICING })]);
+    expect(missingSheets(session, used)).toEqual(sheets);
+    noteSheets(session, sheets);
+    expect(missingSheets(session, used)).toEqual([]);
+    expect(missingSheets({}, used)).toEqual(sheets);
   });
 });
 

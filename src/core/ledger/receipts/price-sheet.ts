@@ -90,30 +90,39 @@ export function readPriceSheet(value: unknown): PricesUsed | undefined {
   };
 }
 
+/** Ids of the sheets that a session has seen stored. */
+const stored = new WeakMap<object, Set<string>>();
+
 /**
- * Which sheets this process knows to be stored. One that it does not is written in the transaction of
- * the first settlement that used it, so that no row ever names a sheet that is not there.
+ * Of the prices that settlements were charged at, the sheets that this session does not know to be stored: they
+ * are written with them, so that no row ever names a sheet that is not there. Another session may be with another
+ * server, to which the database has moved, and which lacks what came last.
  */
-export class StoredSheets {
-  private readonly known = new Set<string>();
-
-  /** The sheet, unless it is stored; undefined for prices that were not used. */
-  missing(billedBy: PricesUsed | undefined): PriceSheet | undefined {
+export function missingSheets(
+  session: object,
+  used: readonly (PricesUsed | undefined)[],
+): PriceSheet[] {
+  const known = stored.get(session);
+  const missing = new Map<string, PriceSheet>();
+  for (const billedBy of used) {
     const sheet = billedBy && priceSheetOf(billedBy);
-    return sheet && !this.known.has(sheet.id) ? sheet : undefined;
+    if (sheet && !known?.has(sheet.id)) missing.set(sheet.id, sheet);
   }
-
-  /** To be called once a transaction that wrote it has committed. */
-  note({ id }: PriceSheet): void {
-    this.known.add(id);
-  }
+  return [...missing.values()];
 }
 
-/** The statements that write the sheets, each once and in one order, so that transactions do not wait in circles. */
+/** To be called once a transaction of the session has committed that wrote them. */
+export function noteSheets(session: object, sheets: readonly PriceSheet[]): void {
+  if (sheets.length === 0) return;
+  const known = stored.get(session) ?? new Set();
+  for (const { id } of sheets) known.add(id);
+  stored.set(session, known);
+}
+
+/** The statements that write the sheets, in one order, so that transactions do not wait in circles. */
 export function storeSheets(missing: readonly PriceSheet[]): QueryConfig[] {
-  const byId = new Map(missing.map((sheet) => [sheet.id, sheet]));
-  return [...byId.values()]
-    .sort((one, other) => (one.id < other.id ? -1 : 1))
+  return missing
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1))
     .map(({ id, json }) => ({
       name: 'ledger-store-price-sheet',
       text: 'INSERT INTO price_sheets (id, sheet) VALUES ($1, $2) ON CONFLICT DO NOTHING',
