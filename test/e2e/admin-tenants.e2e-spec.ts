@@ -557,6 +557,14 @@ describe('a deleted tenant', () => {
     expect(await call('POST', `${path}/grants`, { credits: 1 })).toMatchObject(
       refused(404, 'tenant_id'),
     );
+    for (const [method, at, body, param] of [
+      ['PUT', `${path}/limits`, limits, 'tenant_id'],
+      ...ofKeys.map((each) => ['PUT', each, limits, 'id'] as const),
+      ['PATCH', `/v1/admin/content-log/${id}`, { enabled: false }, 'id'],
+      ['POST', `${path}/members`, { email: 'jane@example.com', role: 'owner' }, 'tenant_id'],
+    ] as const) {
+      expect([at, await call(method, at, body)]).toMatchObject([at, refused(404, param)]);
+    }
 
     const { body: entries } = await call('GET', `${path}/entries?limit=1`);
     expect(entries.data).toMatchObject([{ kind: 'correction', memo: 'The tenant was deleted.' }]);

@@ -113,7 +113,7 @@ export class ContentRepository {
   /** Undefined: there is no such tenant. The row stays locked until the transaction ends. */
   async lockChoice(transaction: SqlExecutor, tenantId: string): Promise<ContentChoice | undefined> {
     const { rows } = await transaction.query<ContentChoice>(
-      'SELECT content_log AS enabled FROM tenants WHERE id = $1 FOR NO KEY UPDATE',
+      'SELECT content_log AS enabled FROM tenants WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',
       [tenantId],
     );
     return rows[0];
@@ -121,7 +121,7 @@ export class ContentRepository {
 
   async readChoice(tenantId: string): Promise<ContentChoice | undefined> {
     const { rows } = await this.database.query<ContentChoice>(
-      'SELECT content_log AS enabled FROM tenants WHERE id = $1',
+      'SELECT content_log AS enabled FROM tenants WHERE id = $1 AND deleted_at IS NULL',
       [tenantId],
     );
     return rows[0];

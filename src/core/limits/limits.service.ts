@@ -43,7 +43,7 @@ export class LimitsService {
     return this.find('tenant', id);
   }
 
-  /** What was set for a key, with its tenant; undefined: there is no such key. */
+  /** What was set for a key, with its tenant; undefined: there is no such key, or its tenant was deleted. */
   async ofKey(id: string): Promise<(BothLimits & { tenantId: string }) | undefined> {
     return this.find('api_key', id);
   }
@@ -191,7 +191,8 @@ export class LimitsService {
     const tenantId = scope === 'tenant' ? 'id' : 'tenant_id';
     const { rows } = await this.database.query<BothLimits & { tenantId: string }>(
       `SELECT id, ${tenantId} AS "tenantId", limits, operator_limits AS "operatorLimits"
-         FROM ${TABLES[scope]} WHERE id = $1`,
+         FROM ${TABLES[scope]} AS owner WHERE id = $1
+          AND EXISTS (SELECT FROM tenants WHERE tenants.id = owner.${tenantId} AND deleted_at IS NULL)`,
       [id],
     );
     return rows[0];

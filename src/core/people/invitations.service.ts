@@ -42,10 +42,14 @@ export class InvitationsService {
     private readonly audit: AuditLog,
   ) {}
 
-  /** @throws ConflictError when the address is invited, or has such a role, already */
+  /**
+   * @throws ConflictError when the address is invited, or has such a role, already
+   * @throws NotFoundError (`tenant_id`) for a deleted tenant, which is to know of nobody any more
+   */
   async invite(author: Author, email: string, to: InvitedRole): Promise<Invitation> {
     const address = toStoredText(email.toLowerCase());
     return this.database.transaction(async (transaction) => {
+      await this.refuseDeleted(transaction, to.tenantId);
       await this.refuseMember(transaction, address, to.tenantId);
       // One that has run out makes room.
       await transaction.query(
@@ -103,6 +107,15 @@ export class InvitationsService {
       [toStoredText(email)],
     );
     return rows.map(readable);
+  }
+
+  private async refuseDeleted(transaction: SqlExecutor, tenantId: string | null): Promise<void> {
+    if (tenantId === null) return;
+    const { rowCount } = await transaction.query(
+      'SELECT FROM tenants WHERE id = $1 AND deleted_at IS NULL FOR SHARE',
+      [tenantId],
+    );
+    if (rowCount !== 1) throw new NotFoundError('tenant_id', 'There is no tenant with this id.');
   }
 
   private async refuseMember(
