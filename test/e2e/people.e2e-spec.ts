@@ -350,7 +350,9 @@ describe('a login with a key', () => {
         tenants: [{ id: gateway.tenantId, name: 'default', role: 'key' }],
       },
     });
-    expect((await call('/v1/customer/credits')).status).toBe(200);
+    const credits = await call('/v1/customer/credits');
+    expect(credits.status).toBe(200);
+    expect(credits.headers.get('cache-control')).toBe('no-store');
     expect((await send('POST', '/v1/customer/api-keys', { name: 'a' })).status).toBe(201);
     expect(await answer(await call('/v1/admin/people'))).toEqual(
       refusal(403, 'permission_error', 'authorization'),

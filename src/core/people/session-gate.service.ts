@@ -31,7 +31,8 @@ const SEEN_TO_THE_MS = 60_000;
 /** The header in which a member of several tenants, or an operator, names one. */
 const TENANT_HEADER = 'x-gateway-tenant';
 
-type HeadOfRequest = Pick<GatewayRequest, 'headers' | 'method' | 'socket'>;
+type HeadOfRequest = Pick<GatewayRequest, 'headers' | 'method' | 'socket'> &
+  Partial<Pick<GatewayRequest, 'res'>>;
 /** Who calls for a tenant, and whether that may only read for now. */
 export type SessionCaller = Pick<ResolvedKey, 'caller' | 'isSuspended'>;
 
@@ -101,6 +102,8 @@ export class SessionGate {
    * @throws PermissionError when another site may have sent the request
    */
   async sessionOf(request: HeadOfRequest): Promise<Session> {
+    // Unlike answers to a key, those to a cookie may be kept by any cache on the way, and given to others.
+    request.res?.setHeader('cache-control', 'no-store');
     const token = this.tokenOf(request) ?? '';
     const session = isToken(token) ? await this.resolve(token) : undefined;
     if (!session) {

@@ -142,13 +142,20 @@ class FormReceiver {
     const refuse = (param: string, message: string): void =>
       this.reject(new InvalidRequestError(param, message));
     this.parser
-      // A part may have an empty name, or none, which the parser tells as undefined against its types.
-      .on('field', (name = '', value, info) => {
+      // A part may have an empty name, or none, which the parser tells as undefined against its types; so it does of a
+      // value in a charset that it does not know.
+      .on('field', (name = '', value: string | undefined, info) => {
         if (this.places.counts.has(fieldOf(name))) {
           return refuse(name, `\`${name}\` must be an uploaded file with a name, not a text.`);
         }
         if (info.nameTruncated || info.valueTruncated) {
           return refuse(name || 'body', `The field \`${name}\` is too long.`);
+        }
+        if (value === undefined) {
+          return refuse(
+            name || 'body',
+            `The charset of the field \`${name}\` is not known; send UTF-8.`,
+          );
         }
         try {
           this.lease?.add(name.length + value.length);

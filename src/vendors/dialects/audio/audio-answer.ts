@@ -4,6 +4,7 @@ import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import { UpstreamError, unreadable } from '../../upstream-error.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readFailedAnswer, type ClassifyError } from '../failed-answer.js';
+import { assertMedia } from '../media/media-file.js';
 import { measureAudioBytes } from '../../../platform/audio/measure-audio.js';
 import { bytesPerSecond, readWaveHeader } from '../../../platform/audio/wave-file.js';
 
@@ -65,9 +66,6 @@ export class AudioLengthMeter {
   }
 }
 
-/** What no vendor labels audio as, though a proxy's page of regrets may well come so. */
-const NO_AUDIO = /^(?:application\/(?:json|xml)|text\/)/i;
-
 /**
  * The events of a vendor's answer that is the audio itself.
  *
@@ -81,10 +79,7 @@ export async function* readAudioAnswer(
   classifyError: ClassifyError = classifyChatError,
 ): AsyncGenerator<WorkEvent<AudioPiece>> {
   if (response.status !== 200) throw await readFailedAnswer(response, classifyError);
-  if (NO_AUDIO.test(response.headers['content-type'] ?? '')) {
-    response.cancel();
-    throw unreadable('an answer that is no audio');
-  }
+  assertMedia(response, 'audio');
   const contentType = speechContentType(format);
   const meter = isMeasured ? new AudioLengthMeter(format) : undefined;
   let isEmpty = true;

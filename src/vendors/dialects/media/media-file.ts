@@ -1,5 +1,26 @@
 import type { MediaFile } from '../../media-work.js';
+import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import { unreadable } from '../../upstream-error.js';
+
+/** What no vendor labels media as, though a proxy's page of regrets may well come so. */
+const NO_MEDIA = /^(?:application\/(?:json|xml)|text\/)/i;
+/** Nobody asked for it, and callers are not told of it. */
+const COMPRESSED = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
+
+/**
+ * Has an answer be what it was asked to be before its bytes are passed on.
+ *
+ * @param what that is, for the log
+ * @throws UpstreamError `unreadable` for another one, which is closed
+ */
+export function assertMedia(response: UpstreamResponse, what: 'audio' | 'video'): void {
+  const { 'content-type': type = '', 'content-encoding': encoding = '' } = response.headers;
+  if (!NO_MEDIA.test(type) && !COMPRESSED.test(encoding)) return;
+  response.cancel();
+  throw unreadable(
+    COMPRESSED.test(encoding) ? `compressed ${what}` : `an answer that is no ${what}`,
+  );
+}
 
 /**
  * A download as it comes, up to a size. Leaving it closes the connection, also before the first read,

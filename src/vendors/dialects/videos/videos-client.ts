@@ -5,7 +5,7 @@ import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import { unsupported, unreadable } from '../../upstream-error.js';
 import type { OperationCall, WorkCall } from '../../upstream.js';
 import { classifyMediaError, vendorFields } from '../media/media-fields.js';
-import { MAX_VIDEO_BYTES, BoundedBytes } from '../media/media-file.js';
+import { assertMedia, MAX_VIDEO_BYTES, BoundedBytes } from '../media/media-file.js';
 import { readFailedAnswer, redactKey, redactKeyLike } from '../failed-answer.js';
 import { multipartBody, type MultipartBody } from '../multipart-body.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
@@ -34,8 +34,6 @@ const NAME = /^[\w.-]{1,64}$/;
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_POLL_AFTER_MS = 600_000;
-/** What no vendor labels a video as, though a proxy's page of regrets may well come so. */
-const NO_VIDEO = /^(?:application\/(?:json|xml)|text\/)/i;
 /** The video is not, or no longer, there to be stopped. */
 const TOO_LATE: ReadonlySet<number> = new Set([400, 404, 405, 409, 410]);
 
@@ -102,11 +100,8 @@ export class VideosClient {
   private async download(call: Pick<HttpCall, 'url' | 'limits' | 'signal'>): Promise<MediaFile> {
     const headers = { accept: 'video/*, application/binary' };
     const response = await this.call({ ...call, method: 'GET', headers });
+    assertMedia(response, 'video');
     const contentType = (response.headers['content-type'] ?? '').split(';')[0]!.trim();
-    if (NO_VIDEO.test(contentType)) {
-      response.cancel();
-      throw unreadable('an answer that is no video');
-    }
     const isNamed = contentType.startsWith('video/');
     return {
       contentType: isNamed ? contentType.toLowerCase() : 'video/mp4',
