@@ -269,6 +269,11 @@ describe('media of Vertex', () => {
       expect([files.length, usage!.videoSeconds]).toEqual([1, 6]);
     });
 
+    it('are begun by an answer that is a name and no more', async () => {
+      say({ name: NAME, more: 'x'.repeat(2_000_000) });
+      await expect(film()).rejects.toMatchObject({ failure: 'unreadable' });
+    });
+
     it('last eight seconds where no length is asked for', async () => {
       say({ name: NAME });
       expect(await film()).toMatchObject({ operation: `8:${NAME}` });

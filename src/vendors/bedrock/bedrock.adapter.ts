@@ -16,6 +16,7 @@ import {
 } from '../dialects/converse/encode-converse-request.js';
 import { blameInput, droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.js';
 import { withTexts } from '../dialects/embeddings/token-texts.js';
+import { maxBytesOfVectors } from '../dialects/embeddings/read-embeddings-answer.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { fetchPromptMedia } from '../dialects/fetch-prompt-media.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
@@ -134,7 +135,7 @@ export class BedrockAdapter implements Upstream {
       const answers = await runBatches(batches, call, async ({ body, count }, batchCall) => {
         const headers = { 'content-type': 'application/json', accept: 'application/json' };
         const response = await this.send({ method: 'POST', url, headers, body }, batchCall);
-        return readCohereVectors(await response.readAll(MAX_ANSWER_BYTES), count);
+        return readCohereVectors(await response.readAll(maxBytesOfVectors(count)), count);
       });
       yield { type: 'output', output: answers.flat() };
     } catch (error) {

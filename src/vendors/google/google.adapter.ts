@@ -8,7 +8,7 @@ import {
   droppedEmbeddingFields,
   textsOf,
 } from '../dialects/embeddings/embedding-items.js';
-import { readFloats } from '../dialects/embeddings/read-embeddings-answer.js';
+import { maxBytesOfVectors, readFloats } from '../dialects/embeddings/read-embeddings-answer.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { withTexts } from '../dialects/embeddings/token-texts.js';
 import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
@@ -30,7 +30,6 @@ import { GOOGLE_PUBLISHER } from '../vertex/vertex-publisher.js';
 
 /** The vendor's limit on texts in one call. */
 const MAX_TEXTS = 100;
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** Google AI Studio: the models of Vertex in the same dialect, at an address without projects and by a key. */
 export class GoogleAdapter implements Upstream {
@@ -115,7 +114,7 @@ export class GoogleAdapter implements Upstream {
         if (response.status !== 200) {
           throw await readFailedAnswer(response, GOOGLE_PUBLISHER.classifyError);
         }
-        return readVectors(await response.readAll(MAX_ANSWER_BYTES), count);
+        return readVectors(await response.readAll(maxBytesOfVectors(count)), count);
       });
       yield { type: 'output', output: answers.flat() };
     } catch (error) {

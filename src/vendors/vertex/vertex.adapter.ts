@@ -10,6 +10,7 @@ import type { WorkEvent } from '../../canonical/canonical-event.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { blameInput, droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.js';
 import { withTexts } from '../dialects/embeddings/token-texts.js';
+import { maxBytesOfVectors } from '../dialects/embeddings/read-embeddings-answer.js';
 import { runBatches } from '../dialects/embeddings/run-batches.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
@@ -45,9 +46,13 @@ import {
   VIDEO_FIELDS,
 } from './vertex-videos.js';
 
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Four pictures of 50 MB, or a video of some minutes, in base64. A string cannot be much longer. */
+/** A string cannot be much longer. */
 const MAX_MEDIA_BYTES = 400 * 1024 * 1024;
+/** One picture of 50 MB in base64, and what stands beside it. */
+const MAX_PICTURE_BYTES = 70 * 1024 * 1024;
+/** A second of video in base64, at 100 MBit/s. */
+const MAX_SECOND_BYTES = 16 * 1024 * 1024;
+const MAX_OPERATION_BYTES = 1024 * 1024;
 
 /** Locations that span regions and have addresses of another form. */
 const MULTI_REGIONS = new Set(['us', 'eu']);
@@ -135,11 +140,13 @@ export class VertexAdapter implements Upstream {
     if (request.kind === 'image') {
       const model = vertexImageModel(upstreamModel);
       const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, model.method);
-      return model.read(await this.post(url, model.encode(request), call), request.count);
+      // Drafts may come beside a picture.
+      const maxBytes = (request.count + 1) * MAX_PICTURE_BYTES;
+      return model.read(await this.post(url, model.encode(request), call, maxBytes), request.count);
     }
     if (request.kind === 'video') {
       const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, 'predictLongRunning');
-      const answer = await this.post(url, encodeVertexVideo(request), call);
+      const answer = await this.post(url, encodeVertexVideo(request), call, MAX_OPERATION_BYTES);
       return readVertexSubmission(answer, request);
     }
     throw unsupported('model', 'This provider makes no speech.');
@@ -148,7 +155,8 @@ export class VertexAdapter implements Upstream {
   async pollMedia(call: OperationCall): Promise<MediaProgress> {
     const { name, resource, seconds } = readVertexOperation(call.operation);
     const url = new URL(`${this.origin}/v1/${resource}:fetchPredictOperation`);
-    const answer = await this.post(url, { operationName: name }, call);
+    const maxBytes = MAX_OPERATION_BYTES + seconds * MAX_SECOND_BYTES;
+    const answer = await this.post(url, { operationName: name }, call, maxBytes);
     return readVertexPoll(answer, call.operation, seconds);
   }
 
@@ -191,7 +199,7 @@ export class VertexAdapter implements Upstream {
           ...batchCall,
         });
         if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
-        return readVertexPredictions(await response.readAll(MAX_ANSWER_BYTES), count);
+        return readVertexPredictions(await response.readAll(maxBytesOfVectors(count)), count);
       });
       const counts = answers.map(({ tokens }) => tokens);
       if (!counts.includes(undefined)) {
@@ -208,7 +216,7 @@ export class VertexAdapter implements Upstream {
     }
   }
 
-  private async post(url: URL, body: object, call: ProbeCall): Promise<Buffer> {
+  private async post(url: URL, body: object, call: ProbeCall, maxBytes: number): Promise<Buffer> {
     const access = await accessWithin(this.tokens, call);
     try {
       const response = await this.transport.call({
@@ -220,7 +228,7 @@ export class VertexAdapter implements Upstream {
         signal: call.signal,
       });
       if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
-      return await response.readAll(MAX_MEDIA_BYTES);
+      return await response.readAll(Math.min(maxBytes, MAX_MEDIA_BYTES));
     } catch (error) {
       throw redactKey(error, access.token);
     }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { embeddingRequest } from '../../../../test/support/embedding-requests.js';
-import { encodeEmbeddingsRequest } from './embeddings-client.js';
+import { drivenTransport, sendJson } from '../../../../test/support/driven-transport.js';
+import { LONG_LIMITS } from '../../../../test/support/fake-connection.js';
+import { EmbeddingsClient, encodeEmbeddingsRequest } from './embeddings-client.js';
 
 const encode = (fields: Record<string, unknown>): unknown =>
   JSON.parse(encodeEmbeddingsRequest(embeddingRequest(fields), 'theirs').toString());
@@ -28,5 +30,27 @@ describe(encodeEmbeddingsRequest.name, () => {
       encoding_format: null,
     };
     expect(encode(fields)).toEqual({ model: 'theirs', input: 'Hi' });
+  });
+});
+
+describe(EmbeddingsClient.name, () => {
+  it('reads no more of an answer than its vectors can take', async () => {
+    const answer = { data: [{ embedding: [1] }], more: 'x'.repeat(600_000) };
+    const client = new EmbeddingsClient(
+      {
+        embeddingsUrl: () => new URL('http://vectors.test'),
+        authorization: {},
+        apiKey: undefined,
+      },
+      drivenTransport(sendJson(answer)).transport,
+    );
+    const read = async (input: string[]) => {
+      const request = embeddingRequest({ input });
+      const signal = new AbortController().signal;
+      const call = { request, alias: 'a/b', upstreamModel: 'b', limits: LONG_LIMITS, signal };
+      for await (const _event of client.embed(call).events);
+    };
+    await expect(read(['a'])).rejects.toThrow('an answer of more than 524288 bytes');
+    await expect(read(['a', 'b'])).rejects.toThrow('not the 2 vectors asked for');
   });
 });

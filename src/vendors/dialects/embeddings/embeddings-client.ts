@@ -7,11 +7,8 @@ import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
 import { EMBEDDINGS_FIELDS, nameUnknown, dropUnknown } from '../known-fields.js';
 import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { countItems, blameInput } from './embedding-items.js';
-import { readEmbeddingsAnswer } from './read-embeddings-answer.js';
+import { maxBytesOfVectors, readEmbeddingsAnswer } from './read-embeddings-answer.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
-
-/** 2,048 vectors of 3,072 numbers, spelled out. */
-const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
 
 /** Where a server of the embeddings dialect is. */
 interface EmbeddingsServer {
@@ -65,8 +62,9 @@ export class EmbeddingsClient {
         signal,
       });
       if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
-      const bytes = await response.readAll(MAX_ANSWER_BYTES);
-      const { vectors, usage } = readEmbeddingsAnswer(bytes, countItems(request.input));
+      const count = countItems(request.input);
+      const bytes = await response.readAll(maxBytesOfVectors(count));
+      const { vectors, usage } = readEmbeddingsAnswer(bytes, count);
       if (usage) yield { type: 'usage', usage };
       yield { type: 'output', output: vectors };
     } catch (error) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { NO_USAGE } from '../../../canonical/usage.js';
 import { UpstreamError } from '../../upstream-error.js';
-import { readEmbeddingsAnswer } from './read-embeddings-answer.js';
+import { maxBytesOfVectors, readEmbeddingsAnswer } from './read-embeddings-answer.js';
 
 const read = (body: unknown, count = 2) =>
   readEmbeddingsAnswer(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), count);
@@ -37,8 +37,21 @@ describe(readEmbeddingsAnswer.name, () => {
     ['words for numbers', { data: [item(0), item(1, ['x'])] }],
     ['no base64', { data: [item(0), item(1, 'ä')] }],
     ['half a float', { data: [item(0), item(1, 'AAA=')] }],
+    ['a number that is no float', { data: [item(0), item(1, [1e39])] }],
+    ['infinity in base64', { data: [item(0), item(1, 'AACAfw==')] }],
+    ['what is no number in base64', { data: [item(0), item(1, 'AADAfw==')] }],
   ])('refuses %s', (_name, body) => {
     expect(() => read(body)).toThrow(UpstreamError);
     expect(() => read(body)).toThrow(expect.objectContaining({ failure: 'unreadable' }));
+  });
+});
+
+describe(maxBytesOfVectors.name, () => {
+  it.each([
+    [1, 0.5],
+    [250, 62.75],
+    [2_048, 192],
+  ])('has so much for %i vectors: %d MB', (count, megabytes) => {
+    expect(maxBytesOfVectors(count)).toBe(megabytes * 1024 * 1024);
   });
 });

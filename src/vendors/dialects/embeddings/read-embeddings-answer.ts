@@ -4,11 +4,24 @@ import { type UpstreamError, unreadable } from '../../upstream-error.js';
 import { listOf, objectOf, parseAnswerJson } from '../answer-json.js';
 import { readChatUsage } from '../chat/read-chat-usage.js';
 
+/** 2,048 vectors of 3,072 numbers, spelled out. */
+const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
+/** Of one vector: 8,192 numbers, spelled out with what stands between them. */
+const MAX_VECTOR_BYTES = 256 * 1024;
+
+/** What a 32-bit float can be; callers may want them so. */
+const MAX_FLOAT = 3.4028234663852886e38;
+
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 interface EmbeddingsAnswer {
   vectors: EmbeddingVectors;
   usage: Usage | undefined;
+}
+
+/** Bytes that a vendor's answer with so many vectors may have. */
+export function maxBytesOfVectors(count: number): number {
+  return Math.min(MAX_ANSWER_BYTES, (count + 1) * MAX_VECTOR_BYTES);
 }
 
 /**
@@ -53,17 +66,19 @@ function readVector(value: unknown): readonly number[] | string {
 /** As `readVector`, of a vendor that only knows numbers. */
 export function readFloats(value: unknown): readonly number[] {
   const numbers = listOf(value);
-  if (numbers.length === 0 || !numbers.every(isFiniteNumber)) throw noVector();
+  if (numbers.length === 0 || !numbers.every(isFloat)) throw noVector();
   return numbers;
 }
 
-function isFiniteNumber(value: unknown): value is number {
-  return Number.isFinite(value);
+function isFloat(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= MAX_FLOAT;
 }
 
 function readBase64(value: string): string {
-  const isFloats = BASE64.test(value) && Buffer.byteLength(value, 'base64') % 4 === 0;
-  if (!isFloats) throw noVector();
+  const bytes = BASE64.test(value) ? Buffer.from(value, 'base64') : Buffer.alloc(0);
+  if (bytes.length === 0 || bytes.length % 4 !== 0) throw noVector();
+  for (let at = 0; at < bytes.length; at += 4)
+    if (!isFloat(bytes.readFloatLE(at))) throw noVector();
   return value;
 }
 
