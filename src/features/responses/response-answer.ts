@@ -78,6 +78,8 @@ export class ResponseAnswer {
   }
 
   observe(event: CanonicalEvent): void {
+    // This dialect has no place for a second answer, and none can be asked for.
+    if ('choice' in event && event.choice !== 0) return;
     switch (event.type) {
       case 'route':
         this.model = event.route.model;

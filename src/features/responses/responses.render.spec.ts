@@ -59,6 +59,15 @@ describe(ResponsesStreamRenderer.name, () => {
     });
   });
 
+  it('leaves answers that nobody asked for beside the first', () => {
+    const other: CanonicalEvent = { type: 'text', choice: 1, text: 'other' };
+    const end: CanonicalEvent = { type: 'finish', choice: 1, reason: 'length' };
+    expect(streamOf([text('Hi'), other, end, finish(), settled]).at(-1)).toMatchObject({
+      type: 'response.completed',
+      response: { output_text: 'Hi' },
+    });
+  });
+
   it('ends what a vendor says behind the reason why it ended', () => {
     const call: CanonicalEvent = { type: 'tool_call', choice: 0, index: 0, id: 'a', name: 'f' };
     const events = streamOf([text('Hi'), finish(), text('late'), call, settled]);

@@ -53,6 +53,8 @@ describe(relayResponsesAnswer.name, () => {
     [{ status: 'failed', error: { code: 'rate_limit_exceeded', message: 'x' } }, 'rate_limited'],
     [{ status: 'failed', error: { code: 'server_error', message: 'x' } }, 'server'],
     [{ error: { message: 'x' } }, 'server'],
+    [{ error: { message: 'x', type: 'BadRequestError', code: 400 } }, 'caller'],
+    [{ error: { message: 'x', code: 429 } }, 'rate_limited'],
   ])('fails for %j', (answer, failure) => {
     expect(() => relay(answer)).toThrow(expect.objectContaining({ failure }));
   });

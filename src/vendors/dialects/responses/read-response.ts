@@ -1,7 +1,7 @@
 import { countCodePoints } from '../../../canonical/prompt-size.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { classifyChatError } from '../chat/classify-chat-error.js';
+import { classifyChatError, classifyInlineChatError } from '../chat/classify-chat-error.js';
 import { readChatUsage } from '../chat/read-chat-usage.js';
 import type { CanonicalEvent, FinishReason } from '../../../canonical/canonical-event.js';
 import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
@@ -76,8 +76,9 @@ export function classifyResponseError(error: unknown): UpstreamError {
   const fields = objectOf(error);
   const named = fields.code ?? fields.type;
   const code = typeof named === 'string' ? named : '';
-  const status = code.startsWith('rate_limit') ? 429 : CALLER_CODES.test(code) ? 400 : 500;
-  return classifyChatError(status, {}, { error: fields });
+  if (code.startsWith('rate_limit')) return classifyChatError(429, {}, { error: fields });
+  if (CALLER_CODES.test(code)) return classifyChatError(400, {}, { error: fields });
+  return classifyInlineChatError({ error: fields });
 }
 
 function itemsOf({ output }: JsonObject): JsonObject[] {
