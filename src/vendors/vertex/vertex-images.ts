@@ -1,9 +1,10 @@
 import type { ImageRequest } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { objectsOf, parseAnswerObject } from '../dialects/answer-json.js';
+import { objectsOf } from '../dialects/answer-json.js';
 import { readUsageMetadata } from '../dialects/generate-content/answer-reader.js';
-import { fileOfBase64, MAX_IMAGE_BYTES } from '../dialects/media/media-file.js';
+import type { MediaAnswer } from '../dialects/media/media-answer.js';
+import { MAX_IMAGE_BYTES } from '../dialects/media/media-file.js';
 import { MediaFailedError, type MediaDone, type MediaFile } from '../media-work.js';
 import { unsupported, unreadable } from '../upstream-error.js';
 
@@ -56,7 +57,7 @@ interface VertexImageModel {
    * @param count how many were asked for; any beyond them are left
    * @throws UpstreamError `unreadable`; MediaFailedError where a filter kept all pictures back
    */
-  read(bytes: Buffer, count: number): MediaDone;
+  read(answer: MediaAnswer, count: number): MediaDone;
 }
 
 export function vertexImageModel(upstreamModel: string): VertexImageModel {
@@ -106,14 +107,13 @@ function encodeImagen({ body: { value }, prompt, count }: ImageRequest): JsonObj
   };
 }
 
-function readImagen(bytes: Buffer, count: number): MediaDone {
-  const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer with pictures');
-  const predictions = objectsOf(answer.predictions);
+function readImagen(answer: MediaAnswer, count: number): MediaDone {
+  const predictions = objectsOf(answer.json.predictions);
   const files: MediaFile[] = [];
   let reason: string | undefined;
   for (const { bytesBase64Encoded: base64, mimeType, raiFilteredReason } of predictions) {
     if (typeof raiFilteredReason === 'string') reason ??= raiFilteredReason;
-    if (base64 != null && files.length < count) files.push(fileOf(base64, mimeType));
+    if (base64 != null && files.length < count) files.push(fileOf(answer, base64, mimeType));
   }
   // A prompt that the filter refuses as a whole leaves nothing, not even predictions.
   if (files.length === 0) throw filtered(reason);
@@ -139,9 +139,9 @@ function encodeGemini(
   };
 }
 
-function readGemini(bytes: Buffer, count: number): MediaDone {
-  const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer with a picture');
-  const candidates = objectsOf(answer.candidates);
+function readGemini(answer: MediaAnswer, count: number): MediaDone {
+  const { json } = answer;
+  const candidates = objectsOf(json.candidates);
   const parts = candidates.flatMap(({ content }) =>
     isJsonObject(content) ? objectsOf(content.parts) : [],
   );
@@ -150,10 +150,10 @@ function readGemini(bytes: Buffer, count: number): MediaDone {
     // Drafts are thoughts, and no part of the answer.
     if (!isJsonObject(inlineData) || thought === true) continue;
     if (files.length === count) break;
-    files.push(fileOf(inlineData.data, inlineData.mimeType));
+    files.push(fileOf(answer, inlineData.data, inlineData.mimeType));
   }
-  if (files.length === 0) throw withoutPicture(answer, candidates);
-  const usage = readUsageMetadata(answer.usageMetadata) ?? NO_USAGE;
+  if (files.length === 0) throw withoutPicture(json, candidates);
+  const usage = readUsageMetadata(json.usageMetadata) ?? NO_USAGE;
   return { state: 'done', files, usage: { ...usage, imageCount: files.length } };
 }
 
@@ -188,9 +188,9 @@ export function filtered(reason: string | undefined): MediaFailedError {
   );
 }
 
-function fileOf(data: unknown, mimeType: unknown): MediaFile {
+function fileOf(answer: MediaAnswer, data: unknown, mimeType: unknown): MediaFile {
   const isNamed = typeof mimeType === 'string' && /^image\/[\w.+-]{1,50}$/.test(mimeType);
-  return fileOfBase64(data, isNamed ? mimeType : undefined, MAX_IMAGE_BYTES);
+  return answer.fileOf(data, isNamed ? mimeType : undefined, MAX_IMAGE_BYTES);
 }
 
 /** Shape and fineness of a picture or a video, in the vendor's words. */

@@ -1,9 +1,10 @@
 import { MAX_DEFAULT_VIDEO_SECONDS, type VideoRequest } from '../../canonical/work-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { type JsonObject } from '../../platform/http/json-body.js';
-import { listOf, objectOf, parseAnswerObject, objectsOf } from '../dialects/answer-json.js';
+import { listOf, objectOf, objectsOf } from '../dialects/answer-json.js';
 import { classifyInlineGenerateContentError } from '../dialects/generate-content/classify-generate-content-error.js';
-import { fileOfBase64, MAX_VIDEO_BYTES } from '../dialects/media/media-file.js';
+import type { MediaAnswer } from '../dialects/media/media-answer.js';
+import { MAX_VIDEO_BYTES } from '../dialects/media/media-file.js';
 import { MediaFailedError, type MediaProgress } from '../media-work.js';
 import { UpstreamError, unsupported, unreadable } from '../upstream-error.js';
 import { filtered, readFrame, type FrameTraits } from './vertex-images.js';
@@ -61,8 +62,10 @@ export function encodeVertexVideo({ body: { value }, prompt, seconds }: VideoReq
 }
 
 /** The vendor's answers do not repeat the length, so it is kept in the name of the work. */
-export function readVertexSubmission(bytes: Buffer, { seconds }: VideoRequest): MediaProgress {
-  const { name } = parseAnswerObject(bytes.toString('utf8'), 'an operation');
+export function readVertexSubmission(
+  { json: { name } }: MediaAnswer,
+  { seconds }: VideoRequest,
+): MediaProgress {
   if (typeof name !== 'string' || !NAME.test(name)) {
     throw unreadable('an operation without its name');
   }
@@ -92,11 +95,15 @@ export function readVertexOperation(operation: string): VertexOperation {
  *
  * @throws MediaFailedError for an error of the work, and where a filter kept the video back
  */
-export function readVertexPoll(bytes: Buffer, operation: string, seconds: number): MediaProgress {
-  const answer = parseAnswerObject(bytes.toString('utf8'), 'an operation');
-  if (answer.done !== true) return { state: 'running', operation };
-  if (answer.error != null) throw failed(answer.error);
-  const response = objectOf(answer.response);
+export function readVertexPoll(
+  answer: MediaAnswer,
+  operation: string,
+  seconds: number,
+): MediaProgress {
+  const { done, error, response: given } = answer.json;
+  if (done !== true) return { state: 'running', operation };
+  if (error != null) throw failed(error);
+  const response = objectOf(given);
   // One is asked for; whatever comes beside it would be kept and billed as well.
   const videos = objectsOf(response.videos).slice(0, 1);
   const files = videos.map(({ bytesBase64Encoded: base64, mimeType, gcsUri }) => {
@@ -104,7 +111,7 @@ export function readVertexPoll(bytes: Buffer, operation: string, seconds: number
       throw new MediaFailedError('provider_error', 'The provider left the video out of reach.');
     }
     const isNamed = typeof mimeType === 'string' && /^video\/[\w.+-]{1,50}$/.test(mimeType);
-    return fileOfBase64(base64, isNamed ? mimeType : undefined, MAX_VIDEO_BYTES);
+    return answer.fileOf(base64, isNamed ? mimeType : undefined, MAX_VIDEO_BYTES);
   });
   if (files.length === 0) {
     const [reason] = listOf(response.raiMediaFilteredReasons);

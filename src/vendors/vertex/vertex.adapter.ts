@@ -36,6 +36,7 @@ import {
   type GoogleAccess,
 } from './google-access-tokens.js';
 import { encodeVertexBatches, readVertexPredictions } from './vertex-embeddings.js';
+import { MediaAnswer } from '../dialects/media/media-answer.js';
 import { vertexImageModel } from './vertex-images.js';
 import { GOOGLE_PUBLISHER, type VertexPublisher, ANTHROPIC_PUBLISHER } from './vertex-publisher.js';
 import {
@@ -216,7 +217,12 @@ export class VertexAdapter implements Upstream {
     }
   }
 
-  private async post(url: URL, body: object, call: ProbeCall, maxBytes: number): Promise<Buffer> {
+  private async post(
+    url: URL,
+    body: object,
+    call: ProbeCall,
+    maxBytes: number,
+  ): Promise<MediaAnswer> {
     const access = await accessWithin(this.tokens, call);
     try {
       const response = await this.transport.call({
@@ -228,7 +234,8 @@ export class VertexAdapter implements Upstream {
         signal: call.signal,
       });
       if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
-      return await response.readAll(Math.min(maxBytes, MAX_MEDIA_BYTES));
+      const limit = Math.min(maxBytes, MAX_MEDIA_BYTES);
+      return await MediaAnswer.read(response, 'an answer about media', limit);
     } catch (error) {
       throw redactKey(error, access.token);
     }

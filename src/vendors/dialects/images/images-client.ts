@@ -12,12 +12,13 @@ import type { MediaFetcher } from '../../transport/media-fetcher.js';
 import { UpstreamError, unsupported, unreadable } from '../../upstream-error.js';
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { multipartBody, type MultipartBody } from '../multipart-body.js';
-import { fileOfBase64, fileOfBytes, MAX_IMAGE_BYTES } from '../media/media-file.js';
+import { MediaAnswer } from '../media/media-answer.js';
+import { fileOfBytes, MAX_IMAGE_BYTES } from '../media/media-file.js';
 import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { vendorFields, classifyMediaError } from '../media/media-fields.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { parseAnswerObject, readTokenCount, listOf, objectOf } from '../answer-json.js';
+import { readTokenCount, listOf, objectOf } from '../answer-json.js';
 
 /**
  * Fields that have no place on shared capacity: files in the vendor account, pictures to start from,
@@ -40,6 +41,7 @@ const FORMATS: ReadonlySet<unknown> = new Set(['png', 'jpeg', 'webp']);
 
 /** Ten pictures of 4K in base64. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+const ANSWER = 'an answer with pictures';
 
 /** A server that makes pictures in OpenAI's dialect. */
 interface ImagesServer {
@@ -78,10 +80,10 @@ export class ImagesClient {
         signal,
       });
       if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
-      const answer = await response.readAll(MAX_ANSWER_BYTES);
+      const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES);
       const { images, usage } = readImagesAnswer(answer, request.count);
       const files: MediaFile[] = [];
-      for (const image of images) files.push(await this.fileOf(image, call));
+      for (const image of images) files.push(await this.fileOf(image, answer, call));
       return { state: 'done', files, usage };
     } catch (error) {
       throw redactKey(error, this.server.apiKey);
@@ -114,11 +116,11 @@ export class ImagesClient {
         signal,
       });
       if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
-      const bytes = await response.readAll(MAX_ANSWER_BYTES);
-      const { images, usage, tokens } = readImagesAnswer(bytes, request.count);
+      const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES);
+      const { images, usage, tokens } = readImagesAnswer(answer, request.count);
       const made: string[] = [];
       for (const image of images) {
-        const { bytes: pieces } = await this.fileOf(image, call);
+        const { bytes: pieces } = await this.fileOf(image, answer, call);
         made.push((await buffer(pieces)).toString('base64'));
       }
       yield { type: 'usage', usage };
@@ -128,8 +130,12 @@ export class ImagesClient {
     }
   }
 
-  private async fileOf(image: GivenImage, call: WorkCall<ImageRequest>): Promise<MediaFile> {
-    if ('base64' in image) return fileOfBase64(image.base64, undefined, MAX_IMAGE_BYTES);
+  private async fileOf(
+    image: GivenImage,
+    answer: MediaAnswer,
+    call: WorkCall<ImageRequest>,
+  ): Promise<MediaFile> {
+    if ('base64' in image) return answer.fileOf(image.base64, undefined, MAX_IMAGE_BYTES);
     const url = URL.canParse(image.url) ? new URL(image.url) : undefined;
     // A server of the operator's own may give addresses of itself, whatever network it stands in.
     if (url?.origin === this.server.imagesUrl(call.upstreamModel).origin) {
@@ -239,20 +245,21 @@ interface ImagesAnswer {
  * @param count how many were asked for
  * @throws UpstreamError `unreadable`
  */
-function readImagesAnswer(bytes: Buffer, count: number): ImagesAnswer {
-  const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer with pictures');
-  const images = listOf(answer.data).slice(0, count).map(readImage);
+function readImagesAnswer(answer: MediaAnswer, count: number): ImagesAnswer {
+  const { data, usage } = answer.json;
+  const images = listOf(data)
+    .slice(0, count)
+    .map((item) => readImage(item, answer));
   if (images.length === 0) throw unreadable('an answer without pictures');
-  const tokens = isJsonObject(answer.usage) ? answer.usage : undefined;
+  const tokens = isJsonObject(usage) ? usage : undefined;
   return { images, usage: { ...readTokens(tokens), imageCount: images.length }, tokens };
 }
 
-function readImage(item: unknown): GivenImage {
+function readImage(item: unknown, answer: MediaAnswer): GivenImage {
   const { b64_json: base64, url } = objectOf(item);
   if (typeof base64 === 'string' && base64 !== '') return { base64 };
   if (typeof url !== 'string' || url === '') throw unreadable('a picture without its bytes');
-  const inline = /^data:[^,]{0,100};base64,/.exec(url)?.[0];
-  return inline === undefined ? { url } : { base64: url.slice(inline.length) };
+  return answer.isFile(url) ? { base64: url } : { url };
 }
 
 /** Text and image tokens together, for catalogues that price a picture by its tokens. */

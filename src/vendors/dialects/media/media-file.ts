@@ -85,26 +85,6 @@ const SIGNATURES: readonly [contentType: string, offset: number, bytes: string][
   ['video/webm', 0, '\x1a\x45\xdf\xa3'],
 ];
 
-const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
-
-/**
- * A file that a vendor spelled out in base64.
- *
- * @param contentType as the vendor names it; undefined: its first bytes tell
- * @throws UpstreamError `unreadable` for what is no base64, an empty file, one that is too large, and
- * one that nobody can name
- */
-export function fileOfBase64(
-  text: unknown,
-  contentType: string | undefined,
-  maxBytes: number,
-): MediaFile {
-  if (typeof text !== 'string' || !BASE64.test(text)) throw unreadable('a file that is no base64');
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.length > maxBytes) throw unreadable(`a file of more than ${maxBytes} bytes`);
-  return fileOfBytes(bytes, contentType);
-}
-
 /** @throws UpstreamError `unreadable` for a file that nobody can name */
 export function fileOfBytes(bytes: Buffer, contentType: string | undefined): MediaFile {
   const type = contentType ?? sniffContentType(bytes);
