@@ -163,6 +163,10 @@ describe('Fish Audio', () => {
   it.each<[string, Script]>([
     ['nothing', reply(200, { 'content-type': 'audio/mpeg' }, Buffer.alloc(0))],
     ['a page', reply(200, { 'content-type': 'text/html' }, Buffer.from('<html>'))],
+    [
+      'what is compressed',
+      reply(200, { 'content-type': 'audio/mpeg', 'content-encoding': 'gzip' }, AUDIO),
+    ],
   ])('does not take %s for speech', async (_what, script) => {
     server.script = script;
     await expect(speak()).rejects.toMatchObject({ failure: 'unreadable' });

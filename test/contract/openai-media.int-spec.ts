@@ -311,12 +311,17 @@ describe('media of OpenAI', () => {
     });
 
     it.each([
-      ['a page', 'text/html', Buffer.from('<html>')],
-      ['nothing', 'video/mp4', Buffer.alloc(0)],
-    ])('that turn out to be %s cannot be read', async (_what, type, bytes) => {
+      ['a page', { 'content-type': 'text/html' }, Buffer.from('<html>')],
+      ['nothing', { 'content-type': 'video/mp4' }, Buffer.alloc(0)],
+      [
+        'compressed',
+        { 'content-type': 'video/mp4', 'content-encoding': 'br' },
+        Buffer.from('a film'),
+      ],
+    ])('that turn out to be %s cannot be read', async (_what, headers, bytes) => {
       server.script = (call, response) => {
         const isFile = call.path.endsWith('/content');
-        response.writeHead(200, { 'content-type': isFile ? type : 'application/json' });
+        response.writeHead(200, isFile ? headers : { 'content-type': 'application/json' });
         response.end(isFile ? bytes : JSON.stringify({ ...VIDEO, status: 'completed' }));
       };
       const reading = ask().then((progress) => readBytes(assertDone(progress).files[0]!.bytes));

@@ -683,6 +683,15 @@ describe('audio', () => {
         'content-type': 'multipart/form-data; boundary=b',
       });
       expect(torn.status).toBe(400);
+      const ofOtherCharset = await gateway.fetch('/v1/audio/transcriptions', {
+        method: 'POST',
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+        body: '--b\r\ncontent-disposition: form-data; name="model"\r\ncontent-type: text/plain; charset=foo\r\n\r\nx\r\n--b--\r\n',
+      });
+      expect(ofOtherCharset.status).toBe(400);
+      expect(await ofOtherCharset.json()).toMatchObject({
+        error: { param: 'model', message: expect.stringContaining('charset') },
+      });
       expect(await uploadsLeft()).toEqual([]);
     });
 
