@@ -31,6 +31,9 @@ import {
 } from '../features/messages/messages-error-body.js';
 import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
 
+/** Of a path that something may be meant by. */
+const MAX_STEPS = 12;
+
 /** Which methods a path takes, so that a wrong method is told apart from an unknown path. */
 export class RouteTable {
   private layers: RouterLayer[] = [];
@@ -52,6 +55,18 @@ export class RouteTable {
     // Whatever can be read can be asked for its head.
     if (methods.includes('get')) methods.push('head');
     return [...new Set(methods.map((method) => method.toUpperCase()))].sort();
+  }
+
+  /**
+   * What was meant where a client's base URL has too much or too little: `/v1/chat/completions` by
+   * `/chat/completions`, `/v1/v1/chat/completions` and `/v1//chat/completions`.
+   */
+  meantBy(method: string, path: string): string | undefined {
+    const steps = path.split('/').filter((step) => step !== '');
+    if (steps.length > MAX_STEPS) return undefined;
+    return steps
+      .map((_, index) => `/v1/${steps.slice(index).join('/')}`)
+      .find((candidate) => this.methodsOf(candidate).includes(method));
   }
 }
 
@@ -113,7 +128,11 @@ export class GatewayErrorFilter implements ExceptionFilter {
     const allowed = this.routes.methodsOf(path);
     const shownPath = hideKeys(path).slice(0, 200);
     if (allowed.length === 0) {
-      return new NotFoundError('path', `There is no ${method} ${shownPath} here; see /docs.`);
+      const meant = this.routes.meantBy(method, path);
+      const help = meant
+        ? `, but ${hideKeys(meant)}: see what base URL the client has`
+        : '; see /docs';
+      return new NotFoundError('path', `There is no ${method} ${shownPath} here${help}.`);
     }
     return new GatewayError({
       status: 405,

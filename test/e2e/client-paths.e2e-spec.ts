@@ -273,6 +273,33 @@ describe('models for clients of the messages dialect', () => {
   });
 });
 
+describe('a client with a wrong base URL', () => {
+  it.each([
+    ['/chat/completions', '/v1/chat/completions'],
+    ['/v1//chat/completions', '/v1/chat/completions'],
+    ['/v1/v1/responses', '/v1/responses'],
+    ['/v1/chat/completions/chat/completions', '/v1/chat/completions'],
+    ['/anthropic/v1/messages', '/v1/anthropic/v1/messages'],
+    ['/v1/anthropic/v1/v1/messages', '/v1/messages'],
+  ])('hears at %s of %s', async (path, meant) => {
+    const response = await gateway.post(path, { model: 'sandbox/echo', messages: HELLO });
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect([response.status, error.message]).toEqual([
+      404,
+      `There is no POST ${path} here, but ${meant}: see what base URL the client has.`,
+    ]);
+  });
+
+  it('hears of nothing that is not there either', async () => {
+    for (const path of ['/v1/files', `/v1${'/v1'.repeat(99)}/responses`]) {
+      const { error } = (await (await gateway.post(path, {})).json()) as {
+        error: { message: string };
+      };
+      expect(error.message).toMatch(/see \/docs\.$/);
+    }
+  });
+});
+
 describe('HEAD', () => {
   it.each(['/', '/healthz', '/readyz', '/v1/models', '/v1/models/sandbox/echo', '/metrics'])(
     'answers on %s as GET does, without a body',
