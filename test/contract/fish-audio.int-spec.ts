@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { TranscriptionRequest } from '../../src/canonical/work-request.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
-import type { WorkEvent } from '../../src/canonical/canonical-event.js';
 import { FishAudioAdapter } from '../../src/vendors/fish-audio/fish-audio.adapter.js';
 import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
-import { mediaCall, speechRequest } from '../support/media-requests.js';
+import { mediaCall, readEvents, speechRequest } from '../support/media-requests.js';
 import { within } from '../support/within.js';
 import { reply, startScriptedServer, type Script, type ScriptedServer } from './scripted-server.js';
 
@@ -77,20 +76,15 @@ describe('Fish Audio', () => {
     timestampGranularities: [],
     ...fields,
   });
-  const collect = async <Output>(events: AsyncIterable<WorkEvent<Output>>) => {
-    const collected: WorkEvent<Output>[] = [];
-    for await (const event of events) collected.push(event);
-    return collected;
-  };
   const speak = async (fields: Record<string, unknown> = {}): Promise<Buffer> => {
     const call = mediaCall(speechRequest('Hello there.', fields), 's1');
-    const events = await collect(adapter.speak(call).events);
+    const events = await readEvents(adapter.speak(call).events);
     return Buffer.concat(
       events.flatMap((event) => (event.type === 'output' ? [event.output.bytes] : [])),
     );
   };
   const transcribe = (fields: Partial<TranscriptionRequest> = {}) =>
-    collect(adapter.transcribe(mediaCall(transcription(fields), 'transcribe-1')).events);
+    readEvents(adapter.transcribe(mediaCall(transcription(fields), 'transcribe-1')).events);
   const json = (status: number, body: unknown, headers: Record<string, string> = {}): Script => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return reply(status, { 'content-type': 'application/json', ...headers }, Buffer.from(text));

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { SpeechRequest, TranscriptionRequest } from '../../src/canonical/work-request.js';
-import type { WorkEvent } from '../../src/canonical/canonical-event.js';
 import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
 import { MediaFetcher } from '../../src/vendors/transport/media-fetcher.js';
 import type { Upstream } from '../../src/vendors/upstream.js';
@@ -14,7 +13,7 @@ import {
   SPOKEN,
   type FakeSpeechVendor,
 } from '../support/fake-speech-vendors.js';
-import { mediaCall, speechRequest } from '../support/media-requests.js';
+import { mediaCall, readEvents, speechRequest } from '../support/media-requests.js';
 import { silentWave } from '../support/spoken-audio.js';
 import { within } from '../support/within.js';
 import { reply, startScriptedServer, type ScriptedServer } from './scripted-server.js';
@@ -134,15 +133,10 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     await rm(folder, { recursive: true });
   });
 
-  const collect = async <Output>(events: AsyncIterable<WorkEvent<Output>>) => {
-    const collected: WorkEvent<Output>[] = [];
-    for await (const event of events) collected.push(event);
-    return collected;
-  };
   const speechWork = (fields: Partial<SpeechRequest> = {}, text = 'Hello there.') =>
     adapter.speak!(mediaCall({ ...speechRequest(text), ...fields }, voice.speaks));
   const speak = async (fields: Partial<SpeechRequest> = {}, text?: string): Promise<Buffer> => {
-    const events = await collect(speechWork(fields, text).events);
+    const events = await readEvents(speechWork(fields, text).events);
     return Buffer.concat(
       events.flatMap((event) => (event.type === 'output' ? [event.output.bytes] : [])),
     );
@@ -173,7 +167,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
       ),
     );
   const transcript = async (fields: Partial<TranscriptionRequest> = {}): Promise<string> => {
-    const [event] = await collect(hear(fields).events);
+    const [event] = await readEvents(hear(fields).events);
     if (event?.type !== 'output') throw new Error('no output');
     return event.output.bytes.toString();
   };
@@ -236,7 +230,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
   });
 
   it('says how long the audio was, by its own count', async () => {
-    const events = await collect(hear().events);
+    const events = await readEvents(hear().events);
     expect(events.map(({ type }) => type)).toEqual(['output', 'usage']);
     expect(events[1]).toMatchObject({ usage: { audioMs: LENGTH_MS, inputTokens: 0 } });
   });
@@ -285,12 +279,12 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     silent.heard = [];
     server.script = silent.script;
     expect(await transcript({ format: 'srt' })).toBe('');
-    const events = await collect(hear().events);
+    const events = await readEvents(hear().events);
     expect(events.at(-1)).toMatchObject({ usage: { audioMs: LENGTH_MS } });
   });
 
   it('translates nothing, and is not asked to', async () => {
-    await expect(collect(hear({ task: 'translate' }).events)).rejects.toMatchObject({
+    await expect(readEvents(hear({ task: 'translate' }).events)).rejects.toMatchObject({
       failure: 'unsupported',
     });
     expect(server.calls).toHaveLength(0);
@@ -306,7 +300,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
   it.each(failures)('fails with %d %j', async (status, body, expected) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     server.script = reply(status, { 'content-type': 'application/json' }, Buffer.from(text));
-    for (const working of [speak(), collect(hear().events)]) {
+    for (const working of [speak(), readEvents(hear().events)]) {
       await expect(working).rejects.toMatchObject({ status, ...expected });
       await expect(working).rejects.not.toThrow(KEY);
     }
@@ -374,7 +368,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
     it('hears several languages only as the model that has a price for it', async () => {
       await expect(transcript({ language: 'multi' })).rejects.toMatchObject({ param: 'language' });
       expect(server.calls).toHaveLength(0);
-      await collect(hear({ language: 'de' }, 'nova-3:multi').events);
+      await readEvents(hear({ language: 'de' }, 'nova-3:multi').events);
       expect(server.calls[0]!.path).toBe(
         '/v1/listen?model=nova-3&smart_format=true&language=multi',
       );

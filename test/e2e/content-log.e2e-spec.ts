@@ -5,6 +5,7 @@ import type { RequestContentDto } from '../../src/features/customer/logs/request
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { jobIn } from '../support/job-client.js';
+import { idOf } from '../support/logged-request.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { form, wave } from '../support/uploads.js';
@@ -41,12 +42,6 @@ const chat = (content: unknown, fields: object = {}) => ({
   messages: [{ role: 'user', content }],
   ...fields,
 });
-
-async function idOf(answer: Promise<Response>): Promise<string> {
-  const response = await answer;
-  await response.arrayBuffer();
-  return response.headers.get('x-request-id')!;
-}
 
 function asOwner(method: string, path: string, body?: object): Promise<Response> {
   return gateway.fetch(path, {

@@ -5,7 +5,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { expectError, partsOf, requestIdOf, type AnswerParts } from '../support/error-answers.js';
 import { CHAT } from '../support/paths.js';
 import { RawConnection, requestHead } from '../support/raw-connection.js';
-import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
+import { awaitRoomInThisMinute, keyWithLimit } from '../support/room-in-minute.js';
 
 const USER = { role: 'user', content: 'Hello' };
 const FAULT = 'sandbox/fault-500';
@@ -52,15 +52,8 @@ describe('the frame of every answer', () => {
     expect(answer.header('x-content-type-options')).toBe('nosniff');
   }
 
-  async function keyWithLimit(limit: number): Promise<Record<string, string>> {
-    const body = { name: 'limited', rate_limit_per_minute: limit };
-    const answer = await gateway.post('/v1/customer/api-keys', body);
-    const { key } = (await answer.json()) as { key: string };
-    return { authorization: `Bearer ${key}` };
-  }
-
   async function exhaustedKey(): Promise<Record<string, string>> {
-    const headers = await keyWithLimit(1);
+    const headers = await keyWithLimit(gateway, 1);
     await awaitRoomInThisMinute();
     await (await chat({}, headers)).text();
     return headers;
@@ -223,7 +216,7 @@ describe('the frame of every answer', () => {
       ['limit', 'remaining', 'reset'].map((name) => header(`x-ratelimit-${name}`));
 
     it('are on every inference answer after the key check, counting down', async () => {
-      const headers = await keyWithLimit(10);
+      const headers = await keyWithLimit(gateway, 10);
       await awaitRoomInThisMinute();
       const sends: [number, () => Promise<Response>][] = [
         [200, () => chat({}, headers)],

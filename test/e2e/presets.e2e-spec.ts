@@ -4,7 +4,7 @@ import type { Preset } from '../../src/vendors/presets/preset.js';
 import { presetCatalogues } from '../../src/vendors/presets/load-presets.js';
 import { CHAT_FIELDS } from '../../src/vendors/dialects/known-fields.js';
 import type { JsonObject } from '../../src/platform/http/json-body.js';
-import { allCallers, DIALECTS } from '../contract/callers/all-callers.js';
+import { allCallers, DIALECTS, schemaFields } from '../contract/callers/all-callers.js';
 import type { DialectCaller } from '../contract/callers/dialect-caller.js';
 import { LAST_WORD, TWO_CALLS } from '../contract/contract-conversation.js';
 import { ContractReport } from '../contract/contract-report.js';
@@ -34,18 +34,7 @@ const SCHEMA = {
   additionalProperties: false,
 };
 const PLACE: ScriptedAnswer = { ...HELLO, text: '{"city":"Zürich"}' };
-const FORMATS: Record<DialectCaller['name'], object> = {
-  chat: {
-    response_format: {
-      type: 'json_schema',
-      json_schema: { name: 'place', strict: true, schema: SCHEMA },
-    },
-  },
-  messages: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
-  responses: {
-    text: { format: { type: 'json_schema', name: 'place', strict: true, schema: SCHEMA } },
-  },
-};
+const FORMATS = schemaFields(SCHEMA);
 
 /** The fields of a body that each vendor has beside those that `CHAT_FIELDS` says of all. */
 const OWN_FIELDS: Record<string, string[]> = {

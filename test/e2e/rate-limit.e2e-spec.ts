@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { awaitRoomInThisMinute } from '../support/room-in-minute.js';
+import { awaitRoomInThisMinute, keyWithLimit } from '../support/room-in-minute.js';
 
 describe('the limit of requests per minute', () => {
   let gateway: BootedGateway;
@@ -14,7 +14,7 @@ describe('the limit of requests per minute', () => {
   });
 
   it('is told with every answer after the key check, and refuses what exceeds it', async () => {
-    const headers = await keyWithLimit(2);
+    const headers = await keyWithLimit(gateway, 2);
     await awaitRoomInThisMinute();
     const resetAt = String((Math.floor(Date.now() / 60_000) + 1) * 60);
 
@@ -39,7 +39,7 @@ describe('the limit of requests per minute', () => {
   });
 
   it('counts neither catalogue nor customer calls, which do not tell it', async () => {
-    const headers = await keyWithLimit(1);
+    const headers = await keyWithLimit(gateway, 1);
     for (const path of ['/v1/models', '/v1/customer/api-keys']) {
       const answer = await gateway.fetch(path, { headers });
       expect([answer.status, limitsOf(answer)]).toEqual([200, [null, null, null]]);
@@ -59,13 +59,6 @@ describe('the limit of requests per minute', () => {
       error: { type: 'permission_error', param: 'authorization' },
     });
   });
-
-  async function keyWithLimit(limit: number): Promise<Record<string, string>> {
-    const body = { name: 'limited', rate_limit_per_minute: limit };
-    const answer = await gateway.post('/v1/customer/api-keys', body);
-    const { key } = (await answer.json()) as { key: string };
-    return { authorization: `Bearer ${key}` };
-  }
 
   function ask(headers: Record<string, string>, model: string): Promise<Response> {
     const messages = [{ role: 'user', content: 'Hello' }];

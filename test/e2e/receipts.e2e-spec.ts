@@ -12,6 +12,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { runOperatorCommand } from '../support/operator-command.js';
 import { writeOperatorFiles, type OperatorFiles } from '../support/operator-files.js';
 import { insertRequestLogRow } from '../support/request-log-rows.js';
+import { idOf } from '../support/logged-request.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 import { form, wave } from '../support/uploads.js';
@@ -50,13 +51,6 @@ afterAll(async () => {
   await testDatabase.drop();
   await rm(folder, { recursive: true });
 });
-
-/** The request id of an answer that has been read to its end. */
-async function idOf(answer: Promise<Response>): Promise<string> {
-  const response = await answer;
-  await response.arrayBuffer();
-  return response.headers.get('x-request-id')!;
-}
 
 async function receiptOf(requestId: string, by = gateway): Promise<SignedReceiptDto> {
   const path = `${RECEIPTS}/${requestId}`;

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { errorAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
-import { respond } from '../support/fake-responses.js';
+import { holdBack, respond } from '../support/fake-responses.js';
 import { findLedgerFaults, readLedger } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
 import { responseResource } from '../support/response-resource.js';
@@ -17,7 +17,6 @@ describe('a response in the background', () => {
   let fake: FakeOpenAi;
   let gateway: BootedGateway;
   let client: OpenAI;
-  let letGo: () => void;
 
   beforeAll(async () => {
     fake = await startFakeOpenAi();
@@ -39,15 +38,6 @@ describe('a response in the background', () => {
     await fake.close();
   });
 
-  /** Has the vendor wait with its answer until `letGo` is called. */
-  const holdBack = (): void => {
-    const gate = new Promise<void>((resolve) => (letGo = resolve));
-    fake.answer = async (call, response) => {
-      await gate;
-      await respond()(call, response);
-    };
-  };
-
   const create = (fields: object = {}) =>
     client.responses
       .create({ model: MODEL, input: 'Hi', background: true, ...fields, stream: false })
@@ -63,7 +53,7 @@ describe('a response in the background', () => {
   };
 
   it('is answered at once, made later, and charged once', async () => {
-    holdBack();
+    const letGo = holdBack(fake);
     const { data, response } = await create({ metadata: { k: 'v' } });
     expect(responseResource.parse(data)).toMatchObject({
       status: 'queued',
@@ -128,7 +118,7 @@ describe('a response in the background', () => {
   });
 
   it('is cancelled at its vendor, charged for what was made, and stays cancelled', async () => {
-    holdBack();
+    const letGo = holdBack(fake);
     const { data, response } = await create();
     await until(() => fake.calls.length === 1);
     const cancelled = await client.responses.cancel(data.id);
@@ -152,7 +142,7 @@ describe('a response in the background', () => {
   });
 
   it('counts among the open jobs of its tenant', async () => {
-    holdBack();
+    const letGo = holdBack(fake);
     const open = [await create(), await create()];
     const refused = await gateway.post('/v1/responses', {
       model: MODEL,
@@ -168,7 +158,7 @@ describe('a response in the background', () => {
   });
 
   it('is begun anew, and charged once, when its worker has died', async () => {
-    holdBack();
+    const letGo = holdBack(fake);
     const { data } = await create();
     await until(() => fake.calls.length === 1);
     // As if another process had taken it in hand and died since.

@@ -7,7 +7,7 @@ import { ResponsesWS } from 'openai/resources/responses/ws';
 import { WebSocket } from 'ws';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
-import { respond } from '../support/fake-responses.js';
+import { holdBack, respond } from '../support/fake-responses.js';
 import { findLedgerFaults, readLedger } from '../support/ledger-invariants.js';
 import { until } from '../support/until.js';
 
@@ -58,7 +58,6 @@ class Caller {
 describe('wss /v1/responses', () => {
   let fake: FakeOpenAi;
   let gateway: BootedGateway;
-  let letGo: () => void;
 
   beforeAll(async () => {
     fake = await startFakeOpenAi();
@@ -80,13 +79,6 @@ describe('wss /v1/responses', () => {
     await fake.close();
   });
 
-  const holdBack = (): void => {
-    const gate = new Promise<void>((resolve) => (letGo = resolve));
-    fake.answer = async (call, response) => {
-      await gate;
-      await respond()(call, response);
-    };
-  };
   const makeKey = async (fields: object = {}): Promise<{ id: string; key: string }> => {
     const made = await gateway.fetch('/v1/customer/api-keys', {
       method: 'POST',
@@ -244,7 +236,7 @@ describe('wss /v1/responses', () => {
   });
 
   it('gives one answer at a time', async () => {
-    holdBack();
+    const letGo = holdBack(fake);
     const caller = await Caller.open(gateway.url, gateway.apiKey);
     caller.send({ model: MODEL, input: 'x' });
     await until(() => fake.calls.length === 1);
@@ -258,7 +250,7 @@ describe('wss /v1/responses', () => {
   });
 
   it('closes the vendor’s connection when its caller leaves, and charges for that', async () => {
-    holdBack();
+    const letGo = holdBack(fake);
     const caller = await Caller.open(gateway.url, gateway.apiKey);
     caller.send({ model: MODEL, input: 'x' });
     await until(() => fake.calls.length === 1);
@@ -285,7 +277,7 @@ describe('wss /v1/responses', () => {
     const callers = await Promise.all(
       [1, 2, 3].map(() => Caller.open(gateway.url, gateway.apiKey)),
     );
-    holdBack();
+    const letGo = holdBack(fake);
     callers[0]!.send({ model: MODEL, input: 'x' });
     await until(() => fake.calls.length === 1);
     const refused = await callers[1]!.answer({ model: ECHO, input: 'y' });
@@ -380,7 +372,7 @@ describe('wss /v1/responses', () => {
   });
 
   it('lets an answer end when the service stops, and closes what is idle', async () => {
-    holdBack();
+    const letGo = holdBack(fake);
     const [busy, idle] = await Promise.all([
       Caller.open(gateway.url, gateway.apiKey),
       Caller.open(gateway.url, gateway.apiKey),

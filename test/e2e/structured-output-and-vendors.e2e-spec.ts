@@ -1,9 +1,15 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { describe, expect, it } from '@jest/globals';
-import { allCallers, DIALECTS } from '../contract/callers/all-callers.js';
+import OpenAI from 'openai';
+import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
+import * as z from 'zod';
+import { allCallers, DIALECTS, schemaFields } from '../contract/callers/all-callers.js';
 import type { DialectCaller } from '../contract/callers/dialect-caller.js';
 import type { ScriptedAnswer } from '../contract/contract-vendor.js';
 import { startFleet } from '../contract/fleet-of-suite.js';
-import { FLEET_NAMES, type VendorFleet } from '../contract/vendor-fleet.js';
+import { FLEET_NAMES, type FleetMember, type VendorFleet } from '../contract/vendor-fleet.js';
+import type { BootedGateway } from '../support/boot-gateway.js';
 import { loggedRequest } from '../support/logged-request.js';
 
 const SCHEMA = {
@@ -12,25 +18,63 @@ const SCHEMA = {
   required: ['city', 'inhabitants'],
   additionalProperties: false,
 };
-const VALUE = { city: 'Zürich', inhabitants: 443_000 };
-const USAGE = { input: 30, output: 12 };
+/** The same for the helpers of SDKs. */
+const Place = z.object({ city: z.string(), inhabitants: z.number() });
+type Place = z.infer<typeof Place>;
 
-/** How each dialect asks for an answer of this shape. */
-const FIELDS: Record<DialectCaller['name'], object> = {
-  chat: {
-    response_format: {
-      type: 'json_schema',
-      json_schema: { name: 'place', strict: true, schema: SCHEMA },
-    },
-  },
-  messages: { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
-  responses: {
-    text: { format: { type: 'json_schema', name: 'place', strict: true, schema: SCHEMA } },
-  },
-};
+const VALUE: Place = { city: 'Zürich', inhabitants: 443_000 };
+const USAGE = { input: 30, output: 12 };
+const QUESTION = 'Which city is it?';
+const FIELDS = schemaFields(SCHEMA);
 
 const COMBINATIONS = DIALECTS.flatMap((dialect) =>
   FLEET_NAMES.flatMap((vendor) => [false, true].map((stream) => ({ dialect, vendor, stream }))),
+);
+
+/** Asks by an SDK's own helper, and gives what it parsed. */
+type Parse = (model: string, stream: boolean) => Promise<Place | null | undefined>;
+
+const HELPERS: Record<string, (gateway: BootedGateway) => Parse> = {
+  'chat.completions.parse': (gateway) => {
+    const { completions } = openAiClient(gateway).chat;
+    return async (model, stream) => {
+      const messages = [{ role: 'user' as const, content: QUESTION }];
+      const params = { model, messages, response_format: zodResponseFormat(Place, 'place') };
+      const completion = stream
+        ? await completions.stream(params).finalChatCompletion()
+        : await completions.parse(params);
+      return completion.choices[0]!.message.parsed;
+    };
+  },
+  'responses.parse': (gateway) => {
+    const { responses } = openAiClient(gateway);
+    return async (model, stream) => {
+      const params = { model, input: QUESTION, text: { format: zodTextFormat(Place, 'place') } };
+      const response = stream
+        ? await responses.stream(params).finalResponse()
+        : await responses.parse(params);
+      return response.output_parsed;
+    };
+  },
+  'messages.parse': (gateway) => {
+    const { messages } = anthropicClient(gateway);
+    return async (model, stream) => {
+      const params = {
+        model,
+        max_tokens: 256,
+        messages: [{ role: 'user' as const, content: QUESTION }],
+        output_config: { format: zodOutputFormat(Place) },
+      };
+      const message = stream
+        ? await messages.stream(params).finalMessage()
+        : await messages.parse(params);
+      return message.parsed_output;
+    };
+  },
+};
+
+const PARSES = Object.keys(HELPERS).flatMap((helper) =>
+  FLEET_NAMES.flatMap((vendor) => [false, true].map((stream) => ({ helper, vendor, stream }))),
 );
 
 describe('an answer that has to follow a schema', () => {
@@ -47,22 +91,66 @@ describe('an answer that has to follow a schema', () => {
     async ({ dialect, vendor, stream }) => {
       const member = fleet.member(vendor);
       const caller = callers[dialect];
-      member.respond((spelling, call) => {
-        const answer = answerTo(spelling.readRequest(call).toolChoice);
-        return stream ? spelling.stream(answer) : spelling.whole(answer);
-      });
+      answerWithValue(member, stream);
       const answer = await caller.ask(member.model, stream, FIELDS[dialect]);
       expect(JSON.parse(answer.text)).toEqual(VALUE);
       expect(answer).toMatchObject({ toolCalls: [], end: caller.ends.stop });
       expect(answer.headers.get('x-gateway-dropped-params')).toBeNull();
       // Wherever the vendor wants the schema, it is whole.
-      const sent = String(member.server.calls[0]!.body);
-      expect(findSchema(JSON.parse(sent))).toBe(true);
+      const { properties } = findSchema(member.lastBody())!;
+      expect(Object.keys(properties)).toEqual(['city', 'inhabitants']);
       const row = await loggedRequest(fleet.gateway.database, caller.lastRequestId());
       expect(row).toMatchObject({ finish_reason: 'stop', completion_tokens: USAGE.output });
     },
   );
+
+  it.each(PARSES)(
+    'is a value of the schema to $helper, from $vendor (stream: $stream)',
+    async ({ helper, vendor, stream }) => {
+      const member = fleet.member(vendor);
+      answerWithValue(member, stream);
+      const parse = HELPERS[helper]!(fleet.gateway);
+      expect(await parse(member.model, stream)).toEqual(VALUE);
+      // The one call carried the question, and the schema that the helper made.
+      expect(member.server.calls).toHaveLength(1);
+      expect(member.lastRequest()).toMatchObject({
+        turns: [{ role: 'user', text: QUESTION }],
+        stream,
+      });
+      expect(findSchema(member.lastBody())).toMatchObject({
+        type: expect.stringMatching(/^object$/i) as unknown,
+        properties: {
+          city: { type: expect.stringMatching(/^string$/i) as unknown },
+          inhabitants: { type: expect.stringMatching(/^number$/i) as unknown },
+        },
+        required: ['city', 'inhabitants'],
+      });
+    },
+  );
+
+  it.each(Object.keys(HELPERS))('is refused by %s where it has another shape', async (helper) => {
+    const member = fleet.member('anthropic');
+    member.answer({ text: '{"city":"Zürich"}', finish: 'stop', usage: USAGE });
+    const parse = HELPERS[helper]!(fleet.gateway);
+    await expect(parse(member.model, false)).rejects.toThrow(/inhabitants/);
+  });
 });
+
+function answerWithValue(member: FleetMember, stream: boolean): void {
+  member.respond((spelling, call) => {
+    const answer = answerTo(spelling.readRequest(call).toolChoice);
+    return stream ? spelling.stream(answer) : spelling.whole(answer);
+  });
+}
+
+function openAiClient({ url, apiKey }: BootedGateway): OpenAI {
+  return new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
+}
+
+function anthropicClient({ url, apiKey }: BootedGateway): Anthropic {
+  const baseURL = `${url}/v1/anthropic`;
+  return new Anthropic({ baseURL, apiKey, authToken: null, maxRetries: 0 });
+}
 
 /** Where a vendor knows no schemas, the gateway demands a tool of that shape instead. */
 function answerTo(toolChoice: unknown): ScriptedAnswer {
@@ -73,11 +161,17 @@ function answerTo(toolChoice: unknown): ScriptedAnswer {
   return { toolCalls, finish: 'tool_calls', usage: USAGE };
 }
 
-/** Whether the schema's properties stand somewhere in a value, be it in a text of JSON. */
-function findSchema(value: unknown): boolean {
-  if (typeof value === 'string' && value.startsWith('{')) return findSchema(JSON.parse(value));
-  if (typeof value !== 'object' || value === null) return false;
+/** The schema of the place, wherever in a body it stands, be it in a text of JSON. */
+function findSchema(value: unknown): { properties: object } | undefined {
+  if (typeof value === 'string') {
+    return value.startsWith('{') ? findSchema(JSON.parse(value)) : undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
   const { properties } = value as { properties?: object };
-  if (properties && Object.keys(properties).join() === 'city,inhabitants') return true;
-  return Object.values(value).some(findSchema);
+  if (properties && 'inhabitants' in properties) return { ...value, properties };
+  for (const member of Object.values(value)) {
+    const found = findSchema(member);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

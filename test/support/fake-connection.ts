@@ -83,3 +83,10 @@ export class FakeConnection implements Dispatcher.DispatchController {
     return this;
   }
 }
+
+/** The chunks as text, to the end. */
+export async function readText(response: UpstreamResponse): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

@@ -1,6 +1,6 @@
 import type http from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { sendJson, type FakeAnswer, type RecordedCall } from './fake-openai.js';
+import { sendJson, type FakeAnswer, type FakeOpenAi, type RecordedCall } from './fake-openai.js';
 
 type Json = Record<string, unknown>;
 
@@ -114,4 +114,15 @@ function responseOf({ body }: RecordedCall, options: FakeResponse): Json {
     usage: options.usage === undefined ? RESPONSES_USAGE : options.usage,
     metadata: {},
   };
+}
+
+/** Has the vendor wait with its answers. @returns ends that */
+export function holdBack(fake: FakeOpenAi): () => void {
+  let letGo = (): void => undefined;
+  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  fake.answer = async (call, response) => {
+    await gate;
+    await respond()(call, response);
+  };
+  return letGo;
 }

@@ -60,3 +60,10 @@ export async function loggedRequest(
   }
   throw new Error(`no log row for ${id}`);
 }
+
+/** The request id of an answer that has been read to its end. */
+export async function idOf(answer: Promise<Response>): Promise<string> {
+  const response = await answer;
+  await response.arrayBuffer();
+  return response.headers.get('x-request-id')!;
+}

@@ -86,3 +86,9 @@ export async function readBytes(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
 export function readFiles({ files }: MediaDone): Promise<Buffer[]> {
   return Promise.all(files.map(({ bytes }) => readBytes(bytes)));
 }
+
+export async function readEvents<Event>(events: AsyncIterable<Event>): Promise<Event[]> {
+  const read: Event[] = [];
+  for await (const event of events) read.push(event);
+  return read;
+}

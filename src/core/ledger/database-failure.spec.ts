@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import { databaseError } from '../../../test/support/database-error.js';
 import { classifyFailure, provesRollback } from './database-failure.js';
-
-function databaseError(code: string): pg.DatabaseError {
-  const error = new pg.DatabaseError('a message that may quote a row', 0, 'error');
-  error.code = code;
-  return error;
-}
 
 describe('classifyFailure', () => {
   it.each([

@@ -1,15 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import { databaseError } from '../../../test/support/database-error.js';
 import { QueryFailedError } from 'typeorm';
 import { errorBody } from '../errors/error-response.js';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { gatewayErrorOf, noteConnectionError } from './database-outage.js';
-
-function databaseError(code: string): pg.DatabaseError {
-  const error = new pg.DatabaseError('a message that may quote a row', 0, 'error');
-  error.code = code;
-  return error;
-}
 
 describe('gatewayErrorOf', () => {
   it.each([

@@ -1,15 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { FakeConnection, LONG_LIMITS } from '../../../test/support/fake-connection.js';
+import { FakeConnection, LONG_LIMITS, readText } from '../../../test/support/fake-connection.js';
 import { CallAbortedError, UpstreamResponse } from './upstream-response.js';
 
 const KB = 1024;
-
-/** The chunks as text, to the end. */
-async function readText(response: UpstreamResponse): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
 
 describe(UpstreamResponse.name, () => {
   it('resolves with the head and gives the body as it arrives', async () => {

@@ -1,17 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { FakeConnection, LONG_LIMITS } from '../../../test/support/fake-connection.js';
+import { FakeConnection, LONG_LIMITS, readText } from '../../../test/support/fake-connection.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import { UpstreamResponse } from './upstream-response.js';
 
 const KB = 1024;
 const timedOut = expect.objectContaining({ failure: 'timeout' }) as unknown;
-
-/** The chunks as text, to the end. */
-async function readText(response: UpstreamResponse): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
 
 describe(UpstreamResponse.name, () => {
   describe('time limits', () => {

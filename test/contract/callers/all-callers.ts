@@ -16,3 +16,18 @@ export function allCallers(
     responses: responsesCaller(gateway),
   };
 }
+
+/** How each dialect asks for an answer that follows a schema. */
+export function schemaFields(schema: object): Record<DialectCaller['name'], object> {
+  const named = { type: 'json_schema', name: 'place', strict: true, schema };
+  return {
+    chat: {
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'place', strict: true, schema },
+      },
+    },
+    messages: { output_config: { format: { type: 'json_schema', schema } } },
+    responses: { text: { format: named } },
+  };
+}
