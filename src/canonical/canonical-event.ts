@@ -13,15 +13,19 @@ import type { BillableRoute } from './billable-route.js';
 export type CanonicalEvent =
   | RouteEvent
   | StartEvent
-  | TextEvent
-  | ReasoningEvent
-  | RefusalEvent
-  | ToolCallEvent
-  | ToolArgumentsEvent
+  | ContentEvent
   | FinishEvent
   | UsageEvent
   | RelayEvent
   | SettledEvent;
+
+/** A piece of what the model answers. */
+export type ContentEvent =
+  | TextEvent
+  | ReasoningEvent
+  | RefusalEvent
+  | ToolCallEvent
+  | ToolArgumentsEvent;
 
 /** Which route answers; the first event of every answer, emitted by routing. */
 export interface RouteEvent {

@@ -1,7 +1,7 @@
 import { webcrypto } from 'node:crypto';
 import { isTextRequest } from '../../canonical/work-request.js';
 import { traceInput } from '../tracing/input-messages.js';
-import { isTranscription, outputMessages, transcriptMessages } from '../tracing/output-messages.js';
+import { answerMessages } from '../tracing/output-messages.js';
 import type { MediaNote, RecordedTrace } from '../tracing/recorded-trace.js';
 import {
   TextBudget,
@@ -41,7 +41,7 @@ export interface ContentDraft {
 
 /** Takes from a finished request what is kept of it; nothing of it holds on to the request. */
 export function draftContent(trace: RecordedTrace): ContentDraft {
-  const { request, answer, streamed, endpoint, ending } = trace;
+  const { request, answer, endpoint, ending } = trace;
   const [input, output] = [new TextBudget(MAX_CHARACTERS), new TextBudget(MAX_CHARACTERS)];
   const unhashed: { note: BlobPart; base64: string }[] = [];
   let mediaBytes = 0;
@@ -49,9 +49,7 @@ export function draftContent(trace: RecordedTrace): ContentDraft {
     unhashed.push({ note, base64 });
     mediaBytes += base64.length;
   });
-  const answers = isTranscription(request)
-    ? transcriptMessages(request, answer.output, output)
-    : outputMessages(answer.content, streamed, output, answer.finishReasons);
+  const answers = answerMessages(trace, output);
   const uploads = isTextRequest(request) ? [] : uploadsOf(request);
   const content: RequestContent = {
     endpoint,

@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api';
 import { latestOf } from '../../canonical/billable-request.js';
 import { telemetryProvider } from '../../vendors/vendors.js';
 import { traceInput } from './input-messages.js';
-import { outputMessages, isTranscription, transcriptMessages } from './output-messages.js';
+import { answerMessages } from './output-messages.js';
 import type { RecordedTrace, TracedAttempt } from './recorded-trace.js';
 import { requestAttributes } from './request-attributes.js';
 import {
@@ -137,12 +137,11 @@ function usageAttributes({ ending: { usage, usageSource } }: RecordedTrace): Att
   return attributes;
 }
 
-function contentAttributes({ request, answer, streamed }: RecordedTrace): Attributes {
+function contentAttributes(trace: RecordedTrace): Attributes {
+  const { request, answer } = trace;
   const [input, output] = [new TextBudget(), new TextBudget()];
   const { instructions, messages: prompt } = traceInput(request, input);
-  const answers = isTranscription(request)
-    ? transcriptMessages(request, answer.output, output)
-    : outputMessages(answer.content, streamed, output, answer.finishReasons);
+  const answers = answerMessages(trace, output);
   const attributes: Attributes = {};
   let isCut = input.isSpent || output.isSpent || answer.isTruncated;
   for (const [name, content] of [

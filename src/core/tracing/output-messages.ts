@@ -1,4 +1,5 @@
 import type { CanonicalEvent, RelayEvent } from '../../canonical/canonical-event.js';
+import type { RecordedTrace } from './recorded-trace.js';
 import type { TextBudget, TraceMessage, TracePart } from './trace-message.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { ChatStreamDecoder } from '../../vendors/dialects/chat/chat-stream-decoder.js';
@@ -181,6 +182,16 @@ function text(value: unknown): string {
 /** Whether what comes of a request is a `Transcript`. */
 export function isTranscription(request: RoutableRequest): request is TranscriptionRequest {
   return !isTextRequest(request) && request.kind === 'transcription';
+}
+
+/** What a request was answered, as messages: what was heard in a recording, or what a model said. */
+export function answerMessages(
+  { request, answer, streamed }: Pick<RecordedTrace, 'request' | 'answer' | 'streamed'>,
+  budget: TextBudget,
+): TraceMessage[] {
+  return isTranscription(request)
+    ? transcriptMessages(request, answer.output, budget)
+    : outputMessages(answer.content, streamed, budget, answer.finishReasons);
 }
 
 /**

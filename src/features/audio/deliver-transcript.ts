@@ -9,7 +9,7 @@ import { GatewayError, ServiceStopsError } from '../../platform/errors/gateway-e
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { isStoppedByService } from '../../platform/http/server-drain.js';
-import { SseWriter } from '../../platform/http/sse-writer.js';
+import { SseWriter, sseOf } from '../../platform/http/sse-writer.js';
 
 const logger = new Logger('deliverAudio');
 
@@ -34,8 +34,8 @@ export async function deliverTranscript(
       else if (isEvent(output)) await writer.write(output.bytes);
       else {
         const { text, ...rest } = readWhole(output);
-        await writer.write(spell({ type: 'transcript.text.delta', delta: text }));
-        last = spell({ type: 'transcript.text.done', text, ...rest });
+        await writer.write(sseOf({ type: 'transcript.text.delta', delta: text }));
+        last = sseOf({ type: 'transcript.text.done', text, ...rest });
       }
     }
     await writer.write(last);
@@ -44,7 +44,7 @@ export async function deliverTranscript(
     if (!response.headersSent) throw error;
     const told = failureToTell(response, error);
     if (!told) return;
-    await writer.write(spell({ type: 'error', ...errorBody(told) }));
+    await writer.write(sseOf({ type: 'error', ...errorBody(told) }));
   } finally {
     writer.end();
   }
@@ -71,8 +71,4 @@ function readWhole({ contentType, bytes }: Transcript): { text: unknown; usage?:
   if (!isJsonObject(parsed) || parsed.text === undefined) return { text: spelled.trimEnd() };
   const { text, usage } = parsed;
   return { text, ...(usage !== undefined && { usage }) };
-}
-
-function spell(event: object): string {
-  return `data: ${JSON.stringify(event)}\n\n`;
 }

@@ -12,7 +12,7 @@ import { errorBody } from '../../platform/errors/error-response.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 import { drained } from '../../platform/http/drained.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
-import { SseWriter } from '../../platform/http/sse-writer.js';
+import { SseWriter, sseOf } from '../../platform/http/sse-writer.js';
 import { setRouteHeaders } from '../../core/answers/answer-headers.js';
 
 /** The bytes as they come. Audio has no place for an error: what breaks off is cut. */
@@ -72,10 +72,6 @@ class EventSink implements SpeechSink {
   private async send(event: object): Promise<void> {
     await this.writer.write(sseOf(event));
   }
-}
-
-function sseOf(event: object): string {
-  return `data: ${JSON.stringify(event)}\n\n`;
 }
 
 /** Text to speech, whose bytes are passed on as they come. What it costs begins in `parseSpeech`. */

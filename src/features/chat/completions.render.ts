@@ -4,6 +4,7 @@ import { errorBody } from '../../platform/errors/error-response.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 import type { StreamRenderer } from '../../core/answers/deliver.js';
 import { chatUsage, type ChatRenderOptions } from './chat.render.js';
+import { sseOf } from '../../platform/http/sse-writer.js';
 
 /** Spells an answer as chunks of a legacy completion, which know text and nothing else. */
 export class CompletionStreamRenderer implements StreamRenderer {
@@ -37,15 +38,15 @@ export class CompletionStreamRenderer implements StreamRenderer {
   }
 
   error(error: GatewayError): string {
-    return `data: ${JSON.stringify({
+    return sseOf({
       ...errorBody(error),
       ...headOf(this.options, this.model),
       choices: [choiceOf(0, '', 'error')],
-    })}\n\n`;
+    });
   }
 
   private chunk(members: object): string {
-    return `data: ${JSON.stringify({ ...headOf(this.options, this.model), ...members })}\n\n`;
+    return sseOf({ ...headOf(this.options, this.model), ...members });
   }
 }
 

@@ -2,8 +2,8 @@ import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { inputItemId } from './item-id.js';
 
-/** Which of the items are asked for. */
-export interface InputItemsPage {
+/** Which of an answer's or a conversation's items are asked for. */
+export interface ItemsPage {
   limit: number;
   order: 'asc' | 'desc';
   /** The id of the item before the first one wanted. */
@@ -43,7 +43,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
 export function listInputItems(
   responseId: string,
   input: readonly JsonObject[],
-  { limit, order, after }: InputItemsPage,
+  { limit, order, after }: ItemsPage,
 ): InputItemList {
   const items = withItemIds(responseId, input);
   if (order === 'desc') items.reverse();

@@ -1,6 +1,6 @@
 import type {
+  ContentEvent,
   ReasoningEvent,
-  RefusalEvent,
   TextEvent,
   ToolArgumentsEvent,
   ToolCallEvent,
@@ -30,13 +30,6 @@ import { toEncryptedContent } from './responses.vendor.js';
  * them as JSON, which is left undone where nobody streams.
  */
 export type EmitEvent = (type: string, fields: Record<string, unknown> | (() => string)) => void;
-
-export type ContentEvent =
-  | TextEvent
-  | ReasoningEvent
-  | RefusalEvent
-  | ToolCallEvent
-  | ToolArgumentsEvent;
 
 /** A message or a block of reasoning that is being written; tool calls stay open beside each other. */
 type OpenItem = { item: MessageItem | ReasoningItem; index: number };

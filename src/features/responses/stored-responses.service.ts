@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js'
 import type { RequestRoom } from '../../platform/http/request-room.js';
 import { BackgroundResponses } from './background/background-responses.service.js';
 import { itemsOfInput } from './complete-body.js';
-import { listInputItems, type InputItemList, type InputItemsPage } from './list-input-items.js';
+import { listInputItems, type InputItemList, type ItemsPage } from './list-input-items.js';
 import { isResponseId } from './item-id.js';
 import { outputText } from './response-object.js';
 import { StoredConversationsRepository } from './conversations/stored-conversations.repository.js';
@@ -119,7 +119,7 @@ export class StoredResponsesService {
   async listInputItems(
     caller: Caller,
     id: string,
-    page: InputItemsPage,
+    page: ItemsPage,
     room: RequestRoom,
   ): Promise<InputItemList> {
     if (!isResponseId(id)) throw notFound(id);

@@ -71,6 +71,11 @@ export class ChunkedBody {
   }
 }
 
+/** A server-sent event without a name. @param data JSON */
+export function sseOf(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}
+
 /** After so much silence a comment is sent, so that proxies on the way do not give up. */
 const SILENCE_MS = 15_000;
 

@@ -1,3 +1,4 @@
+import { countCodePoints } from '../../canonical/prompt-size.js';
 import { isJsonObject, MAX_DEPTH, type JsonObject } from '../../platform/http/json-body.js';
 import { measureJson } from '../../platform/http/measure-json.js';
 import { unreadable } from '../upstream-error.js';
@@ -63,6 +64,11 @@ export function listOf(value: unknown): readonly unknown[] {
 /** The objects of a member that is to be a list of them. */
 export function objectsOf(value: unknown): JsonObject[] {
   return listOf(value).filter(isJsonObject);
+}
+
+/** Code points of a member that is to be a text; 0 where it is anything else. */
+export function codePointsOf(value: unknown): number {
+  return typeof value === 'string' ? countCodePoints(value) : 0;
 }
 
 /** Whether a value is a whole number from 0 to `max`. */

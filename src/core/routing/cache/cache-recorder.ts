@@ -1,5 +1,6 @@
 import type {
   CanonicalEvent,
+  ContentEvent,
   FinishEvent,
   RelayEvent,
   RouteEvent,
@@ -7,8 +8,6 @@ import type {
   WorkEvent,
   FinishReason,
   ReasoningEvent,
-  RefusalEvent,
-  TextEvent,
   ToolArgumentsEvent,
   ToolCallEvent,
 } from '../../../canonical/canonical-event.js';
@@ -172,8 +171,6 @@ function lengthOf(event: ChoiceEvent): number {
   }
 }
 
-type OutputEvent = TextEvent | ReasoningEvent | RefusalEvent | ToolCallEvent | ToolArgumentsEvent;
-
 /**
  * What the answer of a Responses vendor says, as events. Signatures are left as they stand there, since
  * only callers of the same dialect get them.
@@ -181,7 +178,7 @@ type OutputEvent = TextEvent | ReasoningEvent | RefusalEvent | ToolCallEvent | T
  * @param output the answer's items, which are the vendor's own
  * @returns undefined when any of it has no canonical counterpart, and would be missing from then on
  */
-export function readResponseOutput(output: unknown): OutputEvent[] | undefined {
+export function readResponseOutput(output: unknown): ContentEvent[] | undefined {
   try {
     let calls = 0;
     return objectsOf(output).flatMap((item) => {
@@ -202,7 +199,7 @@ export function readResponseOutput(output: unknown): OutputEvent[] | undefined {
   }
 }
 
-function readPart({ type, text, refusal, annotations, logprobs }: JsonObject): OutputEvent {
+function readPart({ type, text, refusal, annotations, logprobs }: JsonObject): ContentEvent {
   if (type === 'refusal') return { type: 'refusal', choice: 0, text: stringOf(refusal) };
   const isAnnotated = Array.isArray(annotations) && annotations.length > 0;
   if (type !== 'output_text' || isAnnotated) throw new NoCounterpartError();

@@ -1,24 +1,12 @@
 import type {
+  ContentEvent,
   FinishEvent,
-  ReasoningEvent,
-  RefusalEvent,
-  TextEvent,
-  ToolArgumentsEvent,
-  ToolCallEvent,
   UsageEvent,
   OutputEvent,
 } from '../../../canonical/canonical-event.js';
 import type { EmbeddingVectors } from '../../../canonical/work-request.js';
 /** An event of an answer that is the same whenever the answer is given. */
-export type CachedEvent =
-  | TextEvent
-  | ReasoningEvent
-  | RefusalEvent
-  | ToolCallEvent
-  | ToolArgumentsEvent
-  | FinishEvent
-  | UsageEvent
-  | OutputEvent<EmbeddingVectors>;
+export type CachedEvent = ContentEvent | FinishEvent | UsageEvent | OutputEvent<EmbeddingVectors>;
 
 /** The route that gave an answer, as far as its caller may see it. */
 export interface AnsweringRoute {

@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { Database } from '../../../platform/database/database.js';
 import { toStoredText } from '../../../platform/database/stored-text.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
+import type { ItemsPage } from '../list-input-items.js';
 
 export interface ConversationRow {
   id: string;
@@ -13,14 +14,6 @@ export interface ConversationRow {
 
 /** An item as it is kept, under the id that it is listed with. */
 export type ListedItem = JsonObject & { id: string };
-
-/** Which of a conversation's items are asked for. */
-export interface ItemsPage {
-  limit: number;
-  order: 'asc' | 'desc';
-  /** The id of the item before the first one wanted. */
-  after?: string;
-}
 
 /** Where an item is kept, and how long its JSON text is. */
 export interface ItemPlace {

@@ -9,14 +9,19 @@ import { PromptMeter } from '../../../canonical/prompt-size.js';
 import { MAX_CONTEXT_BYTES } from '../conversations.service.js';
 import { createResponseSchema } from '../create-response.schema.js';
 import { isItemReference } from '../item-id.js';
-import { listPage, prefixOf, toListed, type InputItemList } from '../list-input-items.js';
+import {
+  listPage,
+  prefixOf,
+  toListed,
+  type InputItemList,
+  type ItemsPage,
+} from '../list-input-items.js';
 import { measureItems } from '../measure-responses-prompt.js';
 import type { Conversation } from '../stored-responses.repository.js';
 import {
   StoredConversationsRepository,
   type ConversationRow,
   type ItemPlace,
-  type ItemsPage,
   type ListedItem,
 } from './stored-conversations.repository.js';
 

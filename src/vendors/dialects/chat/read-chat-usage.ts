@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-import { readTokenCount, objectOf } from '../answer-json.js';
-import { countCodePoints } from '../../../canonical/prompt-size.js';
+import { codePointsOf, readTokenCount, objectOf } from '../answer-json.js';
 
 /**
  * Reads the `usage` object of an OpenAI-style chat answer. A count that is left out or makes no
@@ -59,9 +58,9 @@ export function isWholeUsage(usage: Usage | undefined): boolean {
  * the names and arguments of tool calls. 0 also for one that only names the role.
  */
 export function measureChatOutput(message: JsonObject): number {
-  let characters = contentOf(message.content) + codePoints(message.refusal);
+  let characters = contentOf(message.content) + codePointsOf(message.refusal);
   // Servers that know both names send the same text under both.
-  characters += codePoints(message.reasoning_content ?? message.reasoning);
+  characters += codePointsOf(message.reasoning_content ?? message.reasoning);
   characters += measureCall(message.function_call);
   if (Array.isArray(message.tool_calls)) {
     for (const call of message.tool_calls) {
@@ -73,11 +72,11 @@ export function measureChatOutput(message: JsonObject): number {
 
 /** Text, or the parts that some servers send in its place. */
 function contentOf(content: unknown): number {
-  if (!Array.isArray(content)) return codePoints(content);
+  if (!Array.isArray(content)) return codePointsOf(content);
   let characters = 0;
   for (const part of content) {
     if (!isJsonObject(part)) continue;
-    characters += codePoints(part.text) + contentOf(part.thinking);
+    characters += codePointsOf(part.text) + contentOf(part.thinking);
   }
   return characters;
 }
@@ -85,9 +84,5 @@ function contentOf(content: unknown): number {
 function measureCall(definition: unknown): number {
   if (!isJsonObject(definition)) return 0;
   const { name, arguments: args, input } = definition;
-  return codePoints(name) + codePoints(args) + codePoints(input);
-}
-
-function codePoints(value: unknown): number {
-  return typeof value === 'string' ? countCodePoints(value) : 0;
+  return codePointsOf(name) + codePointsOf(args) + codePointsOf(input);
 }

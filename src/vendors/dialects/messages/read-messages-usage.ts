@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
-import { readTokenCount, objectOf } from '../answer-json.js';
+import { codePointsOf, readTokenCount, objectOf } from '../answer-json.js';
 import { countCodePoints } from '../../../canonical/prompt-size.js';
 
 /** What is read of a `usage` object. */
@@ -96,11 +96,11 @@ export function isSearch({ type, name }: JsonObject): boolean {
 export function measureBlock(block: JsonObject): number {
   switch (block.type) {
     case 'text':
-      return codePoints(block.text);
+      return codePointsOf(block.text);
     case 'thinking':
-      return codePoints(block.thinking);
+      return codePointsOf(block.thinking);
     case 'tool_use':
-      return codePoints(block.name) + measureInput(block.input);
+      return codePointsOf(block.name) + measureInput(block.input);
     default:
       return 0;
   }
@@ -110,11 +110,11 @@ export function measureBlock(block: JsonObject): number {
 export function measureDelta(delta: JsonObject): number {
   switch (delta.type) {
     case 'text_delta':
-      return codePoints(delta.text);
+      return codePointsOf(delta.text);
     case 'thinking_delta':
-      return codePoints(delta.thinking);
+      return codePointsOf(delta.thinking);
     case 'input_json_delta':
-      return codePoints(delta.partial_json);
+      return codePointsOf(delta.partial_json);
     default:
       return 0;
   }
@@ -124,8 +124,4 @@ export function measureDelta(delta: JsonObject): number {
 function measureInput(input: unknown): number {
   if (!isJsonObject(input) || Object.keys(input).length === 0) return 0;
   return countCodePoints(JSON.stringify(input));
-}
-
-function codePoints(value: unknown): number {
-  return typeof value === 'string' ? countCodePoints(value) : 0;
 }
