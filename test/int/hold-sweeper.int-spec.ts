@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConsoleLogger, Logger } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
+import pg from 'pg';
 import { DatabaseModule } from '../../src/platform/database/database.module.js';
 import { MetricsModule } from '../../src/platform/metrics/metrics.module.js';
 import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
@@ -139,6 +140,27 @@ describe('HoldSweeperService.sweepNow', () => {
     expect(await sweeper.sweepNow({ assumeOthersDead: true })).toBe(1);
     expect(await account()).toMatchObject({ held: 200, holds: 200 });
     expect(await instanceIds()).toEqual([living.instance.id]);
+  });
+
+  it('keeps nobody waiting for a tenant whose account somebody has locked', async () => {
+    const other = await createTenant(testDatabase.database, 100);
+    for (const whose of [tenant, other]) await dying.store.hold(holdOperation(whose, 5));
+    await silence(dying.instance, 25);
+    const blocker = new pg.Client({ connectionString: testDatabase.url });
+    await blocker.connect();
+    try {
+      await blocker.query('BEGIN');
+      await blocker.query('SELECT FROM accounts WHERE tenant_id = $1 FOR UPDATE', [
+        tenant.tenantId,
+      ]);
+      await expect(sweep()).rejects.toMatchObject({ code: '55P03' });
+      expect((await snapshot(testDatabase.database, other.tenantId)).held).toBe(0);
+      expect((await account()).held).toBe(5);
+    } finally {
+      await blocker.end();
+    }
+    expect(await sweep()).toBe(1);
+    expect((await account()).held).toBe(0);
   });
 
   it('releases every hold once when several instances sweep at the same time', async () => {

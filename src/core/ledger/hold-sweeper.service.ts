@@ -6,9 +6,10 @@ import {
 } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { DueWork } from '../../platform/database/due-work.js';
+import { toError } from '../../platform/errors/thrown.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { ARE_UNCOUNTED, COUNT_USE, UNCOUNTED, type UseRow } from './budget-statements.js';
-import { describeError } from './database-failure.js';
+import { classifyFailure, describeError } from './database-failure.js';
 import { DEAD_AFTER_SECONDS, InstanceService } from './instance.service.js';
 
 /**
@@ -78,6 +79,7 @@ const SWEEP_HOLDS = `
   )
   SELECT tenant_id FROM ended`;
 
+const SHORT_LOCKS = 'SET LOCAL lock_timeout = 1000';
 const LOCK_ACCOUNTS =
   'SELECT FROM accounts WHERE tenant_id = ANY ($1::uuid[]) ORDER BY tenant_id FOR UPDATE';
 
@@ -152,12 +154,10 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
         MAX_TENANTS,
       ]);
       if (rows.length === 0) break;
-      const tenantIds = rows.map((row) => row.tenant_id);
-      released += await this.database.transaction(async (client) => {
-        await client.query(LOCK_ACCOUNTS, [tenantIds]);
-        const swept = await client.query(SWEEP_HOLDS, [...nobodys, tenantIds]);
-        return swept.rowCount ?? 0;
-      });
+      released += await this.sweep(
+        rows.map((row) => row.tenant_id),
+        nobodys,
+      );
     }
     await this.database.query(SWEEP_INSTANCES, dead);
     this.swept += released;
@@ -183,6 +183,33 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
         await client.query(COUNT_USE.text, [tenantIds, ...subjects]);
       });
     }
+  }
+
+  /**
+   * @param tenantIds whose accounts are locked together, or one by one where somebody has one of them
+   * @throws Error when somebody has one for long; those of the others are released all the same
+   */
+  private async sweep(tenantIds: readonly string[], nobodys: readonly unknown[]): Promise<number> {
+    try {
+      return await this.database.transaction(async (client) => {
+        await client.query(SHORT_LOCKS);
+        await client.query(LOCK_ACCOUNTS, [tenantIds]);
+        const swept = await client.query(SWEEP_HOLDS, [...nobodys, tenantIds]);
+        return swept.rowCount ?? 0;
+      });
+    } catch (error) {
+      if (classifyFailure(error) !== 'locked' || tenantIds.length === 1) throw error;
+    }
+    let released = 0;
+    let failure: unknown;
+    for (const tenantId of tenantIds) {
+      await this.sweep([tenantId], nobodys).then(
+        (count) => (released += count),
+        (error: unknown) => (failure = error),
+      );
+    }
+    if (failure) throw toError(failure);
+    return released;
   }
 
   /** Requests that have a hold in the name of this process, which it does not answer for. */
