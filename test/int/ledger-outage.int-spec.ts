@@ -85,6 +85,7 @@ describe('a database that is away for 3 seconds', () => {
     expect(outcomes.every((outcome) => outcome.applied && outcome.cost === 7)).toBe(true);
     expect(ledger.store.pendingSettlements).toBe(0);
     expect(await account()).toMatchObject({ balance: 860, held: 0, holds: 0, requests: 21 });
+    expect(ledger.instance.holds.size).toBe(0);
   });
 
   it('admits a hold that came shortly before it was back', async () => {
@@ -282,6 +283,6 @@ describe('connections that are killed under load', () => {
     expect(new Map(rows.map(({ request_id, cost }) => [request_id, cost]))).toEqual(charges);
     expect(rows).toHaveLength(charges.size);
     const holds = await testDatabase.database.query('SELECT FROM holds');
-    expect(holds.rowCount).toBe(0);
+    expect([holds.rowCount, ledger.instance.holds.size]).toEqual([0, 0]);
   });
 });
