@@ -77,6 +77,20 @@ describe('readers who lag', () => {
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     while (client.bytesRead === before) await pause(5);
   });
+
+  it('lets the next answer take its time, also where that was asked for before the one before had left', async () => {
+    let answers = 0;
+    const client = await serve((_request, response) => {
+      if (++answers === 1) return response.end(LARGE);
+      setTimeout(() => response.end('late'), 1.5 * TIMEOUT_MS);
+    }, true);
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    let last = '';
+    client.on('data', (bytes: Buffer) => (last = bytes.toString('latin1').slice(-10)));
+    client.resume();
+    await until(() => last.endsWith('late') || client.destroyed);
+    expect(last).toMatch(/late$/);
+  });
 });
 
 /** Reads so much in pieces, each of which is later than one look, but within the time-out. */

@@ -37,8 +37,8 @@ export function cutStalledEnds(server: Server, timeoutMs = WRITE_TIMEOUT_MS): vo
   // Before whoever answers, who may do so at once.
   server.prependListener('request', (_request, response: ServerResponse) => {
     response.once('prefinish', () => {
-      // Most are with the kernel by now. Node sets another time-out when the response has left.
-      if (response.writableLength > 0) cutWhenStalled(response, timeoutMs);
+      // Most are with the kernel by now.
+      if (response.writableLength > 0) response.once('finish', cutWhenStalled(response, timeoutMs));
     });
   });
 }
@@ -68,6 +68,8 @@ function cutWhenStalled(response: ServerResponse, timeoutMs: number): () => void
   socket.setTimeout(checkMs);
   return () => {
     response.off('timeout', onTimeout);
-    socket.setTimeout(0);
+    // Where the response has left, Node has set another for the connection, unless the next request is there already:
+    // that may take its time.
+    if (socket.timeout === checkMs) socket.setTimeout(0);
   };
 }
