@@ -10,6 +10,23 @@ describe(readDocument, () => {
     expect(() => read([row('a/b'), row('a/c'), row('a/b')])).toThrow('models: a/b is there twice');
   });
 
+  it.each([
+    [{ base_url: 'http://name@host/v1' }, 'providers.own.base_url'],
+    [{ base_url: 'http://:word@host/v1' }, 'providers.own.base_url'],
+    [
+      { accounts: [{ id: 'a', base_url: 'http://name:word@host/v1', api_key: 'k'.repeat(20) }] },
+      'providers.own.accounts.0.base_url',
+    ],
+  ])('refuses credentials in addresses: %j', (fields, param) => {
+    const providers = [{ id: 'own', name: 'Own', base_url: 'http://host/v1', ...fields }];
+    expect(() => readDocument({ providers }, {} as AppConfig)).toThrow(
+      expect.objectContaining({
+        param,
+        message: expect.stringContaining('must not name credentials'),
+      }),
+    );
+  });
+
   it('reads tens of thousands of models in time that grows with their number', () => {
     const models = Array.from({ length: 30_000 }, (_, index) => row(`maker/model-${index}`));
     const startedMs = performance.now();

@@ -209,6 +209,14 @@ export function readProviders(value: unknown, problems: ConfigProblem[]): GivenP
     if (!isJsonObject(entry) || !Array.isArray(entry.accounts)) return entry;
     return { ...entry, accounts: entry.accounts.map(withoutKeys) };
   });
+  for (const [index, one] of plain.entries()) {
+    refuseCredentials(one, (field, fault) => complain(index, field, fault));
+    for (const [position, account] of accountsIn(one).entries()) {
+      refuseCredentials(account, (field, fault) =>
+        complain(index, `accounts.${position}.${field}`, fault),
+      );
+    }
+  }
   return checkProviders(plain, VENDORS, complain, { mayBeVendors: true }).map((entry) => {
     const { own, ofAccounts } = keys[plain.indexOf(entry)]!;
     const { accounts, ...provider } = entry;
@@ -233,6 +241,17 @@ function withoutKeys(one: unknown): unknown {
   if (!isJsonObject(one)) return one;
   const { api_key: _key, api_key_preview: _preview, ...entry } = one;
   return entry;
+}
+
+/** Those in an address are sent to nobody, and addresses are shown to whoever reads the configuration. */
+function refuseCredentials(one: unknown, complain: (field: string, fault: string) => void): void {
+  if (!isJsonObject(one) || typeof one.base_url !== 'string') return;
+  const { base_url: text } = one;
+  if (!URL.canParse(text)) return;
+  const { username, password } = new URL(text);
+  if (username !== '' || password !== '') {
+    complain('base_url', 'must not name credentials, which everybody would see; send api_key');
+  }
 }
 
 function readKey(one: unknown, complain: (fault: string) => void): string | null | undefined {
