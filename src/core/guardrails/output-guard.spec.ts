@@ -26,7 +26,7 @@ interface Outcome {
 
 async function run(
   pieces: readonly CanonicalEvent[],
-  { pattern = 'forbidden', action = 'block', streamed = true, fails = false } = {},
+  { pattern = 'forbidden', action = 'block', streamed = true, fails = false, leaves = false } = {},
 ): Promise<Outcome> {
   const guardrail = toGuardrail({
     id: 'g',
@@ -60,6 +60,7 @@ async function run(
   const options = { request, guardrails: [guardrail], scanner, param: 'messages', note };
   try {
     for await (const event of guardOutput(source(), options)) {
+      if (leaves && event.type === 'text' && event.text === '!') break;
       if (event.type === 'text') outcome.comeAtFirst ||= come;
       outcome.events.push(event);
     }
@@ -139,6 +140,19 @@ describe(guardOutput.name, () => {
     const outcome = await run([text('forbidden'), ...filler(10), FINISH], { action: 'log' });
     expect(outcome).toMatchObject({ failure: undefined, noted: 1, comeAtFirst: 9 });
     expect(outcome.events).toHaveLength(12);
+  });
+
+  it.each([
+    ['that breaks off', { fails: true }],
+    ['whose caller leaves', { leaves: true }],
+  ])('has one that only logs look at what was seen of an answer %s', async (_, end) => {
+    const pieces = [text('for'), text('bidden'), text('!')];
+    expect(await run(pieces, { action: 'log', ...end })).toMatchObject({ noted: 1 });
+  });
+
+  it('notes nothing of a whole answer that breaks off, as nobody has seen of it', async () => {
+    const outcome = await run([text('forbidden')], { action: 'log', streamed: false, fails: true });
+    expect(outcome.noted).toBe(0);
   });
 
   it('charges a withheld answer also when its vendor breaks off afterwards', async () => {

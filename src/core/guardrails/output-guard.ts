@@ -25,7 +25,7 @@ interface OutputGuardOptions {
 /**
  * Passes an answer's events on once they have been looked at. While a stream lasts, its last 1,000
  * characters are kept back for guardrails that block; a whole answer is kept back altogether. The
- * others look at the end.
+ * others look at the end, however it comes to that.
  *
  * Once one blocks, nothing more is passed on but the usage: the vendor finishes, so that the charge
  * rests on its own figures, and then the answer fails.
@@ -41,6 +41,7 @@ export async function* guardOutput(
   const holds = blocking.length > 0 || !request.streamed;
   const buffer = new OutputBuffer();
   let withheld: AnswerWithheldError | undefined;
+  let isWhole = false;
 
   const release = (event: CanonicalEvent): CanonicalEvent => {
     request.withheldCharacters -= charactersOf(event);
@@ -65,10 +66,14 @@ export async function* guardOutput(
         if (!withheld) yield* buffer.takeSafe().map(release);
       }
     }
+    isWhole = !withheld && !request.callerGone.aborted;
   } catch (error) {
     // What the vendor did by then has to be paid for, whatever became of the rest.
     if (withheld && !request.callerGone.aborted) throw withheld;
     throw error;
+  } finally {
+    // Or who leaves before the end would have seen all of it, and nobody would know.
+    if (!isWhole && request.streamed) await noteSeen(buffer, options);
   }
   if (request.callerGone.aborted) return;
   withheld ??= await scanWhole(buffer, options);
@@ -95,6 +100,17 @@ async function scanWindows(
     buffer.noteScan(window, outcome.undecidedFrom);
   }
   return undefined;
+}
+
+/** Has those guardrails that only note look at what came of an answer that did not come to its end, or was blocked. */
+async function noteSeen(
+  buffer: OutputBuffer,
+  { guardrails, scanner, note }: OutputGuardOptions,
+): Promise<void> {
+  const noting = guardrails.filter(({ action }) => action !== 'block');
+  if (noting.length === 0) return;
+  const { matched } = await scanner.scan(noting, buffer.whole());
+  for (const guardrail of matched) note(guardrail);
 }
 
 /** Looks at each text from its beginning to its end, which alone finds matches of any length. */
