@@ -38,6 +38,11 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
             { provider: 'two', model: 'draw', priority: 1 },
           ],
         },
+        {
+          id: 'one/film',
+          kind: 'video',
+          pricing: { prompt: '0', completion: '0', video_second: '1' },
+        },
       ],
     );
     redis = await startRedis();
@@ -302,6 +307,22 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     expect((await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' })).status).toBe(200);
     expect(aborted).toBe(true);
     expect(await readJob(gateway, id)).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('of a video that is cancelled while it is sent is stopped at the vendor', async () => {
+    let take = (): void => undefined;
+    one.submit = ({ signal }) =>
+      new Promise((resolve, reject) => {
+        take = () => resolve({ state: 'running', operation: 'op-6' });
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    const { id } = await submitJob(gateway, { model: 'one/film', prompt: 'a lighthouse' });
+    await until(() => one.submissions.length > 0);
+    expect((await gateway.fetch(`/v1/jobs/${id}`, { method: 'DELETE' })).status).toBe(200);
+    take();
+    await until(() => one.cancels.length > 0);
+    expect(one.cancels).toEqual(['op-6']);
+    expect(await entriesOf(id)).toEqual([]);
   });
 
   it('that is cancelled at the moment of its success ends one way, and so does its money', async () => {

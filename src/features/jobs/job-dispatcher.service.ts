@@ -86,9 +86,10 @@ export class JobDispatcher {
     requestId: string,
     route: PlannedRoute,
     request: MediaRequest,
-    { signal }: JobLease,
+    lease: JobLease,
   ): Promise<MediaProgress> {
     const { model: alias, upstreamModel, limits } = route;
+    const signal = request.kind === 'video' ? lease.leavingSignal : lease.signal;
     return this.routing.attempt(route, requestId, (upstream) =>
       upstream.submitMedia?.({ request, alias, upstreamModel, limits, signal }),
     );

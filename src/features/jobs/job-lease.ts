@@ -6,6 +6,7 @@ const RENEWAL_MS = 4_000;
 /** Keeps a claim alive while its job is worked on, and says when the work is in vain. */
 export class JobLease {
   private readonly controller = new AbortController();
+  private readonly leaving = new AbortController();
   private readonly interval: NodeJS.Timeout;
   private readonly unsubscribe: () => void;
 
@@ -14,7 +15,7 @@ export class JobLease {
     private readonly claim: JobClaim,
     endEvents: JobEndEvents,
   ) {
-    this.unsubscribe = endEvents.onEnd(claim.job.id, () => this.abandon());
+    this.unsubscribe = endEvents.onEnd(claim.job.id, () => this.controller.abort());
     this.interval = setInterval(() => this.renew(), RENEWAL_MS);
     this.interval.unref();
   }
@@ -24,8 +25,17 @@ export class JobLease {
     return this.controller.signal;
   }
 
+  /**
+   * Aborted only when it is to be left to others. It is for a vendor who goes on by himself: what he has taken in vain
+   * he can be told to stop only by the name that he answers with.
+   */
+  get leavingSignal(): AbortSignal {
+    return this.leaving.signal;
+  }
+
   abandon(): void {
     this.controller.abort();
+    this.leaving.abort();
   }
 
   /** To be called when the work is over. */
@@ -38,7 +48,7 @@ export class JobLease {
   private renew(): void {
     this.claims.renew(this.claim).then(
       (isOurs) => {
-        if (!isOurs && !this.signal.aborted) this.abandon();
+        if (!isOurs) this.controller.abort();
       },
       () => undefined,
     );
