@@ -6,7 +6,6 @@ import {
 import {
   DatabaseUnavailableError,
   OverloadedError,
-  PromptTooLongError,
   ProviderOverloadedError,
   ServiceStopsError,
   type GatewayError,
@@ -49,18 +48,7 @@ export function messagesStatus(error: GatewayError): number {
 
 export function messagesErrorBody(error: GatewayError): MessagesErrorBody {
   const body = errorBody(error).error;
-  const message = messageOf(error);
-  return {
-    type: 'error',
-    error: { ...body, message, type: typeOf(error), code: messagesStatus(error) },
-  };
-}
-
-/** Agents compact a conversation when they read these words, whichever vendor answered. */
-function messageOf(error: GatewayError): string {
-  const isTold =
-    !(error instanceof PromptTooLongError) || /prompt is too long/i.test(error.message);
-  return isTold ? error.message : `prompt is too long: ${error.message}`;
+  return { type: 'error', error: { ...body, type: typeOf(error), code: messagesStatus(error) } };
 }
 
 function typeOf(error: GatewayError): MessagesErrorType {

@@ -2,8 +2,11 @@ import type { Usage } from '../../canonical/usage.js';
 import type { CallForm } from './client-tools.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { gatewayErrorOf } from '../../platform/database/database-outage.js';
-import { messageOf, PROMPT_TOO_LONG } from '../../platform/errors/error-response.js';
-import { PromptTooLongError, type GatewayError } from '../../platform/errors/gateway-errors.js';
+import {
+  PROMPT_TOO_LONG,
+  PromptTooLongError,
+  type GatewayError,
+} from '../../platform/errors/gateway-errors.js';
 import { responseDefaults } from '../../vendors/dialects/responses/response-defaults.js';
 
 export type ResponseStatus =
@@ -84,7 +87,7 @@ export function usageFields(usage: Usage): object {
 /** A failure as the dialect's `error` object; its codes are few. */
 export function toResponseError(failure: unknown): { code: string; message: string } {
   const error = gatewayErrorOf(failure);
-  return { code: codeOf(error), message: messageOf(error) };
+  return { code: codeOf(error), message: error.message };
 }
 
 function codeOf(error: GatewayError): string {

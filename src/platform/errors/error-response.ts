@@ -1,4 +1,4 @@
-import { GATEWAY_ERROR_TYPES, PromptTooLongError, type GatewayError } from './gateway-errors.js';
+import { GATEWAY_ERROR_TYPES, type GatewayError } from './gateway-errors.js';
 import { ApiProperty, ApiResponse } from '@nestjs/swagger';
 
 /** The `type` values on the messages paths, which are their vendor's own. */
@@ -77,23 +77,10 @@ export interface ErrorBody {
   };
 }
 
-/** The code by which clients know a prompt that is too long; the body's `code` is the status. */
-export const PROMPT_TOO_LONG = 'context_length_exceeded';
-const WINDOW_WORDS = 'exceeds the context window';
-
-/** A failure's message, in which clients look for words that they know. */
-export function messageOf(error: GatewayError): string {
-  const { message } = error;
-  if (!(error instanceof PromptTooLongError)) return message;
-  return message.includes(WINDOW_WORDS)
-    ? `${message} (${PROMPT_TOO_LONG})`
-    : `Your input ${WINDOW_WORDS} of this model (${PROMPT_TOO_LONG}): ${message}`;
-}
-
 export function errorBody(error: GatewayError): ErrorBody {
   return {
     error: {
-      message: messageOf(error),
+      message: error.message,
       type: error.type,
       code: error.status,
       param: error.param,

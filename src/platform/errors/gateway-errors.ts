@@ -73,8 +73,19 @@ export class InvalidRequestError extends GatewayError {
   }
 }
 
-/** The conversation does not fit into the model; clients that know it by their dialect's words shorten it. */
-export class PromptTooLongError extends InvalidRequestError {}
+/** The code by which some clients know a prompt that is too long. */
+export const PROMPT_TOO_LONG = 'context_length_exceeded';
+
+/** The conversation does not fit into the model. Agents shorten it where they read words that they know; each of these is some agent's. */
+export class PromptTooLongError extends InvalidRequestError {
+  /** @param words the vendor's own */
+  constructor(param: string, words: string) {
+    super(
+      param,
+      `The prompt is too long: it exceeds the context window of this model (${PROMPT_TOO_LONG}). ${words}`,
+    );
+  }
+}
 
 /** The vendor refuses the key of a tenant's own account. */
 export class InvalidProviderKeyError extends GatewayError {
