@@ -11,7 +11,6 @@ const TELLING_CALLS = 20;
 const SAMPLES = 256;
 /** Of a route that nobody has asked in the window, nor any other. */
 const UNKNOWN: AnswerSample = { firstMs: 800, restMs: 6_000, tokens: 300 };
-const UNKNOWN_FAILURE_MS = 250;
 /** What a short answer takes besides its tokens, in tokens. */
 const FIXED_TOKENS = 50;
 
@@ -146,13 +145,6 @@ export class LearnedVendors {
     // What comes whole comes when all of it is made.
     const firstMs = streamed || tokens === 0 ? sample.firstMs : sample.firstMs * share;
     return { firstMs, restMs: sample.restMs * share, isGuess: own === undefined };
-  }
-
-  /** How long a route takes to fail. */
-  failureMs(route: string): number {
-    const durations = this.routes.get(route)?.failures.map(({ durationMs }) => durationMs) ?? [];
-    durations.sort((one, other) => one - other);
-    return durations[durations.length >> 1] ?? UNKNOWN_FAILURE_MS;
   }
 
   private samplesOf(route: string, streamed: boolean): AnswerSample[] | undefined {

@@ -18,7 +18,6 @@ export interface Browser {
 interface PersonRow {
   id: string;
   operatorRole: string | null;
-  operatorByClaim: boolean;
   disabledAt: Date | null;
 }
 
@@ -88,8 +87,7 @@ export class PersonLogin {
 
   private async find(transaction: SqlExecutor, identity: Identity): Promise<PersonRow | undefined> {
     const { rows } = await transaction.query<PersonRow>(
-      `SELECT id, operator_role AS "operatorRole", operator_by_claim AS "operatorByClaim",
-              disabled_at AS "disabledAt"
+      `SELECT id, operator_role AS "operatorRole", disabled_at AS "disabledAt"
          FROM people WHERE issuer = $1 AND subject = $2 FOR UPDATE`,
       [toStoredText(identity.issuer), toStoredText(identity.subject)],
     );

@@ -11,6 +11,7 @@ import type { ProviderConfig } from '../../../platform/config/app-config.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import type { MediaProgress } from '../../media-work.js';
 import type { HttpCall, HttpTransport } from '../../transport/http-transport.js';
+import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import { UpstreamError, unsupported } from '../../upstream-error.js';
 import type { ProbeCall, Upstream, UpstreamWork, WorkCall } from '../../upstream.js';
 import { parseAnswerObject } from '../answer-json.js';
@@ -160,21 +161,23 @@ export abstract class AudioVendorAdapter implements Upstream {
     return url;
   }
 
-  private async *speech({
-    request,
-    upstreamModel,
-    limits,
-    signal,
-  }: WorkCall<SpeechRequest>): AsyncGenerator<WorkEvent<AudioPiece>> {
-    this.assertSpeaks(request, upstreamModel);
-    const { headers, ...call } = this.speechCall(request, upstreamModel);
-    const response = await this.transport.call({
+  private post(
+    { limits, signal }: Pick<HttpCall, 'limits' | 'signal'>,
+    { headers, ...call }: SpelledCall,
+  ): Promise<UpstreamResponse> {
+    return this.transport.call({
       method: 'POST',
       ...call,
       headers: { ...this.headers, ...headers },
       limits,
       signal,
     });
+  }
+
+  private async *speech(work: WorkCall<SpeechRequest>): AsyncGenerator<WorkEvent<AudioPiece>> {
+    const { request, upstreamModel } = work;
+    this.assertSpeaks(request, upstreamModel);
+    const response = await this.post(work, this.speechCall(request, upstreamModel));
     yield* readAudioAnswer(response, request, false, this.traits.classifyError);
   }
 
@@ -200,22 +203,13 @@ export abstract class AudioVendorAdapter implements Upstream {
     }
   }
 
-  private async *transcript({
-    request,
-    upstreamModel,
-    limits,
-    signal,
-  }: WorkCall<TranscriptionRequest>): AsyncGenerator<WorkEvent<Transcript>> {
+  private async *transcript(
+    work: WorkCall<TranscriptionRequest>,
+  ): AsyncGenerator<WorkEvent<Transcript>> {
+    const { request, upstreamModel } = work;
     this.assertListens(request);
-    const { headers, ...call } = this.transcriptCall(request, upstreamModel);
     const { tellsSpeakers, classifyError } = this.traits;
-    const response = await this.transport.call({
-      method: 'POST',
-      ...call,
-      headers: { ...this.headers, ...headers },
-      limits,
-      signal,
-    });
+    const response = await this.post(work, this.transcriptCall(request, upstreamModel));
     if (response.status !== 200) throw await readFailedAnswer(response, classifyError);
     const bytes = await response.readAll(MAX_TRANSCRIPT_BYTES);
     const answer = parseAnswerObject(bytes.toString('utf8'), 'a transcript');
