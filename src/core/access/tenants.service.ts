@@ -99,11 +99,8 @@ export class TenantsService {
     return { id, name };
   }
 
-  async findByName(
-    name: string,
-    executor: SqlExecutor = this.database,
-  ): Promise<Tenant | undefined> {
-    const { rows } = await executor.query<{ id: string }>(
+  async findByName(name: string): Promise<Tenant | undefined> {
+    const { rows } = await this.database.query<{ id: string }>(
       `SELECT id FROM tenants WHERE name = $1`,
       [toStoredText(name)],
     );

@@ -155,8 +155,8 @@ export class RouteHealth {
   }
 
   /** An answer has come to its end, which ends a run of failures. */
-  recordCompletion(key: HealthKey, nowMs = this.clock.monotonicMs()): void {
-    this.memories.complete(modelKey(key), providerKey(key), nowMs);
+  recordCompletion(key: HealthKey): void {
+    this.memories.complete(modelKey(key), providerKey(key), this.clock.monotonicMs());
   }
 
   /**

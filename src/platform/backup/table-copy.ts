@@ -48,15 +48,10 @@ const SEQUENCES = `
      )
    ORDER BY name`;
 
-/**
- * A connection of its own for reading or writing whole tables, without the limits on time that
- * requests have.
- *
- * @param schema where tables are looked for; by default where the role's are
- */
-export async function connectForCopy(url: string, schema?: string): Promise<Client> {
+/** A connection of its own for reading or writing whole tables, without the limits on time that requests have. */
+export async function connectForCopy(url: string): Promise<Client> {
   const client = new pg.Client({
-    connectionString: schema === undefined ? url : withSchema(url, schema),
+    connectionString: url,
     application_name: 'model-gateway backup',
     connectionTimeoutMillis: 10_000,
     keepAlive: true,

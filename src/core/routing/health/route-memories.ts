@@ -125,9 +125,11 @@ export class RouteMemories {
   }
 
   /** For how long such a route is still left alone in ms; undefined for others. */
-  openForMs(name: string, nowMs = this.clock.monotonicMs()): number | undefined {
+  openForMs(name: string): number | undefined {
     const memory = this.memories.get(name);
-    return memory && isOpen(memory) ? Math.max(0, memory.coolUntilMs - nowMs) : undefined;
+    return memory && isOpen(memory)
+      ? Math.max(0, memory.coolUntilMs - this.clock.monotonicMs())
+      : undefined;
   }
 
   /** Whether a request would have taken the route while it was left alone, since this was last asked. */
