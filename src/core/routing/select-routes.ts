@@ -29,61 +29,80 @@ export function selectRoutes(
   models: readonly Model[],
   state: RoutingState,
 ): [PlannedRoute, ...PlannedRoute[]] {
-  const { only, ignore, allowFallbacks, strategy, sort, maxPrice } = request.routing;
+  const { routing, stream } = request;
   const configured = configuredRoutes(request, models, state);
   if (configured.length === 0) {
     throw new ProviderUnavailableError(
       `No provider that serves ${models.map((model) => model.id).join(', ')} is configured here.`,
     );
   }
-
-  const { leftOut, costLimit } = state;
-  const left = state.subjects ? withoutDenied(configured, state.subjects, leftOut) : configured;
-
+  const { subjects, leftOut } = state;
   // Here and below: most requests have no preferences and no accounts of tenants, and need no copies.
-  const hasFilter = only !== undefined || ignore.length > 0;
-  let routes = hasFilter
-    ? left.filter(
-        ({ provider }) => (only?.includes(provider) ?? true) && !ignore.includes(provider),
-      )
-    : left;
-  if (hasFilter) noteLeftOut(leftOut, left, routes, 'preferences');
-  const [best] = routes;
+  const granted = subjects ? withoutDenied(configured, subjects, leftOut) : configured;
+  const wanted = withoutUnwanted(granted, routing, leftOut);
+  const [best] = wanted;
   if (best === undefined) {
     throw new NotFoundError(
       'provider',
       '`provider.only` and `provider.ignore` leave no provider for this model.',
     );
   }
-  if (sort) routes = sortRoutes(routes, sort, request.routing, request.stream, state);
-  else if (strategy === 'sort') routes = byPrice(routes, request.stream, state);
+  let routes = wanted;
+  if (routing.sort) routes = sortRoutes(routes, routing.sort, routing, stream, state);
+  else if (routing.strategy === 'sort') routes = byPrice(routes, stream, state);
   if (state.byok.length > 0) routes = withoutUnwantedShared(routes, leftOut);
   // Behind the above: an account of the tenant's that is dear or paused is no leave to use shared capacity.
-  if (maxPrice) routes = withoutDear(routes, maxPrice, leftOut);
+  if (routing.maxPrice) routes = withoutDear(routes, routing.maxPrice, leftOut);
   routes = withoutPaused(routes, state);
   routes = withoutUnpriced(request, routes, models, state);
-  if (costLimit) {
-    const admitted = routes.filter((route) => costLimit.admits(route));
-    noteLeftOut(leftOut, routes, admitted, 'max_cost');
-    if (admitted.length === 0) throw costLimit.refusal();
-    routes = admitted;
-  }
+  routes = withoutCostly(routes, state);
 
-  const ready = routes.filter((route) => !state.isCooling(route) && waitMsOf(route, state) <= 0);
-  if (leftOut) {
-    const cooling = routes.filter((route) => state.isCooling(route));
-    const awake = routes.filter((route) => !cooling.includes(route));
-    noteLeftOut(leftOut, awake, ready, 'resting');
-    noteLeftOut(leftOut, cooling, ready.length > 0 ? [] : cooling.slice(0, 1), 'cooling');
-  }
-  const [first, ...others] = ready;
+  const [first, ...others] = readyRoutes(routes, state);
   // All are cooling down: rather try the best one than refuse.
   if (first === undefined) return [bestOfCooling(routes, state) ?? best];
-  if (allowFallbacks) return [first, ...others];
+  if (routing.allowFallbacks) return [first, ...others];
   // To the caller, the accounts of one provider are one route.
   const kept = first.pooled ? others.filter((route) => isSamePool(first, route)) : [];
   noteLeftOut(leftOut, others, kept, 'no_fallbacks');
   return [first, ...kept];
+}
+
+/** Those of providers that the caller wants. */
+function withoutUnwanted(
+  routes: PlannedRoute[],
+  { only, ignore }: RoutableRequest['routing'],
+  leftOut: LeftOutRoute[] | undefined,
+): PlannedRoute[] {
+  if (only === undefined && ignore.length === 0) return routes;
+  const left = routes.filter(
+    ({ provider }) => (only?.includes(provider) ?? true) && !ignore.includes(provider),
+  );
+  noteLeftOut(leftOut, routes, left, 'preferences');
+  return left;
+}
+
+/** @throws MaxCostError when that leaves nothing */
+function withoutCostly(
+  routes: PlannedRoute[],
+  { costLimit, leftOut }: RoutingState,
+): PlannedRoute[] {
+  if (!costLimit) return routes;
+  const left = routes.filter((route) => costLimit.admits(route));
+  noteLeftOut(leftOut, routes, left, 'max_cost');
+  if (left.length === 0) throw costLimit.refusal();
+  return left;
+}
+
+/** Those that neither cool down nor rest. */
+function readyRoutes(routes: readonly PlannedRoute[], state: RoutingState): PlannedRoute[] {
+  const ready = routes.filter((route) => !state.isCooling(route) && waitMsOf(route, state) <= 0);
+  if (state.leftOut) {
+    const cooling = routes.filter((route) => state.isCooling(route));
+    const awake = routes.filter((route) => !cooling.includes(route));
+    noteLeftOut(state.leftOut, awake, ready, 'resting');
+    noteLeftOut(state.leftOut, cooling, ready.length > 0 ? [] : cooling.slice(0, 1), 'cooling');
+  }
+  return ready;
 }
 
 /** Milliseconds for which a pool's account takes nothing more; 0: it does, or is none of a pool. */
