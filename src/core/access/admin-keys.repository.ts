@@ -28,6 +28,7 @@ export interface AdminKeyDraft {
 const COLUMNS = `id, name, key_preview AS preview, role, created_at AS "createdAt",
   expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"`;
 
+/** The operators' keys in the database; of a key itself only its hash and a preview are kept. */
 @Injectable()
 export class AdminKeyRepository {
   constructor(private readonly database: Database) {}

@@ -56,6 +56,7 @@ export interface ApiKeyChange {
   monthlySpendLimit?: number | null | undefined;
 }
 
+/** Tenants' keys in the database; of a key itself only its hash and a preview are kept. */
 @Injectable()
 export class ApiKeyRepository {
   constructor(

@@ -79,6 +79,7 @@ const FROM_TENANTS = `
     LEFT JOIN account_months AS month ON month.tenant_id = tenants.id
       AND month.month = date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 
+/** Tenants in the database: made, found, listed, renamed, suspended, with what they may spend in a month. */
 @Injectable()
 export class TenantsService {
   constructor(private readonly database: Database) {}

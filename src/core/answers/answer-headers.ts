@@ -18,6 +18,7 @@ export function setRouteHeaders(
   setDroppedParams(response, droppedParams);
 }
 
+/** Names the provider that answers, or had a part in what nobody pays for. */
 export function setProviderHeader(response: Head, provider: string): void {
   response.setHeader('X-Gateway-Provider', provider);
 }

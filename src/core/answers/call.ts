@@ -44,6 +44,7 @@ export interface Call {
   endAnswer?: () => Promise<unknown>;
 }
 
+/** The call that an HTTP request makes; a guard has found its caller. */
 export function callOf(received: GatewayRequest, response: ServerResponse): Call {
   return {
     caller: callerOf(received),

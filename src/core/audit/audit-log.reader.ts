@@ -50,6 +50,7 @@ const CONDITIONS: Record<keyof AuditLogFilters, string> = {
   end: 'created_at <',
 };
 
+/** Reads who changed what, of one tenant or of all. */
 @Injectable()
 export class AuditLogReader {
   constructor(private readonly database: Database) {}

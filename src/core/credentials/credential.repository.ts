@@ -92,6 +92,7 @@ const RECORD = `
   allow_shared_fallback AS "allowSharedFallback", created_at AS "createdAt",
   last_used_at AS "lastUsedAt", made_by AS "madeBy", ${SHARE}`;
 
+/** Tenants' own accounts with vendors, in the database; their keys are encrypted there. */
 @Injectable()
 export class CredentialRepository {
   constructor(private readonly database: Database) {}

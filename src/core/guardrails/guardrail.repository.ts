@@ -40,6 +40,7 @@ const RECORD = `
   applies_to AS "appliesTo", is_enabled AS "isEnabled", trigger_count AS "triggerCount",
   last_triggered_at AS "lastTriggeredAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
+/** Tenants' guardrails in the database, with how often each has matched. */
 @Injectable()
 export class GuardrailRepository {
   constructor(private readonly database: Database) {}

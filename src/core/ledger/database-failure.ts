@@ -17,6 +17,7 @@ const LOCK_NOT_AVAILABLE = '55P03';
  */
 export type FailureKind = 'data' | 'conflict' | 'locked' | 'unavailable';
 
+/** @param error whatever a statement or the writing of its values threw */
 export function classifyFailure(error: unknown): FailureKind {
   if (error instanceof pg.DatabaseError) {
     const errorClass = error.code?.slice(0, 2) ?? '';

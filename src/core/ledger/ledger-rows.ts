@@ -62,6 +62,7 @@ export interface LogRow {
   config_version: number | undefined;
 }
 
+/** A log row as the statements take it, with what of its charge is paid and what is not. */
 export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
   return {
     request_id: log.requestId,

@@ -102,21 +102,21 @@ export class LedgerService implements OnModuleDestroy {
       subjects: heldSubjects(request.limits),
     });
     this.metrics.observeHold(performance.now() - startedMs);
-    if (outcome.admitted) {
-      this.openHolds++;
-      const hold = new Hold(this.store, caller, request, outcome.granted ?? amount);
-      try {
-        hold.limitOutput();
-      } catch (error) {
-        await this.commits.for(this.release(hold));
-        throw error;
-      }
-      return hold;
+    if (!outcome.admitted) {
+      const refusal = refusalOf(amount, outcome, request);
+      // Of who asks too often there is no row, as at the limit of each key.
+      if (!(refusal instanceof RateLimitError)) await this.refuse(caller, request, refusal);
+      throw refusal;
     }
-    const refusal = refusalOf(amount, outcome, request);
-    // Of who asks too often there is no row, as at the limit of each key.
-    if (!(refusal instanceof RateLimitError)) await this.refuse(caller, request, refusal);
-    throw refusal;
+    this.openHolds++;
+    const hold = new Hold(this.store, caller, request, outcome.granted ?? amount);
+    try {
+      hold.limitOutput();
+    } catch (error) {
+      await this.commits.for(this.release(hold));
+      throw error;
+    }
+    return hold;
   }
 
   /** Logs, at cost 0, that a planned request was refused before anything was set aside for it. */

@@ -56,6 +56,7 @@ const RATE_LIMIT = `(
 )`;
 const OWNER_COLUMNS = { person: 'person_id', api_key: 'api_key_id', admin_key: 'admin_key_id' };
 
+/** Sessions of people and of keys in the database; of a token only its hash is kept. */
 @Injectable()
 export class SessionRepository {
   private readonly idleSeconds: number;

@@ -32,6 +32,8 @@ export function limitsLeft(
 }
 
 /**
+ * What the vendor of a route is asked: the request, how far its answer may go, and how long it may take.
+ *
  * @param signal closes the call
  * @param request the plan's, or one that asks for the rest of its answer
  */
@@ -85,6 +87,7 @@ function untranslatable(request: CanonicalRequest): CanonicalRequest {
   };
 }
 
+/** The same for work that is no text. */
 export function toCall<Request extends RoutableRequest>(
   plan: Plan<Request>,
   route: PlannedRoute,

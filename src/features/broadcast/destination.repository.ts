@@ -17,6 +17,7 @@ const RECORD = `
   last_success_at AS "lastSuccessAt", last_error AS "lastError", last_error_at AS "lastErrorAt",
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
+/** Where tenants have traces sent, in the database, with what became of them; headers are encrypted there. */
 @Injectable()
 export class DestinationRepository {
   constructor(

@@ -246,6 +246,7 @@ function mergeLogprobs(pieces: unknown[]): object {
   return { content: contents.filter(Array.isArray).flat() };
 }
 
+/** Usage in the words of the dialect; cached and reasoning tokens are parts of the sums. */
 export function chatUsage(usage: Usage): object {
   return {
     prompt_tokens: usage.inputTokens,

@@ -16,6 +16,7 @@ const PACE_DAYS = 7;
 /** What lasts longer has no end in sight. */
 const MAX_LASTS_DAYS = 3_650;
 
+/** What a tenant has, has spent and may spend, in credits, and how long it lasts. */
 @Injectable()
 export class CreditsService {
   constructor(

@@ -11,7 +11,7 @@ import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { parseEmbeddings } from './embeddings.parse.js';
 import { renderEmbeddings } from './embeddings.render.js';
 
-/** Embeddings. */
+/** Has texts embedded, or given from the cache, and says how the vectors are written. */
 @Injectable()
 export class EmbeddingsService {
   constructor(

@@ -71,6 +71,7 @@ export function outputText(status: unknown, output: unknown): string | undefined
     .join('');
 }
 
+/** Usage in the words of the dialect; cached and reasoning tokens are parts of the sums. */
 export function usageFields(usage: Usage): object {
   return {
     input_tokens: usage.inputTokens,

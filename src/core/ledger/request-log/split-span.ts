@@ -46,6 +46,7 @@ export function toSpan({ start, end }: { start?: Date; end?: Date }): Span {
   return { start: new Date(startMs), end: new Date(endMs) };
 }
 
+/** Cuts a span into what sums of days and hours tell of it, and what only rows do. */
 export function splitSpan({ start, end, isCut }: Span): SplitSpan {
   const startMs = start.getTime();
   const endMs = end.getTime();

@@ -24,6 +24,7 @@ import type {
   AnalyticsSumsDto,
 } from './analytics.dto.js';
 
+/** Sums over a tenant's requests, by dimensions that the caller names. */
 @Injectable()
 export class AnalyticsService {
   constructor(

@@ -32,6 +32,7 @@ import type {
 /** Keys that routing keys made stand at most so far below the first one. */
 const MAX_ANCESTORS = 8;
 
+/** A tenant's keys, as one of them, or a member, sees and changes them: no key gives more than it has. */
 @Injectable()
 export class ApiKeysService {
   constructor(

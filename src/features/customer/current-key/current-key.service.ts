@@ -27,6 +27,7 @@ interface KeyBudget {
   reset: CurrentKeyRecordDto['limit_reset'];
 }
 
+/** What the key of a call may do, has spent and has left, as OpenRouter shows it. */
 @Injectable()
 export class CurrentKeyService {
   constructor(

@@ -20,6 +20,7 @@ const API_TYPES: Readonly<Record<string, ApiType>> = {
   images: 'image',
 };
 
+/** Looks up what one request used and cost. */
 @Injectable()
 export class GenerationService {
   constructor(private readonly requestLog: RequestLogReader) {}

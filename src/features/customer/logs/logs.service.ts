@@ -30,6 +30,7 @@ const EXPORT_BATCH_SIZE = 200;
 /** So far back values are looked for that requests can be filtered by. */
 const FACET_DAYS = 31;
 
+/** A tenant's requests: page by page, exported, and by what they can be filtered. */
 @Injectable()
 export class LogsService {
   constructor(

@@ -7,6 +7,7 @@ import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import type { ReceiptDto, SignedReceiptDto } from './receipts.dto.js';
 
+/** What a request cost and why, signed, so that anybody can check it. */
 @Injectable()
 export class ReceiptsService {
   constructor(
