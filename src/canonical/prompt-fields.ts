@@ -1,7 +1,7 @@
 import type { CanonicalPrompt, CanonicalRequest, Dialect } from './canonical-request.js';
 
 /** The controls of a canonical prompt, one by one. */
-const PROMPT_FIELDS = [
+export const PROMPT_FIELDS = [
   'temperature',
   'topP',
   'topK',

@@ -14,6 +14,7 @@ import type {
 import {
   conversationField,
   fieldName,
+  PROMPT_FIELDS,
   unsupportedFields,
   type PromptField,
 } from '../../../canonical/prompt-fields.js';
@@ -31,22 +32,10 @@ const EFFORTS: readonly [maxTokens: number, effort: string][] = [
   [16_384, 'medium'],
 ];
 
-const SUPPORTED: ReadonlySet<PromptField> = new Set([
-  'temperature',
-  'topP',
-  'frequencyPenalty',
-  'presencePenalty',
-  'seed',
-  'stop',
-  'logitBias',
-  'logprobs',
-  'topLogprobs',
-  'toolChoice',
-  'parallelToolCalls',
-  'responseFormat',
-  'reasoning',
-  'endUser',
-]);
+/** All but the one that the dialect has no word for. */
+const SUPPORTED: ReadonlySet<PromptField> = new Set(
+  PROMPT_FIELDS.filter((field) => field !== 'topK'),
+);
 
 /**
  * Fields of the body that are the gateway's own or another gateway's, and mean nothing to a
