@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { PartitionByMonth1764383000000 } from '../../migrations/1764383000000-partition-by-month.js';
 import { MIGRATIONS } from '../../src/app/migrations.js';
+import { migrateDatabase } from '../../src/platform/database/migrate-database.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
 import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
 import { mintRequestId } from '../../src/platform/http/request-id.js';
@@ -97,6 +98,14 @@ describe('migrations', () => {
     await runner.release();
     expect(await stored()).toEqual(told());
     await empty.database.query('DELETE FROM request_logs');
+  });
+
+  it('are run by one of several instances that start at once, the others waiting', async () => {
+    const fresh = await createTestDatabase({ migrate: false });
+    await Promise.all([1, 2, 3].map(() => migrateDatabase(fresh.url, MIGRATIONS)));
+    const { rows } = await fresh.database.query('SELECT name FROM migrations');
+    expect(rows).toHaveLength(MIGRATIONS.length);
+    await fresh.drop();
   });
 
   it('refuse changes of ledger entries', async () => {

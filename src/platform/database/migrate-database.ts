@@ -28,7 +28,7 @@ export async function migrateDatabase(
   const locker = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   await locker.connect();
   try {
-    await locker.query(`SELECT pg_advisory_lock(hashtext($1))`, [LOCK_NAME]);
+    await takeLock(locker);
     const known = migrations.map(({ name }) => name);
     const newer = await readNewerSchema(locker, known);
     if (newer) throw new ConfigError([describeNewerSchema(newer)]);
@@ -46,6 +46,21 @@ export async function migrateDatabase(
     }
   } finally {
     await locker.end();
+  }
+}
+
+/**
+ * Asks again and again rather than wait in PostgreSQL: whoever waits there has a snapshot, for whose end a migration
+ * that builds an index beside the service's work (`CONCURRENTLY`) would wait in turn.
+ */
+async function takeLock(locker: SqlReader): Promise<void> {
+  for (;;) {
+    const { rows } = await locker.query<{ taken: boolean }>(
+      'SELECT pg_try_advisory_lock(hashtext($1)) AS taken',
+      [LOCK_NAME],
+    );
+    if (rows[0]!.taken) return;
+    await pause(PAUSE_MS);
   }
 }
 
