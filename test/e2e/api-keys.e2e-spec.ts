@@ -142,6 +142,26 @@ describe(PATH, () => {
       expect(JSON.stringify(body)).not.toContain(gateway.apiKey);
     });
 
+    it('lists any number of them, in pieces', async () => {
+      const made = await gateway.admin('POST', '/v1/admin/tenants', {
+        name: 'with many keys',
+        keys: ['management'],
+      });
+      const { id, keys } = (await made.json()) as { id: string; keys: { key: string }[] };
+      // Two pieces to the key.
+      await gateway.database.query(
+        `INSERT INTO api_keys (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute)
+         SELECT $1, 'routing', n::text, sha256(n::text::bytea), 'sk-', 1 FROM generate_series(1, 399) AS n`,
+        [id],
+      );
+      const authorization = `Bearer ${keys[0]!.key}`;
+      const response = await fetch(gateway.url + PATH, { headers: { authorization } });
+      expect(response.headers.get('content-length')).toBeNull();
+      const { data } = (await response.json()) as { data: CreatedKey[] };
+      expect(new Set(data.map((each) => each.id)).size).toBe(400);
+      expect(data).toHaveLength(400);
+    });
+
     it('reads one key, as the list shows it', async () => {
       const { id } = await create();
       const { status, body } = await call('GET', `${PATH}/${id}`);

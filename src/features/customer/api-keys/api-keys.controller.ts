@@ -1,10 +1,12 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { type Caller } from '../../../core/access/caller.js';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { Customer, ApiChange, ApiFields, ApiOwn } from '../../../core/access/customer.decorator.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
+import { sendTextStream } from '../../../platform/http/send-body.js';
 import { ApiKeysService } from './api-keys.service.js';
 import {
   UpdateApiKeyDto,
@@ -25,8 +27,9 @@ export class ApiKeysController {
   @Get()
   @ApiOperation({ operationId: 'listApiKeys', summary: "List the tenant's API keys" })
   @ApiOkResponse({ type: ApiKeyListDto })
-  async list(@CurrentCaller() caller: Caller): Promise<ApiKeyListDto> {
-    return { data: await this.apiKeys.list(caller) };
+  list(@CurrentCaller() caller: Caller, @Res() response: Response): Promise<void> {
+    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    return sendTextStream(response, headers, this.apiKeys.list(caller));
   }
 
   @Post()

@@ -31,6 +31,8 @@ import type {
 
 /** Keys that routing keys made stand at most so far below the first one. */
 const MAX_ANCESTORS = 8;
+/** Of a list so many keys are read and sent together. */
+const KEYS_A_PIECE = 200;
 
 /** A tenant's keys, as one of them, or a member, sees and changes them: no key gives more than it has. */
 @Injectable()
@@ -44,8 +46,21 @@ export class ApiKeysService {
     private readonly balances: BalanceReader,
   ) {}
 
-  async list(caller: Caller): Promise<ApiKeyDto[]> {
-    return this.describe(caller, await this.apiKeys.listOfTenant(caller.tenantId));
+  /** The JSON of all keys, newest first, in pieces: revoked ones included, a tenant may have any number. */
+  async *list(caller: Caller): AsyncGenerator<string> {
+    let before = '{"data":[';
+    let behind: string[] | undefined;
+    do {
+      const page = await this.apiKeys.pageOfTenant(caller.tenantId, KEYS_A_PIECE, behind);
+      const last = page.length < KEYS_A_PIECE ? undefined : page.at(-1);
+      behind = last && [last.place, last.key.id];
+      const keys = page.map(({ key }) => key);
+      const described = await this.describe(caller, keys);
+      if (described.length === 0) break;
+      yield before + described.map((key) => JSON.stringify(key)).join();
+      before = ',';
+    } while (behind);
+    yield before === ',' ? ']}' : `${before}]}`;
   }
 
   async get(caller: Caller, id: string): Promise<ApiKeyDto> {
