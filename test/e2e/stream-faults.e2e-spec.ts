@@ -172,6 +172,8 @@ describe('a vendor that misbehaves in a stream', () => {
       ['with more after [DONE]', [...plain, delta({ content: 'ghost' }), 'data: {bad\n\n'], 'end'],
       ['open after [DONE]', plain, 'hang'],
       ['without [DONE]', plain.slice(0, -1), 'end'],
+      ['broken instead of [DONE]', plain.slice(0, -1), 'destroy'],
+      ['silent instead of [DONE]', plain.slice(0, -1), 'hang'],
       ['without the last blank line', tail, 'end'],
       ['with usage: null in each', plain.map((p) => p.replace(']}', '],"usage":null}')), 'end'],
       [

@@ -22,6 +22,7 @@ import { fetchPromptMedia } from '../dialects/fetch-prompt-media.js';
 import { nameCallerParam } from '../dialects/name-caller-param.js';
 import { readFailedAnswer, redactKey } from '../dialects/failed-answer.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
+import { UpstreamError } from '../upstream-error.js';
 import type {
   DroppingRoute,
   ProbeCall,
@@ -185,18 +186,22 @@ async function* readStream(
   assertEventStream(response, EVENT_STREAM);
   const decoder = new ConverseStreamDecoder(options);
   let vainBytes = 0;
-  for await (const chunk of response) {
-    vainBytes += chunk.length;
-    for (const event of decoder.push(chunk)) {
-      vainBytes = 0;
-      yield event;
+  try {
+    for await (const chunk of response) {
+      vainBytes += chunk.length;
+      for (const event of decoder.push(chunk)) {
+        vainBytes = 0;
+        yield event;
+      }
+      const failure = failureOfVain(vainBytes);
+      if (failure) throw failure;
+      if (decoder.isDone) {
+        response.drain();
+        break;
+      }
     }
-    const failure = failureOfVain(vainBytes);
-    if (failure) throw failure;
-    if (decoder.isDone) {
-      response.drain();
-      break;
-    }
+  } catch (error) {
+    if (!(decoder.isWhole && error instanceof UpstreamError)) throw error;
   }
   decoder.end();
 }

@@ -33,10 +33,11 @@ class FakeResponse {
   }
 }
 
-/** An event for each letter of a piece; `!` fails after those before it, `.` is the end. */
+/** An event for each letter of a piece; `!` fails after those before it, `;` ends the answer, `.` the stream. */
 class LetterReader implements EventStreamReader {
   failure: UpstreamError | undefined;
   isDone = false;
+  isWhole = false;
 
   push(piece: Buffer): CanonicalEvent[] {
     const letters = [...piece.toString()];
@@ -45,11 +46,12 @@ class LetterReader implements EventStreamReader {
       this.failure = new UpstreamError({ failure: 'cut', message: 'a break' });
     }
     this.isDone = letters.includes('.');
+    this.isWhole ||= this.isDone || letters.includes(';');
     return letters.filter((letter) => /\w/.test(letter)).map(text);
   }
 
   end(): CanonicalEvent[] {
-    if (!this.isDone) throw new UpstreamError({ failure: 'cut', message: 'no end' });
+    if (!this.isWhole) throw new UpstreamError({ failure: 'cut', message: 'no end' });
     return [text('end')];
   }
 }
@@ -93,6 +95,13 @@ describe(readEventStream.name, () => {
     expect(await pull(events)).toBe(seen);
     expect(response.cancelled).toBe(1);
     expect((await events.next()).done).toBe(true);
+  });
+
+  it('ends with an answer that is whole, whatever befalls its connection then', async () => {
+    const reset = new UpstreamError({ failure: 'reset', message: 'reset' });
+    expect(await pull(read(new FakeResponse(['ab;', reset])))).toBe('abend');
+    expect(await pull(read(new FakeResponse(['ab', reset])))).toBe('ab told: reset');
+    expect(await pull(read(new FakeResponse(['ab;', new Error('left')])))).toBe('ab told: left');
   });
 
   it('closes the connection when it is left', async () => {

@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import { parseAnswerJson } from './answer-json.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
-import { type UpstreamError, unreadable } from '../upstream-error.js';
+import { UpstreamError, unreadable } from '../upstream-error.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
 const MAX_ERROR_BYTES = 256 * 1024;
@@ -18,6 +18,8 @@ export interface EventStreamReader {
   readonly failure: UpstreamError | undefined;
   /** True when nothing of interest follows; undefined where only the connection's end tells. */
   readonly isDone?: boolean;
+  /** Whether all of the answer has come, with the reason why it ended, and no more than its count may follow. */
+  readonly isWhole?: boolean;
 }
 
 /**
@@ -112,8 +114,10 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
     return { done: false, value };
   }
 
-  private readonly onFailure = (failure: unknown): never => {
-    throw this.fail(failure);
+  /** What befalls the connection of an answer that is whole is no failure of it. */
+  private readonly onFailure = (failure: unknown): Promise<Result> => {
+    const isWhole = this.reader.isWhole === true && !this.isOver;
+    return isWhole && failure instanceof UpstreamError ? this.end() : this.refuse(failure);
   };
 
   private end(): Promise<Result> {

@@ -1,7 +1,12 @@
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { ChatChoiceDecoder } from './decode-chat-answer.js';
-import { classifyInlineChatError, assertNotFailed, assertFinished } from './classify-chat-error.js';
+import {
+  classifyInlineChatError,
+  assertNotFailed,
+  assertFinished,
+  haveFinished,
+} from './classify-chat-error.js';
 import { parseAnswerObject, readChoiceIndex } from '../answer-json.js';
 import { eventData, normalizeFrames } from '../event-text.js';
 import { SseStreamReader } from '../sse-stream-reader.js';
@@ -14,9 +19,12 @@ export class ChatStreamDecoder extends SseStreamReader {
   private started = false;
   private usage: Usage | undefined;
 
+  get isWhole(): boolean {
+    return haveFinished(this.choices.size, this.finishedChoices);
+  }
+
   protected finish(): void {
-    const finished = [...this.choices.values()].filter((choice) => choice.isFinished);
-    assertFinished(this.choices.size, finished.length);
+    assertFinished(this.choices.size, this.finishedChoices);
     if (this.usage) this.events.push({ type: 'usage', usage: this.usage });
   }
 
@@ -56,6 +64,10 @@ export class ChatStreamDecoder extends SseStreamReader {
       // Some servers put the usage into the choice.
       this.usage = readStreamedUsage(choice) ?? this.usage;
     }
+  }
+
+  private get finishedChoices(): number {
+    return [...this.choices.values()].filter((choice) => choice.isFinished).length;
   }
 
   private decoderOf(index: number): ChatChoiceDecoder {

@@ -1,7 +1,12 @@
 import type { RelayEvent, FinishReason } from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { classifyInlineChatError, assertNotFailed, assertFinished } from './classify-chat-error.js';
+import {
+  classifyInlineChatError,
+  assertNotFailed,
+  assertFinished,
+  haveFinished,
+} from './classify-chat-error.js';
 import {
   eventData,
   normalizeFrames,
@@ -69,6 +74,10 @@ export class ChatStreamRelay extends SseStreamReader {
     super();
     this.aliasJson = JSON.stringify(options.alias);
     this.modelEdit = `model":${toLatin1(this.aliasJson)}`;
+  }
+
+  get isWhole(): boolean {
+    return haveFinished(this.seenChoices.size, this.finishedChoices.size);
   }
 
   protected finish(): void {

@@ -117,6 +117,11 @@ export function assertNotFailed(choice: JsonObject): void {
   }
 }
 
+/** Whether every choice that a stream began has its finish reason. */
+export function haveFinished(begunChoices: number, finishedChoices: number): boolean {
+  return finishedChoices > 0 && finishedChoices >= begunChoices;
+}
+
 /**
  * A stream is complete when every choice that it began has its finish reason, and one at least has;
  * `[DONE]` alone proves nothing, and its absence neither.
@@ -124,6 +129,6 @@ export function assertNotFailed(choice: JsonObject): void {
  * @throws UpstreamError `cut`
  */
 export function assertFinished(begunChoices: number, finishedChoices: number): void {
-  if (finishedChoices > 0 && finishedChoices >= begunChoices) return;
+  if (haveFinished(begunChoices, finishedChoices)) return;
   throw new UpstreamError({ failure: 'cut', message: 'the stream ended without a finish reason' });
 }

@@ -140,6 +140,10 @@ export class ThinkTagReader implements EventStreamReader {
     return this.inner.isDone === true;
   }
 
+  get isWhole(): boolean {
+    return this.inner.isWhole === true;
+  }
+
   push(chunk: Buffer): CanonicalEvent[] {
     if (this.isSettled) return this.inner.push(chunk);
     try {

@@ -98,7 +98,8 @@ const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 export class ConverseStreamDecoder {
   private readonly frames = new EventStreamFrames(MAX_MESSAGE_BYTES);
   private readonly reader: ConverseAnswerReader;
-  private hasStopped = false;
+  /** After its stop reason an answer is whole, whatever befalls the stream then. */
+  isWhole = false;
   private hasUsage = false;
 
   constructor(options: ConverseAnswerOptions) {
@@ -107,7 +108,7 @@ export class ConverseStreamDecoder {
 
   /** Whether nothing of interest can follow. */
   get isDone(): boolean {
-    return this.hasStopped && this.hasUsage;
+    return this.isWhole && this.hasUsage;
   }
 
   /**
@@ -121,7 +122,7 @@ export class ConverseStreamDecoder {
       for (const message of this.frames.push(chunk)) yield* this.read(message);
     } catch (error) {
       if (!(error instanceof EventStreamError)) throw error;
-      if (this.hasStopped) return;
+      if (this.isWhole) return;
       throw new UpstreamError(
         { failure: 'unreadable', message: `not an event stream: ${error.message}` },
         { cause: error },
@@ -131,22 +132,21 @@ export class ConverseStreamDecoder {
 
   /** @throws UpstreamError `cut` when the answer is not complete */
   end(): void {
-    if (this.hasStopped) return;
+    if (this.isWhole) return;
     throw new UpstreamError({ failure: 'cut', message: 'the stream ended without a stop reason' });
   }
 
   private read(message: EventStreamMessage): CanonicalEvent[] {
     if (textHeader(message, ':message-type') !== 'event') {
-      // After its stop reason an answer is complete, whatever befalls the stream then.
-      if (this.hasStopped) return [];
+      if (this.isWhole) return [];
       throw readFailure(message);
     }
     const read = READERS.get(textHeader(message, ':event-type') ?? '');
     // Only its count belongs behind its end.
-    if (!read || (this.hasStopped && read !== readMetadata)) return [];
+    if (!read || (this.isWhole && read !== readMetadata)) return [];
     const payload = parse(message.body);
     if (!isJsonObject(payload)) throw unreadable('an event that is no JSON object');
-    if (read === readStop) this.hasStopped = true;
+    if (read === readStop) this.isWhole = true;
     if (read === readMetadata) this.hasUsage = true;
     return read(payload, this.reader);
   }

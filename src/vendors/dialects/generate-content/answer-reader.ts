@@ -30,6 +30,7 @@ export class AnswerReader {
   private readonly choices = new Map<number, ChoiceState>();
   private readonly callIds = new CallIds();
   private hasStarted = false;
+  private hasSaid = false;
   private isBlocked = false;
   private usage: Usage | undefined;
   private shownUsage: Usage | undefined;
@@ -51,6 +52,12 @@ export class AnswerReader {
     const { promptFeedback } = answer;
     this.isBlocked ||= isJsonObject(promptFeedback) && promptFeedback.blockReason != null;
     this.readUsage(answer.usageMetadata, events);
+  }
+
+  /** Whether every choice has a reason to be over, and something was said: of an empty one another route may do better. */
+  get isWhole(): boolean {
+    const choices = [...this.choices.values()];
+    return this.hasSaid && choices.every(({ finishReason }) => finishReason !== undefined);
   }
 
   /**
@@ -87,6 +94,7 @@ export class AnswerReader {
     const { parts } = objectOf(candidate.content);
     const first = events.length;
     for (const part of objectsOf(parts)) this.readPart(part, choice, state, events);
+    this.hasSaid ||= events.length > first;
     addLogprobs(readLogprobs(candidate.logprobsResult), choice, events, first);
     const { finishReason } = candidate;
     if (typeof finishReason === 'string' && !NO_REASONS.has(finishReason)) {

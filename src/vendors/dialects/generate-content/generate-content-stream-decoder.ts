@@ -21,6 +21,10 @@ export function decodeGenerateContentAnswer(bytes: Buffer): CanonicalEvent[] {
 export class GenerateContentStreamDecoder extends SseStreamReader {
   private readonly reader = new AnswerReader();
 
+  get isWhole(): boolean {
+    return this.reader.isWhole;
+  }
+
   protected read(bytes: Buffer): void {
     for (const frame of normalizeFrames(bytes.toString('utf8')).split('\n\n')) {
       const data = dataOf(frame);

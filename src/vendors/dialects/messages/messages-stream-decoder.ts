@@ -21,6 +21,10 @@ export class MessagesStreamDecoder extends SseStreamReader {
     this.decoder = new MessagesEventDecoder(options);
   }
 
+  get isWhole(): boolean {
+    return this.decoder.hasFinished;
+  }
+
   protected finish(): void {
     if (this.decoder.hasFinished) return;
     throw new UpstreamError({ failure: 'cut', message: 'the stream ended without a stop reason' });

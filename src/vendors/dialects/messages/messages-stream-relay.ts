@@ -44,6 +44,10 @@ export class MessagesStreamRelay extends SseStreamReader {
     super();
   }
 
+  get isWhole(): boolean {
+    return this.finished;
+  }
+
   protected finish(): void {
     if (this.finished) return;
     throw new UpstreamError({ failure: 'cut', message: 'the stream ended without a stop reason' });
