@@ -3,12 +3,15 @@ import type { ClassifyError } from '../dialects/failed-answer.js';
 import type { AnswerEvents } from '../dialects/vendor-answer.js';
 import type { UpstreamResponse } from '../transport/upstream-response.js';
 import type { DroppingRoute, UpstreamCall } from '../upstream.js';
-import { classifyGenerateContentError } from '../dialects/generate-content/classify-generate-content-error.js';
+import {
+  classifyGenerateContentError,
+  classifyInlineGenerateContentError,
+} from '../dialects/generate-content/classify-generate-content-error.js';
 import { decodeGenerateContentAnswer } from '../dialects/generate-content/generate-content-stream-decoder.js';
 import { droppedFields } from '../dialects/generate-content/dropped-fields.js';
 import { encodeGenerateContentRequest } from '../dialects/generate-content/encode-generate-content-request.js';
 import { GenerateContentStreamDecoder } from '../dialects/generate-content/generate-content-stream-decoder.js';
-import { readEventStream } from '../dialects/read-event-stream.js';
+import { isUnstreamed, readEventStream, readUnstreamed } from '../dialects/read-event-stream.js';
 import { geminiTraits } from './gemini-traits.js';
 import {
   CLAUDE_SIGNATURE_ISSUER,
@@ -81,10 +84,15 @@ export const GOOGLE_PUBLISHER: VertexPublisher = {
     droppedFields(request, geminiTraits(upstreamModel)),
   prepare: ({ request, upstreamModel, ownOutputLimit }) => ({
     body: encodeGenerateContentRequest(request, geminiTraits(upstreamModel), ownOutputLimit),
-    read: async (response, describe) =>
-      request.stream
-        ? readEventStream(response, new GenerateContentStreamDecoder(), describe)
-        : decodeGenerateContentAnswer(await response.readAll(MAX_ANSWER_BYTES)),
+    async read(response, describe) {
+      if (!request.stream) {
+        return decodeGenerateContentAnswer(await response.readAll(MAX_ANSWER_BYTES));
+      }
+      if (isUnstreamed(response)) {
+        throw await readUnstreamed(response, classifyInlineGenerateContentError);
+      }
+      return readEventStream(response, new GenerateContentStreamDecoder(), describe);
+    },
   }),
   classifyError: classifyGenerateContentError,
 };

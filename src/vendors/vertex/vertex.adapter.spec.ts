@@ -65,6 +65,17 @@ function setUp(drive: Drive, options: Options = {}) {
 const ADC = { provider: { apiKey: undefined } };
 
 describe(VertexAdapter.name, () => {
+  it('takes an error that comes as JSON where a stream was asked for, for what it says', async () => {
+    const error = { code: 400, message: 'Bad.', status: 'INVALID_ARGUMENT' };
+    for (const body of [{ error }, [{ error }]]) {
+      const { generate } = setUp(sendJson(body));
+      await expect(collectEvents(generate({ stream: true }))).rejects.toMatchObject({
+        failure: 'caller',
+        message: 'Bad.',
+      });
+    }
+  });
+
   it('sends one authenticated request, not before the first pull', async () => {
     const { calls, generate } = setUp(sendJson(answer));
     const events = generate({ max_tokens: 5 });
@@ -195,7 +206,7 @@ describe(VertexAdapter.name, () => {
       expect(connections[0]?.actions).toEqual([]);
     });
 
-    it.each([undefined, 'application/json', 'text/html'])(
+    it.each([undefined, 'text/plain', 'text/html'])(
       'closes the connection on content-type %s',
       async (type) => {
         const headers = type === undefined ? {} : { 'content-type': type };
