@@ -83,6 +83,39 @@ describe('a record that is written with a settlement', () => {
     expect(await notes()).not.toContain('bad');
   });
 
+  it('keeps nobody but its tenant waiting when it takes long to write', async () => {
+    const other = await createTenant(own.database, 1_000);
+    const requestIds = await Promise.all([held(), held()]);
+    const order: string[] = [];
+    const settleSlowly = async (requestId: string): Promise<void> => {
+      const record: SettlementRecord = {
+        name: 'write-note-slowly',
+        text: 'INSERT INTO notes (name, body) SELECT $1, $2 FROM pg_sleep(1.5)',
+        values: [requestId, 'x'.repeat(300_000)],
+      };
+      const operation = settleOperation(tenant, requestId, 5);
+      expect(await ledger.store.settle({ ...operation, record })).toMatchObject({ recorded: true });
+      order.push('slow');
+    };
+    const quick = async (): Promise<void> => {
+      const operation = holdOperation(other, 10);
+      expect(await ledger.store.hold(operation)).toEqual({ admitted: true });
+      await ledger.store.settle(settleOperation(other, operation.requestId, 7));
+      order.push('quick');
+    };
+    const first = settleSlowly(requestIds[0]);
+    await quick();
+    const second = settleSlowly(requestIds[1]);
+    await first;
+    // While the second is written, the account of its tenant is locked.
+    const again = ledger.store.settle(settleOperation(tenant, requestIds[0], 5));
+    await quick();
+    await Promise.all([second, again]);
+    expect(order).toEqual(['quick', 'slow', 'quick', 'slow']);
+    await ledger.store.settle(settleOperation(tenant, await held(), 3));
+    expect(await brokenAccounts(own.database, [other])).toEqual([]);
+  });
+
   it('leaves settlements without one as they were', async () => {
     const outcome = await ledger.store.settle(settleOperation(tenant, await held(), 3));
     expect(outcome).toEqual({ cost: 3, shortfall: 0, applied: true });

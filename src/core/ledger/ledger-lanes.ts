@@ -3,6 +3,10 @@ import { classifyFailure } from './database-failure.js';
 import { GroupCommit, type CommitSource } from './group-commit.js';
 import { toGroup, type Ask, type Ending, type LedgerGroup } from './ledger-entry.js';
 import { LedgerQueue } from './ledger-queue.js';
+import { sizeOf } from './pending-records.js';
+
+/** Of a record that is written in some milliseconds; an answer that is kept may have tens of millions of characters. */
+const MAX_RECORD_CHARACTERS = 256_000;
 
 /** Commits a group, or throws when the database can't take it, or not all of it, now. */
 type Commit = (group: LedgerGroup) => Promise<void>;
@@ -43,8 +47,9 @@ class Lane implements CommitSource {
 }
 
 /**
- * The ways into the database: one for all tenants, and one aside for those whose rows somebody has locked, who so
- * keep nobody else waiting. On that each tenant has a transaction of its own, and leaves it when that commits.
+ * The ways into the database: one for all tenants, and one aside for those whose rows somebody has locked, or whose
+ * record takes long to write, who so keep nobody else waiting. On that each tenant has a transaction of its own, and
+ * leaves it when all it has there is committed.
  */
 export class LedgerLanes {
   private readonly main: Lane;
@@ -66,8 +71,8 @@ export class LedgerLanes {
     return this.main.queue.pendingEndings + this.side.queue.pendingEndings;
   }
 
-  /** How many tenants have rows that somebody has locked, as far as is known. */
-  get lockedTenants(): number {
+  /** How many tenants are on the side lane. */
+  get tenantsAside(): number {
     return this.aside.size;
   }
 
@@ -77,6 +82,8 @@ export class LedgerLanes {
   }
 
   add(entry: Ending | Ask): void {
+    // Its account is locked until the record is written: what else the tenant has goes the same way.
+    if (takesLong(entry)) this.setAside([entry.tenantId]);
     (this.aside.has(entry.tenantId) ? this.side : this.main).add(entry);
   }
 
@@ -97,16 +104,15 @@ export class LedgerLanes {
       await this.commit(group);
     } catch (error) {
       if (classifyFailure(error) !== 'locked') throw error;
-      this.setAside(group);
+      this.main.queue.putBack(group);
+      // Whose rows are locked is not known: whoever has not leaves the side lane at once.
+      const open = [...group.endings, ...group.asks].filter(({ answered }) => !answered);
+      this.setAside(open.map(({ tenantId }) => tenantId));
     }
   }
 
-  /** Whose rows are locked is not known: whoever has not leaves the side lane at once. */
-  private setAside(group: LedgerGroup): void {
-    for (const { answered, tenantId } of [...group.endings, ...group.asks]) {
-      if (!answered) this.aside.add(tenantId);
-    }
-    this.main.queue.putBack(group);
+  private setAside(tenantIds: readonly string[]): void {
+    for (const tenantId of tenantIds) this.aside.add(tenantId);
     for (const entry of this.main.queue.extract(this.aside)) this.side.add(entry);
   }
 
@@ -115,7 +121,7 @@ export class LedgerLanes {
     for (const [tenantId, entries] of byTenant(group)) {
       try {
         await this.commit(toGroup(entries));
-        this.aside.delete(tenantId);
+        if (!this.side.queue.has(tenantId)) this.aside.delete(tenantId);
       } catch (error) {
         if (classifyFailure(error) !== 'locked') throw error;
         locked = toError(error);
@@ -123,6 +129,11 @@ export class LedgerLanes {
     }
     if (locked) throw locked;
   }
+}
+
+function takesLong(entry: Ending | Ask): boolean {
+  const record = entry.kind === 'settle' ? entry.record : undefined;
+  return record !== undefined && sizeOf(record) > MAX_RECORD_CHARACTERS;
 }
 
 function byTenant({ endings, asks }: LedgerGroup): Map<string, (Ending | Ask)[]> {

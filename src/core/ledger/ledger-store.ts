@@ -214,9 +214,9 @@ export class LedgerStore implements OnApplicationShutdown {
     if (classifyFailure(error) === 'locked') {
       if (nowMs - this.toldLocksAtMs < OUTAGE_REMINDER_MS) return;
       this.toldLocksAtMs = nowMs;
-      const { lockedTenants } = this.lanes;
+      const { tenantsAside } = this.lanes;
       this.logger.error(
-        `Another session has locked what ${lockedTenants} tenants' settlements need, which wait: ${describeError(error)}`,
+        `Another session has locked what ${tenantsAside} tenants' settlements need, which wait: ${describeError(error)}`,
       );
       return;
     }

@@ -36,7 +36,8 @@ export class PendingRecords {
   }
 }
 
-function sizeOf({ values }: SettlementRecord): number {
+/** Characters of its texts. */
+export function sizeOf({ values }: SettlementRecord): number {
   return values.reduce<number>(
     (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
     0,
