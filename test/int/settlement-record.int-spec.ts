@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import type { SettlementRecord } from '../../src/core/ledger/ledger-operations.js';
 import {
   brokenAccounts,
@@ -87,11 +88,16 @@ describe('a record that is written with a settlement', () => {
     const other = await createTenant(own.database, 1_000);
     const requestIds = await Promise.all([held(), held()]);
     const order: string[] = [];
-    const settleSlowly = async (requestId: string): Promise<void> => {
+    const gate = new pg.Client({ connectionString: own.url });
+    await gate.connect();
+    // Without a transaction of its own, whose end the sums of other suites' logs would wait for.
+    await gate.query('SELECT pg_advisory_lock(1), pg_advisory_lock(2)');
+    const settleSlowly = async (requestId: string, lock: number): Promise<void> => {
       const record: SettlementRecord = {
         name: 'write-note-slowly',
-        text: 'INSERT INTO notes (name, body) SELECT $1, $2 FROM pg_sleep(1.5)',
-        values: [requestId, 'x'.repeat(300_000)],
+        text: `INSERT INTO notes (name, body)
+          SELECT $1, $2 FROM (SELECT pg_advisory_xact_lock($3::int)) AS opened`,
+        values: [requestId, 'x'.repeat(300_000), lock],
       };
       const operation = settleOperation(tenant, requestId, 5);
       expect(await ledger.store.settle({ ...operation, record })).toMatchObject({ recorded: true });
@@ -103,13 +109,15 @@ describe('a record that is written with a settlement', () => {
       await ledger.store.settle(settleOperation(other, operation.requestId, 7));
       order.push('quick');
     };
-    const first = settleSlowly(requestIds[0]);
+    const first = settleSlowly(requestIds[0], 1);
     await quick();
-    const second = settleSlowly(requestIds[1]);
+    const second = settleSlowly(requestIds[1], 2);
+    await gate.query('SELECT pg_advisory_unlock(1)');
     await first;
     // While the second is written, the account of its tenant is locked.
     const again = ledger.store.settle(settleOperation(tenant, requestIds[0], 5));
     await quick();
+    await gate.end();
     await Promise.all([second, again]);
     expect(order).toEqual(['quick', 'slow', 'quick', 'slow']);
     await ledger.store.settle(settleOperation(tenant, await held(), 3));
