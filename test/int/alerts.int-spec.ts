@@ -22,11 +22,11 @@ import { AlertRuleRepository } from '../../src/core/alerts/alert-rule.repository
 import { AlertSender } from '../../src/core/alerts/alert-sender.js';
 import { PriceWatch } from '../../src/core/alerts/price-watch.service.js';
 import { CatalogueService } from '../../src/core/catalogue/catalogue.service.js';
-import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
 import { DueWork } from '../../src/platform/database/due-work.js';
 import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import { OutboundClient } from '../../src/platform/outbound/outbound-client.js';
 import { OPERATOR_ID, WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
+import { rollUpAll } from '../support/roll-up-all.js';
 import { createTenant, type TestTenant } from '../support/ledger-factories.js';
 import { insertRequestLogRow } from '../support/request-log-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -172,7 +172,7 @@ describe('alerts', () => {
         await insertRequestLogRow(test.database, tenant.tenantId, row);
       }
     }
-    await new RequestLogRollUpService(test.database).rollUpNow();
+    await rollUpAll(test.database);
   };
 
   describe('of a balance', () => {

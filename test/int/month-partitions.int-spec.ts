@@ -14,8 +14,8 @@ import { MonthPartitionsService } from '../../src/core/ledger/month-partitions.s
 import { RefundsService } from '../../src/core/ledger/refunds.service.js';
 import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRetentionService } from '../../src/core/ledger/request-log/request-log-retention.service.js';
-import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
 import { StatementReader } from '../../src/core/ledger/statement.reader.js';
+import { rollUpAll } from '../support/roll-up-all.js';
 import {
   connectLedger,
   createTenant,
@@ -300,7 +300,7 @@ describe('retention of months', () => {
     // Not in the sums yet.
     await sweep(10, now);
     expect(await hasTable('request_logs_2022_01')).toBe(true);
-    await new RequestLogRollUpService(database).rollUpNow();
+    await rollUpAll(database);
     const swept = await Promise.all([sweep(10, now), sweep(10, now)]);
     expect(Math.max(...swept)).toBeGreaterThanOrEqual(1);
     await sweep(10, now);
@@ -357,7 +357,7 @@ describe('retention of months', () => {
     const now = new Date('2021-07-20T00:00:00Z');
     // The months of the log are there still, whose rows name the charges.
     expect(await fold(10, now)).toBe(0);
-    await new RequestLogRollUpService(database).rollUpNow();
+    await rollUpAll(database);
     await sweep(5, now);
     expect(await fold(60, now)).toBe(0);
     const [one, other] = await Promise.all([fold(10, now), fold(10, now)]);

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rollUpAll } from '../support/roll-up-all.js';
 import { attempt, CATALOGUE_ROW, MODEL } from '../support/rehearsal-world.js';
 import { ArchiveBucket } from '../../src/core/ledger/request-log/archive/archive-bucket.js';
 import { RequestLogArchiveService } from '../../src/core/ledger/request-log/archive/request-log-archive.service.js';
-import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
 import { mintRequestId } from '../../src/platform/http/request-id.js';
 import { startTestS3, type TestS3 } from '../support/s3-server.js';
 import { runOperatorCommand } from '../support/operator-command.js';
@@ -287,7 +287,7 @@ describe('rehearse', () => {
       );
       before = (await rehearse('--without', 'openai', '--fault', 'gone')).report();
       s3 = await startTestS3(join(folder, 's3'));
-      await new RequestLogRollUpService(database).rollUpNow();
+      await rollUpAll(database);
       const archiver = new SmallFiles(database, new ArchiveBucket({ s3: s3.config }), {
         ...{ s3: s3.config, logArchiveAfterDays: 31 },
       });

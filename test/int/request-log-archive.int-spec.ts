@@ -26,11 +26,11 @@ import { RequestLogGroupsReader } from '../../src/core/ledger/request-log/reques
 import { RequestLogOverTenantsReader } from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
 import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
 import { RequestLogRetentionService } from '../../src/core/ledger/request-log/request-log-retention.service.js';
-import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
 import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { withShortLocks } from '../../src/platform/database/month-partitions.js';
 import { mintRequestId } from '../../src/platform/http/request-id.js';
+import { rollUpAll } from '../support/roll-up-all.js';
 import { insertRequestLogRow } from '../support/request-log-rows.js';
 import { startTestS3, type TestS3 } from '../support/s3-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -271,7 +271,7 @@ describe('the archive of the request log', () => {
 
   it('waits for rows that are not added up, and for requests that are open', async () => {
     expect(await archiver().sweepNow(NOW)).toBe(0);
-    await new RequestLogRollUpService(database).rollUpNow();
+    await rollUpAll(database);
     await database.query(
       `INSERT INTO holds (request_id, tenant_id, instance_id, amount, api_key_id, endpoint, model,
          provider, streamed, created_at)
@@ -357,7 +357,7 @@ describe('the archive of the request log', () => {
 describe('archiving', () => {
   const month = async (number: number): Promise<string> => {
     for (let day = 10; day < 28; day++) await insert(SMALL, `2026-0${number}-${day}T12:00:00Z`);
-    await new RequestLogRollUpService(database).rollUpNow();
+    await rollUpAll(database);
     return `2026-0${number}`;
   };
 
@@ -428,7 +428,7 @@ describe('archiving', () => {
     expect(await archiver(slow).sweepNow(NOW)).toBe(0);
     await slow.onApplicationShutdown();
     expect(await isThere('request_logs_2026_02')).toBe(true);
-    await new RequestLogRollUpService(database).rollUpNow();
+    await rollUpAll(database);
     expect(await archiver().sweepNow(NOW)).toBe(18);
   });
 
