@@ -4,6 +4,7 @@ import type { BillableRequest } from '../../canonical/billable-request.js';
 import { countCodePoints } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { AbandonedAnswers } from './abandoned-answers.js';
+import { Moment } from '../../platform/time/moment.js';
 import type { Hold } from './hold.js';
 import { TokenCounter } from './token-counter.js';
 import { UsageMeter } from './usage-meter.js';
@@ -24,6 +25,13 @@ const counter = new TokenCounter();
 const left = new AbandonedAnswers(counter);
 const caller = { tenantId: 'tenant' } as Hold['caller'];
 
+/** A moment so long ago, while the machine's clock showed what it may not have gone on from. */
+const ago = (ms: number, clockMs = ms): Moment =>
+  new Moment({
+    now: () => Date.now() - clockMs,
+    monotonicMs: () => performance.now() - ms,
+  });
+
 /** A request whose vendor began so long ago, by the clock that may have been set, and what has come of it. */
 function answerOf({
   workedMs = 0,
@@ -43,12 +51,11 @@ function answerOf({
     routes: [route],
     streamed: true,
     estimate: { ...NO_USAGE, inputTokens: 7 },
-    vendorWork: { startedAt: new Date(Date.now() - clockMs), tokensPerSecond: speed },
+    vendorWork: { startedAt: ago(workedMs, clockMs), tokensPerSecond: speed },
     closeVendor: jest.fn(),
     endVendorCalls: jest.fn(),
   } as unknown as BillableRequest;
-  const begunMs = performance.now() - workedMs;
-  return { request, meter: Object.assign(new UsageMeter(request), { begunMs }) };
+  return { request, meter: new UsageMeter(request) };
 }
 
 /** One chunk of a chat stream, as it is relayed. */
@@ -120,15 +127,15 @@ describe(AbandonedAnswers.name, () => {
       else pastMs += step.waitMs;
       if (step !== 'finish' && step.isPiece) meter.observe(relayOf(piece));
     }
-    Object.assign(request.vendorWork!, { startedAt: new Date(Date.now() - pastMs) });
+    Object.assign(request.vendorWork!, { startedAt: ago(pastMs) });
     const { outputTokens } = await left.estimate({ caller, request }, meter);
     clock.mockRestore();
     expect(outputTokens).toBeGreaterThanOrEqual(pieces * 0.9);
     expect(outputTokens).toBeLessThanOrEqual(pieces * 1.1);
   });
 
-  it('charges no time by which a clock was set forward meanwhile', async () => {
-    const { request, meter } = answerOf({ workedMs: 10_000, clockMs: 3_600_000, speed: 50 });
+  it.each([3_600_000, -3_600_000])('goes by no clock that was set by %d ms', async (clockMs) => {
+    const { request, meter } = answerOf({ workedMs: 10_000, clockMs, speed: 50 });
     const { outputTokens } = await left.estimate({ caller, request }, meter);
     expect(outputTokens).toBeGreaterThanOrEqual(500);
     expect(outputTokens).toBeLessThan(5_000);

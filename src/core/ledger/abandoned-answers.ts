@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { VendorHandle } from '../../canonical/billable-request.js';
 import { TOKENS_PER_SEARCH } from '../../canonical/canonical-request.js';
 import { countCodePoints, estimateTokens } from '../../canonical/prompt-size.js';
+import { msSince } from '../../platform/time/moment.js';
 import { NO_USAGE, UNMEASURED_SPEED, type Usage } from '../../canonical/usage.js';
 import { describeError } from './database-failure.js';
 import type { Hold } from './hold.js';
@@ -84,10 +85,9 @@ export class AbandonedAnswers {
     if (ceiling.outputTokens === 0) return meter.read().usage;
     const { vendorWork } = request;
     const nowMs = performance.now();
-    const byClockMs = vendorWork ? Date.now() - vendorWork.startedAt.getTime() : 0;
+    const sentMs = vendorWork ? msSince(vendorWork.startedAt) : 0;
     const spokenMs = meter.firstContentMs === undefined ? 0 : nowMs - meter.firstContentMs;
-    // A clock that was set meanwhile, by hours perhaps, says nothing of what a vendor has made.
-    const workedMs = Math.min(Math.max(byClockMs, spokenMs), nowMs - meter.begunMs);
+    const workedMs = Math.max(sentMs, spokenMs);
     const visible = await this.countVisible(caller.tenantId, meter);
     const hasPace = spokenMs >= PACE_MS && visible >= PACE_TOKENS;
     // Several answers are written side by side.

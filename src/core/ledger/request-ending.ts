@@ -3,6 +3,7 @@ import type { BillableRequest } from '../../canonical/billable-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { AnswerWithheldError, GatewayError } from '../../platform/errors/gateway-errors.js';
 import type { ObservedRequest } from '../../platform/metrics/gateway-metrics.js';
+import { msSince } from '../../platform/time/moment.js';
 import type { AnswerEnding } from './settled-answer.js';
 import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
 import type { UsageMeter } from './usage-meter.js';
@@ -17,7 +18,7 @@ export function draftLogRow(
   failure: unknown,
 ): RequestLogDraft {
   const { firstContentMs, route } = meter;
-  const latencyMs = Date.now() - request.startedAt.getTime();
+  const latencyMs = msSince(request.startedAt);
   const generationTimeMs =
     firstContentMs === undefined ? 0 : Math.round(performance.now() - firstContentMs);
   const isFailed = outcome === 'failed' || outcome === 'timeout' || outcome === 'refused';

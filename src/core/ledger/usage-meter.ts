@@ -25,9 +25,7 @@ export class UsageMeter {
   /** The route that answers; until it is known, the one that would have been first. */
   route: BillableRoute;
   finishReason: FinishReason | undefined;
-  /** When it began to read, before any vendor is asked, on the clock of `performance.now()`. */
-  readonly begunMs = performance.now();
-  /** On the same clock. */
+  /** On the clock of `performance.now()`. */
   firstContentMs: number | undefined;
   /** For a count of tokens, should the answer not come to its end. */
   readonly sample = new OutputSample();

@@ -3,6 +3,7 @@ import type { BillableRoute } from '../../canonical/billable-route.js';
 import { pricingOf, type PricedWork } from '../../canonical/exact-pricing.js';
 import { asServed } from '../../canonical/served-prices.js';
 import type { Usage } from '../../canonical/usage.js';
+import { Moment } from '../../platform/time/moment.js';
 import { priceUsage, totalOf } from './pricing.js';
 import type { LoggedAttempt, RequestLogDraft } from './request-log/request-log-row.js';
 import type { UsageMeter } from './usage-meter.js';
@@ -92,5 +93,6 @@ export function routeName({ provider, model }: Pick<BillableRoute, 'provider' | 
 }
 
 function msBetween(earlier: Date, later: Date): number {
-  return Math.max(0, later.getTime() - earlier.getTime());
+  const ms = later instanceof Moment ? later.msSince(earlier) : later.getTime() - earlier.getTime();
+  return Math.max(0, ms);
 }

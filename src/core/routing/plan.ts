@@ -24,6 +24,7 @@ import type { UpstreamFailure } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
+import { Moment, msSince } from '../../platform/time/moment.js';
 import type { AccountUse } from './pool/account-pools.js';
 import type { PooledCall } from './pool/pool-member.js';
 
@@ -202,7 +203,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     const attempt = latestOf(this.attempts);
     if (attempt?.outcome !== 'answered') return;
     const { route, startedAt, sentAt = startedAt } = attempt;
-    const durationMs = Date.now() - sentAt.getTime();
+    const durationMs = msSince(sentAt);
     const { choices = 1 } = route.output ?? {};
     this.speeds?.recordSpeed(route, usage.outputTokens / choices, durationMs);
     this.uses?.noteUsage(route, usage, durationMs);
@@ -228,7 +229,7 @@ class VendorCanceller extends Canceller {
 
   noteSent(): void {
     const attempt = this.attempts.at(-1);
-    if (attempt) attempt.sentAt ??= new Date();
+    if (attempt) attempt.sentAt ??= new Moment();
   }
 
   noteHead(headers: IncomingHttpHeaders): void {

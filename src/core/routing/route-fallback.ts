@@ -9,6 +9,7 @@ import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { GatewayError, TimeoutError } from '../../platform/errors/gateway-errors.js';
+import { Moment } from '../../platform/time/moment.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import { brokenAnswerError, callerErrorOf, type RouteFailure } from './caller-error.js';
@@ -130,12 +131,12 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     throw callerErrorOf(this.failures, this.plan.request);
   }
 
-  private now(): Date {
-    return new Date(this.records.clock.now());
+  private now(): Moment {
+    return new Moment(this.records.clock);
   }
 
   private limitsLeft(route: PlannedRoute): CallLimits | undefined {
-    return limitsLeft(this.plan, route, this.records.clock.now());
+    return limitsLeft(this.plan, route, this.now());
   }
 
   /** A prompt that is too long for a model is so at each of its providers. */
@@ -289,7 +290,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     if (this.plan.callerGone.aborted) return new CallerGoneError();
     if (!(failure instanceof UpstreamError)) return failure;
     attempt.outcome = failure.failure;
-    attempt.durationMs = this.records.clock.now() - attempt.startedAt.getTime();
+    attempt.durationMs = this.now().msSince(attempt.startedAt);
     tried.failed(failure, 'broke off');
     attempt.use?.end();
     return brokenAnswerError(tried.route, failure);

@@ -9,6 +9,7 @@ import {
   it,
   jest,
 } from '@jest/globals';
+import { Moment } from '../../platform/time/moment.js';
 import { RoutingService } from './routing.service.js';
 import { onFakeClock } from '../../../test/support/on-fake-clock.js';
 import { bad, COVERS_ALL, limited, World } from '../../../test/support/routing-world.js';
@@ -32,6 +33,15 @@ describe(`${RoutingService.name}, short of time`, () => {
     expect(failure).toMatchObject({ status: 504, type: 'timeout_error' });
     expect(outcomes).toEqual([]);
     expect(world.called).toEqual([]);
+  });
+
+  it('has as much time left when the machine’s clock was set forward meanwhile', async () => {
+    const receivedAt = new Moment();
+    jest.setSystemTime(Date.now() + 3_600_000);
+    const world = new World({});
+    const { failure } = await world.open({}, COVERS_ALL, receivedAt);
+    expect(failure).toBeUndefined();
+    expect(world.calls.map(({ limits }) => limits.requestMs)).toEqual([600_000]);
   });
 
   it('tells what failed so far when the time is up before the next route', async () => {

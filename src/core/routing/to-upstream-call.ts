@@ -2,6 +2,7 @@ import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import { ownOutputLimitOf } from '../../canonical/billable-route.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
+import type { Moment } from '../../platform/time/moment.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits, Upstream, UpstreamCall, WorkCall } from '../../vendors/upstream.js';
 import type { Plan, PlannedRoute } from './plan.js';
@@ -16,17 +17,13 @@ export function droppedHeaders(
   return passesAll ? [] : (vendorHeaders?.dropped ?? []);
 }
 
-/**
- * The limits of a call that begins now: it may take what is left of the request's time; undefined: none.
- *
- * @param nowMs Unix milliseconds
- */
+/** The limits of a call that begins now: it may take what is left of the request's time; undefined: none. */
 export function limitsLeft(
   plan: Plan<RoutableRequest>,
   { limits }: PlannedRoute,
-  nowMs: number,
+  now: Moment,
 ): CallLimits | undefined {
-  const requestMs = limits.requestMs - (nowMs - plan.startedAt.getTime());
+  const requestMs = limits.requestMs - now.msSince(plan.startedAt);
   if (requestMs <= 0) return undefined;
   return { firstByteMs: limits.firstByteMs, idleMs: limits.idleMs, requestMs };
 }

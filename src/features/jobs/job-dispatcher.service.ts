@@ -8,6 +8,7 @@ import {
 import { callerErrorOf, type RouteFailure } from '../../core/routing/caller-error.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
+import { Moment } from '../../platform/time/moment.js';
 import { MediaFailedError, type MediaProgress } from '../../vendors/media-work.js';
 import { UpstreamError, type UpstreamFailure } from '../../vendors/upstream-error.js';
 import { JobClaims, type JobClaim } from './job-claims.repository.js';
@@ -63,7 +64,7 @@ export class JobDispatcher {
         continue;
       }
       if (!(await this.claims.beginSubmission(claim, index, route.provider))) return OVER;
-      const sentAt = new Date();
+      const sentAt = new Moment();
       try {
         const progress = await this.send(claim.job.requestId, route, request, lease);
         claim = withAttempt(claim, attemptOf(route, sentAt));

@@ -6,6 +6,7 @@ import type { TrafficMode, UsageBounds } from '../../canonical/billable-route.js
 import { Injectable } from '@nestjs/common';
 import { ByokUpstreams } from '../../core/credentials/byok-upstreams.service.js';
 import type { TracedAttempt } from '../../core/tracing/recorded-trace.js';
+import { msSince } from '../../platform/time/moment.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 
 /** Opens the accounts that jobs' routes go over. A job keeps no more of one than its id. */
@@ -126,7 +127,7 @@ export function attemptOf(
   return {
     route: { model, provider, account },
     startedAt: startedAt.toISOString(),
-    durationMs: Date.now() - startedAt.getTime(),
+    durationMs: msSince(startedAt),
     outcome: isFailure ? error.failure : 'answered',
     status: isFailure ? error.status : undefined,
   };

@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { mintRequestId } from './request-id.js';
+import { Moment } from '../time/moment.js';
 
 /** Of each answer: nobody takes it for something else than it says it is. */
 export const NOSNIFF = ['x-content-type-options', 'nosniff'] as const;
@@ -60,7 +61,7 @@ export function requestIdMiddleware(
   next: NextFunction,
 ): void {
   request.requestId = mintRequestId();
-  request.receivedAt = new Date();
+  request.receivedAt = new Moment();
   response.setHeader('x-request-id', request.requestId);
   response.setHeader('request-id', request.requestId);
   response.setHeader(...NOSNIFF);

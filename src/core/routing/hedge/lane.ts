@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Canceller, type CancelSignal } from '../../../canonical/cancel-signal.js';
-import type { Clock } from '../../../canonical/clock.js';
 import {
   usageIn,
   type CanonicalEvent,
@@ -8,6 +7,7 @@ import {
 } from '../../../canonical/canonical-event.js';
 import { NO_USAGE, UNMEASURED_SPEED, type Usage } from '../../../canonical/usage.js';
 import type { RoutableRequest } from '../../../canonical/work-request.js';
+import { Moment, type MomentClock } from '../../../platform/time/moment.js';
 import type { AttemptRecorder } from '../attempt-recorder.js';
 import type { Plan, RouteAttempt } from '../plan.js';
 
@@ -34,7 +34,7 @@ export class Lane implements CancelSignal {
   /** @param isHedge whether it was begun because the other one is silent */
   constructor(
     private readonly plan: Plan<RoutableRequest>,
-    private readonly clock: Pick<Clock, 'now'>,
+    private readonly clock: MomentClock,
     private readonly isHedge = false,
   ) {
     const { vendorSignal } = plan;
@@ -51,7 +51,7 @@ export class Lane implements CancelSignal {
   }
 
   noteSent(): void {
-    if (this.call && !this.isClosed) this.call.attempt.sentAt ??= new Date(this.clock.now());
+    if (this.call && !this.isClosed) this.call.attempt.sentAt ??= new Moment(this.clock);
   }
 
   noteHead(headers: IncomingHttpHeaders): void {
@@ -99,7 +99,7 @@ export class Lane implements CancelSignal {
     if (this.call?.attempt.outcome === 'pending') {
       const { attempt, tried } = this.call;
       attempt.outcome = outcome;
-      attempt.usage = usedInSilence(this.plan, this.call, this.clock.now());
+      attempt.usage = usedInSilence(this.plan, this.call, new Moment(this.clock));
       attempt.use?.end(attempt.usage ?? NO_USAGE, false);
       attempt.durationMs =
         outcome === 'outpaced' ? tried.outpaced(this.plan.streamed) : tried.end(outcome);
@@ -130,14 +130,14 @@ export class Lane implements CancelSignal {
 function usedInSilence(
   { estimate, speeds }: Plan<RoutableRequest>,
   { attempt: { route, sentAt }, held }: LaneCall,
-  nowMs: number,
+  now: Moment,
 ): Usage | undefined {
   if (!sentAt) return undefined;
   const counted = usageIn(held);
   const { ceiling, output } = route;
   // Vectors, speech and transcripts have no output that goes on in secret.
   if (ceiling.outputTokens === 0) return counted ?? estimate;
-  const seconds = (nowMs - sentAt.getTime()) / 1_000;
+  const seconds = now.msSince(sentAt) / 1_000;
   const speed = (speeds?.tokensPerSecond(route) ?? UNMEASURED_SPEED) * (output?.choices ?? 1);
   const made = Math.ceil(speed * seconds);
   return {
