@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
+import { BackgroundWorker } from '../../src/features/responses/background/background-worker.service.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { errorAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
 import { holdBack, respond } from '../support/fake-responses.js';
@@ -11,6 +12,7 @@ import { createTestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
 const MODEL = 'openai/gpt-4o-mini';
+const CREDENTIALS = '/v1/customer/provider-credentials';
 const OPEN = ['queued', 'in_progress'];
 
 describe('a response in the background', () => {
@@ -180,6 +182,27 @@ describe('a response in the background', () => {
       [data.id],
     );
     expect(rows).toHaveLength(1);
+  });
+
+  it('costs nothing where its hold no longer reaches, nor can grow', async () => {
+    const worker = gateway.gateway.application.get(BackgroundWorker, { strict: false });
+    const work = jest.spyOn(worker, 'work').mockResolvedValue(undefined);
+    const own = await gateway.post(CREDENTIALS, { provider: 'openai', key: 'own-key-0001' });
+    const { data } = await create();
+    // What was a fee of five percent is shared capacity now, and all the rest is gone.
+    const { id } = (await own.json()) as { id: string };
+    await gateway.fetch(`${CREDENTIALS}/${id}`, { method: 'DELETE' });
+    const [account] = await readLedger(gateway.database);
+    const tenant = `/v1/admin/tenants/${gateway.tenantId}`;
+    const credits = account!.balance - account!.held;
+    await gateway.admin('POST', `${tenant}/corrections`, { credits: -credits, memo: 'spent' });
+    work.mockRestore();
+    await worker.work(data.id);
+    const response = await client.responses.retrieve(data.id);
+    expect(response).toMatchObject({ status: 'failed', error: { message: /has risen/ } });
+    expect(fake.calls).toEqual([]);
+    expect(await readLedger(gateway.database)).toMatchObject([{ balance: account!.held, held: 0 }]);
+    await gateway.admin('POST', `${tenant}/grants`, { credits });
   });
 
   it.each([

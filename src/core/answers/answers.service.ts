@@ -114,9 +114,9 @@ export class AnswersService {
     const guard = await this.guard(call);
     const plan = await this.plan(call, endpoint, guard.prepare(parsed), false);
     plan.isFlagged = accepted.isFlagged;
+    const hold = await this.ledger.resume(call.caller, plan, accepted.credits);
     const { tenantId, contentLog } = call.caller;
     this.tracing.trace(plan, { tenantId, contentLog, headers: call.headers });
-    const hold = this.ledger.resume(call.caller, plan, accepted.credits);
     const events = pass(guard.watch(plan, this.routing.open(plan, hold)), plan);
     return { plan, events: this.ledger.settle(hold, events, record) };
   }

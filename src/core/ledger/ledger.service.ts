@@ -8,6 +8,7 @@ import type { SettledEvent } from '../../canonical/canonical-event.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import {
+  InsufficientCreditsError,
   InternalError,
   RateLimitError,
   type GatewayError,
@@ -171,12 +172,22 @@ export class LedgerService implements OnModuleDestroy {
     this.forget(hold);
   }
 
-  /** Takes a transferred hold of so many credits up again, to settle it. It stays if this process dies. */
-  resume(caller: Caller, request: BillableRequest, credits: number): Hold {
+  /**
+   * Takes a transferred hold of so many credits up again, to settle it. It stays if this process dies. It grows where
+   * the first route is another one by now, or costs more: an own account is gone, a price has changed.
+   *
+   * @throws InsufficientCreditsError when there is no room for that
+   */
+  async resume(caller: Caller, request: BillableRequest, credits: number): Promise<Hold> {
     const hold = new Hold(this.store, caller, request, credits);
     hold.isOpen = false; // No stop waits for it.
-    hold.rates = this.rates.resume(caller.tenantId, request);
     hold.limitOutput();
+    if (!(await hold.cover(request.routes[0]))) {
+      throw new InsufficientCreditsError(
+        `What this request costs has risen since it was accepted, and no more than the ${hold.credits} credits that were set aside are to be had.`,
+      );
+    }
+    hold.rates = this.rates.resume(caller.tenantId, request);
     return hold;
   }
 

@@ -112,7 +112,8 @@ export class BackgroundResponsesRepository {
        WHERE id = $1 AND ${IS_FREE}
        RETURNING id, request_id AS "requestId", response, body, context::json AS context,
          caller::json AS caller, headers::json AS headers, flagged AS "isFlagged",
-         reserved_credits AS credits, created_at AS "createdAt", lease_id AS "leaseId", attempts,
+         coalesce((SELECT amount FROM holds WHERE holds.request_id = background_responses.request_id), 0)
+           AS credits, created_at AS "createdAt", lease_id AS "leaseId", attempts,
          cancel_requested AS "isCancelled"`,
       [id, randomUUID(), LEASE_SECONDS],
     );

@@ -15,7 +15,11 @@ import type { MakeRecord } from '../../../core/ledger/ledger-operations.js';
 import { LedgerService } from '../../../core/ledger/ledger.service.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
 import { DueWork } from '../../../platform/database/due-work.js';
-import { GatewayError, ProviderError } from '../../../platform/errors/gateway-errors.js';
+import {
+  DatabaseUnavailableError,
+  GatewayError,
+  ProviderError,
+} from '../../../platform/errors/gateway-errors.js';
 import { BodyBudget } from '../../../platform/http/body-budget.js';
 import { parseJsonBody } from '../../../platform/http/json-body.js';
 import { WorkQueue } from '../../../platform/queue/work-queue.js';
@@ -202,8 +206,9 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
         if (!(error instanceof GatewayError) && !run.isCancelled) this.logger.error(error);
       });
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      // The model or the account is gone since: there is nothing to settle.
+      if (!(error instanceof GatewayError) || error instanceof DatabaseUnavailableError)
+        throw error;
+      // The model is gone since, or the credits do not reach any more: there is nothing to settle.
       await this.ledger.releaseTransferred(claim.requestId, claim.caller.tenantId);
       const { model, response: failed } = response.failedSnapshot(toResponseError(error));
       await this.repository.giveUp(claim, { model, input: turn.input, response: failed });
