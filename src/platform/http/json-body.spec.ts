@@ -4,6 +4,12 @@ import { BodyBudget } from './body-budget.js';
 import { isJsonObject, parseJsonBody } from './json-body.js';
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text));
+/** Each with names of its own. */
+const objects = (count: number, size: number, value = '1') =>
+  Array.from({ length: count }, (_, object) => {
+    const members = Array.from({ length: size }, (_, member) => `"${object}-${member}":${value}`);
+    return `{${members.join(',')}}`;
+  }).join(',');
 
 describe(parseJsonBody.name, () => {
   it('keeps the bytes beside the value and the members', () => {
@@ -84,9 +90,11 @@ describe(parseJsonBody.name, () => {
     expect(() => parse(text)).toThrow(InvalidRequestError);
   });
 
-  // The outer object, its member and what that holds are three of them.
+  // The outer object, its member and what that holds are three of them; 127 members behind each other count for 1,984 more.
   it.each([
-    ['members', `{"a":{${'"b":"c",'.repeat(99_996)}"d":1}}`],
+    ['members', `{"a":{${'"b":"c",'.repeat(98_012)}"d":1}}`],
+    ['50 objects of 120 members', `{"a":[${objects(50, 120)}]}`],
+    ['a hundred and more tools of 50 parameters', `{"a":[${objects(128, 50, '{"type":"x"}')}]}`],
     ['objects', `{"a":[${'{},'.repeat(99_996)}[]]}`],
     ['strings', `{"a":[${'"x" , '.repeat(99_996)}"\\":"]}`],
     ['marks in strings', `{"a":[],"b":"${',:[]{}\\"'.repeat(500_000)}"}`],
@@ -95,7 +103,8 @@ describe(parseJsonBody.name, () => {
   });
 
   it.each([
-    ['members', `{"a":[],${'"b": "c",'.repeat(99_997)}"d":1}`],
+    ['members', `{"a":[],${'"b": "c",'.repeat(98_013)}"d":1}`],
+    ['60 objects of 120 members', `{"a":[${objects(60, 120)}]}`],
     ['members with arrays', `{${'"b":[],'.repeat(50_000)}"d":1}`],
     ['objects', `{"a":[${'{},'.repeat(99_997)}[]]}`],
     ['strings', `{"a":[${'"x",'.repeat(99_997)}"y"]}`],

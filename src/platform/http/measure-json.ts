@@ -1,3 +1,5 @@
+import { furtherParts } from './top-level-members.js';
+
 /** Searched for natively, as long lists of numbers have nothing else between them. */
 const MARK = /["[\]{}]/g;
 
@@ -15,22 +17,27 @@ const LAST_SPACE = 0x20;
  * @param maxParts the count ends when it has counted more, and knows nothing of what follows
  */
 export function measureJson(text: string, maxParts = Infinity): { parts: number; depth: number } {
+  /** Members so far, of each object that is open. */
+  const places: (number | undefined)[] = [];
   let parts = 0;
-  let level = 0;
   let depth = 0;
   MARK.lastIndex = 0;
   while (parts <= maxParts && MARK.test(text)) {
     const at = MARK.lastIndex - 1;
     const mark = text.charCodeAt(at);
     if (mark === QUOTE) {
-      if (!isMemberValue(text, at)) parts++;
+      if (!isMemberValue(text, at)) {
+        const place = places.at(-1);
+        parts++;
+        if (place !== undefined) parts += furtherParts((places[places.length - 1] = place + 1));
+      }
       MARK.lastIndex = endOfString(text, at);
     } else if (mark === OPEN_BRACKET || mark === OPEN_BRACE) {
       parts++;
-      level++;
-      if (level > depth) depth = level;
+      places.push(mark === OPEN_BRACE ? 0 : undefined);
+      if (places.length > depth) depth = places.length;
     } else {
-      level--;
+      places.pop();
     }
   }
   return { parts, depth };

@@ -19,9 +19,10 @@ function countInPieces(text: string, cuts: number[]): number {
 describe(PartCounter.name, () => {
   it.each([
     ['{"s":"x","n":-1.5e3,"a":[1,"b",{"c" : "d"}]}', 8],
-    ['{"a":"}],\\"x\\":\\"y\\"","b":"\\\\","c":"\\\\\\"","{":["\\\\","\\""],"e":""}', 9],
+    ['{"a":"}],\\"x\\":\\"y\\"","b":"\\\\","c":"\\\\\\"","{":["\\\\","\\""],"e":""}', 11],
     ['{"a" \n:\t"b","c":["d" , "e"],"f":[[],[[]]]}', 11],
     ['{"日本":"🙂\\ud83d"}', 2],
+    ['{"a":1,"b":[{}],"c":3,"d":4,"e":{"f":[":",":"]}}', 15],
     ['', 0],
   ])('counts %s as its reader does, wherever it is cut', (text, expected) => {
     expect(scanTopLevelMembers(Buffer.from(text)).parts).toBe(expected);

@@ -1,8 +1,12 @@
+import { furtherParts } from './top-level-members.js';
+
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
+const CLOSE_BRACKET = 0x5d;
+const CLOSE_BRACE = 0x7d;
 const LAST_SPACE = 0x20;
 
 /**
@@ -17,11 +21,14 @@ export class PartCounter {
   private isEscaped = false;
   /** A string here is a member's value, which its key has been counted for. */
   private isAfterColon = false;
+  /** Members so far, of each object that is open. */
+  private readonly places: number[] = [];
 
   /** @returns the parts of all pieces so far */
   add(piece: Buffer): number {
     if (piece.length === 0) return this.parts;
     let index = this.isInString ? this.skipString(piece, 0) : 0;
+    const { places } = this;
     let { parts, isAfterColon } = this;
     for (; index < piece.length; index++) {
       const byte = piece[index]!;
@@ -30,7 +37,11 @@ export class PartCounter {
         index = this.skipString(piece, index + 1) - 1;
       } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         parts++;
+        places.push(0);
+      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        places.pop();
       } else if (byte === COLON) {
+        parts += furtherParts(++places[places.length - 1]!);
         isAfterColon = true;
         continue;
       }

@@ -167,8 +167,17 @@ function pauseForTurn(request: BudgetedRequest, readOn: () => void): void {
   waitForTurn(request.bodyShare, readOn);
 }
 
-/** Has what is large, and whole already, wait for its turn among bodies of its size. @returns whether it has to */
-export function waitsForTurn(bytes: number, share: BodyShare, goOn: () => void): boolean {
+/**
+ * Has what is large, and whole already, wait for its turn among bodies of its size.
+ *
+ * @param share whose it is; undefined where that is not known
+ * @returns whether it has to
+ */
+export function waitsForTurn(
+  bytes: number,
+  share: BodyShare | undefined,
+  goOn: () => void,
+): boolean {
   if (bytes <= LARGE_BODY_BYTES) return false;
   waitForTurn(share, goOn);
   return true;

@@ -15,6 +15,7 @@ describe(parseAnswerJson.name, () => {
     ['what nests a little too deep', `[${long},${nested(200)}]`],
     ['objects without end', `[${'{},'.repeat(MILLION)}{}]`],
     ['members without end', `{${'"a":1,'.repeat(MILLION)}"a":1}`],
+    ['objects of 120 members without end', `[${`{${'"a":1,'.repeat(119)}"a":1},`.repeat(1_000)}1]`],
     ['texts without end', `["a\\"${',""'.repeat(MILLION)}]`],
   ])('cannot read %s', (_name, text) => {
     expect(() => read(text)).toThrow(unreadable);

@@ -7,7 +7,7 @@ import { unreadable } from '../upstream-error.js';
 const MAX_TOKENS = 1_000_000_000;
 
 /**
- * Fifteen thousand tokens with the five likeliest beside each stay below it. So many are read in about a second; the
+ * Thirty thousand tokens with the five likeliest beside each stay below it. So many are read in a second; the
  * 64 MB that an answer may have would hold twenty times as many, and stop everybody for a minute or fill the memory.
  */
 const MAX_PARTS = 1_000_000;

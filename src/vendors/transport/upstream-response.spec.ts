@@ -172,6 +172,24 @@ describe(UpstreamResponse.name, () => {
       expect(await empty.response.readAll(100)).toHaveLength(0);
     });
 
+    it('gives others a turn before each few of the large ones', async () => {
+      let turns = 0;
+      const turnOf = async (): Promise<number> => {
+        const connection = new FakeConnection().start().answer();
+        const whole = connection.response.readAll(KB * KB);
+        connection.send(Buffer.alloc(512 * KB)).end();
+        await whole;
+        return turns;
+      };
+      const count = (): void => {
+        turns++;
+        if (turns < 100) setImmediate(count);
+      };
+      count();
+      const turnsOfAll = await Promise.all(Array.from({ length: 6 }, turnOf));
+      expect(new Set(turnsOfAll).size).toBeGreaterThanOrEqual(3);
+    });
+
     it('stops at the limit and closes the connection', async () => {
       const connection = new FakeConnection().start().answer().send('12345', '67890', '1');
       await expect(connection.response.readAll(10)).rejects.toMatchObject({

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
+import { waitsForTurn } from '../../platform/http/read-body.js';
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
 import type { CallLimits } from '../upstream.js';
 import { UpstreamError, type Acceptance, unreadable } from '../upstream-error.js';
@@ -186,7 +187,12 @@ export class UpstreamResponse
     if (this.paused) this.controller?.resume();
   }
 
-  /** The whole body. @throws UpstreamError `unreadable` beyond `maxBytes` */
+  /**
+   * The whole body; a large one in a turn of its own, since it is parsed next, and several that come at once would have
+   * everybody wait for all of them.
+   *
+   * @throws UpstreamError `unreadable` beyond `maxBytes`
+   */
   async readAll(maxBytes: number): Promise<Buffer> {
     const parts: Buffer[] = [];
     let length = 0;
@@ -201,6 +207,9 @@ export class UpstreamResponse
       }
       parts.push(chunk);
     }
+    await new Promise<void>((resolve) => {
+      if (!waitsForTurn(length, undefined, resolve)) resolve();
+    });
     return parts.length === 1 ? parts[0]! : Buffer.concat(parts, length);
   }
 
