@@ -7,7 +7,7 @@ import { JobsRepository } from '../../src/features/jobs/jobs.repository.js';
 import { MediaFailedError } from '../../src/vendors/media-work.js';
 import { UpstreamError } from '../../src/vendors/upstream-error.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
-import { done, fakeMedia, file, hang, type FakeMedia } from '../support/fake-media.js';
+import { broken, done, fakeMedia, file, hang, type FakeMedia } from '../support/fake-media.js';
 import { balanceOf, jobEntries, jobLogs } from '../support/job-accounts.js';
 import { jobIn, listedJob, readJob, submitJob } from '../support/job-client.js';
 import { jobQueues } from '../support/job-queues.js';
@@ -159,14 +159,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
   });
 
   it('costs its tenant nothing when what was made cannot be had, and the operator what it takes', async () => {
-    one.submit = async () =>
-      done({
-        contentType: 'image/png',
-        bytes: (async function* () {
-          yield Buffer.from('half');
-          throw new Error('cut off');
-        })(),
-      });
+    one.submit = async () => done(broken());
     const { id } = await submitJob(gateway, draw);
     expect(await jobIn(gateway, id, 'failed')).toMatchObject({ result: null });
     expect(await entriesOf(id)).toEqual([]);
@@ -237,6 +230,37 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
       code: 'moderation_blocked',
       message: 'The prompt was refused.',
     });
+  });
+
+  it('is given up when what a vendor says that it made never comes whole', async () => {
+    one.submit = async () => ({ state: 'running', operation: 'op-7', pollAfterMs: 10 });
+    let fetches = 0;
+    one.poll = async () => {
+      // One who takes his word back in between is not fetched from for ever either.
+      if (one.polls.length % 2 === 0) return { state: 'running', operation: 'op-7' };
+      fetches++;
+      return done(broken());
+    };
+    const { id } = await submitJob(gateway, draw);
+    const { error } = await jobIn(gateway, id, 'failed');
+    expect(error!.message).toMatch(/broke off on its way. Nothing was charged/);
+    expect(fetches).toBe(6);
+    expect(await entriesOf(id)).toEqual([]);
+    expect(await logsOf(id)).toMatchObject([{ outcome: 'failed', cost: 0, vendor_cost: PRICE }]);
+  });
+
+  it('is given up at once when what was made is larger than a file may be', async () => {
+    one.submit = async () => ({ state: 'running', operation: 'op-8', pollAfterMs: 10 });
+    const piece = Buffer.alloc(1_000_000);
+    const bytes = (async function* () {
+      for (let size = 0; size <= 50; size++) yield piece;
+    })();
+    one.poll = async () => done({ contentType: 'image/png', bytes });
+    const { id } = await submitJob(gateway, draw);
+    expect((await jobIn(gateway, id, 'failed')).error!.message).toMatch(
+      /larger than a file may be/,
+    );
+    expect(one.polls).toEqual(['op-8']);
   });
 
   it('that is found without its worker is not sent again', async () => {

@@ -1,5 +1,6 @@
 import { UpstreamRegistry } from '../../src/vendors/upstream.registry.js';
 import type { MediaFile, MediaProgress } from '../../src/vendors/media-work.js';
+import { UpstreamError } from '../../src/vendors/upstream-error.js';
 import type { Upstream } from '../../src/vendors/upstream.js';
 import type { BootedGateway } from './boot-gateway.js';
 
@@ -19,6 +20,17 @@ export function file(text = 'a picture'): MediaFile {
     contentType: 'image/png',
     bytes: (async function* () {
       yield Buffer.from(text);
+    })(),
+  };
+}
+
+/** One whose connection breaks. */
+export function broken(): MediaFile {
+  return {
+    contentType: 'image/png',
+    bytes: (async function* () {
+      yield Buffer.from('half');
+      throw new UpstreamError({ failure: 'reset', message: 'gone' });
     })(),
   };
 }

@@ -27,7 +27,7 @@ export interface ClaimedJob {
   readonly tags: RequestTags | null;
   readonly step: JobStep;
   readonly routeIndex: number;
-  /** How often all routes have been tried in vain. */
+  /** How often what is due was tried in vain: all routes by turns, then to get what the vendor made. */
   readonly round: number;
   readonly operation: string | null;
   readonly acceptedAt: Date | null;
@@ -138,7 +138,7 @@ export class JobClaims {
   /** The vendor has taken the work and goes on by itself. */
   accepted({ leaseId, job }: JobClaim, operation: string, delayMs: number): Promise<boolean> {
     return this.move(
-      `step = 'accepted', operation = $4, accepted_at = coalesce(accepted_at, now()),
+      `step = 'accepted', round = 0, operation = $4, accepted_at = coalesce(accepted_at, now()),
        attempts = $5, ${FREED}, ${runAtAfter('$3')}`,
       leaseId,
       job,
@@ -154,6 +154,12 @@ export class JobClaims {
       job,
       [delayMs, operation],
     );
+  }
+
+  /** The vendor has answered, and what it made did not come whole. */
+  fetchedInVain({ leaseId, job }: JobClaim, delayMs: number): Promise<boolean> {
+    const change = `round = round + 1, ${FREED}, ${runAtAfter('$3')}`;
+    return this.move(change, leaseId, job, [delayMs]);
   }
 
   private async move(

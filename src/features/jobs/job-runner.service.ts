@@ -7,6 +7,7 @@ import { RoutingService } from '../../core/routing/routing.service.js';
 import { MediaFailedError, type MediaDone, type MediaProgress } from '../../vendors/media-work.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { JobFollowUp } from './job-follow-up.service.js';
+import { ArtifactTooLargeError } from './artifacts/artifact-store.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { toMediaRequest } from './job-body.js';
 import { JobClaims, type ClaimedJob, type JobClaim } from './job-claims.repository.js';
@@ -21,6 +22,9 @@ const GROWTH = 1.25;
 const LONGEST_MS = 30_000;
 
 const POLL_LIMIT_MS = 30_000;
+
+/** How often what a vendor has made is fetched, each time after twice the pause. */
+const MAX_FETCHES = 6;
 
 /** What becomes of a job after a piece of work on it: when to look at it again, if at all. */
 export type NextLook = { readonly afterMs: number } | undefined;
@@ -74,8 +78,7 @@ export class JobRunner {
       await this.finish(job, route, request, progress);
     } catch (error) {
       // The files were in this answer and nowhere else.
-      const { usage = request.estimate } = progress;
-      await this.endings.fail(job, brokenOff(error, route), { route, usage });
+      await this.giveUp(job, route, request, progress, error);
     }
     return undefined;
   }
@@ -92,24 +95,36 @@ export class JobRunner {
     }
     const operation = job.operation!;
     const patienceMs = nextPollMs(this.config.jobs.pollMs, job.polls);
+    let made: MediaDone | undefined;
     try {
       const progress = await this.ask(route, operation, lease);
-      if (progress.state === 'done') {
-        await this.finish(job, route, request, progress);
-        return undefined;
+      if (progress.state === 'running') {
+        const afterMs = progress.pollAfterMs ?? patienceMs;
+        const isNoted = await this.claims.polled(claim, progress.operation, afterMs);
+        return isNoted ? { afterMs } : undefined;
       }
-      const afterMs = progress.pollAfterMs ?? patienceMs;
-      const isNoted = await this.claims.polled(claim, progress.operation, afterMs);
-      return isNoted ? { afterMs } : undefined;
+      made = progress;
+      await this.finish(job, route, request, made);
+      return undefined;
     } catch (error) {
       if (error instanceof MediaFailedError) {
         await this.endings.fail(job, error);
         return undefined;
       }
-      if (!lease.signal.aborted) this.tell(job, route, error);
-      // No verdict: whatever came between, the vendor goes on.
-      const isNoted = await this.claims.polled(claim, operation, patienceMs);
-      return isNoted ? { afterMs: patienceMs } : undefined;
+      const isOurs = lease.signal.aborted;
+      if (!isOurs) this.tell(job, route, error);
+      if (isOurs || (!made && !isUnreadable(error))) {
+        // No verdict: whatever came between, the vendor goes on.
+        const isNoted = await this.claims.polled(claim, operation, patienceMs);
+        return isNoted ? { afterMs: patienceMs } : undefined;
+      }
+      const isLast = error instanceof ArtifactTooLargeError || job.round + 1 >= MAX_FETCHES;
+      if (made && isLast) {
+        await this.giveUp(job, route, request, made, error);
+        return undefined;
+      }
+      const afterMs = patienceMs * 2 ** job.round;
+      return (await this.claims.fetchedInVain(claim, afterMs)) ? { afterMs } : undefined;
     }
   }
 
@@ -139,16 +154,32 @@ export class JobRunner {
     if (!isOurs) await this.artifacts.discard(artifactIds);
   }
 
+  /** What was made does not get here: its tenant pays nothing, and the log has what it took. */
+  private async giveUp(
+    job: ClaimedJob,
+    route: PlannedRoute,
+    request: MediaRequest,
+    { usage = request.estimate }: MediaDone,
+    error: unknown,
+  ): Promise<void> {
+    await this.endings.fail(job, brokenOff(error, route), { route, usage });
+  }
+
   private tell({ id }: ClaimedJob, { provider }: PlannedRoute, error: unknown): void {
     this.logger.warn(`${provider} did not say about ${id}: ${reasonOf(error)}`);
   }
 }
 
 function brokenOff(error: unknown, { provider }: PlannedRoute): unknown {
-  if (!(error instanceof UpstreamError)) return error;
-  return new ProviderError(`What ${provider} made broke off on its way. Nothing was charged.`, {
-    cause: error,
-  });
+  const isTooLarge = error instanceof ArtifactTooLargeError;
+  if (!isTooLarge && !(error instanceof UpstreamError)) return error;
+  const what = isTooLarge ? 'is larger than a file may be' : 'broke off on its way';
+  return new ProviderError(`What ${provider} made ${what}. Nothing was charged.`, { cause: error });
+}
+
+/** An answer that came and is none: to be had again it may take as much as the whole file. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof UpstreamError && error.failure === 'unreadable';
 }
 
 /** How long to leave a vendor alone that has been asked so often already. */
