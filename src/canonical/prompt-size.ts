@@ -37,6 +37,10 @@ const UNSEEN_PAGES = 100;
 const BYTES_PER_PAGE = 3_000;
 /** Documents with more pages than this, by their size, are worth a look inside. */
 const PAGES_TO_COUNT = 4;
+/** An upper figure for media of kinds that are not known here. */
+const TOKENS_PER_UNKNOWN = 20_000;
+/** Media as they are sent along; no text goes on for so long without a space. */
+const BASE64 = /^(?:data:[^,]{0,200};base64,)?[\w+/=-]{1000,}$/;
 /** How the base64 of a PDF begins. */
 const PDF_IN_BASE64 = 'JVBERi';
 /** Compressed audio is not recorded at less than 8 kbit/s, plain audio at less than 64. */
@@ -95,6 +99,21 @@ export class PromptMeter {
   addBytes(bytes: number): void {
     this.thirds += bytes * THIRDS_PER_ASCII;
     this.characters += bytes;
+  }
+
+  /** A value of which nothing is known but that the model may read it. */
+  addJson(value: unknown): void {
+    this.addText(typeof value === 'string' ? value : JSON.stringify(value));
+  }
+
+  /** A part or item of a type that is not known here: what it says, and as much as for a film. */
+  addUnknown(part: object): void {
+    this.extraTokens += TOKENS_PER_UNKNOWN;
+    this.addText(
+      JSON.stringify(part, (_key, value: unknown) =>
+        typeof value === 'string' && BASE64.test(value) ? undefined : value,
+      ),
+    );
   }
 
   /** The JSON of tool definitions. */

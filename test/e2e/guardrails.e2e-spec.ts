@@ -187,35 +187,16 @@ describe('guardrails', () => {
     });
 
     it.each([
-      ['a chat', CHAT, `"messages": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`],
-      [
-        'a message',
-        MESSAGES,
-        `"messages": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`,
-      ],
-      [
-        'a count',
-        `${MESSAGES}/count_tokens`,
-        `"messages": [{"content": "Hi", "role": "user", "role": "user"}]`,
-      ],
-      [
-        'a response',
-        RESPONSES,
-        `"input": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`,
-      ],
-    ])('take no body that may be read in two ways: %s', async (_name, path, rest) => {
+      [CHAT, `"messages": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`],
+      [RESPONSES, `"input": [{"role": "user", "content": "${WORD}", "content": "Hi"}]`],
+    ])('see all that a vendor gets where names stand twice: %s', async (path, rest) => {
       say('Fine.');
+      openAi.calls.length = 0;
+      await guard();
       const fields = JSON.stringify(modelOf(path)).slice(0, -1);
       expect((await gateway.post(path, `${fields}, ${rest}}`)).status).toBe(200);
-      openAi.calls.length = 0;
-      anthropic.calls.length = 0;
-      await guard();
-      const response = await gateway.post(path, `${fields}, ${rest}}`);
-      expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({
-        error: { type: 'invalid_request_error', param: 'body' },
-      });
-      expect([...openAi.calls, ...anthropic.calls]).toEqual([]);
+      expect(openAi.calls[0]!.rawBody).toContain('"Hi"');
+      expect(openAi.calls[0]!.rawBody).not.toContain(WORD);
     });
 
     it('do not hold up the others, whatever the pattern and however long the text', async () => {

@@ -1,11 +1,7 @@
 import type { Caller } from '../access/caller.js';
 import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
-import {
-  GuardrailViolationError,
-  InvalidRequestError,
-} from '../../platform/errors/gateway-errors.js';
-import { repeatsMembers } from '../../platform/http/json-body.js';
+import { GuardrailViolationError } from '../../platform/errors/gateway-errors.js';
 import type {
   Guardrail,
   GuardedRequest,
@@ -22,11 +18,7 @@ import { tooManyScans } from './pattern-scan.pool.js';
 
 /** What guardrails do to one request, step by step. */
 export interface RequestGuard {
-  /**
-   * To be called before the plan is made: asks for the answer in a form that can be looked at.
-   *
-   * @throws InvalidRequestError (`body`) when the prompt may be read in two ways
-   */
+  /** To be called before the plan is made: asks for the answer in a form that can be looked at. */
   prepare<Request extends CanonicalRequest>(request: Request): Request;
 
   /**
@@ -105,12 +97,6 @@ export class TenantRequestGuard implements RequestGuard {
   }
 
   prepare<Request extends CanonicalRequest>(request: Request): Request {
-    if (this.input.length > 0 && repeatsMembers(request.body)) {
-      throw new InvalidRequestError(
-        'body',
-        'The body names a member of an object twice, so guardrails cannot tell which one the model reads. Send each once.',
-      );
-    }
     return this.output.length > 0 ? { ...request, decodesAnswer: true } : request;
   }
 

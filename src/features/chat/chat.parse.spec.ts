@@ -108,6 +108,7 @@ describe(parseChat.name, () => {
     it.each<[object, string]>([
       [{ service_tier: 1 }, 'service_tier'],
       [{ audio: { voice: 'x' } }, 'audio'],
+      [{ data_sources: [{ type: 'azure_search' }] }, 'data_sources'],
       [{ modalities: ['text', 'audio'] }, 'modalities'],
       [
         { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'web_search' }] },

@@ -95,8 +95,15 @@ function withMessages(body: JsonBody<ChatBody>): JsonBody<ChatBody> {
   return body;
 }
 
+/** Of a cloud that sells the vendor's models: stores that it reads with its account's own rights, and readers of pictures. */
+const CLOUD_FIELDS = ['data_sources', 'dataSources', 'enhancements'] as const;
+
 /** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
 function findAccountBoundField(value: ChatBody): AccountBoundParam | undefined {
+  const cloudField = CLOUD_FIELDS.find((field) => value[field] != null);
+  if (cloudField !== undefined) {
+    return notOnSharedCapacity(cloudField, 'it is read with the rights of a vendor account');
+  }
   if (value.audio != null) return notOnSharedCapacity('audio', 'audio output is billed apart');
   if (Array.isArray(value.modalities) && value.modalities.includes('audio')) {
     return notOnSharedCapacity('modalities', 'audio output is billed apart');

@@ -24,8 +24,8 @@ export const isCustomToolCall = compileSchema(customToolCallSchema);
 const PROMPT_MEMBERS = new Set(['response_format', 'prediction']);
 const TOOL_MEMBERS = new Set(['tools', 'functions']);
 
-/** An upper figure for parts whose tokens cannot be told from their length. */
-const TOKENS_PER_UNKNOWN = 20_000;
+/** Members of a message with rules of their own, or of its framing. Of others servers may show their models anything. */
+const MEASURED_FIELDS = new Set(['role', 'content', 'tool_calls', 'tool_call_id']);
 
 export interface MeasuredPrompt {
   size: PromptSize;
@@ -85,19 +85,8 @@ function measureMessage(
   if (message.role === 'tool' && typeof message.tool_call_id !== 'string') {
     throw new InvalidRequestError(`${path}.tool_call_id`, `\`${path}.tool_call_id\` is required.`);
   }
-  for (const field of ['name', 'refusal', 'reasoning_content', 'reasoning']) {
-    const text = message[field];
-    if (typeof text === 'string') meter.addText(text);
-  }
-  if (Array.isArray(message.reasoning_details)) {
-    for (const detail of message.reasoning_details) {
-      if (isJsonObject(detail) && typeof detail.text === 'string') meter.addText(detail.text);
-    }
-  }
-  if (isJsonObject(message.function_call)) {
-    for (const text of [message.function_call.name, message.function_call.arguments]) {
-      if (typeof text === 'string') meter.addText(text);
-    }
+  for (const field of Object.keys(message)) {
+    if (!MEASURED_FIELDS.has(field) && message[field] != null) meter.addJson(message[field]);
   }
   if (Array.isArray(message.tool_calls)) {
     for (let index = 0; index < message.tool_calls.length; index++) {
@@ -146,7 +135,7 @@ function measurePart(
     default:
       // A part that came after this was written: for a vendor of the same dialect to judge.
       requireString(part.type, `${path}.type`);
-      meter.addTokens(TOKENS_PER_UNKNOWN);
+      meter.addUnknown(part);
   }
 }
 

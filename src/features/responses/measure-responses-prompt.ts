@@ -16,9 +16,6 @@ export const isTextPart = compileSchema(responsePartSchemas.text);
 export const isRefusalPart = compileSchema(responsePartSchemas.refusal);
 export const isAudioPart = compileSchema(responsePartSchemas.input_audio);
 
-/** An upper figure for parts whose tokens cannot be told from their length. */
-const TOKENS_PER_UNKNOWN = 20_000;
-
 const ROLES: readonly unknown[] = ['user', 'assistant', 'system', 'developer'];
 
 /**
@@ -87,8 +84,8 @@ class ItemMeasurer {
         return;
       default:
         // An item that came after this was written: for a vendor of the same dialect to judge.
-        this.texts(requireString(item.type, `${this.path}.type`));
-        this.meter.addTokens(TOKENS_PER_UNKNOWN);
+        requireString(item.type, `${this.path}.type`);
+        this.meter.addUnknown(item);
     }
   }
 
@@ -139,7 +136,7 @@ class ItemMeasurer {
         return;
       default:
         requireString(part.type, `${path}.type`);
-        this.meter.addTokens(TOKENS_PER_UNKNOWN);
+        this.meter.addUnknown(part);
     }
   }
 

@@ -3,12 +3,8 @@ import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BodyLease } from './body-budget.js';
 import { PartCounter } from './part-counter.js';
 import type { BodyInspector } from './read-body.js';
-import { scanTopLevelMembers, type TopLevelMember, endOfString } from './top-level-members.js';
+import { scanTopLevelMembers, type TopLevelMember } from './top-level-members.js';
 import { messageOf } from '../errors/thrown.js';
-
-const QUOTE = 0x22;
-
-const COLON = 0x3a;
 
 export type JsonObject = Record<string, unknown>;
 
@@ -58,6 +54,9 @@ export interface ParseOptions {
 /**
  * Reads a body that is to be a JSON object. How much there is to build is counted before it is built.
  *
+ * Where an object, at any depth, names a member twice, only the last stays: readers of JSON disagree about which
+ * one counts, so a vendor could read another than the one that was checked, measured and shown to guardrails here.
+ *
  * @throws InvalidRequestError (`body`) for anything but a JSON object in UTF-8, and for one of more
  * than 100,000 objects, arrays, members and strings in arrays or 1,000 members at the top
  * @throws OverloadedError when there is no memory for it
@@ -68,7 +67,7 @@ export function parseJsonBody(
 ): JsonBody {
   if (bytes.length === 0)
     throw new InvalidRequestError('body', 'The body is empty; send a JSON object.');
-  const { members, depth, parts, commas } = scanTopLevelMembers(bytes, maxParts);
+  const { members, depth, parts, commas, named } = scanTopLevelMembers(bytes, maxParts);
   if (parts > maxParts) throw tooManyParts();
   if (members.length > MAX_TOP_LEVEL_MEMBERS) {
     throw new InvalidRequestError(
@@ -84,7 +83,11 @@ export function parseJsonBody(
   }
   const valueBytes = bytes.length + parts * BYTES_OF_PART + commas * BYTES_OF_ELEMENT;
   lease?.add(valueBytes);
-  return new ReceivedBody(bytes, members, valueBytes, lease);
+  const body = new ReceivedBody(bytes, members, valueBytes, lease);
+  if (countMembers(body.value) === named) return body;
+  const said = Buffer.from(JSON.stringify(body.value));
+  body.forget('always');
+  return parseJsonBody(said, { lease, maxParts });
 }
 
 /** Refuses a large body by its first pieces, where they have more parts than `parseJsonBody` takes. */
@@ -163,35 +166,13 @@ function parseText(text: string): unknown {
   }
 }
 
-/**
- * Whether an object in a body, at any depth, has two members of one name. Readers of JSON disagree
- * about which of them counts, so a vendor may read another than the one that was looked at here.
- */
-export function repeatsMembers({ bytes, value }: Pick<JsonBody, 'bytes' | 'value'>): boolean {
-  return countWritten(bytes) > countRead(value);
-}
-
-/** Outside strings there is one colon a member. */
-function countWritten(bytes: Buffer): number {
+/** Members at any depth. */
+function countMembers(value: unknown): number {
   let count = 0;
-  for (let index = 0; index < bytes.length; index++) {
-    if (bytes[index] === QUOTE) index = endOfString(bytes, index) - 1;
-    else if (bytes[index] === COLON) count++;
-  }
-  return count;
-}
-
-function countRead(value: unknown): number {
   if (Array.isArray(value)) {
-    let count = 0;
-    for (const item of value) count += countRead(item);
-    return count;
-  }
-  if (!isJsonObject(value)) return 0;
-  let count = 0;
-  for (const key of Object.keys(value)) {
-    // What has been taken out of a body is not in its bytes either.
-    if (value[key] !== undefined) count += 1 + countRead(value[key]);
+    for (const item of value) count += countMembers(item);
+  } else if (isJsonObject(value)) {
+    for (const key of Object.keys(value)) count += 1 + countMembers(value[key]);
   }
   return count;
 }

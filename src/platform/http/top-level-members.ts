@@ -31,6 +31,8 @@ export interface JsonScan {
   readonly parts: number;
   /** Between members and between elements, at any depth. */
   readonly commas: number;
+  /** Members at any depth, those included that repeat another one's name. */
+  readonly named: number;
 }
 
 /** An object of more members is a table to V8 from the first on. */
@@ -62,6 +64,7 @@ export function scanTopLevelMembers(bytes: Buffer, maxParts = Infinity): JsonSca
   let deepest = 0;
   let parts = 0;
   let commas = 0;
+  let named = 0;
   let key: string | undefined;
   let keyStart = 0;
   let valueStart = -1;
@@ -86,6 +89,7 @@ export function scanTopLevelMembers(bytes: Buffer, maxParts = Infinity): JsonSca
         break;
       }
       case COLON: {
+        named++;
         const start = skipSpace(bytes, index + 1);
         parts += furtherParts(++places[level]!);
         if (level === 1 && valueStart === -1) valueStart = start;
@@ -113,7 +117,7 @@ export function scanTopLevelMembers(bytes: Buffer, maxParts = Infinity): JsonSca
         break;
     }
   }
-  return { members, depth: deepest, parts, commas };
+  return { members, depth: deepest, parts, commas, named };
 }
 
 /**
@@ -200,7 +204,7 @@ function toBuffer(value: string | Buffer): Buffer {
 }
 
 /** Offset after the closing quote of the string that opens at `start`. */
-export function endOfString(bytes: Buffer, start: number): number {
+function endOfString(bytes: Buffer, start: number): number {
   let quote = bytes.indexOf(QUOTE, start + 1);
   while (quote !== -1) {
     let backslashes = 0;
