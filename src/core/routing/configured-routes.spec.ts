@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatModel, modelRoute, tokenPricing } from '../../../test/support/catalogue-models.js';
 import type { Model } from '../catalogue/catalogue.types.js';
+import { chatRequest, jsonBody } from '../../../test/support/chat-requests.js';
 import { configuredRoutes } from './configured-routes.js';
+import { textCeilingOf } from './text-ceiling.js';
 import { gpt, select } from '../../../test/support/route-selection.js';
 
 describe(configuredRoutes.name, () => {
@@ -70,11 +72,18 @@ describe(configuredRoutes.name, () => {
       expect(ceilingWith({})).toMatchObject({ cacheWriteTokens: 0 });
       expect(ceilingWith(short)).toMatchObject({ cacheWriteTokens: 9, cacheWriteLongTokens: 0 });
       expect(ceilingWith(long)).toMatchObject({ cacheWriteTokens: 9, cacheWriteLongTokens: 0 });
-      const marked = [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral', ttl: '1h' } }];
-      const { ceiling } = select({ messages: [{ role: 'user', content: marked }] }, {}, [
-        chatModel('a/b', [modelRoute('a', { pricing: { ...tokenPricing(), ...long } })]),
-      ])[0];
-      expect(ceiling).toMatchObject({ cacheWriteTokens: 9, cacheWriteLongTokens: 9 });
+      for (const ttl of [
+        '1h',
+        String.raw`1\u0068`,
+        String.raw`\u0031\u0068`,
+        String.raw`\u0031h`,
+      ]) {
+        const body = jsonBody(`{"cache_control":{"type":"ephemeral","ttl":"${ttl}"}}`);
+        const request = { ...chatRequest({ messages: [{ role: 'user', content: 'x' }] }), body };
+        const row = modelRoute('a', { pricing: { ...tokenPricing(), ...long } });
+        const { ceiling } = textCeilingOf(request, chatModel('a/b', [row]), row);
+        expect(ceiling).toMatchObject({ cacheWriteTokens: 9, cacheWriteLongTokens: 9 });
+      }
     });
 
     it('takes all output for reasoning where that is dearer', () => {

@@ -55,7 +55,7 @@ export function textCeilingOf(
   return { ceiling, output };
 }
 
-/** The longer life of a cached prompt is asked for by `"ttl": "1h"`, wherever it stands. */
+/** The longer life of a cached prompt is asked for by `"ttl": "1h"`, wherever it stands and however it is spelled. */
 function asksForLongCache({ body: { bytes } }: CanonicalRequest): boolean {
-  return bytes.includes('1h"');
+  return bytes.includes('1h"') || bytes.includes(String.raw`\u0068"`);
 }
