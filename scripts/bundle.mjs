@@ -19,7 +19,6 @@ const INSIDE = [
   'csv-stringify',
   'express',
   'lru-cache',
-  'music-metadata',
   'prom-client',
   'reflect-metadata',
   'rxjs',

@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { parseBuffer } from 'music-metadata';
 import { ElevenLabsAdapter } from '../../src/vendors/elevenlabs/elevenlabs.adapter.js';
 import { FishAudioAdapter } from '../../src/vendors/fish-audio/fish-audio.adapter.js';
 import { OpenAiAdapter } from '../../src/vendors/openai/openai.adapter.js';
-import type { MediaDone } from '../../src/vendors/media-work.js';
 import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
 import type { Upstream } from '../../src/vendors/upstream.js';
 import { assertDone, mediaCall, readFiles, speechRequest } from '../support/media-requests.js';
+import { soundSeconds } from '../support/sound-seconds.js';
 import { within } from '../support/within.js';
 import { startScriptedServer, type ScriptedServer } from './scripted-server.js';
 
@@ -112,13 +111,6 @@ describe.each(VENDORS)('speech of any length by %s', (_name, model, create) => {
       const { input, text } = JSON.parse(body.toString()) as Record<string, string>;
       return (input ?? text)!;
     });
-  const secondsOf = async (done: MediaDone): Promise<number> => {
-    const [file] = await readFiles(done);
-    const mimeType = done.files[0]!.contentType;
-    const { format } = await parseBuffer(file!, { mimeType }, { duration: true });
-    return format.duration!;
-  };
-
   it.each(FORMATS)('is one file, as %s', async (format, contentType) => {
     const takesFormat = model === 'tts-1' || !['aac', 'flac'].includes(format);
     await sayPieces(format);
@@ -132,7 +124,8 @@ describe.each(VENDORS)('speech of any length by %s', (_name, model, create) => {
     const done = await speak({ response_format: format });
     expect(server.calls).toHaveLength(1);
     expect(done.files.map((file) => file.contentType)).toEqual([contentType]);
-    const seconds = await secondsOf(done);
+    const [file] = await readFiles(done);
+    const seconds = soundSeconds(format, file!);
     expect(seconds).toBeGreaterThan(3 * PIECE_SECONDS - 0.02);
     expect(seconds).toBeLessThan(3 * PIECE_SECONDS + 0.3);
     expect(texts().every((text) => text.length <= 4_096)).toBe(true);

@@ -136,12 +136,26 @@ describe(identifyAudio.name, () => {
     expect(Math.abs(length - 4_000 * FRAME_MS)).toBeLessThan(2);
   });
 
+  it('takes what another format holds behind a tag for no more than a claim', async () => {
+    const tag = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, 0]);
+    const flac = await thatGoesOn('piece-1.flac', 8_288, 9);
+    expect(await identify('a.mp3', Buffer.concat([tag, silentMp3(1), flac]))).toMatchObject({
+      isLengthClaimed: true,
+    });
+  });
+
   it('passes over a picture in front of MP3', async () => {
     const picture = Buffer.alloc(400_000, Buffer.from([0xff, 0xfb, 0x90, 0xc0]));
     const tag = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0x18, 0x35, 0]);
     expect((tag[7]! << 14) | (tag[8]! << 7) | tag[9]!).toBe(400_000);
     const file = Buffer.concat([tag, picture, silentMp3(100)]);
     expect(Math.abs((await lengthOf('a.mp3', file))! - 100 * FRAME_MS)).toBeLessThan(2);
+  });
+
+  it('counts the frames in what looks like a tag among others', async () => {
+    const tag = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0x18, 0x35, 0]);
+    const file = Buffer.concat([silentMp3(1), tag, silentMp3(999)]);
+    expect(Math.abs((await lengthOf('a.mp3', file))! - 1_000 * FRAME_MS)).toBeLessThan(2);
   });
 
   it('does not count Ogg of which some is no Opus', async () => {
@@ -226,8 +240,11 @@ describe(identifyAudio.name, () => {
   it.each<[string, Buffer, boolean]>([
     ['a.flac', flacThatClaims(160_000, 200_000), true],
     ['a.wav', wave(), false],
+    ['a.wav', Buffer.concat([wave(), wave().subarray(36)]), true],
     ['a.mp3', silentMp3(4), false],
-  ])('tells whether the length of %s is only what it claims', async (name, file, isClaimed) => {
+    ['a.mp3', Buffer.concat([silentMp3(4), Buffer.alloc(20_000)]), true],
+  ])('tells whether the length of %s is only what it claims: case %#', async (...given) => {
+    const [name, file, isClaimed] = given;
     expect((await identify(name, file)).isLengthClaimed).toBe(isClaimed);
   });
 });

@@ -11,6 +11,8 @@ import { readHead, type ReceivedFile } from '../../platform/http/receive-form.js
 
 const HEAD_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 100;
+/** Titles and dates behind the samples; more may be samples again. */
+const MAX_TITLES_BYTES = 4 * 1024;
 
 /** Recordings made as they were streamed need not say how long they are. */
 const MAY_LACK_LENGTH: ReadonlySet<AudioContainer> = new Set(['mp4', 'ogg', 'webm']);
@@ -54,8 +56,11 @@ function nameOf(fileName: string, container: AudioContainer): string {
 
 function measureWave(head: Buffer, sizeBytes: number): MeasuredLength | undefined {
   const wave = readWaveHeader(head);
-  const ms = wave && waveLengthMs(wave, sizeBytes);
-  return ms === undefined ? undefined : { ms, isClaimed: false };
+  if (!wave) return undefined;
+  const ms = waveLengthMs(wave, sizeBytes);
+  if (ms === undefined) return undefined;
+  const behindBytes = wave.dataBytes === 0 ? 0 : sizeBytes - wave.dataOffset - wave.dataBytes;
+  return { ms, isClaimed: behindBytes > MAX_TITLES_BYTES };
 }
 
 function refuse(message: string): InvalidRequestError {

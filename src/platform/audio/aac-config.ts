@@ -14,7 +14,8 @@ const DECODER_BYTES = 13;
 const AAC: ReadonlySet<number> = new Set([0x40, 0x66, 0x67, 0x68]);
 /** Main, LC, SSR, LTP, and LC with its replicated bands and stereo, whose frames are those of LC. */
 const LONG_FRAMES: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 29]);
-const SAMPLE_RATES = [
+/** Samples a second by a header's four bits; more are none. */
+export const AAC_SAMPLE_RATES: readonly number[] = [
   ...[96_000, 88_200, 64_000, 48_000, 44_100, 32_000],
   ...[24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350],
 ];
@@ -53,6 +54,8 @@ function readSpecific(bytes: Buffer): FrameTraits | undefined {
   const code = (bytes.readUInt16BE(0) >> 7) & 15;
   if (!LONG_FRAMES.has(type)) return undefined;
   const isSpelled = code === SPELLED_RATE && bytes.length >= 5;
-  const sampleRate = isSpelled ? (bytes.readUIntBE(1, 4) >>> 7) & 0xff_ffff : SAMPLE_RATES[code];
+  const sampleRate = isSpelled
+    ? (bytes.readUIntBE(1, 4) >>> 7) & 0xff_ffff
+    : AAC_SAMPLE_RATES[code];
   return sampleRate ? { samplesOfFrame: 1_024, sampleRate } : undefined;
 }

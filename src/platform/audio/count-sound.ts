@@ -1,14 +1,11 @@
-import { open } from 'node:fs/promises';
 import { MAX_HEADER_BYTES, readFlacFrame } from './flac-frames.js';
 import { opusSamples } from './opus-packets.js';
+import type { SoundCounter } from './sound-counter.js';
 import {
   MAX_LOSSLESS_BYTES_PER_MS,
   MAX_LOSSY_BYTES_PER_MS,
   type SoundLength,
 } from './sound-length.js';
-
-/** Read at once, so that others have their turn between two. */
-const WINDOW_BYTES = 256 * 1024;
 
 const PAGE_HEADER_BYTES = 27;
 /** A page with all of its lacing and data. */
@@ -32,31 +29,40 @@ const OGG_RATES: readonly [start: string, offset: number][] = [
 ];
 
 /**
- * The length of a FLAC file, and of what a decoder finds in it, whatever its header says: each frame
- * counts that has a header with its checksum. The lower of the rates of stream and frame is taken,
- * as decoders differ in which they follow.
+ * The length of FLAC, and of what a decoder finds in it, whatever its header says: each frame counts
+ * that has a header with its checksum. The lower of the rates of stream and frame is taken, as
+ * decoders differ in which they follow.
  */
-export async function readFlacLength(path: string): Promise<SoundLength | undefined> {
-  let stream: FlacStream | undefined;
-  let ms = 0;
-  await eachWindow(path, MAX_HEADER_BYTES, (bytes, end) => {
-    const { sampleRate: streamRate } = (stream ??= readFlacStream(bytes));
+export class FlacCounter implements SoundCounter {
+  readonly marginBytes = MAX_HEADER_BYTES;
+  private stream: FlacStream | undefined;
+  private ms = 0;
+
+  look(bytes: Buffer, end: number): boolean {
+    this.stream ??= readFlacStream(bytes);
+    if (!this.stream) return false;
+    const { sampleRate: streamRate } = this.stream;
     for (let at = bytes.indexOf(0xff); at !== -1 && at < end; at = bytes.indexOf(0xff, at + 1)) {
       const frame = readFlacFrame(bytes, at);
       if (!frame || frame === 'short') continue;
       const rate = Math.min(frame.sampleRate || streamRate, streamRate || frame.sampleRate);
-      if (rate > 0) ms += (frame.blockSize * 1_000) / rate;
+      if (rate > 0) this.ms += (frame.blockSize * 1_000) / rate;
     }
     return true;
-  });
-  return stream && { ...stream, countedMs: ms || undefined };
+  }
+
+  read(): SoundLength | undefined {
+    return this.stream && { ...this.stream, countedMs: this.ms || undefined };
+  }
 }
 
 interface FlacStream extends Omit<SoundLength, 'countedMs'> {
   sampleRate: number;
 }
 
-function readFlacStream(bytes: Buffer): FlacStream {
+function readFlacStream(bytes: Buffer): FlacStream | undefined {
+  if (bytes.length < FLAC_STREAM_OFFSET + 8 || bytes.toString('latin1', 0, 4) !== 'fLaC')
+    return undefined;
   const fields = bytes.readBigUInt64BE(FLAC_STREAM_OFFSET);
   const sampleRate = Number(fields >> 44n);
   const channels = Number((fields >> 41n) & 7n) + 1;
@@ -73,14 +79,17 @@ function readFlacStream(bytes: Buffer): FlacStream {
 /**
  * The same for Ogg. Opus is counted by what each packet says of itself, which decoders follow; of what is
  * otherwise coded the last time stands. Pages are looked for everywhere, also within others, since a decoder
- * that meets a damaged one goes on inside it. Undefined where there is no sound.
+ * that meets a damaged one goes on inside it.
  */
-export async function readOggLength(path: string): Promise<SoundLength | undefined> {
-  const streams = new Map<number, OggStream>();
-  let samples = 0;
-  let claimedMs = 0;
-  let isOpus = true;
-  await eachWindow(path, MAX_PAGE_BYTES, (bytes, end) => {
+export class OggCounter implements SoundCounter {
+  readonly marginBytes = MAX_PAGE_BYTES;
+  private readonly streams = new Map<number, OggStream>();
+  private samples = 0;
+  private claimedMs = 0;
+  private isOpus = true;
+
+  look(bytes: Buffer, end: number): boolean {
+    const { streams } = this;
     for (
       let at = bytes.indexOf('OggS');
       at !== -1 && at < end;
@@ -89,26 +98,30 @@ export async function readOggLength(path: string): Promise<SoundLength | undefin
       const dataOffset = at + PAGE_HEADER_BYTES + bytes[at + 26]!;
       const serial = bytes.readUInt32LE(at + 14);
       if ((bytes[at + 5]! & FIRST) !== 0 || !streams.has(serial)) {
-        isOpus &&= streams.size < MAX_STREAMS;
+        this.isOpus &&= streams.size < MAX_STREAMS;
         if (streams.size >= MAX_STREAMS) return false;
-        isOpus &&= bytes.toString('latin1', dataOffset, dataOffset + 8) === 'OpusHead';
-        streams.set(serial, readOggStream(bytes, dataOffset, isOpus));
+        this.isOpus &&= bytes.toString('latin1', dataOffset, dataOffset + 8) === 'OpusHead';
+        streams.set(serial, readOggStream(bytes, dataOffset, this.isOpus));
       }
       // All bits set: none of its packets ends in it.
       const granule = Number(bytes.readBigInt64LE(at + 6));
       const { sampleRate, skipped } = streams.get(serial)!;
       if (sampleRate > 0)
-        claimedMs = Math.max(claimedMs, ((granule - skipped) * 1_000) / sampleRate);
-      if (isOpus) samples += samplesOfPage(bytes, at, dataOffset);
+        this.claimedMs = Math.max(this.claimedMs, ((granule - skipped) * 1_000) / sampleRate);
+      if (this.isOpus) this.samples += samplesOfPage(bytes, at, dataOffset);
     }
     return true;
-  });
-  if (streams.size === 0) return undefined;
-  return {
-    claimedMs: claimedMs > 0 ? claimedMs : undefined,
-    countedMs: isOpus && samples > 0 ? (samples * 1_000) / OPUS_RATE : undefined,
-    maxBytesPerMs: MAX_LOSSY_BYTES_PER_MS,
-  };
+  }
+
+  read(): SoundLength | undefined {
+    if (this.streams.size === 0) return undefined;
+    const { claimedMs, isOpus, samples } = this;
+    return {
+      claimedMs: claimedMs > 0 ? claimedMs : undefined,
+      countedMs: isOpus && samples > 0 ? (samples * 1_000) / OPUS_RATE : undefined,
+      maxBytesPerMs: MAX_LOSSY_BYTES_PER_MS,
+    };
+  }
 }
 
 interface OggStream {
@@ -142,26 +155,4 @@ function samplesOfPage(bytes: Buffer, page: number, dataOffset: number): number 
 
 function isOpusHeader(bytes: Buffer, offset: number): boolean {
   return bytes[offset] === 0x4f && OPUS_HEADERS.has(bytes.toString('latin1', offset, offset + 8));
-}
-
-/**
- * Shows a file piece by piece, each with so many bytes more than are its own (zeroes behind the last),
- * so that what begins in it is whole. Ends early when `read` says false.
- */
-async function eachWindow(
-  path: string,
-  marginBytes: number,
-  read: (bytes: Buffer, end: number) => boolean,
-): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    const window = Buffer.allocUnsafe(WINDOW_BYTES + marginBytes);
-    for (let position = 0; ; position += WINDOW_BYTES) {
-      const { bytesRead } = await file.read(window, 0, window.length, position);
-      window.fill(0, bytesRead);
-      if (bytesRead === 0 || !read(window, Math.min(bytesRead, WINDOW_BYTES))) return;
-    }
-  } finally {
-    await file.close();
-  }
 }

@@ -4,23 +4,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { parseBuffer } from 'music-metadata';
+import { soundSeconds } from '../../../test/support/sound-seconds.js';
 import { AudioFormatError } from './audio-joiner.js';
 import { joinAudio } from './join-audio.js';
 
 const FOLDER = new URL('../../../test/fixtures/speech/', import.meta.url);
 /** What the two fixtures last, and by how much encoders' padding may stretch it, in seconds. */
 const LENGTH = 0.47 + 0.57;
-const PADDING = 0.2;
+const PADDING = 0.3;
 
-const CONTENT_TYPES: Record<string, string> = {
-  mp3: 'audio/mpeg',
-  aac: 'audio/aac',
-  opus: 'audio/ogg',
-  flac: 'audio/flac',
-  wav: 'audio/wav',
-};
-const FORMATS = Object.keys(CONTENT_TYPES);
+const FORMATS = ['mp3', 'aac', 'opus', 'flac', 'wav'];
 
 const pieceOf = (format: string, number: 1 | 2): Promise<Buffer> =>
   readFile(new URL(`piece-${number}.${format}`, FOLDER));
@@ -49,13 +42,9 @@ describe(joinAudio.name, () => {
   it.each(FORMATS)('makes one %s file that lasts as long as its pieces', async (format) => {
     const [first, second] = await twoPieces(format);
     const file = await joined(format, [first!, second!, first!]);
-    const { format: found } = await parseBuffer(
-      file,
-      { mimeType: CONTENT_TYPES[format]! },
-      { duration: true },
-    );
-    expect(found.duration).toBeGreaterThan(LENGTH + 0.47 - 0.01);
-    expect(found.duration).toBeLessThan(LENGTH + 0.47 + PADDING);
+    const seconds = soundSeconds(format, file);
+    expect(seconds).toBeGreaterThan(LENGTH + 0.47 - 0.01);
+    expect(seconds).toBeLessThan(LENGTH + 0.47 + PADDING);
   });
 
   it.each(FORMATS)('does not care how %s is cut on its way', async (format) => {

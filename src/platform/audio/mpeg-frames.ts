@@ -1,13 +1,23 @@
+import { AAC_SAMPLE_RATES } from './aac-config.js';
 import { AudioFormatError, type AudioJoiner } from './audio-joiner.js';
+import type { SoundCounter } from './sound-counter.js';
+import { MAX_LOSSY_BYTES_PER_MS, type SoundLength } from './sound-length.js';
 
 /** So much may stand between two frames; a tag with a picture is larger and is skipped by its length. */
 const MAX_GARBAGE_BYTES = 256 * 1024;
 
 const TAG_HEADER_BYTES = 10;
+const AAC_SAMPLES_OF_BLOCK = 1_024;
+/** More than any header, a table's mark included. */
+const COUNTER_MARGIN_BYTES = 64;
+const SYNC = 0xff;
+/** Tags at the end are no longer, unless they hold a picture. */
+const MAX_STRAY_BYTES = 16 * 1024;
+const MAX_STRAY_SHARE = 1 / 256;
 
 export const MP3_FRAMES: FrameFormat = {
   headerBytes: 4,
-  lengthAt: (bytes, offset) => readMpegFrame(bytes, offset)?.length,
+  frameAt: readMpegFrame,
   isAboutFile: (bytes) => {
     const frame = readMpegFrame(bytes, 0);
     return frame !== undefined && isMpegTable(bytes, frame);
@@ -16,11 +26,14 @@ export const MP3_FRAMES: FrameFormat = {
 
 export const ADTS_FRAMES: FrameFormat = {
   headerBytes: 7,
-  lengthAt: (bytes, offset) => {
+  frameAt: (bytes, offset) => {
     if (bytes[offset] !== 0xff || (bytes[offset + 1]! & 0xf6) !== 0xf0) return undefined;
     const length =
       ((bytes[offset + 3]! & 3) << 11) | (bytes[offset + 4]! << 3) | (bytes[offset + 5]! >> 5);
-    return length > 7 ? length : undefined;
+    const sampleRate = AAC_SAMPLE_RATES[(bytes[offset + 2]! >> 2) & 15];
+    if (length <= 7 || sampleRate === undefined) return undefined;
+    const blocks = (bytes[offset + 6]! & 3) + 1;
+    return { length, durationMs: (blocks * AAC_SAMPLES_OF_BLOCK * 1_000) / sampleRate };
   },
   isAboutFile: () => false,
 };
@@ -46,7 +59,7 @@ export class FrameJoiner implements AudioJoiner {
       this.skip -= skipped;
       offset += skipped;
       if (all.length - offset < TAG_HEADER_BYTES) break;
-      const length = this.format.lengthAt(all, offset);
+      const length = this.format.frameAt(all, offset)?.length;
       if (length === undefined) {
         this.skip = this.garbageAt(all, offset);
         continue;
@@ -66,7 +79,7 @@ export class FrameJoiner implements AudioJoiner {
     // The last frame may be shorter than what is looked at for a tag.
     const { rest } = this;
     const length =
-      rest.length >= this.format.headerBytes ? this.format.lengthAt(rest, 0) : undefined;
+      rest.length >= this.format.headerBytes ? this.format.frameAt(rest, 0)?.length : undefined;
     if (length !== undefined && length <= rest.length) {
       ready.push(rest.subarray(0, length));
       this.frames++;
@@ -85,24 +98,87 @@ export class FrameJoiner implements AudioJoiner {
 
   /** How much of what is no frame can be passed over at once. */
   private garbageAt(bytes: Buffer, offset: number): number {
-    if (bytes.toString('latin1', offset, offset + 3) === 'ID3') {
-      const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(offset + 6, offset + 10);
-      return TAG_HEADER_BYTES + ((a << 21) | (b << 14) | (c << 7) | d);
-    }
+    const tagBytes = tagLength(bytes, offset);
+    if (tagBytes !== undefined) return tagBytes;
     this.garbageBytes++;
     if (this.garbageBytes > MAX_GARBAGE_BYTES) throw new AudioFormatError('no frames');
     return 1;
   }
 }
 
-/** A frame of MPEG audio layer 3. */
-interface MpegFrame {
+/**
+ * The length of such a file by its frames, whatever a table in front of them claims. What lies between frames
+ * is passed over, as players do, but for tags at the beginning all of it may be sound to some of them: frames
+ * of other layers, or another format behind a tag. Of a file with much of it the length is a claim.
+ */
+export class FrameCounter implements SoundCounter {
+  readonly marginBytes = COUNTER_MARGIN_BYTES;
+  private frames = 0;
+  private ms = 0;
+  private isStart = true;
+  private seenBytes = 0;
+  private strayBytes = 0;
+  /** Of a frame or a tag that reaches into the next window. */
+  private skip = 0;
+
+  constructor(private readonly format: FrameFormat) {}
+
+  look(bytes: Buffer, end: number): boolean {
+    let offset = this.skip;
+    while (offset < end) {
+      const frame = this.format.frameAt(bytes, offset);
+      const tagBytes = this.isStart ? tagLength(bytes, offset) : undefined;
+      if (frame) {
+        const whole = bytes.subarray(offset, offset + frame.length);
+        if (this.frames > 0 || !this.format.isAboutFile(whole)) this.ms += frame.durationMs;
+        this.frames++;
+      }
+      const known = frame?.length ?? tagBytes;
+      this.isStart &&= tagBytes !== undefined;
+      if (known === undefined) {
+        const from = offset++;
+        // A search for each byte, as of a file of nothing but these, would take seconds.
+        while (offset < end && bytes[offset] !== SYNC) offset++;
+        this.strayBytes += offset - from;
+      } else offset += known;
+    }
+    this.skip = offset - end;
+    this.seenBytes += end;
+    return true;
+  }
+
+  read(): SoundLength | undefined {
+    const { ms, strayBytes, seenBytes } = this;
+    if (ms === 0) return undefined;
+    const isAll = strayBytes <= Math.max(MAX_STRAY_BYTES, seenBytes * MAX_STRAY_SHARE);
+    return {
+      claimedMs: isAll ? undefined : ms,
+      countedMs: isAll ? ms : undefined,
+      maxBytesPerMs: MAX_LOSSY_BYTES_PER_MS,
+    };
+  }
+}
+
+/** Bytes of a tag at the offset; undefined where none is that all players skip. */
+function tagLength(bytes: Buffer, offset: number): number | undefined {
+  if (bytes.toString('latin1', offset, offset + 3) !== 'ID3') return undefined;
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(offset + 6, offset + TAG_HEADER_BYTES);
+  if (((a | b | c | d) & 0x80) !== 0) return undefined;
+  return TAG_HEADER_BYTES + ((a << 21) | (b << 14) | (c << 7) | d);
+}
+
+/** A frame of sound. */
+interface SoundFrame {
   /** Bytes, header included. */
-  length: number;
+  readonly length: number;
   /** How long it sounds. */
-  durationMs: number;
+  readonly durationMs: number;
+}
+
+/** A frame of MPEG audio layer 3. */
+interface MpegFrame extends SoundFrame {
   /** Where its audio begins, behind header, checksum and side information. */
-  audioOffset: number;
+  readonly audioOffset: number;
 }
 
 const BITRATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
@@ -110,14 +186,14 @@ const BITRATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160
 const SAMPLE_RATES = [44_100, 48_000, 32_000];
 
 /** Eleven bits of sync, layer 3, and no version that is reserved. */
-export function isMpegSync(bytes: Buffer, offset: number): boolean {
+function isMpegSync(bytes: Buffer, offset: number): boolean {
   if (bytes[offset] !== 0xff) return false;
   const second = bytes[offset + 1] ?? 0;
   return (second & 0xe6) === 0xe2 && (second & 0x18) !== 0x08;
 }
 
 /** Reads a frame's header of four bytes; undefined where none is. */
-export function readMpegFrame(bytes: Buffer, offset: number): MpegFrame | undefined {
+function readMpegFrame(bytes: Buffer, offset: number): MpegFrame | undefined {
   if (!isMpegSync(bytes, offset) || offset + 4 > bytes.length) return undefined;
   const second = bytes[offset + 1]!;
   const third = bytes[offset + 2]!;
@@ -140,7 +216,7 @@ export function readMpegFrame(bytes: Buffer, offset: number): MpegFrame | undefi
 }
 
 /** Whether a frame holds no sound but a table that tells how long its own file is. */
-export function isMpegTable(frame: Buffer, { audioOffset }: MpegFrame): boolean {
+function isMpegTable(frame: Buffer, { audioOffset }: MpegFrame): boolean {
   const textAt = (offset: number): string => frame.toString('latin1', offset, offset + 4);
   const mark = textAt(audioOffset);
   return mark === 'Xing' || mark === 'Info' || textAt(36) === 'VBRI';
@@ -149,8 +225,8 @@ export function isMpegTable(frame: Buffer, { audioOffset }: MpegFrame): boolean 
 /** How a format of independent frames is cut. */
 interface FrameFormat {
   headerBytes: number;
-  /** Bytes of the frame at the offset, header included; undefined where no frame begins. */
-  lengthAt(bytes: Buffer, offset: number): number | undefined;
+  /** Undefined where no frame begins. */
+  frameAt(bytes: Buffer, offset: number): SoundFrame | undefined;
   /** Whether a piece's first frame is about its own file rather than sound. */
   isAboutFile(frame: Buffer): boolean;
 }

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { parseBuffer } from 'music-metadata';
 import {
   assertDone,
   imageRequest,
@@ -78,8 +77,8 @@ describe('the sandbox', () => {
     const [file] = await readFiles(done);
     // Ticks of the whole film, of which a second has a thousand.
     expect(file!.readUInt32BE(file!.indexOf('mvhd') + 20)).toBe(3_000);
-    const { common } = await parseBuffer(file!, { mimeType: 'video/mp4' });
-    expect(common.title).toBe('Sandbox film: A cat walks');
+    const title = file!.toString('latin1').split('\u00a9nam')[1];
+    expect(title).toContain('Sandbox film: A cat walks');
   });
 
   withDecoder('makes films that a decoder plays', () => {

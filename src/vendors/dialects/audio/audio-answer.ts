@@ -5,8 +5,11 @@ import { UpstreamError, unreadable } from '../../upstream-error.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { readFailedAnswer, type ClassifyError } from '../failed-answer.js';
 import { assertMedia } from '../media/media-file.js';
-import { measureAudioBytes } from '../../../platform/audio/measure-audio.js';
-import { bytesPerSecond, readWaveHeader } from '../../../platform/audio/wave-file.js';
+import { FlacCounter, OggCounter } from '../../../platform/audio/count-sound.js';
+import { measuredLength } from '../../../platform/audio/measure-audio.js';
+import { ADTS_FRAMES, FrameCounter, MP3_FRAMES } from '../../../platform/audio/mpeg-frames.js';
+import { SoundPieces, type SoundCounter } from '../../../platform/audio/sound-counter.js';
+import { bytesPerSecond, readWaveHeader, waveLengthMs } from '../../../platform/audio/wave-file.js';
 
 /** What each format of spoken text is called in a Content-Type. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -21,48 +24,45 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 /** `pcm` has no header that says it: 24 kHz, 16 bits, little-endian, one channel. */
 export const PCM_FORMAT = { channels: 1, sampleRate: 24_000, bitsPerSample: 16 } as const;
 
-/**
- * So much of compressed audio is kept to be measured; some three minutes at the usual bit rates.
- * What is longer is taken to go on at the same rate.
- */
-const KEPT_BYTES = 3 * 1024 * 1024;
-
-/** Uncompressed audio is measured by its header and its size. */
+/** A vendor's WAV begins with its header. */
 const KEPT_HEADER_BYTES = 4 * 1024;
+
+/** How compressed audio is counted, as it comes. */
+const COUNTERS: ReadonlyMap<string, () => SoundCounter> = new Map<string, () => SoundCounter>([
+  ['mp3', () => new FrameCounter(MP3_FRAMES)],
+  ['aac', () => new FrameCounter(ADTS_FRAMES)],
+  ['opus', () => new OggCounter()],
+  ['flac', () => new FlacCounter()],
+]);
 
 /** Measures, in passing, how long the audio is that a vendor produces. */
 export class AudioLengthMeter {
-  private kept: Buffer[] = [];
-  private keptBytes = 0;
+  private head: Buffer = Buffer.alloc(0);
   private totalBytes = 0;
-  private readonly maxKeptBytes: number;
+  private readonly pieces: SoundPieces | undefined;
 
   constructor(private readonly format: string) {
-    const isPlain = format === 'pcm' || format === 'wav';
-    this.maxKeptBytes = isPlain ? KEPT_HEADER_BYTES : KEPT_BYTES;
+    const counter = COUNTERS.get(format)?.();
+    this.pieces = counter && new SoundPieces(counter);
   }
 
   push(bytes: Buffer): void {
     this.totalBytes += bytes.length;
-    const room = this.maxKeptBytes - this.keptBytes;
-    if (room <= 0) return;
-    const part = bytes.subarray(0, room);
-    this.kept.push(part);
-    this.keptBytes += part.length;
+    this.pieces?.push(bytes);
+    const room = this.format === 'wav' ? KEPT_HEADER_BYTES - this.head.length : 0;
+    if (room > 0) this.head = Buffer.concat([this.head, bytes.subarray(0, room)]);
   }
 
-  /** Whole milliseconds, rounded up; undefined when the audio does not tell. */
-  async read(): Promise<number | undefined> {
-    const kept = Buffer.concat(this.kept, this.keptBytes);
-    this.kept = [];
-    if (this.format === 'pcm') return toMs(this.totalBytes, bytesPerSecond(PCM_FORMAT));
-    if (this.format === 'wav') {
-      const wave = readWaveHeader(kept);
-      // A streamed file's header claims any length; what came is what counts.
-      return wave && toMs(this.totalBytes - wave.dataOffset, bytesPerSecond(wave));
+  /** Whole milliseconds, rounded up; undefined when the audio does not tell. To be called once. */
+  read(): number | undefined {
+    const { format, totalBytes } = this;
+    if (format === 'pcm') return Math.ceil((totalBytes * 1_000) / bytesPerSecond(PCM_FORMAT));
+    if (format === 'wav') {
+      const wave = readWaveHeader(this.head);
+      return wave && waveLengthMs(wave, totalBytes);
     }
-    const keptMs = await measureAudioBytes(kept, speechContentType(this.format));
-    return keptMs && Math.ceil((keptMs * this.totalBytes) / this.keptBytes);
+    const sound = this.pieces?.end();
+    return sound && measuredLength(sound, totalBytes)?.ms;
   }
 }
 
@@ -83,8 +83,8 @@ export async function* readAudioAnswer(
   const contentType = speechContentType(format);
   const meter = isMeasured ? new AudioLengthMeter(format) : undefined;
   let isEmpty = true;
-  const count = async function* (): AsyncGenerator<WorkEvent<AudioPiece>> {
-    const audioMs = await meter?.read();
+  const count = function* (): Generator<WorkEvent<AudioPiece>> {
+    const audioMs = meter?.read();
     if (audioMs === undefined) return;
     yield { type: 'usage', usage: { ...estimate, audioMs }, source: 'estimated' };
   };
@@ -103,10 +103,6 @@ export async function* readAudioAnswer(
   }
   if (isEmpty) throw unreadable('an empty answer');
   yield* count();
-}
-
-function toMs(bytes: number, perSecond: number): number | undefined {
-  return perSecond > 0 && bytes >= 0 ? Math.ceil((bytes * 1000) / perSecond) : undefined;
 }
 
 export function speechContentType(format: string): string {
