@@ -94,6 +94,17 @@ describe(PromptMeter.name, () => {
     meter.addAudio(data, format);
     expect(meter.size()).toMatchObject({ tokens: 0, audioSeconds });
   });
+
+  it('counts what is said in what it does not know, and no media, however long', () => {
+    const tokensOf = (part: object): number => {
+      const meter = new PromptMeter();
+      meter.addUnknown(part);
+      return meter.size().tokens;
+    };
+    const long = 'A'.repeat(20_000_000);
+    expect(tokensOf({ url: `data:video/mp4;base64,${long}` })).toBeLessThan(20_100);
+    expect(tokensOf({ url: `${long}!` })).toBeGreaterThan(6_000_000);
+  });
 });
 
 describe(promptTokensOf.name, () => {

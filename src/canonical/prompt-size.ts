@@ -39,8 +39,8 @@ const BYTES_PER_PAGE = 3_000;
 const PAGES_TO_COUNT = 4;
 /** An upper figure for media of kinds that are not known here. */
 const TOKENS_PER_UNKNOWN = 20_000;
-/** Media as they are sent along; no text goes on for so long without a space. */
-const BASE64 = /^(?:data:[^,]{0,200};base64,)?[\w+/=-]{1000,}$/;
+/** Shorter strings count as text, whatever they are. */
+const LEAST_MEDIA = 1_000;
 /** How the base64 of a PDF begins. */
 const PDF_IN_BASE64 = 'JVBERi';
 /** Compressed audio is not recorded at less than 8 kbit/s, plain audio at less than 64. */
@@ -111,7 +111,7 @@ export class PromptMeter {
     this.extraTokens += TOKENS_PER_UNKNOWN;
     this.addText(
       JSON.stringify(part, (_key, value: unknown) =>
-        typeof value === 'string' && BASE64.test(value) ? undefined : value,
+        typeof value === 'string' && isMedia(value) ? undefined : value,
       ),
     );
   }
@@ -169,6 +169,16 @@ function boundPages(base64: string): number {
     streams++;
   }
   return Math.min(bySize, Math.max(1, streams));
+}
+
+/** Whether a text has base64's characters alone. Of a text of twenty megabytes as well, so without repetitions to go back on. */
+export function isBase64(text: string): boolean {
+  return !/[^\w+/=-]/.test(text);
+}
+
+function isMedia(text: string): boolean {
+  if (text.length < LEAST_MEDIA) return false;
+  return isBase64(text.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : text);
 }
 
 function bytesOfBase64(text: string): number {

@@ -57,6 +57,7 @@ export const GUARDED_INPUTS: [string, string, Json][] = [
       messages: [user([{ type: 'file', file: { file_data: `data:text/plain;base64,${base64}` } }])],
     },
   ],
+  ['chat file of no kind', CHAT, { messages: [user(`data:image/png;base64,see ${WORD}`)] }],
   ['chat input', CHAT, { input: WORD }],
   ['messages user', MESSAGES, { messages: [user(WORD)] }],
   ['messages system', MESSAGES, { messages: [user('Hi')], system: WORD }],

@@ -5,7 +5,10 @@ import { JsonTexts, promptTexts } from './prompt-texts.js';
 const HIDDEN = String.raw`"f\u0061lcon"`;
 const MANY = 60_000;
 
-function textsOf(...args: string[]): string[] {
+const FILE = 'iVBORw0KGgo'.repeat(10);
+const TEXT_FILE = `data:text/plain;base64,${Buffer.from('a falcon').toString('base64')}`;
+
+function textsOf(...args: unknown[]): string[] {
   const messages = args.map((text) => ({ role: 'tool', content: text }));
   return promptTexts({ body: { value: { messages } } } as unknown as CanonicalRequest);
 }
@@ -13,6 +16,29 @@ function textsOf(...args: string[]): string[] {
 describe(promptTexts.name, () => {
   it('shows what the escapes of JSON in a string hide', () => {
     expect(textsOf(`{"a": [${HIDDEN}]}`)).toContain('falcon');
+  });
+
+  it.each([
+    ['a text that looks like a file', 'data:image/png;base64,iVBOR falcon'],
+    ['JSON behind much white space', `${' '.repeat(200)}[${HIDDEN}]`],
+    ['a part', [{ type: 'text', text: 'data:application/pdf;base64,falcon' }]],
+    [
+      'what is no file where files are',
+      [{ type: 'document_url', url: 'a falcon, in plain words' }],
+    ],
+    ['the file of a text', [{ type: 'file', file: { file_data: TEXT_FILE } }]],
+    ['the definition of a tool', [{ input_schema: { format: 'a falcon', id: '隼 falcon' } }]],
+    ['data in it', [{ input_schema: { properties: { a: { data: 'falcon' } } } }]],
+  ])('shows %s', (_, content) => {
+    expect(textsOf(content).some((text) => text.includes('falcon'))).toBe(true);
+  });
+
+  it.each([
+    [{ type: 'image_url', image_url: { url: `data:image/png;base64,${FILE}` } }],
+    [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: FILE } }],
+    [{ type: 'file', file: { file_data: FILE } }],
+  ])('takes a file for no text: %j', (part) => {
+    expect(textsOf([part])).toEqual([]);
   });
 
   it.each([
@@ -26,6 +52,12 @@ describe(promptTexts.name, () => {
     const json = `[${'{},'.repeat(MANY)}${HIDDEN}]`;
     const [first, second] = textsOf(json, json).filter((text) => text.includes('falcon'));
     expect([first, second?.length]).toEqual(['falcon', json.length - 5]);
+  });
+
+  it.each(['A', ' '])('goes through a file of many megabytes of %j', (letter) => {
+    const data = `${letter.repeat(20_000_000)}, falcon`;
+    expect(textsOf([{ type: 'input_audio', input_audio: { data } }])).toEqual([data]);
+    expect(textsOf(data)).toEqual([data]);
   });
 
   it('takes more strings than a function takes arguments', () => {

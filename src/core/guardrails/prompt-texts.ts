@@ -1,4 +1,5 @@
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
+import { isBase64 } from '../../canonical/prompt-size.js';
 import {
   isJsonObject,
   MAX_DEPTH,
@@ -36,7 +37,7 @@ const CONTROL_MEMBERS = new Set([
   'betas',
 ]);
 
-/** Members that name or sign something rather than say it, at any depth. */
+/** Members that name or sign something rather than say it, at any depth; names have no spaces. */
 const STRUCTURE_MEMBERS = new Set([
   'type',
   'role',
@@ -54,6 +55,9 @@ const STRUCTURE_MEMBERS = new Set([
   'encrypted_content',
   'cache_control',
 ]);
+
+/** Members that hold a file, or say where it is. */
+const FILE_MEMBERS = new Set(['data', 'url', 'image_url', 'file_data', 'file_url']);
 
 /** Members whose keys are names that somebody made up: the parameters in the schema of a tool. */
 const NAMING_MEMBERS = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
@@ -97,20 +101,19 @@ function collectMembers(object: JsonObject, texts: PromptTexts): void {
     if (NAMING_MEMBERS.has(key) && isJsonObject(object[key])) {
       texts.all.push(...Object.keys(object[key]));
     }
-    const encoded = key === 'data' && object.type !== 'text' ? object[key] : undefined;
-    if (typeof encoded === 'string') {
-      const text = decodeText(object, encoded);
-      if (text !== undefined) texts.all.push(text);
+    const value = object[key];
+    if (typeof value === 'string' && FILE_MEMBERS.has(key)) {
+      addFile(object, value, texts);
     } else if (FREE_FORM_MEMBERS.has(key)) {
-      collectJsonTexts(object[key], texts.all);
+      collectJsonTexts(value, texts.all);
     } else {
-      collect(object[key], texts);
+      collect(value, texts);
     }
   }
 }
 
 function isStructure(key: string, value: unknown): boolean {
-  if (STRUCTURE_MEMBERS.has(key)) return typeof value === 'string' || isSchemaList(key, value);
+  if (typeof value === 'string') return STRUCTURE_MEMBERS.has(key) && !NO_NAME.test(value);
   return isSchemaList(key, value);
 }
 
@@ -120,31 +123,34 @@ function isSchemaList(key: string, value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** Base64 is no text; what it stands for may be. */
-function decodeText(object: JsonObject, base64: string): string | undefined {
-  const mediaType = object.media_type ?? object.mime_type;
-  if (typeof mediaType !== 'string' || !mediaType.startsWith('text/')) return undefined;
-  return Buffer.from(base64, 'base64').toString('utf8');
+/** White space and what is no ASCII, of which words may be made. */
+const NO_NAME = /[^\x21-\x7e]/;
+const DATA_URL = /^data:([^;,]{0,100})((?:;[^;,]{1,100}){0,4}),/i;
+const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml)$)/i;
+/** No file is shorter, and no text goes on for so long without a space. */
+const LEAST_FILE = 64;
+
+/**
+ * Of a file's base64, which is no text, the text that it stands for, if it does. What is neither is
+ * looked at as it is: whatever its member is called, a model may be shown it.
+ */
+function addFile(object: JsonObject, file: string, texts: PromptTexts): void {
+  const match = DATA_URL.exec(file.slice(0, 600));
+  const [head = '', type, parameters = ';base64'] = match ?? [];
+  const mediaType = type ?? object.media_type ?? object.mime_type;
+  const content = file.slice(head.length);
+  if (/;base64$/i.test(parameters) && TEXT_TYPE.test(String(mediaType))) {
+    texts.all.push(Buffer.from(content, 'base64').toString('utf8'));
+  }
+  if (content.length < LEAST_FILE || !isBase64(content)) addText(file, texts);
 }
 
-const DATA_URL = /^data:([^;,]{0,100})((?:;[^;,]{1,100}){0,4}),/i;
-
-/** Of a data URL the text that it holds, if it holds any. */
 function addText(text: string, texts: PromptTexts): void {
-  const match = text.startsWith('data:') ? DATA_URL.exec(text.slice(0, 600)) : null;
-  if (!match) {
-    if (text === '') return;
-    texts.all.push(text);
-    // Arguments and results of tools are often JSON, whose escapes would hide what they say.
-    if (!/^\s{0,100}[[{"]/.test(text)) return;
-    for (const inner of texts.inJson.of(text)) texts.all.push(inner);
-    return;
-  }
-  const [head, mediaType = '', parameters = ''] = match;
-  const isBase64 = /;base64$/i.test(parameters);
-  if (isBase64 && !/^(?:text\/|application\/(?:json|xml)$)/i.test(mediaType)) return;
-  const content = text.slice(head.length);
-  texts.all.push(isBase64 ? Buffer.from(content, 'base64').toString('utf8') : text);
+  if (text === '') return;
+  texts.all.push(text);
+  // Arguments and results of tools are often JSON, whose escapes would hide what they say.
+  if (!'[{"'.includes(text.trimStart().charAt(0) || ' ')) return;
+  for (const inner of texts.inJson.of(text)) texts.all.push(inner);
 }
 
 /** Adds every string of a JSON value, its keys included, and every long number. */
