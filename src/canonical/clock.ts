@@ -1,8 +1,11 @@
-import type { MomentClock } from '../platform/time/moment.js';
 import { waitUnless, type CancelSignal } from './cancel-signal.js';
 
 /** What time it is, for whoever remembers or waits; a rehearsal has a clock of its own, which is faster. */
-export interface Clock extends MomentClock {
+export interface Clock {
+  /** Unix milliseconds. */
+  now(): number;
+  /** Milliseconds since whatever begin, which never go back. */
+  monotonicMs(): number;
   /** Waits so long. @returns false, at once, when the signal fires before the end */
   wait(signal: CancelSignal, ms: number): Promise<boolean>;
 }

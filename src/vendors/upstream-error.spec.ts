@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { UpstreamError, type UpstreamFailure } from './upstream-error.js';
+import { beyondLimit, UpstreamError, type UpstreamFailure } from './upstream-error.js';
 
 describe(UpstreamError.name, () => {
   it.each<[UpstreamFailure, boolean, boolean, 'provider' | 'model' | undefined]>([
@@ -24,6 +24,11 @@ describe(UpstreamError.name, () => {
       isRetryable,
       countsAgainst,
     ]);
+  });
+
+  it('says nothing of the model where an answer is more than we read', () => {
+    expect(beyondLimit('x').countsAgainst).toBeUndefined();
+    expect(beyondLimit('x').without('y')).toMatchObject({ isBeyondLimit: true });
   });
 
   it.each<[UpstreamFailure, number | undefined, 'no' | 'unknown']>([

@@ -66,6 +66,8 @@ export interface UpstreamErrorFields {
   accepted?: Acceptance;
   /** The time that we give a request is up, whatever the vendor was at. */
   isRequestOver?: boolean;
+  /** It is more than is read here of any answer. */
+  isBeyondLimit?: boolean;
 }
 
 export class UpstreamError extends Error {
@@ -81,6 +83,8 @@ export class UpstreamError extends Error {
   readonly accepted: Acceptance;
   /** Whether our own limit of a request's time ended the call, which is no fault of the vendor's. */
   readonly isRequestOver: boolean;
+  /** Whether a limit of ours on what is read ended it: a caller can have a model write as much. */
+  readonly isBeyondLimit: boolean;
 
   constructor(fields: UpstreamErrorFields, options?: ErrorOptions) {
     super(fields.message, options);
@@ -91,18 +95,20 @@ export class UpstreamError extends Error {
     this.param = fields.param;
     this.accepted = fields.accepted ?? acceptanceOf(fields);
     this.isRequestOver = fields.isRequestOver ?? false;
+    this.isBeyondLimit = fields.isBeyondLimit ?? false;
   }
 
   /** The same failure without a secret that the vendor repeated in what it said. */
   without(secret: string): UpstreamError {
     const hide = (text: string): string => text.replaceAll(secret, '[redacted]');
-    const { failure, status, retryAfterMs, param, accepted, isRequestOver } = this;
+    const { failure, status, retryAfterMs, param, accepted, isRequestOver, isBeyondLimit } = this;
     return new UpstreamError(
       {
         failure,
         message: hide(this.message),
         accepted,
         isRequestOver,
+        isBeyondLimit,
         ...(status !== undefined && { status }),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
         ...(param !== undefined && { param: hide(param) }),
@@ -141,6 +147,7 @@ export class UpstreamError extends Error {
 
   /** What the failure says about: the whole provider, one of its models, or neither. */
   get countsAgainst(): 'provider' | 'model' | undefined {
+    if (this.isBeyondLimit) return undefined;
     switch (this.failure) {
       case 'connect':
         return 'provider';
@@ -192,6 +199,16 @@ export function unreadable(message: string, status?: number): UpstreamError {
   return new UpstreamError({
     failure: 'unreadable',
     message,
+    ...(status !== undefined && { status }),
+  });
+}
+
+/** An answer that is more than is read here. The parameters are those of `unreadable`. */
+export function beyondLimit(message: string, status?: number): UpstreamError {
+  return new UpstreamError({
+    failure: 'unreadable',
+    message,
+    isBeyondLimit: true,
     ...(status !== undefined && { status }),
   });
 }

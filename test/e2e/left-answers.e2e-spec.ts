@@ -226,6 +226,23 @@ describe('an answer that its caller left, or our limit ended', () => {
     expect(row.cost).toBe(row.prompt_tokens + 2 * row.completion_tokens);
   });
 
+  it('pays when it becomes more than is read here, which a caller can have a model write', async () => {
+    const deep = JSON.parse(
+      `${'['.repeat(250)}"${'x'.repeat(5_000)}"${']'.repeat(250)}`,
+    ) as unknown;
+    const pieces = [delta({ content: 'word '.repeat(300) }), delta({ content: 'x', deep })];
+    fake.answer = streamOf(pieces, 'hang');
+    const body = { model: 'chat/a', max_tokens: 9_000, messages: [USER], stream: true };
+    for (const path of [CHAT, MESSAGES]) {
+      const response = await gateway.post(path, body);
+      expect((await readAvailable(response)).body).toMatch(/"error".*than is read here/);
+      const row = await loggedRequest(gateway.database, response.headers.get('x-request-id'));
+      expect(row).toMatchObject({ outcome: 'failed', usage_source: 'estimated' });
+      expect(row.completion_tokens).toBeGreaterThanOrEqual(300);
+      expect(row.cost).toBe(row.prompt_tokens + 2 * row.completion_tokens);
+    }
+  });
+
   const PICTURED = (url: string) => ({
     role: 'user',
     content: [

@@ -10,6 +10,7 @@ import type { Usage } from '../../canonical/usage.js';
 import { draftLogRow, isFree, outcomeOf } from './request-ending.js';
 import type { PricesUsed, RequestLogDraft } from './request-log/request-log-row.js';
 import type { AnswerEnding } from './settled-answer.js';
+import { AnswerWithheldError } from '../../platform/errors/gateway-errors.js';
 import type { UsageMeter } from './usage-meter.js';
 import { noteAttempts, vendorCostOf, wastedUsage } from './vendor-cost.js';
 
@@ -45,7 +46,8 @@ export class AnswerCharges {
       noteAttempts(log, request.attempts ?? [], usage ? vendorCostOf(usage, meter.route) : 0);
       return { log, charge: NO_CHARGE };
     }
-    const isWhole = ending.isWhole || outcome === 'failed' || meter.isCounted;
+    const isWithheld = ending.failure instanceof AnswerWithheldError;
+    const isWhole = ending.isWhole || isWithheld || meter.isCounted;
     const read = isWhole
       ? meter.read()
       : { usage: await this.abandonedAnswers.read(hold, meter), source: 'estimated' as const };

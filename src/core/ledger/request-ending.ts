@@ -1,7 +1,11 @@
 import type { Caller } from '../access/caller.js';
 import type { BillableRequest } from '../../canonical/billable-request.js';
 import { NO_USAGE } from '../../canonical/usage.js';
-import { AnswerWithheldError, GatewayError } from '../../platform/errors/gateway-errors.js';
+import {
+  AnswerLimitError,
+  AnswerWithheldError,
+  GatewayError,
+} from '../../platform/errors/gateway-errors.js';
 import type { ObservedRequest } from '../../platform/metrics/gateway-metrics.js';
 import { msSince } from '../../platform/time/moment.js';
 import type { AnswerEnding } from './settled-answer.js';
@@ -105,6 +109,7 @@ export function isFree(
   meter: UsageMeter,
   { outcome, failure }: AnswerEnding,
 ): boolean {
+  if (failure instanceof AnswerLimitError) return isUndelivered(request, meter);
   // An answer that was kept from its caller has been made all the same.
   if (outcome === 'failed') return !(failure instanceof AnswerWithheldError);
   if (outcome !== 'cancelled') return false;

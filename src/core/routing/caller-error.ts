@@ -2,6 +2,7 @@ import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import { conversationField } from '../../canonical/prompt-fields.js';
 import type { WorkRequest } from '../../canonical/work-request.js';
 import {
+  AnswerLimitError,
   GatewayError,
   InternalError,
   InvalidRequestError,
@@ -109,6 +110,12 @@ export function brokenAnswerError(route: PlannedRoute, error: UpstreamError): Ga
   if (error.isRequestOver) {
     return new RequestTimeError(
       'The answer took longer than a request may take here. What was made of it is charged. Ask for less.',
+    );
+  }
+  if (error.isBeyondLimit) {
+    return new AnswerLimitError(
+      `The answer from ${route.provider} became longer, or nested deeper, than is read here. What was made of it is charged. Ask for less.`,
+      { cause: error },
     );
   }
   if (error.failure === 'timeout') {

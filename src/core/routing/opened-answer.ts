@@ -5,7 +5,7 @@ import {
   type RouteEvent,
   type WorkEvent,
 } from '../../canonical/canonical-event.js';
-import { UpstreamError, unreadable } from '../../vendors/upstream-error.js';
+import { UpstreamError, beyondLimit } from '../../vendors/upstream-error.js';
 import type { CachedAnswer } from './cache/cached-answer.js';
 import { FREE } from '../../canonical/exact-pricing.js';
 import { NO_USAGE } from '../../canonical/usage.js';
@@ -120,7 +120,7 @@ export class OpenedAnswer<
 
   private breakOff(): never {
     this.answer!.rest.return?.().catch(() => undefined);
-    return this.onFailure(unreadable(`more than ${MOST_CHARACTERS} characters`));
+    return this.onFailure(beyondLimit(`more than ${MOST_CHARACTERS} characters`));
   }
 
   private async start(): Promise<IteratorResult<Event>> {

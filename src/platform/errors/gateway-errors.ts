@@ -217,6 +217,9 @@ export class ProviderError extends GatewayError {
   }
 }
 
+/** An answer that had begun became more than the gateway reads; what was made of it is charged. */
+export class AnswerLimitError extends ProviderError {}
+
 /** Every vendor that was asked has more to do than it can. */
 export class ProviderOverloadedError extends ProviderError {}
 

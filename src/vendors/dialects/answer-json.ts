@@ -1,7 +1,7 @@
 import { countCodePoints } from '../../canonical/prompt-size.js';
 import { isJsonObject, MAX_DEPTH, type JsonObject } from '../../platform/http/json-body.js';
 import { measureJson } from '../../platform/http/measure-json.js';
-import { unreadable } from '../upstream-error.js';
+import { beyondLimit, unreadable } from '../upstream-error.js';
 
 /** No answer of any model comes near; a larger count is a broken one. */
 const MAX_TOKENS = 1_000_000_000;
@@ -35,8 +35,8 @@ export function parseAnswerJson(text: string, what: string, status?: number): un
 function assertReadable(text: string, what: string, status: number | undefined): void {
   if (text.length < MIN_COUNTED_LENGTH) return;
   const { parts, depth } = measureJson(text, MAX_PARTS);
-  if (depth > MAX_DEPTH) throw unreadable(`${what} nested more than ${MAX_DEPTH} deep`, status);
-  if (parts > MAX_PARTS) throw unreadable(`${what} of more than ${MAX_PARTS} parts`, status);
+  if (depth > MAX_DEPTH) throw beyondLimit(`${what} nested more than ${MAX_DEPTH} deep`, status);
+  if (parts > MAX_PARTS) throw beyondLimit(`${what} of more than ${MAX_PARTS} parts`, status);
 }
 
 /**

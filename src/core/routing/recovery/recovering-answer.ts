@@ -115,7 +115,7 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     const { plan, sources, soFar } = this;
     const { route } = this.answer.attempt;
     if (!(failure instanceof UpstreamError) || NOT_VENDORS.has(failure.failure)) return false;
-    if (failure.isRequestOver || plan.callerGone.aborted) return false;
+    if (failure.isRequestOver || failure.isBeyondLimit || plan.callerGone.aborted) return false;
     const canGoOn = soFar.canGoOn(sources.upstreamOf(route).signsReasoning === true);
     const isGoneOn = canGoOn && (await this.isGoneOnByAny(this.nextRoutes(route, failure)));
     sources.metrics.observeRecovery(isGoneOn ? 'continued' : canGoOn ? 'failed' : 'refused');
