@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { FairQueue } from '../queue/fair-queue.js';
+import { throwRestAway } from './read-body.js';
 
 /** Of bodies with so many chunks in a piece, one piece is taken at a time … */
 const MANY_CHUNKS = 256;
@@ -47,9 +48,10 @@ export function makeRequestClass(): typeof IncomingMessage {
       return true;
     }
 
-    /** Node's own way to throw a body away leaves `push` out. */
+    /** Node's own way to throw a body away, once its answer has left, leaves `push` out, and reads whatever comes. */
     _dump(): void {
-      this.resume();
+      if (this.complete) this.resume();
+      else throwRestAway(this);
     }
 
     private endTurn(): void {

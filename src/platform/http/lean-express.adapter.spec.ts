@@ -46,6 +46,28 @@ describe(LeanExpressAdapter.name, () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
+  it('reads no more of a body that nobody wants than one may have, and in turns', async () => {
+    const adapter = new LeanExpressAdapter();
+    adapter.initHttpServer();
+    adapter.get('/', (_request: Request, response: Response) => void response.send('served'));
+    const server = adapter.listen('0', '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (data: Buffer) => (answer += data.toString())).on('error', () => undefined);
+    socket.write('GET / HTTP/1.1\r\nHost: gateway\r\nContent-Length: 99999999999\r\n\r\n');
+    const piece = Buffer.alloc(1_000_000);
+    const writeOn = (): void => void socket.write(piece, (error) => error ?? writeOn());
+    writeOn();
+    let turns = 0;
+    while (!socket.closed)
+      turns += await new Promise<number>((resolve) => setImmediate(resolve, 1));
+    expect(answer).toContain('served');
+    expect(socket.bytesWritten).toBeGreaterThan(32_000_000);
+    expect(turns).toBeGreaterThan(200);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
   describe('with requests that come in a row over one connection', () => {
     const ROW = 17;
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: gateway\r\n\r\n`;

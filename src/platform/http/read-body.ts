@@ -34,6 +34,9 @@ const MANY_BESIDE_OTHERS = 4;
 /** … for so many times as long as it worked: the others get the larger part of the time. */
 const REST_FACTOR = 2;
 
+/** Of a body that nobody wants; uploads have 25 MB at most. */
+const MAX_THROWN_AWAY_BYTES = 32_000_000;
+
 /**
  * Large bodies of which there is more to read or to parse. They take turns, tenant by tenant: hundreds
  * of megabytes at once would leave the small requests of others waiting.
@@ -152,13 +155,19 @@ export async function readBody(
 
 /**
  * So that a sender who only reads afterwards gets our answer. In turns as well: a hundred refused
- * bodies at once would keep the others waiting as long as a hundred that are taken.
+ * bodies at once would keep the others waiting as long as a hundred that are taken. And only as much as a body may have: who
+ * goes on sends it for nothing.
  */
-function throwRestAway(request: BudgetedRequest): void {
+export function throwRestAway(request: BudgetedRequest): void {
   const readOn = (): void => void request.resume();
+  let leftBytes = MAX_THROWN_AWAY_BYTES;
   request
     .on('error', ignore)
-    .on('data', () => pauseForTurn(request, readOn))
+    .on('data', (piece: Buffer) => {
+      leftBytes -= piece.length;
+      if (leftBytes < 0) request.socket.destroy();
+      else pauseForTurn(request, readOn);
+    })
     .resume();
 }
 

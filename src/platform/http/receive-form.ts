@@ -8,7 +8,7 @@ import { GatewayError, InvalidRequestError } from '../errors/gateway-errors.js';
 import { messageOf } from '../errors/thrown.js';
 import type { BodyLease, BudgetedRequest } from './body-budget.js';
 import type { JsonObject } from './json-body.js';
-import { CallerGoneError, answerContinue } from './read-body.js';
+import { CallerGoneError, answerContinue, throwRestAway } from './read-body.js';
 import {
   fieldOf,
   type FilePlaces,
@@ -210,7 +210,7 @@ class FormReceiver {
     request.unpipe(parser);
     parser.destroy();
     // What is still to come is thrown away, so that a sender who only reads afterwards gets our answer.
-    if (!request.readableEnded) request.on('error', () => undefined).resume();
+    if (!request.readableEnded) throwRestAway(request);
     for (const { writer } of uploads) {
       if (writer.closed) continue;
       const closed = once(writer, 'close').catch(() => undefined);
