@@ -493,8 +493,10 @@ describe('/v1/admin/config', () => {
       providers: [{ id: 'mine', name: 'Mine', base_url: fake.baseUrl, api_key: VENDOR_KEY }],
       settings: { GATEWAY_COOLDOWN_MS: 9, GATEWAY_HEALTH_CACHE_MS: 7 },
     };
-    const made = await call('POST', '/versions', { document, comment: 'for all' });
-    expect(made).toMatchObject({ status: 200, body: { is_stored: true, comment: 'for all' } });
+    // Any text may be said of it, also what PostgreSQL takes in no text.
+    const comment = 'for \u0000\ud800\\all';
+    const made = await call('POST', '/versions', { document, comment });
+    expect(made).toMatchObject({ status: 200, body: { is_stored: true, comment } });
     const { body, etag } = await call('GET', '');
     expect(etag).toBe(`"${made.body.version}"`);
     const find = (list: unknown, key: string, name: string) =>

@@ -7,6 +7,7 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import { programVersion } from '../../platform/config/program-version.js';
 import { notify } from '../../platform/database/database-notices.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
+import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { ConflictError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { diffOf, type ConfigChange } from './config-diff.js';
@@ -228,8 +229,8 @@ function toVersion(row: VersionRow): ConfigVersion {
     document: row.document,
     fingerprint: row.fingerprint,
     diff: row.diff,
-    comment: row.comment,
-    actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name },
+    comment: row.comment === null ? null : fromStoredText(row.comment),
+    actor: { kind: row.actor_kind, id: row.actor_id, name: fromStoredText(row.actor_name) },
     program: row.program,
     builtIn: row.built_in,
     createdAt: row.created_at,
@@ -251,10 +252,10 @@ async function insert(
       JSON.stringify(Object.fromEntries(catalogue)),
       version.fingerprint,
       JSON.stringify(version.diff),
-      version.comment,
+      version.comment === null ? null : toStoredText(version.comment),
       version.actor.kind,
       version.actor.id,
-      version.actor.name,
+      toStoredText(version.actor.name),
       version.program,
       version.builtIn,
     ],

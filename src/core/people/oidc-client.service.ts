@@ -13,6 +13,10 @@ import type { Claims } from './claims.js';
 /** Of each request to the issuer. */
 const TIMEOUT_SECONDS = 5;
 const RETRY_AFTER_SECONDS = 5;
+/** Of an answer of the issuer; what one says of itself, its keys and a person takes a few kilobytes. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+/** OpenID Connect has a subject no longer. */
+const MAX_SUBJECT_LENGTH = 255;
 /** What the issuer says of itself is asked for again after so long. */
 const FOUND_FOR_MS = 60_000;
 /** Codes of openid-client which say that the issuer did not answer, or not as one. */
@@ -97,14 +101,17 @@ export class OidcClient {
         idTokenExpected: true,
       });
       const claims: Claims | undefined = tokens.claims();
-      if (!claims) throw new AuthenticationError('The login service sent no ID token.');
+      if (!claims?.sub || claims.sub.length > MAX_SUBJECT_LENGTH) {
+        throw new AuthenticationError('The login service sent no ID token that names somebody.');
+      }
       const isComplete =
         claims.email !== undefined &&
         (oidc.roles.length === 0 || claims[oidc.rolesClaim] !== undefined);
       if (isComplete || !issuer.serverMetadata().userinfo_endpoint) return claims;
       const more = await client.fetchUserInfo(issuer, tokens.access_token, claims.sub);
-      // What is signed wins.
-      return { ...more, ...claims };
+      // What is signed wins, and whether an address is verified is said of that address alone.
+      const { email, email_verified } = claims.email === undefined ? more : claims;
+      return { ...more, ...claims, email, email_verified };
     });
   }
 
@@ -133,6 +140,7 @@ export class OidcClient {
     const url = new URL(issuer);
     return client.discovery(url, clientId, clientSecret, undefined, {
       timeout: TIMEOUT_SECONDS,
+      [client.customFetch]: fetchShort,
       execute: [
         client.enableNonRepudiationChecks,
         ...(url.protocol === 'http:' ? [client.allowInsecureRequests] : []),
@@ -152,6 +160,20 @@ export class OidcClient {
       );
     }
   }
+}
+
+/** As `fetch` does, but for an answer that is whole, and short. @throws TypeError for a long one, as for none */
+async function fetchShort(url: string, options: RequestInit): Promise<Response> {
+  const response = await fetch(url, options);
+  const body: AsyncIterable<Uint8Array> | null = response.body;
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    bytes += piece.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new TypeError('an answer of more than a megabyte');
+    pieces.push(piece);
+  }
+  return new Response(bytes === 0 ? null : Buffer.concat(pieces), response);
 }
 
 function isAway(error: unknown): boolean {
