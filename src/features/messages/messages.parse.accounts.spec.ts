@@ -172,6 +172,12 @@ describe(`${parseMessages.name} on a shared account`, () => {
       });
     });
 
+    it.each(['a\r\nx-evil: 1', 'ü', '\u0000'])('are none by the name %j', (name) => {
+      expect(() => messagesRequest({ anthropic_beta: [name] })).toThrow(
+        expect.objectContaining({ status: 400, param: 'anthropic_beta' }),
+      );
+    });
+
     it('are joined by the betas of the body, which no vendor gets there', () => {
       const given = { 'anthropic-beta': 'effort-2025-11-24' };
       const fields = { anthropic_beta: ['effort-2025-11-24', 'files-api-2025-04-14', 5] };

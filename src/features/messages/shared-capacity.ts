@@ -6,6 +6,7 @@ import {
   type WebSearch,
 } from '../../canonical/canonical-request.js';
 import { notOnSharedCapacity } from '../../canonical/routing-fields.js';
+import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import type { MessageTool, PromptBody } from './messages.schema.js';
 import {
@@ -50,10 +51,17 @@ const LONG_CONTEXT_REFUSAL = notOnSharedCapacity(
   `\`${LONG_CONTEXT_BETA.family}\` opens prompts that have no price here on this model`,
 );
 
+/** In a body there may be what no header can say. */
+const STRANGE = /[^\x21-\x7e]/;
+
+/** @throws InvalidRequestError for a name that cannot go out */
 function readBetas(headers: IncomingHttpHeaders, { [BETA_FIELD]: listed }: JsonObject): string[] {
   const inBody: unknown[] = Array.isArray(listed) ? listed : [];
   const given = [...String(headers[BETA_HEADER] ?? '').split(','), ...inBody];
   const names = given.filter((name) => typeof name === 'string').map((name) => name.trim());
+  if (names.some((name) => STRANGE.test(name))) {
+    throw new InvalidRequestError(BETA_FIELD, `\`${BETA_FIELD}\` has a name that is none.`);
+  }
   return [...new Set(names.filter((name) => name !== ''))];
 }
 
