@@ -10,7 +10,7 @@ import { isChargedAsGiven, type Usage } from '../../canonical/usage.js';
 import { errorBody } from '../../platform/errors/error-response.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
-import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
+import { topLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import type { StreamRenderer } from '../../core/answers/deliver.js';
 
 export interface ChatRenderOptions {
@@ -180,7 +180,7 @@ export function renderChatCompletion(answer: CollectedAnswer, options: ChatRende
     if (isChargedAsGiven(relayedUsage, answer.settled.usage)) return bytes;
     // The vendor gave no usage, or none to be believed: what is charged is shown in its place.
     const edits = new Map([['usage', JSON.stringify(usage)]]);
-    return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits);
+    return spliceMembers(bytes, topLevelMembers(bytes), edits);
   }
   return Buffer.from(
     JSON.stringify({

@@ -6,7 +6,7 @@ import type { StreamRenderer } from '../../core/answers/deliver.js';
 import { BlockSequence, toToolInput } from './block-sequence.js';
 import { messagesErrorBody } from './messages-error-body.js';
 import type { CollectedAnswer, CollectedChoice } from '../../canonical/collect.js';
-import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
+import { topLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import {
   isRedactedThought,
   spellCallSignature,
@@ -165,7 +165,7 @@ export function renderMessage(answer: CollectedAnswer, requestId: string): Buffe
     if (isChargedAsGiven(relayedUsage, answer.settled.usage)) return bytes;
     // The vendor gave no usage, or none to be believed: what is charged is shown in its place.
     const edits = new Map([['usage', JSON.stringify(usage)]]);
-    return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits);
+    return spliceMembers(bytes, topLevelMembers(bytes), edits);
   }
   const [choice] = answer.choices;
   const { finishReason, stopSequence, toolCalls = [] } = choice ?? {};

@@ -1,10 +1,7 @@
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/http/json-body.js';
-import {
-  scanTopLevelMembers,
-  spliceMembers,
-  type TopLevelMember,
-} from '../../platform/http/top-level-members.js';
+import type { TopLevelMember } from '../../platform/http/json-scanner.js';
+import { topLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import type { CompleteBody, ResponsesBody, TextFormat } from './create-response.schema.js';
 
 /** The items of a request's own input; a string is one message of the user's. */
@@ -63,7 +60,7 @@ class ChangedBody implements JsonBody<CompleteBody> {
       ]),
     );
     const bytes = spliceMembers(this.original.bytes, this.original.members, edits);
-    this.made = { bytes, members: scanTopLevelMembers(bytes).members };
+    this.made = { bytes, members: topLevelMembers(bytes) };
     return this.made;
   }
 }

@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import { PromptTooLongError, type GatewayError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
-import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
+import { topLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import type { StreamRenderer } from '../../core/answers/deliver.js';
 import type { EmitEvent } from './output-builder.js';
 import { ResponseAnswer, type AnswerSubject } from './response-answer.js';
@@ -108,7 +108,7 @@ export function renderResponse(answer: ResponseAnswer): Buffer {
   if (!relay) return Buffer.from(answer.complete());
   const edits = lateEdits(answer);
   if (edits.size === 0) return relay.bytes;
-  return spliceMembers(relay.bytes, scanTopLevelMembers(relay.bytes).members, edits);
+  return spliceMembers(relay.bytes, topLevelMembers(relay.bytes), edits);
 }
 
 /** The vendor's last event, which was kept back. */

@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { BodyBudget } from './body-budget.js';
 import { isJsonObject, parseJsonBody } from './json-body.js';
+import { JsonScanner } from './json-scanner.js';
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text));
 /** Each with names of its own. */
@@ -18,6 +19,18 @@ describe(parseJsonBody.name, () => {
     expect(body.bytes).toBe(bytes);
     expect(body.value).toEqual({ model: 'a/b', größe: '日本 🙂' });
     expect(body.members.map(({ key }) => key)).toEqual(['model', 'größe']);
+  });
+
+  it('does not go over the bytes again where that was done as they came', () => {
+    const bytes = Buffer.from('{"model":"a/b","messages":["x"]}');
+    const scanned = new JsonScanner().add(bytes.subarray(0, 20));
+    const add = jest.spyOn(JsonScanner.prototype, 'add');
+    const { members } = parseJsonBody(bytes, { scanned });
+    expect(add).toHaveBeenCalledTimes(1);
+    scanned.add(bytes.subarray(20));
+    expect(parseJsonBody(bytes, { scanned }).members).toEqual(members);
+    expect(add).toHaveBeenCalledTimes(2);
+    add.mockRestore();
   });
 
   it('reads an empty object', () => {

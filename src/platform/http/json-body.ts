@@ -1,9 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BodyLease } from './body-budget.js';
-import { PartCounter } from './part-counter.js';
+import { JsonScanner, type TopLevelMember } from './json-scanner.js';
 import type { BodyInspector } from './read-body.js';
-import { scanTopLevelMembers, type TopLevelMember } from './top-level-members.js';
+import { topLevelMembers } from './top-level-members.js';
 import { messageOf } from '../errors/thrown.js';
 
 export type JsonObject = Record<string, unknown>;
@@ -49,6 +49,8 @@ export interface ParseOptions {
   lease?: BodyLease | undefined;
   /** Infinity for what was made here, of a body that has been counted. */
   maxParts?: number;
+  /** What has gone over the body's first bytes or all of them; of all of them, nothing does so again. */
+  scanned?: JsonScanner;
 }
 
 /**
@@ -63,12 +65,14 @@ export interface ParseOptions {
  */
 export function parseJsonBody(
   bytes: Buffer,
-  { lease, maxParts = MAX_PARTS }: ParseOptions = {},
+  { lease, maxParts = MAX_PARTS, scanned }: ParseOptions = {},
 ): JsonBody {
   if (bytes.length === 0)
     throw new InvalidRequestError('body', 'The body is empty; send a JSON object.');
-  const { members, depth, parts, commas, named } = scanTopLevelMembers(bytes, maxParts);
+  const scan = scanned?.length === bytes.length ? scanned : new JsonScanner().add(bytes, maxParts);
+  const { depth, parts, commas, colons } = scan;
   if (parts > maxParts) throw tooManyParts();
+  const members = scan.membersIn(bytes);
   if (members.length > MAX_TOP_LEVEL_MEMBERS) {
     throw new InvalidRequestError(
       'body',
@@ -84,7 +88,7 @@ export function parseJsonBody(
   const valueBytes = bytes.length + parts * BYTES_OF_PART + commas * BYTES_OF_ELEMENT;
   lease?.add(valueBytes);
   const body = new ReceivedBody(bytes, members, valueBytes, lease);
-  if (countMembers(body.value) === named) return body;
+  if (countMembers(body.value) === colons) return body;
   const said = Buffer.from(JSON.stringify(body.value));
   body.forget('always');
   return parseJsonBody(said, { lease, maxParts });
@@ -92,11 +96,11 @@ export function parseJsonBody(
 
 /** Refuses a large body by its first pieces, where they have more parts than `parseJsonBody` takes. */
 export class PartLimit implements BodyInspector {
-  private readonly counter = new PartCounter();
+  readonly scanner = new JsonScanner();
 
   /** @throws InvalidRequestError as `parseJsonBody` does */
   inspect(piece: Buffer): void {
-    if (this.counter.add(piece) > MAX_PARTS) throw tooManyParts();
+    if (this.scanner.add(piece, MAX_PARTS).parts > MAX_PARTS) throw tooManyParts();
   }
 }
 
@@ -125,7 +129,7 @@ class ReceivedBody implements JsonBody {
   }
 
   get members(): readonly TopLevelMember[] {
-    return (this.places ??= scanTopLevelMembers(this.bytes).members);
+    return (this.places ??= topLevelMembers(this.bytes));
   }
 
   forget(when: 'large' | 'always' = 'large'): void {

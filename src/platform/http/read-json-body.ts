@@ -44,8 +44,9 @@ export async function readJsonBody(
       415,
     );
   }
-  const bytes = await readBody(request, { maxBytes, inspector: new PartLimit() });
-  const body = parseJsonBody(bytes, { lease: request.bodyLease });
+  const inspector = new PartLimit();
+  const bytes = await readBody(request, { maxBytes, inspector });
+  const body = parseJsonBody(bytes, { lease: request.bodyLease, scanned: inspector.scanner });
   return request.membersOfPath ? withMembers(body, request.membersOfPath) : body;
 }
 

@@ -1,5 +1,5 @@
 import type { SseFrameBuffer } from '../../platform/http/sse-frame-buffer.js';
-import { scanTopLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
+import { topLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import { unreadable } from '../upstream-error.js';
 
 const QUOTE = 0x22;
@@ -116,5 +116,5 @@ export function toLatin1(text: string): string {
  */
 export function spliceLatin1(json: string, edits: ReadonlyMap<string, string | undefined>): string {
   const bytes = Buffer.from(json, 'latin1');
-  return spliceMembers(bytes, scanTopLevelMembers(bytes).members, edits).toString('latin1');
+  return spliceMembers(bytes, topLevelMembers(bytes), edits).toString('latin1');
 }

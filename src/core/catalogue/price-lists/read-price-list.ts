@@ -1,4 +1,4 @@
-import { scanTopLevelMembers } from '../../../platform/http/top-level-members.js';
+import { topLevelMembers } from '../../../platform/http/top-level-members.js';
 import { genaiVendorsOf, readGenaiPricesList } from './genai-prices-list.js';
 import { isLitellmList, readLitellmList } from './litellm-list.js';
 import { isModelsDevList, readModelsDevList } from './models-dev-list.js';
@@ -41,7 +41,7 @@ function listOf(name: string, models: ListedModel[]): PriceList {
 function withRepeated(models: ListedModel[], bytes: Buffer): ListedModel[] {
   const seen = new Set<string>();
   const repeated = new Set<string>();
-  for (const { key } of scanTopLevelMembers(bytes).members) {
+  for (const { key } of topLevelMembers(bytes)) {
     if (seen.has(key)) repeated.add(key);
     seen.add(key);
   }

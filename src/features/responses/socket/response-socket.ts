@@ -12,7 +12,7 @@ import { sendInnerRequest } from '../../../platform/http/inner-request.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { waitsForTurn } from '../../../platform/http/read-body.js';
 import { SseFrameBuffer } from '../../../platform/http/sse-frame-buffer.js';
-import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
+import { topLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { UnstoredTurns } from './unstored-turns.js';
 
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
@@ -247,7 +247,7 @@ const CODES: Readonly<Record<string, string>> = {
 
 /** The body of the request that a message stands for. @throws InvalidRequestError */
 function toBody(bytes: Buffer): Buffer {
-  const { members } = scanTopLevelMembers(bytes);
+  const members = topLevelMembers(bytes);
   const valueOf = (name: string): string | undefined => {
     const member = members.findLast(({ key }) => key === name);
     return member && bytes.toString('utf8', member.valueStart, member.valueEnd);

@@ -1,6 +1,6 @@
 import type { BodyLease, BodyShare } from '../../../platform/http/body-budget.js';
 import { isJsonObject } from '../../../platform/http/json-body.js';
-import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
+import { topLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 
 /** A turn that is stored nowhere, as JSON. */
 interface Turn {
@@ -22,7 +22,7 @@ export class UnstoredTurns {
 
   /** The body of a request, with what is remembered here in its input where it goes on from that. */
   expand(body: Buffer): Buffer {
-    const { members } = scanTopLevelMembers(body);
+    const members = topLevelMembers(body);
     const textOf = (name: string): string | undefined => {
       const member = members.findLast(({ key }) => key === name);
       return member && body.toString('utf8', member.valueStart, member.valueEnd);

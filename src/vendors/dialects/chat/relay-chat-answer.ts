@@ -1,6 +1,6 @@
 import type { CanonicalEvent, RelayEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
+import { topLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { unreadable } from '../../upstream-error.js';
 import { classifyInlineChatError, assertNotFailed } from './classify-chat-error.js';
 import { objectOf, objectsOf, parseAnswerObject } from '../answer-json.js';
@@ -61,7 +61,7 @@ function nameFinishReason(choice: JsonObject): boolean {
 }
 
 function withChoices(bytes: Buffer, choices: readonly JsonObject[]): Buffer {
-  const { members } = scanTopLevelMembers(bytes);
+  const members = topLevelMembers(bytes);
   return spliceMembers(bytes, members, new Map([['choices', JSON.stringify(choices)]]));
 }
 
@@ -77,6 +77,6 @@ function exchangeModel(bytes: Buffer, model: unknown, alias: string): Buffer {
     const edited = Buffer.from(`${MODEL_KEY}:${aliasJson}`);
     return Buffer.concat([bytes.subarray(0, at), edited, bytes.subarray(end)]);
   }
-  const { members } = scanTopLevelMembers(bytes);
+  const members = topLevelMembers(bytes);
   return spliceMembers(bytes, members, new Map([['model', aliasJson]]));
 }

@@ -1,3 +1,5 @@
+import { StringEnd } from '../../../platform/http/json-scanner.js';
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 /** No address or word in an answer is as long; a file is longer. */
@@ -19,8 +21,7 @@ export class TextCutter {
   private readonly texts = new Map<string, readonly Buffer[]>();
   /** What has come of a text whose end has not; undefined outside of one. */
   private open: Buffer[] | undefined;
-  /** The first byte to come is escaped, within a text. */
-  private isEscaped = false;
+  private readonly textEnd = new StringEnd();
 
   add(chunk: Buffer): void {
     let kept = 0;
@@ -28,7 +29,7 @@ export class TextCutter {
     while (at < chunk.length) {
       const start = this.open ? 0 : chunk.indexOf(QUOTE, at) + 1;
       if (!this.open && start === 0) break;
-      const end = this.endOf(chunk, start);
+      const end = this.textEnd.find(chunk, start);
       const piece = chunk.subarray(start, end);
       if (this.open) this.open.push(piece);
       if (end === chunk.length) {
@@ -56,22 +57,6 @@ export class TextCutter {
     const name = `#${this.texts.size}`;
     this.texts.set(name, text);
     return Buffer.from(name);
-  }
-
-  /** Where the text that is open ends; the chunk's length when it goes on in the next. */
-  private endOf(chunk: Buffer, start: number): number {
-    let from = start + (this.isEscaped ? 1 : 0);
-    for (;;) {
-      const quote = chunk.indexOf(QUOTE, from);
-      const end = quote === -1 ? chunk.length : quote;
-      let backslash = end;
-      while (backslash > from && chunk[backslash - 1] === BACKSLASH) backslash--;
-      this.isEscaped = (end - backslash) % 2 === 1;
-      if (quote === -1) return end;
-      if (!this.isEscaped) return quote;
-      this.isEscaped = false;
-      from = quote + 1;
-    }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FinishReason } from '../../../canonical/canonical-event.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
+import { topLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { UpstreamError } from '../../upstream-error.js';
 import { startEvent } from '../vendor-answer.js';
 import { mapFinishReason } from '../map-finish-reason.js';
@@ -184,11 +184,11 @@ export class MessagesStreamRelay extends SseStreamReader {
 /** The event's own text with the model's name exchanged, however deep the vendor's spelling of it. */
 function withModel(data: string, alias: string): string {
   const bytes = Buffer.from(data, 'latin1');
-  const { members } = scanTopLevelMembers(bytes);
+  const members = topLevelMembers(bytes);
   const message = members.findLast(({ key }) => key === 'message');
   if (!message) return data;
   const inner = bytes.subarray(message.valueStart, message.valueEnd);
   const edits = new Map([['model', JSON.stringify(alias)]]);
-  const edited = spliceMembers(inner, scanTopLevelMembers(inner).members, edits);
+  const edited = spliceMembers(inner, topLevelMembers(inner), edits);
   return spliceMembers(bytes, members, new Map([['message', edited]])).toString('latin1');
 }

@@ -3,7 +3,7 @@ import { UpstreamError, unreadable } from '../../upstream-error.js';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { MessagesEventDecoder, type MessagesDecoderOptions } from './decode-messages-event.js';
 import { parseMessagesJson } from './classify-messages-error.js';
-import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
+import { topLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import { MessagesUsageReader, measureBlock } from './read-messages-usage.js';
 
@@ -69,7 +69,7 @@ export function relayMessagesAnswer(bytes: Buffer, alias: string): CanonicalEven
   const reader = new MessagesUsageReader();
   reader.add(answer.usage, { isFinal: true });
   const usage = reader.read();
-  const { members } = scanTopLevelMembers(bytes);
+  const members = topLevelMembers(bytes);
   const edits = new Map([['model', JSON.stringify(alias)]]);
   return [
     { type: 'start', ...(typeof answer.id === 'string' && { id: answer.id }) },

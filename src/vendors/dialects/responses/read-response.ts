@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.
 import { classifyChatError, classifyInlineChatError } from '../chat/classify-chat-error.js';
 import { readChatUsage } from '../chat/read-chat-usage.js';
 import type { CanonicalEvent, FinishReason } from '../../../canonical/canonical-event.js';
-import { scanTopLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
+import { topLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 import { type UpstreamError, unreadable } from '../../upstream-error.js';
 import { parseAnswerObject, objectOf, objectsOf } from '../answer-json.js';
 import { missingMembers } from './response-defaults.js';
@@ -105,7 +105,7 @@ export function relayResponsesAnswer(
     throw unreadable(`a response that is ${status}`);
   }
   const usage = readResponsesUsage(answer);
-  const { members } = scanTopLevelMembers(bytes);
+  const members = topLevelMembers(bytes);
   const changes: JsonObject = { ...missingMembers(answer, defaults), ...edits };
   const spelled = new Map(
     Object.entries(changes).map(([field, value]) => [field, JSON.stringify(value)]),

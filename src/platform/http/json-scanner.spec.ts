@@ -1,41 +1,51 @@
 import { describe, expect, it } from '@jest/globals';
 import { SeededRandom } from '../../../test/support/seeded-random.js';
 import { measureJson } from './measure-json.js';
-import { PartCounter } from './part-counter.js';
-import { scanTopLevelMembers } from './top-level-members.js';
+import { JsonScanner } from './json-scanner.js';
 
-/** Counts a text that arrives in pieces cut at the given offsets. */
-function countInPieces(text: string, cuts: number[]): number {
+/** What is found in a text that arrives in pieces cut at the given offsets. */
+function scan(text: string, cuts: number[] = []) {
   const bytes = Buffer.from(text);
-  const counter = new PartCounter();
-  let parts = 0;
+  const scanner = new JsonScanner();
   const ends = [...cuts.toSorted((one, other) => one - other), bytes.length];
   ends.forEach((end, index) => {
-    parts = counter.add(bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
+    scanner.add(bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
   });
-  return parts;
+  const { parts, depth, commas, colons, level, length } = scanner;
+  return { parts, depth, commas, colons, level, length, members: scanner.membersIn(bytes) };
 }
 
-describe(PartCounter.name, () => {
+describe(JsonScanner.name, () => {
   it.each([
     ['{"s":"x","n":-1.5e3,"a":[1,"b",{"c" : "d"}]}', 8],
     ['{"a":"}],\\"x\\":\\"y\\"","b":"\\\\","c":"\\\\\\"","{":["\\\\","\\""],"e":""}', 11],
     ['{"a" \n:\t"b","c":["d" , "e"],"f":[[],[[]]]}', 11],
     ['{"日本":"🙂\\ud83d"}', 2],
     ['{"a":1,"b":[{}],"c":3,"d":4,"e":{"f":[":",":"]}}', 15],
+    ['{"a":1,"b":[{}],"c":3,"d":4,"e":{"f":[":",":"]}}', 15],
     ['', 0],
-  ])('counts %s as its reader does, wherever it is cut', (text, expected) => {
-    expect(scanTopLevelMembers(Buffer.from(text)).parts).toBe(expected);
+  ])('finds the same in %s, wherever it is cut', (text, expected) => {
+    const whole = scan(text);
+    expect(whole.parts).toBe(expected);
     expect(measureJson(text).parts).toBe(expected);
     const { length } = Buffer.from(text);
     for (let one = 0; one <= length; one++) {
       for (let other = one; other <= length; other++) {
-        expect(countInPieces(text, [one, other])).toBe(expected);
+        expect(scan(text, [one, other])).toEqual(whole);
       }
     }
   });
 
-  it('counts what chance makes as its reader does', () => {
+  it.each([
+    ['{}', 1],
+    ['{"a":[]}', 2],
+    ['{"a":[[{}]],"b":{}}', 4],
+    ['{"a":"[[[["}', 1],
+  ])('says how deep %s nests: %d', (text, depth) => {
+    expect(scan(text).depth).toBe(depth);
+  });
+
+  it('finds the same in what chance makes', () => {
     const random = new SeededRandom(7);
     const marks = ['{', '}', '[', ']', ':', ',', '"', '\\', ' ', 'x'];
     for (let round = 0; round < 200; round++) {
@@ -46,8 +56,9 @@ describe(PartCounter.name, () => {
       );
       const text = `{${strings.map((string, index) => `"${index}":[${string},{${string}: ${string}}]`).join(',')}}`;
       const cuts = Array.from({ length: 5 }, () => random.below(Buffer.byteLength(text)));
-      const { parts, depth } = scanTopLevelMembers(Buffer.from(text));
-      expect(countInPieces(text, cuts)).toBe(parts);
+      const whole = scan(text);
+      expect(scan(text, cuts)).toEqual(whole);
+      const { parts, depth } = whole;
       expect(measureJson(text)).toEqual({ parts, depth });
     }
   });

@@ -1,0 +1,210 @@
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+const NOWHERE = -1;
+
+/** Finds where strings end in JSON that comes whole or in pieces. Their closing quotes are searched for natively. */
+export class StringEnd {
+  /** Whether the piece ended within a string, which goes on in the next one. */
+  isOpen = false;
+  /** A backslash was the last byte of the piece, within a string. */
+  private isEscaped = false;
+
+  /**
+   * @param start offset after the opening quote; 0 where the string began in an earlier piece
+   * @returns offset of the closing quote; the piece's length where the string goes on in the next
+   */
+  find(piece: Buffer, start: number): number {
+    let from = this.isEscaped ? start + 1 : start;
+    for (;;) {
+      const quote = piece.indexOf(QUOTE, from);
+      const end = quote === NOWHERE ? piece.length : quote;
+      let backslash = end;
+      while (backslash > from && piece[backslash - 1] === BACKSLASH) backslash--;
+      const isEscaped = (end - backslash) % 2 === 1;
+      if (quote !== NOWHERE && isEscaped) {
+        from = quote + 1;
+        continue;
+      }
+      this.isOpen = quote === NOWHERE;
+      this.isEscaped = this.isOpen && isEscaped;
+      return end;
+    }
+  }
+}
+
+/** One member of the outermost object, as offsets into the JSON's bytes. */
+export interface TopLevelMember {
+  readonly key: string;
+  /** Offset of the key's opening quote. */
+  readonly keyStart: number;
+  readonly valueStart: number;
+  /** Offset after the value's last byte; white space behind it is not counted. */
+  readonly valueEnd: number;
+}
+
+/** Offsets of a member's opening quote, of its colon, and of the comma or bracket behind it. */
+interface Place {
+  readonly keyStart: number;
+  readonly colon: number;
+  readonly end: number;
+}
+
+/** An object of more members is a table to V8 from the first on. */
+const MAX_SHAPED_MEMBERS = 128;
+
+/**
+ * What a member counts for beside itself, by its place in its object. Once V8 has seen some fifteen hundred shapes of objects, it
+ * copies the description of all members before for each further one of a new name: 800 objects of 120 members took six
+ * times as long to parse as as many members of their own each.
+ *
+ * @param place from 1
+ */
+export function furtherParts(place: number): number {
+  return place < MAX_SHAPED_MEMBERS ? place >> 2 : 0;
+}
+
+/**
+ * Goes over the bytes of a JSON object once, whole or piece by piece as they come, without decoding
+ * them: what it is made of is known before anything is built of it. What is no JSON gives meaningless
+ * figures, which its parser will say.
+ */
+export class JsonScanner {
+  /**
+   * Objects, arrays, members and strings in arrays, at any depth: what a parser spends time and
+   * memory on one by one. Numbers, `true`, `false` and `null` in arrays are cheap and not counted. Members behind
+   * the third of an object count for more: see `furtherParts`.
+   */
+  parts = 0;
+  /** How deep it nests. */
+  depth = 0;
+  /** Between members and between elements, at any depth. */
+  commas = 0;
+  /** Outside strings there is one for each member, at any depth. */
+  colons = 0;
+  /** Brackets that are open; 0 before and after the object. */
+  level = 0;
+  /** Bytes of all pieces so far. */
+  length = 0;
+
+  private readonly places: Place[] = [];
+  /** Members so far of what is open at each level. */
+  private readonly membersAt: number[] = [];
+  private keyStart = NOWHERE;
+  private colon = NOWHERE;
+  /** A string here is a member's value, which its key has been counted for. */
+  private isAfterColon = false;
+  private readonly string = new StringEnd();
+
+  /** @param maxParts the scan ends soon after it has counted more, and knows nothing of what follows */
+  add(piece: Buffer, maxParts = Infinity): this {
+    if (piece.length === 0) return this;
+    const { string, length, membersAt } = this;
+    let { parts, depth, commas, colons, level, isAfterColon } = this;
+    let index = string.isOpen ? string.find(piece, 0) + 1 : 0;
+    for (; index < piece.length && parts <= maxParts; index++) {
+      switch (piece[index]) {
+        case QUOTE:
+          if (!isAfterColon) {
+            parts++;
+            if (level === 1 && this.keyStart === NOWHERE) this.keyStart = length + index;
+          }
+          isAfterColon = false;
+          index = string.find(piece, index + 1);
+          break;
+        case COLON:
+          colons++;
+          parts += furtherParts(++membersAt[level]!);
+          isAfterColon = true;
+          if (level === 1 && this.colon === NOWHERE) this.colon = length + index;
+          break;
+        case COMMA:
+          commas++;
+          isAfterColon = false;
+          if (level === 1) this.closeMember(length + index);
+          break;
+        case OPEN_BRACE:
+        case OPEN_BRACKET:
+          parts++;
+          isAfterColon = false;
+          if (++level > depth) depth = level;
+          membersAt[level] = 0;
+          break;
+        case CLOSE_BRACE:
+        case CLOSE_BRACKET:
+          if (level === 1) this.closeMember(length + index);
+          level--;
+          break;
+        default:
+          break;
+      }
+    }
+    Object.assign(this, { parts, depth, commas, colons, level, isAfterColon });
+    this.length += piece.length;
+    return this;
+  }
+
+  /**
+   * The members of the outermost object in order, repeated keys included.
+   *
+   * @param bytes all pieces in one
+   */
+  membersIn(bytes: Buffer): TopLevelMember[] {
+    return this.places.map(({ keyStart, colon, end }) => ({
+      key: readKey(bytes, keyStart, trimEnd(bytes, colon)),
+      keyStart,
+      valueStart: skipSpace(bytes, colon + 1),
+      valueEnd: trimEnd(bytes, end),
+    }));
+  }
+
+  private closeMember(end: number): void {
+    const { keyStart, colon } = this;
+    if (keyStart !== NOWHERE && colon !== NOWHERE) this.places.push({ keyStart, colon, end });
+    this.keyStart = NOWHERE;
+    this.colon = NOWHERE;
+  }
+}
+
+/** A key may be spelled with escapes, and must not slip past an edit that way. */
+function readKey(bytes: Buffer, start: number, end: number): string {
+  for (let index = start + 1; index < end - 1; index++) {
+    const byte = bytes[index]!;
+    if (byte === BACKSLASH || byte >= 0x80) {
+      return readEscapedKey(bytes.toString('utf8', start, end));
+    }
+  }
+  return bytes.toString('latin1', start + 1, end - 1);
+}
+
+/** What cannot be read makes the whole text no JSON, which its parser will say. */
+function readEscapedKey(text: string): string {
+  try {
+    const key: unknown = JSON.parse(text);
+    return typeof key === 'string' ? key : '';
+  } catch {
+    return '';
+  }
+}
+
+function skipSpace(bytes: Buffer, start: number): number {
+  let index = start;
+  while (isSpace(bytes[index])) index++;
+  return index;
+}
+
+function trimEnd(bytes: Buffer, end: number): number {
+  let index = end;
+  while (isSpace(bytes[index - 1])) index--;
+  return index;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
