@@ -105,6 +105,14 @@ describe('media of OpenAI', () => {
       expect(server.calls).toHaveLength(1);
     });
 
+    it('that are missing among others are not counted', async () => {
+      const image = { b64_json: PNG.toString('base64') };
+      say(200, { created: 1, data: [{}, image, null, { b64_json: '', url: '' }, image] });
+      const done = assertDone(await draw({ n: 5 }));
+      expect(await readFiles(done)).toEqual([PNG, PNG]);
+      expect(done.usage).toMatchObject({ imageCount: 2 });
+    });
+
     it('of early models are asked for in bytes', async () => {
       say(200, { created: 1, data: [{ b64_json: PNG.toString('base64') }] });
       const done = assertDone(await draw({ style: 'vivid' }, 'dall-e-3'));
@@ -294,6 +302,16 @@ describe('media of OpenAI', () => {
       };
       const done = assertDone(await ask());
       await expect(readFiles(done)).rejects.toMatchObject({ failure: 'reset' });
+    });
+
+    it('that are gone though they are done are files that cannot be read', async () => {
+      server.script = (call, response) => {
+        if (call.path.endsWith('/content')) response.writeHead(410).end(`No ${KEY}`);
+        else response.end(JSON.stringify({ ...VIDEO, status: 'completed' }));
+      };
+      const reading = readFiles(assertDone(await ask()));
+      await expect(reading).rejects.toMatchObject({ status: 410 });
+      await expect(reading).rejects.not.toThrow(KEY);
     });
 
     it('that are left unread close their connection', async () => {

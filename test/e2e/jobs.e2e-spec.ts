@@ -243,7 +243,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     };
     const { id } = await submitJob(gateway, draw);
     const { error } = await jobIn(gateway, id, 'failed');
-    expect(error!.message).toMatch(/broke off on its way. Nothing was charged/);
+    expect(error!.message).toMatch(/could not be had whole. Nothing was charged/);
     expect(fetches).toBe(6);
     expect(await entriesOf(id)).toEqual([]);
     expect(await logsOf(id)).toMatchObject([{ outcome: 'failed', cost: 0, vendor_cost: PRICE }]);

@@ -81,7 +81,9 @@ export class JobArtifacts {
       }
       return ids;
     } catch (error) {
-      await Promise.allSettled([...files.slice(ids.length).map(leave), this.discard(ids)]);
+      // The latest may not have been begun: there was no place for it.
+      const unread = files.slice(Math.max(0, ids.length - 1));
+      await Promise.allSettled([...unread.map(leave), this.discard(ids)]);
       throw error;
     }
   }

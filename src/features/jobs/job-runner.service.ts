@@ -173,7 +173,7 @@ export class JobRunner {
 function brokenOff(error: unknown, { provider }: PlannedRoute): unknown {
   const isTooLarge = error instanceof ArtifactTooLargeError;
   if (!isTooLarge && !(error instanceof UpstreamError)) return error;
-  const what = isTooLarge ? 'is larger than a file may be' : 'broke off on its way';
+  const what = isTooLarge ? 'is larger than a file may be' : 'could not be had whole';
   return new ProviderError(`What ${provider} made ${what}. Nothing was charged.`, { cause: error });
 }
 

@@ -37,6 +37,7 @@ import {
 } from './google-access-tokens.js';
 import { encodeVertexBatches, readVertexPredictions } from './vertex-embeddings.js';
 import { MediaAnswer } from '../dialects/media/media-answer.js';
+import { MAX_MEDIA_BYTES, MediaRoom } from '../dialects/media/media-room.js';
 import { vertexImageModel } from './vertex-images.js';
 import { GOOGLE_PUBLISHER, type VertexPublisher, ANTHROPIC_PUBLISHER } from './vertex-publisher.js';
 import {
@@ -47,8 +48,6 @@ import {
   VIDEO_FIELDS,
 } from './vertex-videos.js';
 
-/** A string cannot be much longer. */
-const MAX_MEDIA_BYTES = 400 * 1024 * 1024;
 /** One picture of 50 MB in base64, and what stands beside it. */
 const MAX_PICTURE_BYTES = 70 * 1024 * 1024;
 /** A second of video in base64, at 100 MBit/s. */
@@ -65,6 +64,7 @@ export class VertexAdapter implements Upstream {
   private readonly origin: string;
   private readonly modelsPath: string;
   private readonly tokens: AccessTokens;
+  private readonly room = new MediaRoom();
 
   /** @param tokens in place of the application default credentials, where no token is configured */
   constructor(
@@ -143,12 +143,14 @@ export class VertexAdapter implements Upstream {
       const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, model.method);
       // Drafts may come beside a picture.
       const maxBytes = (request.count + 1) * MAX_PICTURE_BYTES;
-      return model.read(await this.post(url, model.encode(request), call, maxBytes), request.count);
+      const read = (answer: MediaAnswer) => model.read(answer, request.count);
+      return this.post(url, model.encode(request), call, maxBytes, read);
     }
     if (request.kind === 'video') {
       const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, 'predictLongRunning');
-      const answer = await this.post(url, encodeVertexVideo(request), call, MAX_OPERATION_BYTES);
-      return readVertexSubmission(answer, request);
+      const body = encodeVertexVideo(request);
+      const read = (answer: MediaAnswer) => readVertexSubmission(answer, request);
+      return this.post(url, body, call, MAX_OPERATION_BYTES, read);
     }
     throw unsupported('model', 'This provider makes no speech.');
   }
@@ -157,8 +159,8 @@ export class VertexAdapter implements Upstream {
     const { name, resource, seconds } = readVertexOperation(call.operation);
     const url = new URL(`${this.origin}/v1/${resource}:fetchPredictOperation`);
     const maxBytes = MAX_OPERATION_BYTES + seconds * MAX_SECOND_BYTES;
-    const answer = await this.post(url, { operationName: name }, call, maxBytes);
-    return readVertexPoll(answer, call.operation, seconds);
+    const read = (answer: MediaAnswer) => readVertexPoll(answer, call.operation, seconds);
+    return this.post(url, { operationName: name }, call, maxBytes, read);
   }
 
   /** Lists one model of the publisher whose list needs no project; that takes a valid token. */
@@ -222,7 +224,8 @@ export class VertexAdapter implements Upstream {
     body: object,
     call: ProbeCall,
     maxBytes: number,
-  ): Promise<MediaAnswer> {
+    read: (answer: MediaAnswer) => MediaProgress,
+  ): Promise<MediaProgress> {
     const access = await accessWithin(this.tokens, call);
     try {
       const response = await this.transport.call({
@@ -235,7 +238,9 @@ export class VertexAdapter implements Upstream {
       });
       if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
       const limit = Math.min(maxBytes, MAX_MEDIA_BYTES);
-      return await MediaAnswer.read(response, 'an answer about media', limit);
+      return await this.room.hold(call.signal, async (stay) =>
+        read(await MediaAnswer.read(response, 'an answer about media', limit, stay)),
+      );
     } catch (error) {
       throw redactKey(error, access.token);
     }

@@ -13,7 +13,8 @@ import { UpstreamError, unsupported, unreadable } from '../../upstream-error.js'
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { multipartBody, type MultipartBody } from '../multipart-body.js';
 import { MediaAnswer } from '../media/media-answer.js';
-import { fileOfBytes, MAX_IMAGE_BYTES } from '../media/media-file.js';
+import { MediaRoom, type MediaStay } from '../media/media-room.js';
+import { BoundedBytes, fileOfBytes, MAX_IMAGE_BYTES } from '../media/media-file.js';
 import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { vendorFields, classifyMediaError } from '../media/media-fields.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
@@ -56,6 +57,8 @@ interface ImagesServer {
 
 /** Pictures of a server that answers with them, or with addresses where they lie. */
 export class ImagesClient {
+  private readonly room = new MediaRoom();
+
   constructor(
     private readonly server: ImagesServer,
     private readonly transport: HttpTransport,
@@ -64,30 +67,34 @@ export class ImagesClient {
 
   /** @throws UpstreamError for every failure */
   async submit(call: WorkCall<ImageRequest>): Promise<MediaDone> {
-    const { request, upstreamModel, limits, signal } = call;
     try {
-      const response = await this.transport.call({
-        method: 'POST',
-        url: this.server.imagesUrl(upstreamModel),
-        headers: {
-          'content-type': 'application/json',
-          'user-agent': 'model-gateway',
-          accept: 'application/json',
-          ...this.server.authorization,
-        },
-        body: encodeImagesRequest(request, upstreamModel, this.server.asksForBytes(upstreamModel)),
-        limits,
-        signal,
-      });
-      if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
-      const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES);
-      const { images, usage } = readImagesAnswer(answer, request.count);
-      const files: MediaFile[] = [];
-      for (const image of images) files.push(await this.fileOf(image, answer, call));
-      return { state: 'done', files, usage };
+      return await this.room.hold(call.signal, (stay) => this.drawn(call, stay));
     } catch (error) {
       throw redactKey(error, this.server.apiKey);
     }
+  }
+
+  private async drawn(call: WorkCall<ImageRequest>, stay: MediaStay): Promise<MediaDone> {
+    const { request, upstreamModel, limits, signal } = call;
+    const response = await this.transport.call({
+      method: 'POST',
+      url: this.server.imagesUrl(upstreamModel),
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'model-gateway',
+        accept: 'application/json',
+        ...this.server.authorization,
+      },
+      body: encodeImagesRequest(request, upstreamModel, this.server.asksForBytes(upstreamModel)),
+      limits,
+      signal,
+    });
+    if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
+    const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES, stay);
+    const { images, usage } = readImagesAnswer(answer, request.count);
+    const files: MediaFile[] = [];
+    for (const image of images) files.push(await this.fileOf(image, answer, call, stay));
+    return { state: 'done', files, usage };
   }
 
   /** Sends pictures as a form, with the fields as they came. */
@@ -99,6 +106,7 @@ export class ImagesClient {
     const { request, upstreamModel, limits, signal } = call;
     const url = this.server.editUrl?.(request.task);
     if (!url) throw unsupported('model', 'This provider makes no pictures of pictures here.');
+    const stay = this.room.enter(signal);
     try {
       const asksForBytes = this.server.asksForBytes(upstreamModel);
       const body = encodeImageEdit(request, upstreamModel, asksForBytes);
@@ -116,17 +124,19 @@ export class ImagesClient {
         signal,
       });
       if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
-      const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES);
+      const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES, stay);
       const { images, usage, tokens } = readImagesAnswer(answer, request.count);
       const made: string[] = [];
       for (const image of images) {
-        const { bytes: pieces } = await this.fileOf(image, answer, call);
+        const { bytes: pieces } = await this.fileOf(image, answer, call, stay);
         made.push((await buffer(pieces)).toString('base64'));
       }
       yield { type: 'usage', usage };
       yield { type: 'output', output: { images: made, usage: tokens } };
     } catch (error) {
       throw redactKey(error, this.server.apiKey);
+    } finally {
+      stay.end();
     }
   }
 
@@ -134,31 +144,41 @@ export class ImagesClient {
     image: GivenImage,
     answer: MediaAnswer,
     call: WorkCall<ImageRequest>,
+    stay: MediaStay,
   ): Promise<MediaFile> {
     if ('base64' in image) return answer.fileOf(image.base64, undefined, MAX_IMAGE_BYTES);
     const url = URL.canParse(image.url) ? new URL(image.url) : undefined;
     // A server of the operator's own may give addresses of itself, whatever network it stands in.
-    if (url?.origin === this.server.imagesUrl(call.upstreamModel).origin) {
-      return this.fileAt(url, call);
-    }
-    return this.fetchedFile(image.url, call);
+    const isOwn = url?.origin === this.server.imagesUrl(call.upstreamModel).origin;
+    if (isOwn) return fileOfBytes(await this.bytesAt(url, call, stay), undefined);
+    const bytes = await this.fetchedBytes(image.url, call);
+    await stay.take(bytes.length);
+    return fileOfBytes(bytes, undefined);
   }
 
-  private async fileAt(url: URL, { limits, signal }: WorkCall<ImageRequest>): Promise<MediaFile> {
+  private async bytesAt(
+    url: URL,
+    { limits, signal }: WorkCall<ImageRequest>,
+    stay: MediaStay,
+  ): Promise<Buffer> {
     const headers = { 'user-agent': 'model-gateway', accept: 'image/*' };
     const response = await this.transport.call({ method: 'GET', url, headers, limits, signal });
     if (response.status !== 200) {
       response.cancel();
       throw lost(`status ${response.status}`);
     }
-    return fileOfBytes(await response.readAll(MAX_IMAGE_BYTES), undefined);
+    const pieces: Buffer[] = [];
+    for await (const piece of new BoundedBytes(response, MAX_IMAGE_BYTES)) {
+      await stay.take(piece.length);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces);
   }
 
-  private async fetchedFile(url: string, { signal }: WorkCall<ImageRequest>): Promise<MediaFile> {
+  private async fetchedBytes(url: string, { signal }: WorkCall<ImageRequest>): Promise<Buffer> {
     if (!this.mediaFetcher) throw lost('an address elsewhere');
     try {
-      const { data } = await this.mediaFetcher.fetch(url, { signal, param: 'url' });
-      return fileOfBytes(data, undefined);
+      return (await this.mediaFetcher.fetch(url, { signal, param: 'url' })).data;
     } catch (error) {
       // The caller has no part in where the vendor leaves its pictures.
       if (error instanceof UpstreamError) throw lost(error.message);
@@ -248,17 +268,18 @@ interface ImagesAnswer {
 function readImagesAnswer(answer: MediaAnswer, count: number): ImagesAnswer {
   const { data, usage } = answer.json;
   const images = listOf(data)
-    .slice(0, count)
-    .map((item) => readImage(item, answer));
+    .flatMap((item) => readImage(item, answer) ?? [])
+    .slice(0, count);
   if (images.length === 0) throw unreadable('an answer without pictures');
   const tokens = isJsonObject(usage) ? usage : undefined;
   return { images, usage: { ...readTokens(tokens), imageCount: images.length }, tokens };
 }
 
-function readImage(item: unknown, answer: MediaAnswer): GivenImage {
+/** Undefined for one that is missing, as when a filter kept it back. */
+function readImage(item: unknown, answer: MediaAnswer): GivenImage | undefined {
   const { b64_json: base64, url } = objectOf(item);
   if (typeof base64 === 'string' && base64 !== '') return { base64 };
-  if (typeof url !== 'string' || url === '') throw unreadable('a picture without its bytes');
+  if (typeof url !== 'string' || url === '') return undefined;
   return answer.isFile(url) ? { base64: url } : { url };
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { readAll, sourceOf } from '../../../../test/support/artifact-bytes.js';
+import { Canceller } from '../../../canonical/cancel-signal.js';
 import { MediaAnswer } from './media-answer.js';
+import { MediaRoom } from './media-room.js';
 
 const PICTURE = Buffer.concat([
   Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
@@ -16,7 +18,12 @@ const inPieces = (text: string, bytes: number): Buffer[] => {
   );
 };
 const read = (text: string, bytes = 4_096): Promise<MediaAnswer> =>
-  MediaAnswer.read(sourceOf(...inPieces(text, bytes)), 'an answer', 1_000_000);
+  MediaAnswer.read(
+    sourceOf(...inPieces(text, bytes)),
+    'an answer',
+    1_000_000,
+    new MediaRoom().enter(new Canceller()),
+  );
 
 describe(MediaAnswer.name, () => {
   it.each([61, 1_000, 4_096, 65_536, 1_000_000])(

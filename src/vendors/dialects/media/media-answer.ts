@@ -3,6 +3,7 @@ import type { MediaFile } from '../../media-work.js';
 import { unreadable } from '../../upstream-error.js';
 import { parseAnswerObject } from '../answer-json.js';
 import { BoundedBytes, sniffContentType } from './media-file.js';
+import type { MediaStay } from './media-room.js';
 import { TextCutter } from './text-cutter.js';
 
 /** Enough for an address's beginning and the first bytes of a file. */
@@ -19,6 +20,7 @@ export class MediaAnswer {
 
   /**
    * @param what what it should be, for the log
+   * @param stay where it is in memory
    * @throws UpstreamError `unreadable` for what is not JSON, too much of it, or of more than `maxBytes`; and what the
    *   source throws
    */
@@ -26,9 +28,13 @@ export class MediaAnswer {
     source: AsyncIterable<Buffer>,
     what: string,
     maxBytes: number,
+    stay: MediaStay,
   ): Promise<MediaAnswer> {
     const cutter = new TextCutter();
-    for await (const chunk of new BoundedBytes(source, maxBytes)) cutter.add(chunk);
+    for await (const chunk of new BoundedBytes(source, maxBytes)) {
+      await stay.take(chunk.length);
+      cutter.add(chunk);
+    }
     const { json, texts } = cutter.end();
     return new MediaAnswer(parseAnswerObject(json.toString('utf8'), what), texts);
   }

@@ -83,7 +83,11 @@ export class VideosClient {
       const response = await this.call({ method: 'GET', url, headers: {}, limits, signal });
       const video = readVideo(await response.readAll(MAX_ANSWER_BYTES));
       if (!video.isCompleted) return this.runningOf({ id: operation }, response);
-      const file = await this.download({ url: this.urlOf(operation, '/content'), limits, signal });
+      const call = { url: this.urlOf(operation, '/content'), limits, signal };
+      // It is done all the same: a file that does not begin is one that breaks off.
+      const file = await this.download(call).catch((error: unknown) =>
+        fileOf(failing(redactKey(error, this.server.apiKey))),
+      );
       return { state: 'done', files: [file], usage: video.usage };
     });
   }
@@ -103,12 +107,10 @@ export class VideosClient {
     assertMedia(response, 'video');
     const contentType = (response.headers['content-type'] ?? '').split(';')[0]!.trim();
     const isNamed = contentType.startsWith('video/');
-    return {
-      contentType: isNamed ? contentType.toLowerCase() : 'video/mp4',
-      bytes: new BoundedBytes(response, MAX_VIDEO_BYTES, (error) =>
-        redactKey(error, this.server.apiKey),
-      ),
-    };
+    const bytes = new BoundedBytes(response, MAX_VIDEO_BYTES, (error) =>
+      redactKey(error, this.server.apiKey),
+    );
+    return fileOf(bytes, isNamed ? contentType.toLowerCase() : undefined);
   }
 
   /** @throws UpstreamError for an answer with a status that is neither a success nor `allowed` */
@@ -178,6 +180,17 @@ function encodeVideoRequest(
     if (name !== 'n') fields.push([name, value]);
   }
   return multipartBody(fields);
+}
+
+function fileOf(bytes: AsyncIterable<Buffer>, contentType = 'video/mp4'): MediaFile {
+  return { contentType, bytes };
+}
+
+function failing(error: unknown): AsyncIterable<Buffer> {
+  const next = async (): Promise<never> => {
+    throw error;
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 /** A vendor's word on a video. */

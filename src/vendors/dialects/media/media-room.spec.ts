@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { sourceOf } from '../../../../test/support/artifact-bytes.js';
+import { Canceller } from '../../../canonical/cancel-signal.js';
+import type { MediaDone } from '../../media-work.js';
+import { MediaRoom } from './media-room.js';
+
+const SMALL = 16 * 1024 * 1024;
+
+describe(MediaRoom.name, () => {
+  const nobody = new Canceller();
+
+  /** Takes so much in, and makes two files of it. */
+  const make = (room: MediaRoom, bytes: number, signal = nobody): Promise<MediaDone> =>
+    room.hold(signal, async (stay) => {
+      await stay.take(bytes);
+      const file = () => ({ contentType: 'image/png', bytes: sourceOf(Buffer.from('a')) });
+      return { state: 'done', files: [file(), file()], usage: undefined };
+    });
+  const isSettled = async (work: Promise<unknown>): Promise<boolean> => {
+    const marker = {};
+    await new Promise(setImmediate);
+    return (await Promise.race([work.catch(() => undefined), Promise.resolve(marker)])) !== marker;
+  };
+
+  it('has large answers wait until the files of the one before are read or left, and no small ones', async () => {
+    const room = new MediaRoom();
+    const first = await make(room, SMALL + 1);
+    const second = make(room, SMALL + 1);
+    expect((await make(room, SMALL)).files).toHaveLength(2);
+    for await (const _ of first.files[0]!.bytes);
+    expect(await isSettled(second)).toBe(false);
+    await first.files[1]!.bytes[Symbol.asyncIterator]().return?.();
+    expect((await second).files).toHaveLength(2);
+  });
+
+  it('goes on when one fails, and when nobody waits for one any more', async () => {
+    const room = new MediaRoom();
+    const failing = room.hold(nobody, async (stay) => {
+      await stay.take(SMALL + 1);
+      await stay.take(400 * 1024 * 1024);
+      throw new Error('not reached');
+    });
+    const leaver = new Canceller();
+    const left = make(room, SMALL + 1, leaver);
+    const last = make(room, SMALL + 1);
+    leaver.abort();
+    await expect(failing).rejects.toMatchObject({ failure: 'unreadable' });
+    await expect(left).rejects.toThrow('aborted');
+    expect((await last).files).toHaveLength(2);
+  });
+});
