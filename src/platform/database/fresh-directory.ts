@@ -64,6 +64,11 @@ export class FreshDirectory<Value extends object> {
     return entry.value;
   }
 
+  /** What was read last, however long ago; undefined when nothing ever was. */
+  lastKnown(id: string): Value | undefined {
+    return this.entries.get(id)?.value;
+  }
+
   /** To be called after a change is committed: the next request sees it. */
   forget(name: string): void {
     // A query under way may have read what was there before the change.
@@ -93,7 +98,7 @@ export class FreshDirectory<Value extends object> {
       // What is read now may be as old as the moment the query was sent, so age counts from here.
       const readAtMs = performance.now();
       try {
-        const values = await this.options.read(batch, (id) => this.entries.get(id)?.value);
+        const values = await this.options.read(batch, (id) => this.lastKnown(id));
         this.settle(batch, values, readAtMs);
       } catch (error) {
         for (const id of batch) this.takePending(id)?.reject(error);
