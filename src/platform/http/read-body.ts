@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BodyShare, BudgetedRequest } from './body-budget.js';
 import { FairQueue } from '../queue/fair-queue.js';
-import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
+import { SenderPace } from './sender-pace.js';
 import { toError } from '../errors/thrown.js';
 
 export interface ReadBodyOptions {
@@ -14,12 +14,6 @@ export interface ReadBodyOptions {
 export interface BodyInspector {
   inspect(piece: Buffer): void;
 }
-
-/** A sender gets this long for nothing … */
-const PATIENCE_MS = 10_000;
-/** … and after it has to have kept up this rate since the start. */
-const MIN_BYTES_PER_SECOND = 8_192;
-const CHECK_EVERY_MS = 2_500;
 
 /** What is larger is read piece by piece, in turns, from the first on where its length is known … */
 const LARGE_BODY_BYTES = 262_144;
@@ -47,9 +41,6 @@ let areTurnsGiven = false;
 let latestShare: BodyShare | undefined;
 /** Bodies over the smaller size that are being read just now. */
 let arriving = 0;
-
-/** One timer watches all bodies: a timer each costs more than reading a small body. */
-const timer = new CoarseTimer();
 
 /** The caller hung up while sending; there is nobody left to answer. */
 export class CallerGoneError extends Error {
@@ -93,25 +84,14 @@ export async function readBody(
     const chunks: Buffer[] = [];
     let received = 0;
     let inspected = 0;
-    const startedMs = performance.now();
-    const watch: Watched = {
-      deadlineMs: startedMs + PATIENCE_MS,
-      watchIndex: NOT_WATCHED,
-      onDeadline() {
-        const nowMs = performance.now();
-        const isTooSlow = received < ((nowMs - startedMs) / 1000) * MIN_BYTES_PER_SECOND;
-        if (isTooSlow) return fail(tooSlow());
-        watch.deadlineMs = nowMs + CHECK_EVERY_MS;
-        timer.watch(watch);
-      },
-    };
-    timer.watch(watch);
+    const pace = new SenderPace((error) => fail(error));
 
     let isCounted = false;
     const readOn = (): void => void request.resume();
     const isOneOfMany = (): boolean => isCounted && areMany(arriving, share);
     const onData = (chunk: Buffer): void => {
       received += chunk.length;
+      pace.note(chunk.length);
       if (!isCounted && received > MIDDLING_BODY_BYTES) {
         isCounted = true;
         arriving++;
@@ -141,7 +121,7 @@ export async function readBody(
       finish(() => reject(error));
     };
     const finish = (outcome: () => void): void => {
-      timer.unwatch(watch);
+      pace.stop();
       if (isCounted) arriving--;
       isCounted = false;
       request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
@@ -235,8 +215,4 @@ export function formatBytes(bytes: number): string {
   return bytes < 1_000_000
     ? `${Math.floor(bytes / 1000)} kB`
     : `${Math.floor(bytes / 1_000_000)} MB`;
-}
-
-function tooSlow(): InvalidRequestError {
-  return new InvalidRequestError('body', 'The body arrived too slowly; send it again.', 408);
 }

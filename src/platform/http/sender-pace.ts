@@ -3,25 +3,26 @@ import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js'
 
 /** A sender gets this long for nothing … */
 const PATIENCE_MS = 10_000;
-
 /** … and after it has to have kept up this rate since the start. */
 const MIN_BYTES_PER_SECOND = 8_192;
-
 const CHECK_EVERY_MS = 2_500;
 
+/** One timer watches all bodies: a timer each costs more than reading a small body. */
 const timer = new CoarseTimer();
 
-/** Watches that an upload does not drip in for hours. */
-export class UploadPace implements Watched {
-  private readonly startedMs = performance.now();
-  private received = 0;
+/** Watches that a body does not drip in for hours. */
+export class SenderPace implements Watched {
   watchIndex = NOT_WATCHED;
+  private readonly startedMs = performance.now();
   deadlineMs = this.startedMs + PATIENCE_MS;
+  private received = 0;
 
+  /** @param onTooSlow is told so once, with the 408 for the sender */
   constructor(private readonly onTooSlow: (error: InvalidRequestError) => void) {
     timer.watch(this);
   }
 
+  /** To be called with the length of each piece. */
   note(bytes: number): void {
     this.received += bytes;
   }
@@ -33,10 +34,8 @@ export class UploadPace implements Watched {
   onDeadline(): void {
     const nowMs = performance.now();
     if (this.received < ((nowMs - this.startedMs) / 1000) * MIN_BYTES_PER_SECOND) {
-      this.onTooSlow(
-        new InvalidRequestError('body', 'The body arrived too slowly; send it again.', 408),
-      );
-      return;
+      const message = 'The body arrived too slowly; send it again.';
+      return this.onTooSlow(new InvalidRequestError('body', message, 408));
     }
     this.deadlineMs = nowMs + CHECK_EVERY_MS;
     timer.watch(this);
