@@ -38,6 +38,11 @@ export interface BillableRequest extends VendorHandle {
   readonly attempts?: readonly BillableAttempt[];
   /** Is told of the request's end, if anybody follows it. */
   readonly observer?: RequestObserver | undefined;
+  /**
+   * A route that has gone on with an answer which broke off, where it costs more than the one that began: what the
+   * answer is charged by. Else the one that began.
+   */
+  readonly dearerPart?: BillableRoute | undefined;
   /** True once a request has left for a vendor; a caller who leaves before that pays nothing. */
   readonly upstreamCalled: boolean;
 }

@@ -329,7 +329,7 @@ describe('fallback along models: [a, b]', () => {
     const twin = (rest: object = {}): Promise<Response> =>
       ask({ models: ['one/twin'], stream: true, recovery: 'continue', ...rest });
 
-    it('goes on at the next route, for the price of one answer at the first', async () => {
+    it('goes on at the next route, for the price of one answer at the dearer of the two', async () => {
       one.answer = brokenAnswer(WHOLE.slice(0, 60));
       other.answer = continuingAnswer(WHOLE, { promptTokens: 100, completionTokens: 40 });
       const response = await twin({ stream_options: { include_usage: true } });
@@ -342,11 +342,11 @@ describe('fallback along models: [a, b]', () => {
       const { prompt_tokens: prompt, completion_tokens: completion } = JSON.parse(
         /"usage":(\{"prompt_tokens".*?\})/.exec(body)![1]!.replace(/,"[a-z_]+_details":.*/, '}'),
       ) as Record<string, number>;
-      expect(record.total_cost).toBe(prompt! * 1 + completion! * 2);
+      expect(record.total_cost).toBe(prompt! * 1 + completion! * 7);
       expect(completion).toBeGreaterThan(15);
       expect(prompt).toBeLessThan(100);
       expect(record).toMatchObject({
-        provider_name: 'one',
+        provider_name: 'other',
         recovered: true,
         attempts: [
           { route: 'one/one/twin', outcome: 'reset' },

@@ -80,6 +80,7 @@ export class World {
       cooldownMs: 30_000,
     },
     hedgePercent: 100,
+    byokFeePercent: 5,
     declared: { providers: [] },
   };
   /** Iterations that are not over: neither ended, nor failed, nor returned. */

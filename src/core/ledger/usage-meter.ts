@@ -22,13 +22,12 @@ export interface Pace {
 
 /** Reads, in passing, what an answer uses. */
 export class UsageMeter {
-  /** The route that answers; until it is known, the one that would have been first. */
-  route: BillableRoute;
   finishReason: FinishReason | undefined;
   /** On the clock of `performance.now()`. */
   firstContentMs: number | undefined;
   /** For a count of tokens, should the answer not come to its end. */
   readonly sample = new OutputSample();
+  private answering: BillableRoute;
   private passedCharacters = 0;
   /** Of the first and of the latest piece of output, and of the end of all of it. */
   private firstPieceMs: number | undefined;
@@ -44,7 +43,12 @@ export class UsageMeter {
   private source: UsageSource = 'upstream';
 
   constructor(private readonly request: BillableRequest) {
-    this.route = request.routes[0];
+    this.answering = request.routes[0];
+  }
+
+  /** What the answer is charged by: the route that gives it; until it is known, the one that would have been first. */
+  get route(): BillableRoute {
+    return this.request.dearerPart ?? this.answering;
   }
 
   observe(event: CanonicalEvent | WorkEvent<unknown>): void {
@@ -53,7 +57,7 @@ export class UsageMeter {
     }
     switch (event.type) {
       case 'route':
-        this.route = event.route;
+        this.answering = event.route;
         break;
       case 'text':
       case 'reasoning':

@@ -136,6 +136,11 @@ function comparePrices(one: PlannedRoute, other: PlannedRoute): number {
   return difference === 0n ? 0 : difference < 0n ? -1 : 1;
 }
 
+/** Whether what one route may come to at most would cost its caller more over another. */
+export function isDearer(other: PlannedRoute, one: PlannedRoute): boolean {
+  return ceilingPrice({ ...other, ceiling: one.ceiling }) > ceilingPrice(one);
+}
+
 /** The most that a request could cost on a route; what is charged over a tenant's own account is the fee. */
 function ceilingPrice(route: PlannedRoute): bigint {
   const { ceiling, byokFeePercent = WHOLE_PERCENT } = route;

@@ -140,6 +140,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   asked: Asked | undefined;
   /** Where it is counted what answers used; set with `speeds`. */
   uses: RouteUses | undefined;
+  dearerPart: PlannedRoute | undefined;
   private readonly vendorCanceller = new VendorCanceller(this.attempts);
 
   constructor(

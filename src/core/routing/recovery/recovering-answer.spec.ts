@@ -11,6 +11,8 @@ import {
 } from '../../../../test/support/routing-world.js';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
+import { ByokCredential } from '../../credentials/credential.repository.js';
+import type { ByokAccess } from '../../credentials/byok-upstreams.service.js';
 import type { UpstreamFailure } from '../../../vendors/upstream-error.js';
 import { cutTail } from './cut-tail.js';
 import { RecoveringAnswer } from './recovering-answer.js';
@@ -41,6 +43,17 @@ const GOES_ON = says(text(tail), text(REST));
 
 const ASKED = { stream: true, recovery: 'continue' };
 const OPENING = [text('The quick brown fox'), text(' jumps over the la')];
+
+const ownAccount: ByokAccess = {
+  credential: new ByokCredential({
+    id: 'own',
+    provider: 'openai',
+    allowSharedFallback: true,
+    settings: {},
+    encryptedKey: Buffer.from('signed'),
+  }),
+  hasTenantAddress: false,
+};
 
 /** What a reader sees, and what became of it. */
 async function read(
@@ -94,6 +107,25 @@ describe(RecoveringAnswer.name, () => {
         .messages.slice(1)
         .map(({ role }) => role),
     ).toEqual(['assistant', 'user']);
+  });
+
+  it.each([
+    ['shared capacity that goes on with what an own account began', 'own', 'openai', 'openai'],
+    ['the first of two that cost the same', 'openai', 'azure', undefined],
+  ])('is charged by %s', async (_case, begins, goesOn, dearer) => {
+    const begun: CanonicalEvent = {
+      type: 'usage',
+      usage: { ...NO_USAGE, inputTokens: 9 },
+      isPartial: true,
+    };
+    const world = new World({ [begins]: [breaksAfter([begun, ...OPENING])], [goesOn]: [GOES_ON] });
+    if (begins === 'own') world.byok = [ownAccount];
+    const { plan, events } = await world.open(ASKED);
+    expect(plan.dearerPart?.provider).toBe(dearer);
+    expect(plan.dearerPart?.trafficMode).toBe(dearer && 'shared');
+    // Of its own account a tenant can have the vendor say what it wants.
+    const { usage: counted } = events.findLast((event) => event.type === 'usage')!;
+    expect(counted.inputTokens === 9).toBe(dearer === undefined);
   });
 
   it('gives everybody else turns while its reader sees nothing of what comes', async () => {

@@ -6,6 +6,7 @@ import type { GatewayMetrics } from '../../../platform/metrics/gateway-metrics.j
 import { UpstreamError, type UpstreamFailure } from '../../../vendors/upstream-error.js';
 import type { Upstream } from '../../../vendors/upstream.js';
 import { EVENTS_PER_TURN, type BegunAnswer } from '../opened-answer.js';
+import { isDearer } from '../order-routes.js';
 import type { Plan, PlannedRoute } from '../plan.js';
 import type { FirstAnswer, RouteFallback } from '../route-fallback.js';
 import { AnswerSoFar } from './answer-so-far.js';
@@ -88,6 +89,10 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     return failure;
   }
 
+  private get charged(): PlannedRoute {
+    return this.plan.dearerPart ?? this.first;
+  }
+
   private async next(): Promise<IteratorResult<CanonicalEvent>> {
     for (;;) {
       const ready = this.ready.shift();
@@ -166,7 +171,10 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
       addedTokens: continued.promptSize.tokens - request.promptSize.tokens,
     };
     try {
-      if (await this.isJoined(this.part.seam)) return true;
+      if (await this.isJoined(this.part.seam)) {
+        if (isDearer(route, this.charged)) this.plan.dearerPart = route;
+        return true;
+      }
     } catch (failure) {
       const told = this.noteBreak(failure);
       if (failure instanceof UpstreamError) return false;
@@ -245,12 +253,13 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
 
   /**
    * The use of one answer: the prompt once, and all of the text, within what was set aside for the route
-   * that began. That route's vendor can't be asked any more, so its part is an estimate.
+   * that it is charged by. The first route's vendor can't be asked any more, so its part is an estimate.
    */
   private join(last: Usage, { seam, before, addedTokens }: Part): Usage {
-    const { ceiling } = this.first;
+    const { ceiling } = this.charged;
     const outputTokens = tokensIn(before) + Math.max(0, last.outputTokens - tokensIn(seam.said));
-    const { begun = { ...last, inputTokens: Math.max(1, last.inputTokens - addedTokens) } } = this;
+    const read = { ...last, inputTokens: Math.max(1, last.inputTokens - addedTokens) };
+    const begun = (this.charged === this.first && this.begun) || read;
     const inputTokens = Math.min(begun.inputTokens, ceiling.inputTokens);
     const cacheReadTokens = Math.min(begun.cacheReadTokens, inputTokens);
     const cacheWriteTokens = Math.min(begun.cacheWriteTokens, inputTokens - cacheReadTokens);
