@@ -52,6 +52,7 @@ async function fill({ gateway }: BootedGateway): Promise<Urls> {
   const store = get(ArtifactStore);
   const put = async (id: string, contentType: string, content: Buffer | string): Promise<void> => {
     owner.artifacts.set(id, {
+      tenantId: 'a',
       contentType,
       ...(await store.put(id, contentType, sourceOf(content), 1e9)),
     });

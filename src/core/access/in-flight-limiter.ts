@@ -118,14 +118,15 @@ export class InFlightLimiter {
    * For what is no inference: few of a tenant are at work at once, and the others wait, so that a
    * hundred reads of one tenant do not come between another's single request and its answer.
    *
-   * @param maxWaiting so many more may wait
+   * @param limits.maxWaiting so many more may wait
+   * @param limits.longestMs a turn ends after so long, even if its request has not
    * @returns undefined when it may go on at once
    * @throws RateLimitError when too many wait already
    */
   waitForTurn(
     { tenantId }: Pick<Caller, 'tenantId'>,
     response: Closing,
-    maxWaiting = MAX_WAITING,
+    { maxWaiting = MAX_WAITING, longestMs = LONGEST_TURN_MS } = {},
   ): Promise<void> | undefined {
     if (response.destroyed) return undefined;
     const atWork = this.turnsByTenant.of(tenantId);
@@ -140,7 +141,7 @@ export class InFlightLimiter {
           this.turns.take((owner) => owner === tenantId)?.();
         });
       };
-      const timer = setTimeout(end, LONGEST_TURN_MS);
+      const timer = setTimeout(end, longestMs);
       response.once('close', end);
     };
     if (atWork.open < this.turnsAtOnce) {

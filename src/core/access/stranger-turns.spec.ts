@@ -42,6 +42,14 @@ describe(StrangerTurns.name, () => {
     },
   );
 
+  it('has those who fetch a file wait until its first bytes may have left', async () => {
+    const { ask } = makeTurns();
+    expect(ask('/v1/artifacts/a?signature=b')).toBeUndefined();
+    const startedMs = performance.now();
+    await ask('/v1/artifacts/c');
+    expect(performance.now() - startedMs).toBeGreaterThan(20);
+  });
+
   it('keeps probes waiting for probes alone', async () => {
     const { ask } = makeTurns();
     for (let page = 0; page < 50; page++) void ask('/docs');

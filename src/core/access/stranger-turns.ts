@@ -8,6 +8,9 @@ const RETRY_AFTER_SECONDS = 2;
 /** A balancer may have the address of a crowd that it brings, and takes a refusal for a process that is ill. */
 const MAX_WAITING_PROBES = 10_000;
 const PROBES = /^\/(?:healthz|readyz)(?:$|\?)/;
+/** What jobs have made: to begin with it is some work, and to send it is none that others wait for. */
+const FILES = /^\/v1\/artifacts\//;
+const LONGEST_TURN_OF_FILE_MS = 25;
 /** Where callers have keys. */
 const CALLERS = /^\/(?:(?:api\/)?v1|openai)\//;
 
@@ -29,12 +32,15 @@ export class StrangerTurns {
    */
   turnOf(request: IncomingMessage, response: Closing): Promise<void> | undefined {
     const { url = '' } = request;
-    if (CALLERS.test(url)) return undefined;
-    const network = this.networks.of(request);
-    const turn = PROBES.test(url)
-      ? this.inFlight.waitForTurn({ tenantId: `probes ${network}` }, response, MAX_WAITING_PROBES)
-      : this.inFlight.waitForTurn({ tenantId: `pages ${network}` }, response);
-    return turn?.catch(toOverload);
+    const isFile = FILES.test(url);
+    if (!isFile && CALLERS.test(url)) return undefined;
+    const [what, limits] = isFile
+      ? ['files', { longestMs: LONGEST_TURN_OF_FILE_MS }]
+      : PROBES.test(url)
+        ? ['probes', { maxWaiting: MAX_WAITING_PROBES }]
+        : ['pages', {}];
+    const tenantId = `${what} ${this.networks.of(request)}`;
+    return this.inFlight.waitForTurn({ tenantId }, response, limits)?.catch(toOverload);
   }
 }
 

@@ -22,11 +22,13 @@ export const REMOVAL_DUE = 'removed_at IS NULL AND remove_after <= now()';
 
 /** An artifact that may be read now. */
 export interface ServableArtifact {
+  readonly tenantId: string;
   readonly contentType: string;
   readonly bytes: number;
 }
 
 interface AccessRow {
+  tenantId: string;
   contentType: string;
   bytes: number;
   isOpen: boolean;
@@ -120,7 +122,7 @@ export class JobArtifacts {
   /** `expired`: it was there, and is not to be read any more. */
   async lookUp(artifactId: string): Promise<'unknown' | 'expired' | ServableArtifact> {
     const { rows } = await this.database.query<AccessRow>(
-      `SELECT file.content_type AS "contentType", file.bytes,
+      `SELECT tenant_id AS "tenantId", file.content_type AS "contentType", file.bytes,
          status = 'succeeded' AND expires_at > now() AND removed_at IS NULL AS "isOpen"
        FROM job_artifacts AS file JOIN jobs ON jobs.id = file.job_id
        WHERE file.id = $1 AND kept`,
@@ -129,7 +131,8 @@ export class JobArtifacts {
     const [row] = rows;
     if (!row) return 'unknown';
     if (!row.isOpen) return 'expired';
-    return { contentType: fromStoredText(row.contentType), bytes: row.bytes };
+    const { tenantId, bytes } = row;
+    return { tenantId, contentType: fromStoredText(row.contentType), bytes };
   }
 
   /** A first byte of it, or a redirect to it, has been sent. Called for each such answer. */

@@ -172,8 +172,8 @@ export function waitsForTurn(
   return true;
 }
 
-/** @param goOn one that waits already keeps its turn */
-function waitForTurn(share: BodyShare | undefined, goOn: () => void): void {
+/** For a piece of what is large. @param goOn one that waits already keeps its turn */
+export function waitForTurn(share: BodyShare | undefined, goOn: () => void): void {
   turns.add(share?.tenantId ?? '', goOn);
   latestShare = share;
   if (!areTurnsGiven) setImmediate(giveTurns);

@@ -1,7 +1,40 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { parseRange } from './artifact-response.js';
+import { BodyBudget } from '../../../platform/http/body-budget.js';
+import { parseRange, sendFile } from './artifact-response.js';
 
 const part = (start: number, end: number) => ({ start, end });
+
+describe(sendFile.name, () => {
+  it('gives others a turn between few pieces of many readers', async () => {
+    const share = new BodyBudget(1).shareOf('a');
+    const readers = Array.from({ length: 20 }, () => {
+      const sent = Object.assign(new EventEmitter(), {
+        pieces: 0,
+        destroyed: false,
+        writeHead: () => sent,
+        write: () => Boolean(++sent.pieces),
+        end: () => sent,
+      });
+      const answer = { share, status: 200, headers: {}, onFirstBytes: async () => undefined };
+      const file = Readable.from(Array.from({ length: 10 }, () => Buffer.alloc(1)));
+      return { sent, isOver: sendFile(sent as unknown as ServerResponse, file, answer) };
+    });
+    let turns = 0;
+    let isOver = false;
+    const countTurns = (): void => {
+      turns++;
+      if (!isOver) setImmediate(countTurns);
+    };
+    countTurns();
+    await Promise.all(readers.map((reader) => reader.isOver));
+    isOver = true;
+    expect(readers.map(({ sent }) => sent.pieces)).toEqual(Array.from({ length: 20 }, () => 10));
+    expect(turns).toBeGreaterThan(50);
+  });
+});
 
 describe(parseRange.name, () => {
   it.each<[string | undefined, number, ReturnType<typeof parseRange>]>([

@@ -1,7 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { drained } from '../../../platform/http/drained.js';
-import { CallerGoneError } from '../../../platform/http/read-body.js';
+import type { BodyShare } from '../../../platform/http/body-budget.js';
+import { CallerGoneError, waitForTurn } from '../../../platform/http/read-body.js';
 import type { ByteRange } from './artifact-store.js';
 
 /** What files of these types are called; others by the second half of their type. */
@@ -35,6 +36,8 @@ export const ARTIFACT_HEADERS: Readonly<Record<string, string>> = {
 };
 
 interface FileAnswer {
+  /** Of the tenant, whose pieces take turns with large bodies. */
+  readonly share: BodyShare;
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
   /** Runs when there is something to send, before it is; when it throws, nothing is sent. */
@@ -42,7 +45,7 @@ interface FileAnswer {
 }
 
 /**
- * Sends a file no faster than the caller reads. A failure before the first byte is thrown; one
+ * Sends a file no faster than the caller reads, and in turns: hundreds of readers would leave the requests of others waiting. A failure before the first byte is thrown; one
  * after it cuts the connection. The file is closed however it ends, also when the caller leaves.
  */
 export async function sendFile(
@@ -63,6 +66,7 @@ export async function sendFile(
     response.writeHead(answer.status, answer.headers);
     while (!next.done) {
       if (!response.write(next.value)) await drained(response);
+      await new Promise<void>((resolve) => waitForTurn(answer.share, resolve));
       next = await chunks.next();
     }
     response.end();

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { GatewayError, GoneError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import { BodyBudget } from '../../../platform/http/body-budget.js';
 import { JobArtifacts, type ServableArtifact } from '../job-artifacts.service.js';
 import { ArtifactStore, type ByteRange } from './artifact-store.js';
 import { ArtifactUrls } from './artifact-urls.js';
@@ -22,6 +23,7 @@ export class ArtifactsService {
     private readonly artifacts: JobArtifacts,
     private readonly store: ArtifactStore,
     private readonly urls: ArtifactUrls,
+    private readonly bodies: BodyBudget,
   ) {}
 
   /**
@@ -77,6 +79,7 @@ export class ArtifactsService {
     if (!opened) throw unknown();
     const length = range ? range.end - range.start + 1 : opened.bytes;
     await sendFile(response, opened.stream, {
+      share: this.bodies.shareOf(artifact.tenantId),
       status: range ? 206 : 200,
       headers: {
         ...headers,
