@@ -157,6 +157,8 @@ describe('Fish Audio', () => {
   it.each<[string, Script]>([
     ['nothing', reply(200, { 'content-type': 'audio/mpeg' }, Buffer.alloc(0))],
     ['a page', reply(200, { 'content-type': 'text/html' }, Buffer.from('<html>'))],
+    ['a page called audio', reply(200, { 'content-type': 'audio/mpeg' }, Buffer.from(' <html>'))],
+    ['JSON called audio', reply(200, { 'content-type': 'audio/mpeg' }, Buffer.from('{"error":1}'))],
     [
       'what is compressed',
       reply(200, { 'content-type': 'audio/mpeg', 'content-encoding': 'gzip' }, AUDIO),

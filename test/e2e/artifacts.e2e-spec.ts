@@ -31,9 +31,10 @@ class OwnerDouble {
     return this.artifacts.get(id) ?? 'unknown';
   }
 
-  async fetched(id: string): Promise<void> {
+  async fetched(id: string): Promise<boolean> {
     if (this.failure) throw this.failure;
     this.fetches.push(id);
+    return true;
   }
 }
 

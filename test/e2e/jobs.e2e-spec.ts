@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } from '@jest/globals';
+import { ArtifactStore } from '../../src/features/jobs/artifacts/artifact-store.js';
 import { JobSweeper } from '../../src/features/jobs/job-sweeper.service.js';
 import { JobWorker } from '../../src/features/jobs/job-worker.service.js';
 import { JobEndings } from '../../src/features/jobs/job-endings.service.js';
@@ -445,6 +446,23 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
        WHERE removed_at IS NULL AND status <> 'succeeded'`,
     );
     expect(rows[0]!.left).toBe(0);
+  });
+
+  it('that is refunded while its file is opened is not given out', async () => {
+    const { id, result } = await jobIn(gateway, (await submitJob(gateway, draw)).id, 'succeeded');
+    const store = get(ArtifactStore);
+    const open = store.open.bind(store);
+    jest.spyOn(store, 'open').mockImplementationOnce(async (...file) => {
+      await change(id, "expires_at = now() - interval '1 minute'");
+      await get(JobSweeper).sweepNow();
+      return open(...file);
+    });
+    expect((await fetch(result!.data[0]!.url)).status).toBe(410);
+    expect(await readJob(gateway, id)).toMatchObject({ status: 'expired' });
+    expect(await entriesOf(id)).toEqual([
+      ['charge', -PRICE],
+      ['refund', PRICE],
+    ]);
   });
 
   it('is counted while it is open', async () => {

@@ -135,14 +135,23 @@ export class JobArtifacts {
     return { tenantId, contentType: fromStoredText(row.contentType), bytes };
   }
 
-  /** A first byte of it, or a redirect to it, has been sent. Called for each such answer. */
-  async fetched(artifactId: string): Promise<void> {
-    await this.database.query(
-      `UPDATE jobs SET fetched_at = now()
-       WHERE id = (SELECT job_id FROM job_artifacts WHERE id = $1)
-         AND fetched_at IS NULL AND status = 'succeeded'`,
+  /**
+   * Notes that a first byte of it, or a redirect to it, is about to be sent. Called for each such answer.
+   *
+   * @returns false where its charge was given back since it was looked up, so that it is not to be sent
+   */
+  async fetched(artifactId: string): Promise<boolean> {
+    const ofJob = 'WHERE id = (SELECT job_id FROM job_artifacts WHERE id = $1)';
+    const { rowCount } = await this.database.query(
+      `UPDATE jobs SET fetched_at = now() ${ofJob} AND fetched_at IS NULL AND status = 'succeeded'`,
       [artifactId],
     );
+    if (rowCount === 1) return true;
+    const { rows } = await this.database.query<{ isCharged: boolean }>(
+      `SELECT status = 'succeeded' AS "isCharged" FROM jobs ${ofJob}`,
+      [artifactId],
+    );
+    return rows[0]?.isCharged === true;
   }
 }
 

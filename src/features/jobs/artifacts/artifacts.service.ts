@@ -70,7 +70,7 @@ export class ArtifactsService {
       lifetimeSeconds: REDIRECT_LIFETIME_SECONDS,
     });
     if (location !== undefined) {
-      await this.artifacts.fetched(id);
+      await this.noteFetched(id);
       response.writeHead(302, { ...REDIRECT_HEADERS, location }).end();
       return;
     }
@@ -86,7 +86,7 @@ export class ArtifactsService {
         'content-length': length,
         ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${opened.bytes}` }),
       },
-      onFirstBytes: () => this.artifacts.fetched(id),
+      onFirstBytes: () => this.noteFetched(id),
     });
   }
 
@@ -94,6 +94,11 @@ export class ArtifactsService {
     if (typeof expires !== 'string' || typeof signature !== 'string') throw unknown();
     if (!this.urls.verify(id, expires, signature)) throw unknown();
     if (Number(expires) * 1000 <= Date.now()) throw gone();
+  }
+
+  /** @throws GoneError when it was paid back while it was opened */
+  private async noteFetched(id: string): Promise<void> {
+    if (!(await this.artifacts.fetched(id))) throw gone();
   }
 
   private async find(id: string): Promise<ServableArtifact> {

@@ -91,6 +91,7 @@ export async function* readAudioAnswer(
   try {
     for await (const bytes of response) {
       if (bytes.length === 0) continue;
+      if (isEmpty && format !== 'pcm' && isMarkup(bytes)) throw unreadable('a text for audio');
       isEmpty = false;
       meter?.push(bytes);
       yield { type: 'output', output: { contentType, bytes } };
@@ -103,6 +104,11 @@ export async function* readAudioAnswer(
   }
   if (isEmpty) throw unreadable('an empty answer');
   yield* count();
+}
+
+/** JSON and pages of proxies, whatever they are called; no file of sound begins so. */
+function isMarkup(bytes: Buffer): boolean {
+  return /^\s*[<{]/.test(bytes.toString('latin1', 0, 64));
 }
 
 export function speechContentType(format: string): string {
