@@ -14,11 +14,14 @@ import type { AppConfig } from '../../src/platform/config/app-config.js';
 import { gatewaySecrets } from '../../src/platform/config/gateway-secret.js';
 import { loadSettings } from '../../src/app/load-settings.js';
 import { CredentialCipher } from '../../src/core/credentials/credential-cipher.service.js';
-import { SecretBox } from '../../src/platform/crypto/secret-box.js';
 import { WebhookSecrets } from '../../src/platform/outbound/webhook-secrets.js';
 import { SigningKeys } from '../../src/core/ledger/receipts/signing-keys.service.js';
 import { createTenant } from '../support/ledger-factories.js';
-import { secretFingerprint } from '../../src/platform/crypto/secret-box.js';
+import {
+  DecryptionError,
+  SecretBox,
+  secretFingerprint,
+} from '../../src/platform/crypto/secret-box.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const OLD = 'the-old-secret-of-at-least-32-characters';
@@ -46,6 +49,9 @@ const signingKeys = (config: AppConfig) =>
   new SigningKeys(config, testDatabase.database, new AuditLog());
 const keyNameOf = (jws: string): unknown =>
   JSON.parse(Buffer.from(jws.split('.')[0]!, 'base64url').toString());
+
+const noteFingerprint = (fingerprint: string) =>
+  testDatabase.database.query('UPDATE installation SET secret_fingerprint = $1', [fingerprint]);
 
 async function rotate(config: AppConfig) {
   let output = '';
@@ -143,9 +149,13 @@ describe('secret rotate', () => {
     expect(signature).toMatch(/^t=0,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
     expect(before).not.toBe(secret);
     expect(keyNameOf(await signingKeys(current).sign({}, 'test'))).toEqual(signer);
-    // What was given up is made anew.
+    // An instance that has another secret takes nobody's key away; what was given up is made anew.
+    await expect(signingKeys(configOf(LOST)).sign({}, 'test')).rejects.toThrow(DecryptionError);
+    expect(keyNameOf(await signingKeys(current).sign({}, 'test'))).toEqual(signer);
+    await noteFingerprint(secretFingerprint(LOST));
     expect(keyNameOf(await signingKeys(configOf(LOST)).sign({}, 'test'))).not.toEqual(signer);
-    expect(await signingKeys(current).publicKeys()).toHaveLength(2);
+    expect(await signingKeys(configOf(LOST)).publicKeys()).toHaveLength(2);
+    await noteFingerprint(secretFingerprint(NEW));
     expect(await openProviderKey(current, providerKey)).toBe(`key of ${providerKey}`);
 
     // An instance that had the old one as its current still wrote; the command is run again.

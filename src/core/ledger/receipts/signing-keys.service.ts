@@ -9,7 +9,11 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import { APP_CONFIG } from '../../../platform/config/app-config.js';
 import { gatewaySecrets } from '../../../platform/config/gateway-secret.js';
-import { DecryptionError, SecretBox } from '../../../platform/crypto/secret-box.js';
+import {
+  DecryptionError,
+  SecretBox,
+  secretFingerprint,
+} from '../../../platform/crypto/secret-box.js';
 import { Database, type SqlExecutor } from '../../../platform/database/database.js';
 import type { Author } from '../../access/author.js';
 import { AuditLog } from '../../audit/audit-log.js';
@@ -47,7 +51,7 @@ export class SigningKeys {
   private readonly box: SecretBox;
 
   constructor(
-    @Inject(APP_CONFIG) config: SecretConfig,
+    @Inject(APP_CONFIG) private readonly config: SecretConfig,
     private readonly database: Database,
     private readonly audit: AuditLog,
   ) {
@@ -104,11 +108,20 @@ export class SigningKeys {
     try {
       return this.open(stored!);
     } catch (error) {
-      if (!(error instanceof DecryptionError)) throw error;
+      if (!(error instanceof DecryptionError) || !(await this.hasSecretOfDatabase())) throw error;
       // The secret was given up (`secret rotate --lost`), and what it encrypted with it.
       await this.rotate(LOST_SECRET);
       return this.open((await this.find(this.database))!);
     }
+  }
+
+  /** False for an instance that was left behind when the others got a new secret: it must not take their key away. */
+  private async hasSecretOfDatabase(): Promise<boolean> {
+    const { rows } = await this.database.query<{ fingerprint: string | null }>(
+      'SELECT secret_fingerprint AS fingerprint FROM installation',
+    );
+    const own = gatewaySecrets(this.config).map(secretFingerprint);
+    return own.some((fingerprint) => fingerprint === rows[0]?.fingerprint);
   }
 
   private open({ id, encryptedKey }: StoredKey): { id: string; key: KeyObject } {
