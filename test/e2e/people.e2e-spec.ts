@@ -410,6 +410,11 @@ describe('a login with a key', () => {
       statuses.add((await call('/v1/customer/credits')).status);
     }
     expect([...statuses].sort()).toEqual([401, 429]);
+    // The issuer is not asked any more; it would be a 503.
+    withGroups('gateway admins');
+    const url = await reachCallback();
+    issuer.isAway = true;
+    expect((await comeBack(url)).status).toBe(429);
   });
 
   const tokenIn = (output: string): string => {

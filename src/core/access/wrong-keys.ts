@@ -21,26 +21,40 @@ export class WrongKeys {
 
   /** To be called for each. @throws RateLimitError when there were too many in this minute */
   note(request: Addressed): void {
-    const nowMs = Date.now();
-    const window = Math.floor(nowMs / WINDOW_MS);
+    const counts = this.countsOfNow();
+    const address = this.networks.of(request);
+    const count = (counts.get(address) ?? 0) + 1;
+    if (count === 1 && counts.size >= MAX_ADDRESSES) {
+      const [oldest] = counts.keys();
+      if (oldest !== undefined) counts.delete(oldest);
+    }
+    counts.set(address, count);
+    if (count > MAX_WRONG_KEYS) throw tooMany();
+  }
+
+  /** Before work that others have to bear, too. @throws RateLimitError when there were too many by now */
+  refuseMany(request: Addressed): void {
+    const count = this.countsOfNow().get(this.networks.of(request)) ?? 0;
+    if (count >= MAX_WRONG_KEYS) throw tooMany();
+  }
+
+  private countsOfNow(): Map<string, number> {
+    const window = Math.floor(Date.now() / WINDOW_MS);
     if (window !== this.window) {
       this.window = window;
       this.counts = new Map();
     }
-    const address = this.networks.of(request);
-    const count = (this.counts.get(address) ?? 0) + 1;
-    if (count === 1 && this.counts.size >= MAX_ADDRESSES) {
-      const [oldest] = this.counts.keys();
-      if (oldest !== undefined) this.counts.delete(oldest);
-    }
-    this.counts.set(address, count);
-    if (count <= MAX_WRONG_KEYS) return;
-    const retryAfterSeconds = Math.max(1, Math.ceil(((window + 1) * WINDOW_MS - nowMs) / 1000));
-    throw new RateLimitError(
-      'authorization',
-      `More than ${MAX_WRONG_KEYS} requests without a valid API key came from this address within a minute. Try again in ${retryAfterSeconds} s, with a key that is complete and current.`,
-      retryAfterSeconds,
-      'wrong_keys_per_address',
-    );
+    return this.counts;
   }
+}
+
+function tooMany(): RateLimitError {
+  const leftMs = WINDOW_MS - (Date.now() % WINDOW_MS);
+  const retryAfterSeconds = Math.max(1, Math.ceil(leftMs / 1000));
+  return new RateLimitError(
+    'authorization',
+    `More than ${MAX_WRONG_KEYS} requests without a valid API key came from this address within a minute. Try again in ${retryAfterSeconds} s, with a key that is complete and current.`,
+    retryAfterSeconds,
+    'wrong_keys_per_address',
+  );
 }

@@ -59,6 +59,8 @@ export class AuthService {
 
   /** @returns the path that the browser wanted to see in the first place */
   async finish(request: GatewayRequest, response: Response): Promise<string> {
+    // A cookie of a login serves for any number of answers, and each asks the issuer three times.
+    this.wrongKeys.refuseMany(request);
     return this.counted(request, async () => {
       const oidc = this.oidc.configured();
       const login = this.cookies.find(request.query.state, request.headers.cookie);
