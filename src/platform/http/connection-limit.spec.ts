@@ -50,6 +50,14 @@ describe(limitConnections.name, () => {
     return served.filter(Boolean).length;
   }
 
+  it('counts a connection once, however often it is handed on', async () => {
+    server.once('connection', (socket: Socket) => {
+      socket.setMaxListeners(0);
+      for (let times = 0; times < 2 * CROWD; times++) server.emit('connection', socket);
+    });
+    expect(await openMany(CROWD)).toBe(CROWD);
+  });
+
   it('has one address leave room for others, and says so once', async () => {
     expect(await openMany(CROWD + 10)).toBe(CROWD);
     expect(await open('127.0.0.2')).toBe(true);

@@ -21,6 +21,8 @@ export function limitConnections(server: Server, openFiles = readOpenFilesLimit(
   const most = Math.floor(openFiles * FOR_CALLERS);
   const crowd = Math.floor(openFiles * CROWDED);
   const networks = new Map<string, number>();
+  /** Some come again, as those whose upgrade is declined: with each of their requests. */
+  const counted = new WeakSet<Socket>();
   let open = 0;
   let refused = 0;
   let saidMs = -Infinity;
@@ -38,6 +40,7 @@ export function limitConnections(server: Server, openFiles = readOpenFilesLimit(
   server.maxConnections = most;
   server.on('drop', (data) => sayRefused(data?.remoteAddress ?? 'an unknown address'));
   server.on('connection', (socket: Socket) => {
+    if (counted.has(socket)) return;
     const network = networkOf(plainAddress(socket.remoteAddress ?? ''));
     const ofNetwork = networks.get(network) ?? 0;
     if (open >= crowd && ofNetwork > open / 2) {
@@ -45,6 +48,7 @@ export function limitConnections(server: Server, openFiles = readOpenFilesLimit(
       socket.destroy();
       return;
     }
+    counted.add(socket);
     open++;
     networks.set(network, ofNetwork + 1);
     socket.once('close', () => {
