@@ -38,19 +38,41 @@ const TAG_BYTES = 16;
 /** The first byte of every encrypted text, so that a later form can be told from this one. */
 const VERSION = 1;
 
-/** A encrypted text that was tampered with, cut, moved to another place, or encrypted with another secret. */
+/**
+ * Encrypts with AES-256-GCM. What comes out is bound to a context, such as the id of its row, so that it
+ * cannot be moved to another place.
+ *
+ * @returns nonce, tag, ciphertext
+ */
+export function encryptBytes(key: Buffer, bytes: Buffer, context: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(context));
+  const encrypted = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
+}
+
+/** @throws Error for what was not encrypted with this key and for this context */
+export function decryptBytes(key: Buffer, bytes: Buffer, context: string): Buffer {
+  const textStart = NONCE_BYTES + TAG_BYTES;
+  const nonce = bytes.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(bytes.subarray(NONCE_BYTES, textStart));
+  return Buffer.concat([decipher.update(bytes.subarray(textStart)), decipher.final()]);
+}
+
+/** An encrypted text that was tampered with, cut, moved to another place, or encrypted with another secret. */
 export class DecryptionError extends Error {
   constructor() {
-    super('A encrypted value cannot be opened with this GATEWAY_SECRET or a previous one.');
+    super('An encrypted value cannot be opened with this GATEWAY_SECRET or a previous one.');
     this.name = 'DecryptionError';
   }
 }
 
 /**
- * Encrypts small values at rest with AES-256-GCM. Each purpose (`provider-credential`,
- * `destination-headers`) has a key of its own, derived from the service's secret; and a value is
- * bound to a context such as its row's id, so that it cannot be moved to another row. The current
- * secret encrypts; previous ones are only read with.
+ * Encrypts small values at rest. Each purpose (`provider-credential`, `destination-headers`) has a key
+ * of its own, derived from the service's secret. The current secret encrypts; previous ones are only
+ * read with.
  */
 export class SecretBox {
   private readonly keys: DerivedKeys;
@@ -61,10 +83,8 @@ export class SecretBox {
 
   /** Bytes for a `bytea` column: version, nonce, tag, ciphertext. */
   encrypt(text: string, context: string): Buffer {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(ALGORITHM, this.keys.current, nonce).setAAD(Buffer.from(context));
-    const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-    return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), encrypted]);
+    const encrypted = encryptBytes(this.keys.current, Buffer.from(text), context);
+    return Buffer.concat([Buffer.of(VERSION), encrypted]);
   }
 
   /** @throws DecryptionError */
@@ -89,16 +109,9 @@ export class SecretBox {
 
 /** Undefined: not encrypted with this key, or not for this context. */
 function open(bytes: Buffer, context: string, key: Buffer): string | undefined {
-  const tagStart = 1 + NONCE_BYTES;
-  const textStart = tagStart + TAG_BYTES;
-  if (bytes[0] !== VERSION || bytes.length < textStart) return undefined;
+  if (bytes[0] !== VERSION) return undefined;
   try {
-    const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(1, tagStart), {
-      authTagLength: TAG_BYTES,
-    })
-      .setAAD(Buffer.from(context))
-      .setAuthTag(bytes.subarray(tagStart, textStart));
-    return decipher.update(bytes.subarray(textStart), undefined, 'utf8') + decipher.final('utf8');
+    return decryptBytes(key, bytes.subarray(1), context).toString('utf8');
   } catch {
     return undefined;
   }
