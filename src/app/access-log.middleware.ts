@@ -11,7 +11,7 @@ import type { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
 const KEY = /(?:(?<![a-z])|(?<=%[\da-f]{2}))(?:s|%73)(?:k|%6b)(?:-|%2d)[^/]{8,}/gi;
 
 /** What machines ask for all day: a line only where the answer was no success. */
-const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
+export const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
 /** Pages and files of the console, which also ask again until it is built; what they do is under `/v1`. */
 const CONSOLE = /^\/console(?:\/|$)/;
 

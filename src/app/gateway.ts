@@ -26,15 +26,13 @@ import { gatewaySecrets } from '../platform/config/gateway-secret.js';
 import { assertOwnSecret } from './stored-secrets.js';
 import { InstanceFit } from './operations/instance-fit.service.js';
 import { compileSchemas } from '../platform/http/validate-body.js';
-import { recordRefusals } from './access-log.middleware.js';
+import { PROBES, recordRefusals } from './access-log.middleware.js';
 import { ServiceDrain } from './service-drain.js';
 import { endsWithin } from '../platform/time/within.js';
 import { UpstreamRegistry } from '../vendors/upstream.registry.js';
 import { NotFoundError } from '../platform/errors/gateway-errors.js';
 import { refuseRequest, type RecordRefusal } from '../platform/http/refuse-request.js';
 import { codeOf } from '../platform/errors/thrown.js';
-
-const OPERATIONS = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
  * How long the parts of a stopping service may take to close, after the time in which answers and jobs
@@ -222,7 +220,7 @@ const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
 function operationsOnlyMiddleware(record: RecordRefusal) {
   return ({ url = '' }: IncomingMessage, response: ServerResponse, next: () => void): void => {
     const [path = ''] = url.split('?', 1);
-    if (OPERATIONS.has(path)) next();
+    if (PROBES.has(path)) next();
     else {
       const error = new NotFoundError('path', 'This is a worker; ask a gateway.');
       refuseRequest(response, error, record);

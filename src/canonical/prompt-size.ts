@@ -1,7 +1,7 @@
 import type { PromptSize } from './canonical-request.js';
 
 /** What stands for one token where a vendor does not count them. */
-const CHARACTERS_PER_TOKEN = 4;
+export const CHARACTERS_PER_TOKEN = 4;
 
 /**
  * Tokens are counted in thirds: no tokenizer in use spends more than one on three ASCII characters of

@@ -3,6 +3,7 @@ import type { Client } from 'pg';
 import { COMMAND_AUTHOR } from '../../core/access/author.js';
 import { AuditLog } from '../../core/audit/audit-log.js';
 import { findBookFaults, readBookFigures, type BookFigures } from '../../core/ledger/books.js';
+import { DEAD_AFTER_SECONDS } from '../../core/ledger/instance.service.js';
 import { readBackup } from '../../platform/backup/backup-archive.js';
 import { emptySchema, moveObjects, tablesIn } from '../../platform/backup/schema-swap.js';
 import { connectForCopy, listMigrations, withSchema } from '../../platform/backup/table-copy.js';
@@ -15,8 +16,6 @@ import { RestoreError, StagingLoader, type RestoreOptions } from './staging-load
 /** Everything is made here and checked before it takes the place of what is there. */
 const STAGING = 'gateway_restore';
 const LOCK_NAME = 'model-gateway restore';
-/** See `HoldSweeperService`: after so long without a heartbeat an instance is dead. */
-const DEAD_AFTER_SECONDS = 20;
 
 export interface RestoredBackup {
   readonly header: BackupHeader;

@@ -1,5 +1,6 @@
 import type { Asked } from '../../canonical/asked.js';
 import type { AccountBoundParam, CanonicalRequest } from '../../canonical/canonical-request.js';
+import { CHARACTERS_PER_TOKEN } from '../../canonical/prompt-size.js';
 import type { RoutingPreferences } from '../../canonical/routing-preferences.js';
 import { parsePrice } from '../../canonical/exact-pricing.js';
 import { notOnSharedCapacity } from '../../canonical/routing-fields.js';
@@ -9,7 +10,6 @@ import type { ModelKind } from '../../core/catalogue/catalogue.types.js';
 import { latestCall, type WindowRow } from './log-window.js';
 import { modelIn, providerIn } from './learned-vendors.js';
 
-const CHARACTERS_PER_TOKEN = 4;
 const NO_TEXT = Buffer.alloc(0);
 const DIALECTS: ReadonlySet<string> = new Set<CanonicalRequest['dialect']>([
   'chat',

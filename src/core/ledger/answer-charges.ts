@@ -2,7 +2,7 @@ import type { AbandonedAnswers } from './abandoned-answers.js';
 import type { Hold } from './hold.js';
 import type { Charge } from './ledger-operations.js';
 import { capUsage, type UsageReason } from './plausible-usage.js';
-import { priceRoute, splitCharge, totalOf } from './pricing.js';
+import { NO_CHARGE, priceRoute, splitCharge, totalOf } from './pricing.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 import { pricingOf } from '../../canonical/exact-pricing.js';
 import { asServed, isUnasked } from '../../canonical/served-prices.js';
@@ -13,8 +13,6 @@ import type { AnswerEnding } from './settled-answer.js';
 import { AnswerWithheldError } from '../../platform/errors/gateway-errors.js';
 import type { UsageMeter } from './usage-meter.js';
 import { noteAttempts, vendorCostOf, wastedUsage } from './vendor-cost.js';
-
-export const NO_CHARGE: Charge = { modelCharge: 0, byokPlatformFee: 0, managedToolFee: 0 };
 
 /** What an answer costs, and the row that says so. */
 export interface AnswerCharge {

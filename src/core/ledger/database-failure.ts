@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { SettleEntry } from './ledger-entry.js';
 import { totalOf } from './pricing.js';
+import { LOCK_NOT_AVAILABLE } from '../../platform/database/database-outage.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 
 // Cardinality, data, integrity and program limits. Everything else that PostgreSQL may say, a lack
@@ -8,7 +9,6 @@ import { messageOf } from '../../platform/errors/thrown.js';
 const DATA_CLASSES = new Set(['21', '22', '23', '54']);
 
 const CONFLICT_CLASS = '40';
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * What a failed transaction means for the entries in it: `data` one of them can't be stored;

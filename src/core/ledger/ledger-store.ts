@@ -17,7 +17,6 @@ import {
 } from './ledger-entry.js';
 import type {
   CoverOperation,
-  Charge,
   CreditRange,
   HoldOperation,
   HoldOutcome,
@@ -29,7 +28,7 @@ import { releaseOf } from './ledger-queue.js';
 import { PendingRecords } from './pending-records.js';
 import type { JournalledSettlement } from './journal-lines.js';
 import { SettlementJournal } from './settlement-journal.js';
-import { totalOf, isAmount, toStorableCharge } from './pricing.js';
+import { NO_CHARGE, totalOf, isAmount, toStorableCharge } from './pricing.js';
 
 /** Settlements kept in memory while the database is away: about 20 MB. */
 const MAX_PENDING_SETTLEMENTS = 20_000;
@@ -37,8 +36,6 @@ const MAX_PENDING_SETTLEMENTS = 20_000;
 const OUTAGE_REMINDER_MS = 10_000;
 /** How long a shutdown waits here for what is still queued; what is left then is journalled. */
 const SHUTDOWN_LIMIT_MS = 2_000;
-
-const NO_CHARGE: Charge = Object.freeze({ modelCharge: 0, byokPlatformFee: 0, managedToolFee: 0 });
 
 /**
  * The ledger's writing side. Operations of concurrent requests are committed together, a group in

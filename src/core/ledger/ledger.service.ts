@@ -15,7 +15,7 @@ import {
 } from '../../platform/errors/gateway-errors.js';
 import { endsWithin } from '../../platform/time/within.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
-import { AnswerCharges, NO_CHARGE, type AnswerCharge } from './answer-charges.js';
+import { AnswerCharges, type AnswerCharge } from './answer-charges.js';
 import { CommitWait } from './commit-wait.js';
 import { Hold, creditsFor, refusalOf } from './hold.js';
 import type { SettleOutcome, MakeRecord } from './ledger-operations.js';
@@ -28,7 +28,7 @@ import { LedgerStore } from './ledger-store.js';
 import { recordOf } from './pending-records.js';
 import { AbandonedAnswers } from './abandoned-answers.js';
 import { UsageReason } from './plausible-usage.js';
-import { priceRoute, totalOf } from './pricing.js';
+import { NO_CHARGE, priceRoute, totalOf } from './pricing.js';
 import { draftLogRow, measuresOf, tellObserver } from './request-ending.js';
 import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
 import { UsageMeter } from './usage-meter.js';

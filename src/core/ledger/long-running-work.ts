@@ -6,7 +6,7 @@ import type { SettlementRecord } from './ledger-operations.js';
 import type { LoggableAttempt } from './vendor-cost.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 
-/** Work whose hold was handed over by `LedgerService.entrust`: it outlives the process. */
+/** Work whose hold was handed over by `LedgerService.transferHold`: it outlives the process. */
 export interface LongRunningWork {
   /** The `x-request-id` of its submission; also the id of its hold. */
   readonly requestId: string;

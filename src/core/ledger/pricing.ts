@@ -10,6 +10,12 @@ import type { BillableRoute } from '../../canonical/billable-route.js';
 
 const MS_PER_MINUTE = 60_000n;
 
+export const NO_CHARGE: Charge = Object.freeze({
+  modelCharge: 0,
+  byokPlatformFee: 0,
+  managedToolFee: 0,
+});
+
 /**
  * What a use of a model costs: `ceil(Σ usage × price)` in credits, rounded once over the whole
  * sum. Vendor-run tools are shown apart as the managed tool fee, rounded so that the parts add up

@@ -18,7 +18,7 @@ export interface GrantsRow {
 const LOCKED = '(SELECT count(*) FROM locked) >= 0';
 
 /**
- * A group in one statement, which is a transaction by itself: everything that the statements above
+ * A group in one statement, which is a transaction by itself: everything that those of `ledger-flush.ts`
  * do in several steps, for the ordinary case that nothing has to be decided. It fails, and so does
  * nothing at all, when a hold is not there, a request has its row already, a tenant has no account,
  * or the credits do not reach (`accounts_held_within_balance`).

@@ -1,4 +1,5 @@
 import { nameSignature, signatureBy } from '../../canonical/canonical-event.js';
+import { REDACTED } from '../../vendors/dialects/messages/thinking-blocks.js';
 import { NATIVE_MAKER } from './messages.vendor.js';
 
 /**
@@ -13,7 +14,6 @@ import { NATIVE_MAKER } from './messages.vendor.js';
  *   block before the call, with the call's id
  */
 const NAMED = /^[a-z][a-z-]{0,30}:/;
-const REDACTED = 'redacted:';
 const CALL = /^call:([\w-]*):/;
 
 /** The canonical signature of a caller's `signature`; undefined for an empty one. */

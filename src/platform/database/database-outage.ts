@@ -6,14 +6,16 @@ import { messageOf } from '../errors/thrown.js';
 export const READ_ONLY = '25006';
 /** The disk of the database has no room. */
 export const DISK_FULL = '53100';
+/** Others held a lock for longer than the session waits. */
+export const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Connections, resources, the operator's hand, the system beneath; and transactions that lost against
  * others. All of them may be over when the request comes again.
  */
 const PASSING_CLASSES = new Set(['08', '40', '53', '57', '58']);
-/** Beside those: a transaction that was left open too long, a lock that others held too long. */
-const PASSING_CODES = new Set([READ_ONLY, '25P03', '55P03']);
+/** Beside those: a transaction that was left open too long. */
+const PASSING_CODES = new Set([READ_ONLY, '25P03', LOCK_NOT_AVAILABLE]);
 
 /** What the driver says of connections that are lost; its own errors have no code. */
 const LOST =

@@ -1,7 +1,13 @@
 import { Logger } from '@nestjs/common';
 import pg, { type QueryConfig, type QueryResultRow } from 'pg';
 import { endsWithin } from '../time/within.js';
-import { DISK_FULL, READ_ONLY, reasonOf, sqlStateOf } from './database-outage.js';
+import {
+  DISK_FULL,
+  LOCK_NOT_AVAILABLE,
+  READ_ONLY,
+  reasonOf,
+  sqlStateOf,
+} from './database-outage.js';
 import type { Database } from './database.js';
 
 /** A server that has not answered a small write for so long is silent. */
@@ -11,7 +17,6 @@ const GRACE_MS = 100;
 /** What was found out is good for so long: several balancers ask each second, and more often in a fault. */
 const FRESH_MS = 250;
 const WATCH_EVERY_MS = 1_000;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * `read-only`, `full`: it refuses writes, for lack of a right or of room. `silent`: it has its connections

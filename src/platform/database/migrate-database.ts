@@ -4,7 +4,7 @@ import { DataSource, type MigrationInterface } from 'typeorm';
 import { ConfigError } from '../config/config-error.js';
 import { programVersion } from '../config/program-version.js';
 import { databaseOptions } from './database-options.js';
-import { sqlStateOf } from './database-outage.js';
+import { LOCK_NOT_AVAILABLE, sqlStateOf } from './database-outage.js';
 
 const LOCK_NAME = 'model-gateway migrations';
 
@@ -13,7 +13,7 @@ const LOCK_LIMIT_MS = 200;
 const PAUSE_MS = 100;
 const MAX_ATTEMPTS = 400;
 /** Somebody else has the lock, or both waited for each other. */
-const LOCKED = new Set(['55P03', '40P01']);
+const LOCKED = new Set([LOCK_NOT_AVAILABLE, '40P01']);
 
 /**
  * Runs the pending ones of these migrations; of several instances that start at once only one does.

@@ -1,4 +1,5 @@
 import pg, { type PoolClient } from 'pg';
+import { LOCK_NOT_AVAILABLE } from './database-outage.js';
 import type { Database } from './database.js';
 
 /** What is kept by months; see the migration PartitionByMonth and docs/decisions/0038. */
@@ -12,7 +13,6 @@ export interface MonthPartition {
   readonly month: string;
 }
 
-const LOCK_NOT_AVAILABLE = '55P03';
 const UNDEFINED_TABLE = '42P01';
 const LOCK_LIMIT_MS = 200;
 

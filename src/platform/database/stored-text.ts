@@ -1,4 +1,4 @@
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /**
  * Text from outside may hold NUL or lone surrogates, which PostgreSQL's `text` refuses. They are
  * stored escaped with a backslash, and a backslash as two, so that every string has exactly one

@@ -18,7 +18,8 @@ export const LOG_DIMENSIONS = [
 ] as const;
 type NamedDimension = (typeof LOG_DIMENSIONS)[number] | 'tenant';
 
-const TAG = 'tag:';
+/** Before the key of a tag that is a dimension. */
+export const TAG = 'tag:';
 const MAX_DIMENSIONS = 2;
 
 /** One thing that requests are grouped by, in SQL over rows of the log or their series. */

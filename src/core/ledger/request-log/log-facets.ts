@@ -1,5 +1,5 @@
 import { toStoredText } from '../../../platform/database/stored-text.js';
-import type { LogDimension, LogFilters } from './log-dimensions.js';
+import { TAG, type LogDimension, type LogFilters } from './log-dimensions.js';
 import { valueIdOf } from './series-statements.js';
 
 /** A facet whose sums answer a question, and the value that is asked for; undefined: all. */
@@ -64,7 +64,7 @@ export function isOfFacet({ name, only }: Facet, parameter: (value: string) => s
 export function facetSums(facet: Facet, parameter: (value: string) => string) {
   const isFacet = isOfFacet(facet, parameter);
   const found = { value: 'value', isRest: 'is_rest', signs: undefined, condition: isFacet };
-  if (facet.only !== undefined || !facet.name.startsWith('tag:')) return [found];
+  if (facet.only !== undefined || !facet.name.startsWith(TAG)) return [found];
   const unknown = `facet = 'tags' AND is_rest`;
   return [
     found,

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { DAY_MS, HOUR_MS } from '../../../platform/time/dates.js';
 import { findFewSeries } from './few-series.js';
-import { conditionsOf, type LogPlace, olderThan } from './log-dimensions.js';
+import { conditionsOf, type LogPlace, olderThan, TAG } from './log-dimensions.js';
 import { type Facet, facetOf, isOfFacet, rarestOf } from './log-facets.js';
 import type { RequestLogFilters, TenantLogFilters } from './request-log-filters.js';
 import { valueIdOf } from './series-statements.js';
@@ -142,7 +142,7 @@ export class LogSearch {
     const ofTenant = tenantId === undefined ? '' : `AND tenant_id = $${values.push(tenantId)}`;
     const isAsked = isOfFacet(facet, parameter);
     // Whose value is not known is looked at, but not relied on.
-    const unknown = parameter(facet.name.startsWith('tag:') ? 'tags' : facet.name);
+    const unknown = parameter(facet.name.startsWith(TAG) ? 'tags' : facet.name);
     const sumsOf = (isAsked: string) => `
       SELECT tenant_id, period, requests, is_rest FROM request_log_facet_sums
       WHERE grain = $1 AND period >= $2 AND period <= $3 ${ofTenant} AND ${isAsked}`;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { fromStoredText } from '../../../platform/database/stored-text.js';
 import { Database } from '../../../platform/database/database.js';
 import { isTagKey } from '../../../canonical/request-tags.js';
+import { TAG } from './log-dimensions.js';
 import { readSnapshot } from './request-log-filters.js';
 
 /** What the requests of a tenant have, each the most frequent first. */
@@ -64,8 +65,6 @@ export class RequestLogFacetsReader {
     };
   }
 }
-
-const TAG = 'tag:';
 
 const COLUMNS = 'model, provider, endpoint, api_key_id, tags';
 

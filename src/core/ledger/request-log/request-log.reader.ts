@@ -19,6 +19,7 @@ import { lastInstant, type LogPlace, olderThan, placeBefore } from './log-dimens
 import type { RequestLogRow } from './request-log-row.js';
 import { toSpan, type Span } from './split-span.js';
 import { FEW_REQUESTS } from './few-series.js';
+import { later } from './log-search.js';
 import { locatePage, type Page, type PageLocation } from './locate-page.js';
 
 /** A page of a list. */
@@ -66,7 +67,7 @@ export class RequestLogReader {
       this,
       tenantId,
       ({ sweptBefore }) => ({
-        ...toSpan({ start: laterOf(asked.start, sweptBefore), end }),
+        ...toSpan({ start: later(asked.start, sweptBefore), end }),
         isCut,
       }),
       async (snapshot) => {
@@ -137,7 +138,7 @@ export class RequestLogReader {
     for (;;) {
       const { rows, files, first } = await this.limit(() =>
         readSnapshot(this.database, async (client, { sweptBefore, hasArchive }) => {
-          const from = laterOf(start, sweptBefore);
+          const from = later(start, sweptBefore);
           const { rows } = await client.query<StoredTenantRow>(
             `SELECT ${TENANT_ROW_COLUMNS} FROM request_logs
             WHERE ${sql} AND (created_at, id) < ($${next}::timestamptz, $${next + 1}::bigint)
@@ -211,8 +212,4 @@ async function readPage(
     ],
   );
   return rows;
-}
-
-function laterOf(one: Date, other: Date): Date {
-  return one > other ? one : other;
 }

@@ -2,9 +2,8 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches } from 'class-validator';
 import { LOG_DIMENSIONS } from '../../../core/ledger/request-log/log-dimensions.js';
 import { GROUP_LIMIT, LogFilterQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
+import { UUID } from '../../../platform/database/stored-text.js';
 import { PageLimit } from '../../../platform/http/field.decorators.js';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Which requests are asked for, of one tenant or of all. */
 export class TenantLogFilterQueryDto extends LogFilterQueryDto {

@@ -1,11 +1,11 @@
-import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import { nameSignature, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { HeldBack } from '../held-back.js';
 import { CallIds } from '../tool-calls.js';
 import { startEvent } from '../vendor-answer.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import type { MessagesDeltaField } from './find-messages-delta.js';
-import { nameRedactedThinking, nameThinkingSignature } from './thinking-blocks.js';
+import { nameRedactedThinking } from './thinking-blocks.js';
 import { isSearch, MessagesUsageReader } from './read-messages-usage.js';
 
 export interface MessagesDecoderOptions {
@@ -198,7 +198,7 @@ export class MessagesEventDecoder {
     if (!block) return;
     this.blocks.delete(index);
     if (block.kind === 'thinking' && block.signature !== '') {
-      const named = nameThinkingSignature(this.options.signatureIssuer, block.signature);
+      const named = nameSignature(this.options.signatureIssuer, block.signature);
       events.push({ type: 'reasoning', choice, text: '', signature: named });
     }
     // A call without a piece of arguments has them in its beginning, or takes none.

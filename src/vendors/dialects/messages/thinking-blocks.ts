@@ -1,12 +1,7 @@
 import { nameSignature, signatureBy } from '../../../canonical/canonical-event.js';
 
 /** Tells an encrypted thought from the signature of a thought that can be read. */
-const REDACTED = 'redacted:';
-
-/** Names the signature of a `thinking` block. */
-export function nameThinkingSignature(issuer: string, signature: string): string {
-  return nameSignature(issuer, signature);
-}
+export const REDACTED = 'redacted:';
 
 /** Names the data of a `redacted_thinking` block. */
 export function nameRedactedThinking(issuer: string, data: string): string {

@@ -10,6 +10,7 @@ import {
 import pg, { type PoolClient } from 'pg';
 import { APP_CONFIG, type AppConfig } from '../../../../platform/config/app-config.js';
 import { Database } from '../../../../platform/database/database.js';
+import { LOCK_NOT_AVAILABLE } from '../../../../platform/database/database-outage.js';
 import {
   type MonthPartition,
   monthsEndedBy,
@@ -32,7 +33,6 @@ const IDLE_LIMIT_MS = 600_000;
 const LOCK_LIMIT_MS = 200;
 const LOCK_ATTEMPTS = 10;
 const LOCK_PAUSE_MS = 500;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** A number for a row, which is another one once the row is changed. */
 const MARK_SQL = 'hashtextextended(log::text, 0)';
