@@ -110,6 +110,7 @@ export class RoutingService {
    * @throws PermissionError for a model that a list does not leave, or where one leaves no provider
    * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
    * @throws ProviderUnavailableError when no provider of the models is configured, or all are paused
+   * @throws RateLimitError when all accounts that are left have reached their vendors' limits
    */
   plan<Request extends RoutableRequest>(
     caller: Caller,

@@ -23,6 +23,7 @@ import { withoutUnpriced } from './unpriced-routes.js';
  * @throws NotFoundError (`provider`) when the caller's preferences leave nothing
  * @throws InvalidRequestError for a field that shared capacity refuses when there is nothing else
  * @throws MaxCostError when each of them could cost more than the caller allows
+ * @throws RateLimitError when all accounts that are left have reached their vendors' limits
  */
 export function selectRoutes(
   request: RoutableRequest,
