@@ -16,6 +16,14 @@ const part = {
   properties: { type: { type: 'string' } },
 } as const;
 
+/** With a name of its own: generators made two of the same name of it. */
+const error = {
+  title: 'ResponseStreamError',
+  type: 'object',
+  required: ['code', 'message'],
+  properties: { code: text, message: text },
+} as const;
+
 function event(
   types: readonly string[],
   members: Readonly<Record<string, object>>,
@@ -67,7 +75,7 @@ export function responseEventSchema({
       }),
       event(['function_call_arguments.done'], { ...place, arguments: text }),
       event(['custom_tool_call_input.done'], { ...place, input: text }),
-      event(['error'], { error: { type: 'object', required: ['code', 'message'] } }, ''),
+      event(['error'], { error }, ''),
     ],
     example: {
       type: 'response.output_text.delta',
