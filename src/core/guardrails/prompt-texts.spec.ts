@@ -28,6 +28,8 @@ describe(promptTexts.name, () => {
     ],
     ['the file of a text', [{ type: 'file', file: { file_data: TEXT_FILE } }]],
     ['the definition of a tool', [{ input_schema: { format: 'a falcon', id: '隼 falcon' } }]],
+    ['a keyword in it', [{ input_schema: { 'of a falcon': true } }]],
+    ['a list in it', [{ input_schema: { required: ['a', 'a falcon'] } }]],
     ['data in it', [{ input_schema: { properties: { a: { data: 'falcon' } } } }]],
   ])('shows %s', (_, content) => {
     expect(textsOf(content).some((text) => text.includes('falcon'))).toBe(true);

@@ -97,6 +97,7 @@ function collect(value: unknown, texts: PromptTexts): void {
 
 function collectMembers(object: JsonObject, texts: PromptTexts): void {
   for (const key of Object.keys(object)) {
+    if (NO_NAME.test(key)) texts.all.push(key);
     if (isStructure(key, object[key])) continue;
     if (NAMING_MEMBERS.has(key) && isJsonObject(object[key])) {
       texts.all.push(...Object.keys(object[key]));
@@ -120,7 +121,9 @@ function isStructure(key: string, value: unknown): boolean {
 /** In a JSON Schema, lists of types and of the names of properties. */
 function isSchemaList(key: string, value: unknown): boolean {
   if (key !== 'type' && key !== 'required') return false;
-  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return (
+    Array.isArray(value) && value.every((item) => typeof item === 'string' && !NO_NAME.test(item))
+  );
 }
 
 /** White space and what is no ASCII, of which words may be made. */
