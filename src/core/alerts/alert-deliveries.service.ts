@@ -113,8 +113,8 @@ export class AlertDeliveries
   }
 
   post(alert: TakenAlert): Promise<OutboundOutcome> {
-    const { tenantId: owner, ruleId, format, sealedUrl } = alert;
-    const url = sealedUrl ? this.rules.decrypt(sealedUrl, ruleId) : undefined;
+    const { tenantId: owner, ruleId, format, encryptedUrl } = alert;
+    const url = encryptedUrl ? this.rules.decrypt(encryptedUrl, ruleId) : undefined;
     return this.sender.post(alert, { owner, format: format ?? 'webhook', url });
   }
 

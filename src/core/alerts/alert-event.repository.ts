@@ -9,7 +9,7 @@ import { ownedBy } from './alert-rule.repository.js';
 export interface TakenAlert extends AlertEvent {
   readonly tenantId: string | null;
   readonly format: AlertFormat | null;
-  readonly sealedUrl: Buffer | null;
+  readonly encryptedUrl: Buffer | null;
 }
 
 /** Events before one, in the order of lists. */
@@ -63,7 +63,7 @@ export class AlertEventRepository extends DeliveryRows {
           WHERE id = $1 AND state = 'pending' AND next_attempt_at <= now()
           RETURNING *
        )
-       SELECT ${EVENT}, event.tenant_id AS "tenantId", rule.format, rule.sealed_url AS "sealedUrl"
+       SELECT ${EVENT}, event.tenant_id AS "tenantId", rule.format, rule.sealed_url AS "encryptedUrl"
          FROM event ${NAMED} LEFT JOIN alert_rules rule ON rule.id = event.rule_id`,
       [id, leaseMs],
     );

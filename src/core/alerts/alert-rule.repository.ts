@@ -147,17 +147,17 @@ export class AlertRuleRepository {
 
   /** Where its messages go; undefined when nobody can read it any more. */
   async urlOf(id: string): Promise<string | undefined> {
-    const { rows } = await this.database.query<{ sealed: Buffer }>(
-      'SELECT sealed_url AS sealed FROM alert_rules WHERE id = $1',
+    const { rows } = await this.database.query<{ encrypted: Buffer }>(
+      'SELECT sealed_url AS encrypted FROM alert_rules WHERE id = $1',
       [id],
     );
-    return rows[0] && this.decrypt(rows[0].sealed, id);
+    return rows[0] && this.decrypt(rows[0].encrypted, id);
   }
 
   /** Undefined when it was encrypted with another `GATEWAY_SECRET`. */
-  decrypt(sealedUrl: Buffer, ruleId: string): string | undefined {
+  decrypt(encryptedUrl: Buffer, ruleId: string): string | undefined {
     try {
-      return this.box.decrypt(sealedUrl, ruleId);
+      return this.box.decrypt(encryptedUrl, ruleId);
     } catch (error) {
       if (error instanceof DecryptionError) return undefined;
       throw error;

@@ -36,13 +36,13 @@ export class LoginCookies {
   /** What to set for a login, as `Set-Cookie` headers. */
   begin(login: OpenLogin, cookies: string | undefined): string[] {
     const value = JSON.stringify({ ...login, endsAtMs: Date.now() + LOGIN_LASTS_MS });
-    const sealed = this.box.encrypt(value, login.state).toString('base64url');
+    const encrypted = this.box.encrypt(value, login.state).toString('base64url');
     const prefix = this.gate.cookieName('login_');
     const open = cookiesOf(cookies ?? '').filter(([name]) => name.startsWith(prefix));
     const forgotten = open.length < MAX_OPEN_LOGINS ? [] : open;
     return [
       ...forgotten.map(([name]) => this.gate.cookie(`login_${name.slice(prefix.length)}`, '', 0)),
-      this.gate.cookie(nameOf(login.state), sealed, LOGIN_LASTS_MS),
+      this.gate.cookie(nameOf(login.state), encrypted, LOGIN_LASTS_MS),
     ];
   }
 
@@ -54,8 +54,8 @@ export class LoginCookies {
   find(state: unknown, cookies: string | undefined): OpenLogin {
     const known = typeof state === 'string' && state.length >= NAME_LENGTH ? state : undefined;
     const name = known && this.gate.cookieName(nameOf(known));
-    const sealed = cookiesOf(cookies ?? '').find(([each]) => each === name)?.[1];
-    const login = known && sealed ? this.open(known, sealed) : undefined;
+    const encrypted = cookiesOf(cookies ?? '').find(([each]) => each === name)?.[1];
+    const login = known && encrypted ? this.open(known, encrypted) : undefined;
     if (login && login.state === known && login.endsAtMs > Date.now()) return login;
     throw new InvalidRequestError(
       'state',
@@ -68,9 +68,9 @@ export class LoginCookies {
     return this.gate.cookie(nameOf(state), '', 0);
   }
 
-  private open(state: string, sealed: string): (OpenLogin & { endsAtMs: number }) | undefined {
+  private open(state: string, encrypted: string): (OpenLogin & { endsAtMs: number }) | undefined {
     try {
-      const text = this.box.decrypt(Buffer.from(sealed, 'base64url'), state);
+      const text = this.box.decrypt(Buffer.from(encrypted, 'base64url'), state);
       // It is our own writing: nobody else has the key.
       return JSON.parse(text) as OpenLogin & { endsAtMs: number };
     } catch {
