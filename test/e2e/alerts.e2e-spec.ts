@@ -250,6 +250,31 @@ describe('alerts over HTTP', () => {
     expect(error).toMatchObject({ param: 'condition.tenant_id' });
   });
 
+  it('of a budget are about a tenant, a key or an end user that they can be about', async () => {
+    const about = (scope: string | null, scope_id: string) => ({
+      ...rule,
+      kind: 'budget',
+      condition: { scope, scope_id },
+    });
+    const { rows } = await gateway.database.query<{ id: string }>('SELECT id FROM api_keys');
+    const keyId = rows[0]!.id;
+    await call('POST', CUSTOMER, about('api_key', keyId), 201);
+    await call('POST', CUSTOMER, about('tenant', gateway.tenantId), 201);
+    await call('POST', CUSTOMER, about('end_user', 'ann'), 201);
+    const others = [
+      about('api_key', randomUUID()),
+      about('api_key', 'nonsense'),
+      about('tenant', randomUUID()),
+      about(null, keyId),
+    ];
+    for (const other of others) {
+      const { error } = await call('POST', CUSTOMER, other, 400);
+      expect(error).toMatchObject({ param: 'condition.scope_id' });
+    }
+    await call('POST', ADMIN, about('tenant', gateway.tenantId), 201);
+    await call('POST', ADMIN, about('tenant', randomUUID()), 400);
+  });
+
   it('of the operator are signed with a secret that is shown when it is made', async () => {
     const { secret } = await call('POST', '/v1/admin/webhook-secret/rotate');
     expect(secret).toMatch(/^whsec_/);

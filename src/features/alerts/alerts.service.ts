@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import type { Author } from '../../core/access/author.js';
 import { refuseChange, type Caller } from '../../core/access/caller.js';
 import { TenantsService } from '../../core/access/tenants.service.js';
@@ -41,6 +42,8 @@ import { readAlertCondition } from './read-alert-condition.js';
 /** Each is looked at four times a minute. */
 const MAX_OF_TENANT = 20;
 const MAX_OF_OPERATOR = 100;
+const NO_SUCH_BUDGET =
+  'There is no budget that this could be of: send `scope` too, and with `tenant` or `api_key` the id of one that this alert can be about.';
 
 /** Who changes something: a key of a tenant, or, with null, an operator. */
 export interface AlertsCaller {
@@ -61,6 +64,7 @@ export class AlertsService {
     private readonly sender: AlertSender,
     private readonly client: OutboundClient,
     private readonly tenants: TenantsService,
+    private readonly keys: ApiKeyRepository,
     private readonly audit: AuditLog,
   ) {}
 
@@ -183,11 +187,25 @@ export class AlertsService {
   ): Promise<{ condition: AlertCondition; watchedTenantId: string | null }> {
     const condition = readAlertCondition(kind, received, { isOperator: owner === null });
     const { tenant_id: chosen } = condition;
-    if (typeof chosen !== 'string') return { condition, watchedTenantId: owner };
-    if ((await this.tenants.nameOf(chosen)) === undefined) {
+    const isChosen = typeof chosen === 'string';
+    if (isChosen && (await this.tenants.nameOf(chosen)) === undefined) {
       throw new InvalidRequestError('condition.tenant_id', 'There is no tenant with this id.');
     }
-    return { condition, watchedTenantId: chosen };
+    const watchedTenantId = isChosen ? chosen : owner;
+    if (typeof condition.scope_id === 'string' && !(await this.knows(condition, watchedTenantId))) {
+      throw new InvalidRequestError('condition.scope_id', NO_SUCH_BUDGET);
+    }
+    return { condition, watchedTenantId };
+  }
+
+  /** Whether there may be a budget of what a condition names; end users are there once they are named. */
+  private async knows({ scope, scope_id }: AlertCondition, tenantId: string | null) {
+    const id = String(scope_id);
+    if (scope === 'end_user') return true;
+    if (!isUuid(id)) return false;
+    if (scope === 'tenant') return id === (tenantId ?? id) && !!(await this.tenants.nameOf(id));
+    // Of an operator's alert about all tenants, a key may be anybody's.
+    return scope === 'api_key' && (!tenantId || !!(await this.keys.findOfTenant(tenantId, id)));
   }
 }
 
