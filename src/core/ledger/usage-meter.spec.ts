@@ -32,6 +32,19 @@ function meterOf(...events: BilledEvent[]): UsageMeter {
 }
 
 describe(UsageMeter.name, () => {
+  it('forgets what a vendor counted whose answer a dearer route has gone on with', () => {
+    for (const partial of [{ isPartial: true } as const, {}]) {
+      const meter = meterOf({ type: 'usage', usage: counted(1, 1), ...partial });
+      expect(meter.soFar).toEqual(counted(1, 1));
+      Object.assign(meter['request'], { dearerPart: fallback });
+      expect(meter.route).toBe(fallback);
+      expect(meter.soFar).toBeUndefined();
+      expect(meter.read().usage.inputTokens).toBe(3);
+      meter.observe({ type: 'usage', usage: counted(9, 9) });
+      expect(meter.read().usage).toEqual(counted(9, 9));
+    }
+  });
+
   it('names the first route until another one answers', () => {
     expect(meterOf().route).toBe(primary);
     const answering: CanonicalEvent = { type: 'route', route: fallback, droppedParams: [] };

@@ -36,8 +36,9 @@ export class UsageMeter {
   /** The pauses between two pieces that were longer than a step, and what came right after them. */
   private pausedMs = 0;
   private charactersAfterPauses = 0;
-  private reported: Usage | undefined;
-  private partial: Usage | undefined;
+  /** What was counted last: of a whole answer, or of one that may go on. */
+  private counts: { reported?: Usage; partial?: Usage } = {};
+  private countedBy: BillableRoute | undefined;
   /** Whether usage came with, or after, a reason to finish. */
   private hasFinalUsage = false;
   private source: UsageSource = 'upstream';
@@ -82,7 +83,7 @@ export class UsageMeter {
         this.finish(event.reason);
         break;
       case 'usage':
-        if (event.isPartial) this.partial = event.usage;
+        if (event.isPartial) this.note({ partial: event.usage });
         else this.report(event.usage, event.source);
         break;
       case 'output':
@@ -122,7 +123,12 @@ export class UsageMeter {
 
   /** What the vendor has counted by now, of an answer that may go on. */
   get soFar(): Usage | undefined {
-    return this.reported ?? this.partial;
+    return this.counted.reported ?? this.counted.partial;
+  }
+
+  /** What the first vendor has counted says nothing of the price of another that has gone on with its answer. */
+  private get counted(): UsageMeter['counts'] {
+    return this.countedBy === this.route ? this.counts : {};
   }
 
   /** Whether the vendor's figures are those of the whole answer, though its end was not waited for. */
@@ -135,7 +141,8 @@ export class UsageMeter {
    * what is missing in the vendor's figures is estimated too.
    */
   read(): { usage: Usage; source: UsageSource } {
-    if (this.reported) return fillUsage(this.reported, this.source, () => this.estimated());
+    const { reported } = this.counted;
+    if (reported) return fillUsage(reported, this.source, () => this.estimated());
     return { usage: this.estimated(), source: 'estimated' };
   }
 
@@ -158,15 +165,20 @@ export class UsageMeter {
   private estimated(): Usage {
     const { estimate } = this.request;
     const outputTokens = estimate.outputTokens + estimateTokens(this.outputCharacters);
-    const { webSearches = 0, servedTier, servedRegion } = this.partial ?? {};
+    const { webSearches = 0, servedTier, servedRegion } = this.counted.partial ?? {};
     const estimated: Usage = { ...estimate, outputTokens, webSearches };
     if (servedTier !== undefined) estimated.servedTier = servedTier;
     if (servedRegion !== undefined) estimated.servedRegion = servedRegion;
     return estimated;
   }
 
+  private note(counts: UsageMeter['counts']): void {
+    this.counts = { ...this.counted, ...counts };
+    this.countedBy = this.route;
+  }
+
   private report(usage: Usage, source: UsageSource = 'upstream'): void {
-    this.reported = usage;
+    this.note({ reported: usage });
     this.source = source;
     this.hasFinalUsage = this.finishReason !== undefined;
   }
