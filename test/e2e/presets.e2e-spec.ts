@@ -156,6 +156,17 @@ describe('each preset, started with one variable', () => {
     expect(call.headers.authorization).toBeUndefined();
   });
 
+  it('has no server of one’s own fetch what lies in its network, while vendors are asked', async () => {
+    const part = { type: 'image_url', image_url: { url: 'http://127.0.0.1:6379/a.png' } };
+    const messages = [{ role: 'user', content: [part] }];
+    const ask = async (model: string) =>
+      (await gateway.post('/v1/chat/completions', { model, messages })).status;
+    expect(await ask('ollama/llama3.2')).toBe(400);
+    expect(server.calls.filter(({ path }) => path.endsWith('/chat/completions'))).toEqual([]);
+    const { model } = UPSTREAMS.find(({ preset }) => preset.id === 'groq')!;
+    expect(await ask(model)).toBe(200);
+  });
+
   it.each(DIALECTS)('takes thoughts out of the text for %s', async (dialect) => {
     const caller = callers[dialect];
     const { model } = UPSTREAMS.find(({ preset }) => preset.id === 'together')!;

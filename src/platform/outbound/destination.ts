@@ -66,18 +66,26 @@ export async function assertDestinationUrl(
 ): Promise<void> {
   const url = readDestinationUrl(text, rules);
   if (typeof url === 'string') throw new InvalidRequestError(param, `${param} ${url}.`);
-  if (rules.allowPrivate) return;
-  const addresses = await addressesOf(hostOf(url), rules.resolveName ?? resolveOutbound);
-  if (!addresses.every(isPublicAddress)) {
+  if (!rules.allowPrivate && (await leadsInside(url, rules.resolveName))) {
     throw new InvalidRequestError(param, `${param} must lead to a public address.`);
   }
 }
+
+/** Whether a URL leads to what is no public address, as far as its host and a look-up tell now. */
+export async function leadsInside(url: URL, resolveName = resolveOutbound): Promise<boolean> {
+  if (isInside(url)) return true;
+  const addresses = await addressesOf(hostOf(url), resolveName);
+  return !addresses.every(isPublicAddress);
+}
+
+/** Names that no public nameserver knows. */
+const INNER_NAME = /\.(?:localhost|local|internal|home\.arpa)$/;
 
 /** By the host alone. The URL parser has turned decimal, octal and hexadecimal forms into plain ones. */
 function isInside(url: URL): boolean {
   const host = hostOf(url);
   if (isIP(host) !== 0) return !isPublicAddress(host);
-  return host === 'localhost' || host.endsWith('.localhost');
+  return !host.includes('.') || INNER_NAME.test(host);
 }
 
 function hostOf(url: URL): string {

@@ -22,6 +22,7 @@ import { isPrefill } from '../dialects/chat/chat-prefill.js';
 import type { OutputLimitField } from '../dialects/chat/chat-quirks.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ImagesClient } from '../dialects/images/images-client.js';
+import { withinNetwork } from '../dialects/own-network.js';
 import { ResponsesClient } from '../dialects/responses/responses-client.js';
 import { VideosClient } from '../dialects/videos/videos-client.js';
 import type { MediaProgress } from '../media-work.js';
@@ -57,8 +58,12 @@ export class OpenAiAdapter implements Upstream {
   private readonly images: ImagesClient;
   private readonly videos: VideosClient;
 
-  /** @param mediaFetcher for pictures that a vendor leaves elsewhere rather than send them */
-  constructor(provider: ProviderConfig, transport: HttpTransport, mediaFetcher?: MediaFetcher) {
+  /** @param mediaFetcher for what lies elsewhere: a vendor's pictures, and those of prompts */
+  constructor(
+    private readonly provider: ProviderConfig,
+    transport: HttpTransport,
+    private readonly mediaFetcher?: MediaFetcher,
+  ) {
     const { baseUrl, apiKey, knownFieldsOnly, settings } = provider;
     const chatUrl = new URL(`${baseUrl}/chat/completions`);
     const authorization: Record<string, string> =
@@ -139,6 +144,11 @@ export class OpenAiAdapter implements Upstream {
   }
 
   generate(call: UpstreamCall): AsyncIterable<CanonicalEvent> {
+    if (this.provider.id === 'openai') return this.answer(call);
+    return withinNetwork(call.request, this.mediaFetcher, () => this.answer(call));
+  }
+
+  private answer(call: UpstreamCall): AsyncIterable<CanonicalEvent> {
     const { responses } = this;
     return responses && this.clientFor(call.request) === responses
       ? this.tryResponses(responses, call)

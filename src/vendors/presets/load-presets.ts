@@ -50,7 +50,8 @@ export function vendorOfPreset(preset: Preset): Vendor<Env> {
       return isThere ? { apiKey } : undefined;
     },
     ...(local === undefined && { accountForm: KEY_ONLY }),
-    createAdapter: (provider, { transport }) => new PresetAdapter(preset, provider, transport),
+    createAdapter: (provider, { transport, mediaFetcher }) =>
+      new PresetAdapter(preset, provider, transport, mediaFetcher),
   };
 }
 

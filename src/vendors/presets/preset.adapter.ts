@@ -9,7 +9,9 @@ import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { readFailedAnswer } from '../dialects/failed-answer.js';
 import { EMBEDDINGS_FIELDS } from '../dialects/known-fields.js';
+import { withinNetwork } from '../dialects/own-network.js';
 import type { HttpTransport } from '../transport/http-transport.js';
+import type { MediaFetcher } from '../transport/media-fetcher.js';
 import type {
   DroppingRoute,
   ProbeCall,
@@ -35,11 +37,15 @@ export class PresetAdapter implements Upstream {
   private readonly chat: ChatClient;
   private readonly quirks: QuirkTable;
 
+  private readonly isOwnServer: boolean;
+
   constructor(
     { kinds, local, quirks = {}, embeddings_refuse: refused = [] }: PresetTraits,
     { baseUrl, apiKey }: ProviderConfig,
     transport: HttpTransport,
+    private readonly mediaFetcher?: MediaFetcher,
   ) {
+    this.isOwnServer = local !== undefined;
     const at = (path: string): URL => new URL(baseUrl + path);
     const authorization: Record<string, string> =
       apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
@@ -127,7 +133,8 @@ export class PresetAdapter implements Upstream {
   }
 
   generate(call: UpstreamCall): AsyncIterable<CanonicalEvent> {
-    return this.chat.generate(call);
+    if (!this.isOwnServer) return this.chat.generate(call);
+    return withinNetwork(call.request, this.mediaFetcher, () => this.chat.generate(call));
   }
 
   probe(call: ProbeCall): Promise<Probed> {

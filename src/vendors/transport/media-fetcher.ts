@@ -6,6 +6,7 @@ import {
   publicConnector,
   type Resolve,
 } from '../../platform/http/public-address.js';
+import { leadsInside } from '../../platform/outbound/destination.js';
 import { UpstreamError } from '../upstream-error.js';
 import { CallAbortedError } from './upstream-response.js';
 import { codeOf } from '../../platform/errors/thrown.js';
@@ -57,7 +58,8 @@ export class MediaFetcher implements OnApplicationShutdown {
   private readonly agent: Agent;
   private readonly timeoutMs: number;
 
-  constructor({ allowPrivate, timeoutMs = TIMEOUT_MS, resolveName }: MediaFetcherOptions) {
+  constructor(private readonly options: MediaFetcherOptions) {
+    const { allowPrivate, timeoutMs = TIMEOUT_MS, resolveName } = options;
     this.timeoutMs = timeoutMs;
     const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, timeoutMs);
     this.agent = new Agent({
@@ -69,6 +71,19 @@ export class MediaFetcher implements OnApplicationShutdown {
       pipelining: 1,
       keepAliveTimeout: 1_000,
     });
+  }
+
+  /**
+   * To be asked before somebody else in the operator's network fetches it.
+   *
+   * @param param the request field that holds the URL
+   * @throws UpstreamError `caller` for a URL that does not lead to a public address now
+   */
+  async assertPublic(url: string, param: string): Promise<void> {
+    const target = parseUrl(url, param);
+    const { allowPrivate, resolveName } = this.options;
+    if (allowPrivate || !(await leadsInside(target, resolveName))) return;
+    throw refusal(target.host, param, describe(new PrivateAddressError()));
   }
 
   /**
