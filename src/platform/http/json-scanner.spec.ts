@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SeededRandom } from '../../../test/support/seeded-random.js';
-import { measureJson } from './measure-json.js';
-import { JsonScanner } from './json-scanner.js';
+import { JsonScanner, measureJson } from './json-scanner.js';
 
 /** What is found in a text that arrives in pieces cut at the given offsets. */
 function scan(text: string, cuts: number[] = []) {

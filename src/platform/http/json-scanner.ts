@@ -7,6 +7,8 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+const LAST_SPACE = 0x20;
+
 const NOWHERE = -1;
 
 /** Finds where strings end in JSON that comes whole or in pieces. Their closing quotes are searched for natively. */
@@ -207,4 +209,62 @@ function trimEnd(bytes: Buffer, end: number): number {
 
 function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/**
+ * Searched for natively, as long lists of numbers have nothing else between them: 20 MB of these take 11 ms,
+ * and 50 where each character is looked at.
+ */
+const MARK_IN_TEXT = /["[\]{}]/g;
+
+/**
+ * Counts how much there is to build of a JSON text before it is built: the `parts` and the `depth` of
+ * `JsonScanner`, of text instead of bytes.
+ *
+ * @param maxParts the count ends when it has counted more, and knows nothing of what follows
+ */
+export function measureJson(text: string, maxParts = Infinity): { parts: number; depth: number } {
+  /** Members so far, of each object that is open. */
+  const places: (number | undefined)[] = [];
+  let parts = 0;
+  let depth = 0;
+  MARK_IN_TEXT.lastIndex = 0;
+  while (parts <= maxParts && MARK_IN_TEXT.test(text)) {
+    const at = MARK_IN_TEXT.lastIndex - 1;
+    const mark = text.charCodeAt(at);
+    if (mark === QUOTE) {
+      if (!isMemberValue(text, at)) {
+        const place = places.at(-1);
+        parts++;
+        if (place !== undefined) parts += furtherParts((places[places.length - 1] = place + 1));
+      }
+      MARK_IN_TEXT.lastIndex = endOfTextString(text, at);
+    } else if (mark === OPEN_BRACKET || mark === OPEN_BRACE) {
+      parts++;
+      places.push(mark === OPEN_BRACE ? 0 : undefined);
+      if (places.length > depth) depth = places.length;
+    } else {
+      places.pop();
+    }
+  }
+  return { parts, depth };
+}
+
+/** Such a string has been counted by its key. */
+function isMemberValue(text: string, start: number): boolean {
+  let before = start - 1;
+  while (text.charCodeAt(before) <= LAST_SPACE) before--;
+  return text.charCodeAt(before) === COLON;
+}
+
+/** Offset after the closing quote of the string that opens at `start`. */
+function endOfTextString(text: string, start: number): number {
+  let quote = text.indexOf('"', start + 1);
+  while (quote !== -1) {
+    let backslash = quote;
+    while (text.charCodeAt(backslash - 1) === BACKSLASH) backslash--;
+    if ((quote - backslash) % 2 === 0) return quote + 1;
+    quote = text.indexOf('"', quote + 1);
+  }
+  return text.length;
 }

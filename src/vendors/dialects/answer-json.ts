@@ -1,6 +1,6 @@
 import { countCodePoints } from '../../canonical/prompt-size.js';
 import { isJsonObject, MAX_DEPTH, type JsonObject } from '../../platform/http/json-body.js';
-import { measureJson } from '../../platform/http/measure-json.js';
+import { measureJson } from '../../platform/http/json-scanner.js';
 import { beyondLimit, unreadable } from '../upstream-error.js';
 
 /** No answer of any model comes near; a larger count is a broken one. */

@@ -6,7 +6,7 @@ import {
   MAX_PARTS,
   type JsonObject,
 } from '../../platform/http/json-body.js';
-import { measureJson } from '../../platform/http/measure-json.js';
+import { measureJson } from '../../platform/http/json-scanner.js';
 import { unsupported } from '../upstream-error.js';
 
 /** Whatever does not begin so is parsed for nothing. */
