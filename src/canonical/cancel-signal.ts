@@ -20,6 +20,8 @@ export interface CancelSignal {
 export interface CallerGoneSignal extends CancelSignal {
   /** The service stops, and cuts a caller who may well be there. */
   readonly isServiceStop?: boolean;
+  /** How long the answer has waited for its caller to read on, in milliseconds; undefined: it never does. */
+  readonly readerLagMs?: number;
 }
 
 /** A signal that whoever holds it can give. */

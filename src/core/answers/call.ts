@@ -6,12 +6,13 @@ import {
 } from '../../canonical/cancel-signal.js';
 import type { Caller } from '../access/caller.js';
 import { callerOf, type GatewayRequest } from '../access/gateway-request.js';
+import { waitedForReaderMs } from '../../platform/http/drained.js';
 import { SERVICE_STOPS } from '../../platform/http/server-drain.js';
 
 class CallerGone extends Canceller implements CallerGoneSignal {
   isServiceStop = false;
 
-  constructor(response: ServerResponse) {
+  constructor(private readonly response: ServerResponse) {
     super(response.destroyed);
     response.once('close', () => {
       if (!response.writableFinished) this.abort();
@@ -20,6 +21,10 @@ class CallerGone extends Canceller implements CallerGoneSignal {
       if (!this.aborted) this.isServiceStop = true;
       this.abort();
     });
+  }
+
+  get readerLagMs(): number {
+    return waitedForReaderMs(this.response);
   }
 }
 

@@ -56,6 +56,18 @@ describe(Plan.name, () => {
     expect(plan.vendorWork!.startedAt.getTime()).toBeGreaterThan(0);
   });
 
+  it('learns no speed of an answer that waited for its reader', () => {
+    const plan = planWith('answered');
+    const recordSpeed = jest.fn();
+    plan.speeds = { recordSpeed, tokensPerSecond: () => undefined };
+    for (const readerLagMs of [400, 1]) {
+      Object.assign(plan.callerGone, { readerLagMs });
+      Object.assign(plan.attempts.at(-1)!, { sentAt: new Date(Date.now() - 1_000) });
+      plan.noteOutput({ ...NO_USAGE, outputTokens: 100 });
+    }
+    expect(recordSpeed).toHaveBeenCalledTimes(1);
+  });
+
   it('knows of two that are asked at once the one that its caller pays for', () => {
     const plan = planWith('pending');
     const sentAt = new Date(7);

@@ -42,6 +42,8 @@ export interface PlannedRoute extends BillableRoute {
 const WORKED: ReadonlySet<RouteAttempt['outcome']> = new Set(['answered', 'slow_reader']);
 /** … the same where the request had left for the vendor; before that there is nothing to work on. */
 const WORKED_IF_SENT: ReadonlySet<RouteAttempt['outcome']> = new Set(['pending', 'aborted']);
+/** Of an answer's time, what it may have waited for its reader and still tell how fast its route is. */
+const MAX_LAG_SHARE = 0.1;
 
 /** What became of one route, for the log and for traces. */
 export interface RouteAttempt {
@@ -206,7 +208,10 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     const { route, startedAt, sentAt = startedAt } = attempt;
     const durationMs = msSince(sentAt);
     const { choices = 1 } = route.output ?? {};
-    this.speeds?.recordSpeed(route, usage.outputTokens / choices, durationMs);
+    const { readerLagMs = 0 } = this.callerGone;
+    // Or slow readers made a route look slow, and who leaves its answers paid less for what nobody saw.
+    const isReadOn = readerLagMs <= durationMs * MAX_LAG_SHARE;
+    if (isReadOn) this.speeds?.recordSpeed(route, usage.outputTokens / choices, durationMs);
     this.uses?.noteUsage(route, usage, durationMs);
   }
 

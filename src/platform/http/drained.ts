@@ -5,6 +5,14 @@ import { CallerGoneError } from './read-body.js';
 const WRITE_TIMEOUT_MS = 60_000;
 const CHECKS = 3;
 
+/** Milliseconds, of responses that had to wait at all. */
+const waitedMs = new WeakMap<ServerResponse, number>();
+
+/** How long a response has waited for its reader so far, in milliseconds. */
+export function waitedForReaderMs(response: ServerResponse): number {
+  return waitedMs.get(response) ?? 0;
+}
+
 /**
  * Waits until a response takes more, from a reader who may be slow but must not stop.
  *
@@ -13,8 +21,10 @@ const CHECKS = 3;
 export function drained(response: ServerResponse, timeoutMs = WRITE_TIMEOUT_MS): Promise<void> {
   return new Promise((resolve, reject) => {
     const unwatch = cutWhenStalled(response, timeoutMs);
+    const startedMs = performance.now();
     const finish = (): void => {
       unwatch();
+      waitedMs.set(response, waitedForReaderMs(response) + performance.now() - startedMs);
       response.off('drain', onDrain).off('close', onClose);
     };
     const onDrain = (): void => {
