@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { FairQueue } from '../queue/fair-queue.js';
+import { networkOf } from './network-of.js';
 import { throwRestAway } from './read-body.js';
 
 /** Of bodies with so many chunks in a piece, one piece is taken at a time … */
@@ -9,17 +10,35 @@ const MANY_CHUNKS = 256;
 const REST_MS = 100;
 /** One that goes on as it is. */
 const LARGE_CHUNK_BYTES = 1_024;
+/** Of an address so many wait, also those that have left meanwhile: a connection is soon opened anew. */
+const MAX_RESTING = 32;
 /** By address, so that none has others' bodies wait for a crowd of its own. */
-const resting = new FairQueue<() => void>(Infinity);
+const resting = new FairQueue<() => void>(MAX_RESTING);
+/** Where Node's parser has what it calls for each chunk, which it does not document. */
+const ON_BODY = 3;
 
-function waitForRest({ remoteAddress = '' }: Socket, goOn: () => void): void {
+/** @returns false when too many wait already */
+function waitForRest({ remoteAddress = '' }: Socket, goOn: () => void): boolean {
   const isFirst = resting.size === 0;
-  resting.add(remoteAddress, goOn);
-  if (!isFirst) return;
+  if (!resting.add(networkOf(remoteAddress), goOn)) return false;
+  if (!isFirst) return true;
   const timer = setInterval(() => {
     resting.take()?.();
     if (resting.size === 0) clearInterval(timer);
   }, REST_MS);
+  return true;
+}
+
+/** Has the rest of the bytes that are being parsed cost no buffer and no call for each chunk. */
+function cutOff(socket: Socket): void {
+  const { parser } = socket as Socket & { parser?: { [ON_BODY]?: unknown } | null };
+  const onBody = parser?.[ON_BODY];
+  if (parser && typeof onBody === 'function') {
+    parser[ON_BODY] = undefined;
+    // It serves another connection later.
+    setImmediate(() => (parser[ON_BODY] = onBody));
+  }
+  socket.destroy();
 }
 
 /**
@@ -43,8 +62,11 @@ export function makeRequestClass(): typeof IncomingMessage {
       }
       this.chunks.push(chunk);
       if (++this.inTurn === 1) setImmediate(() => this.endTurn());
-      // Now: the system gives up to thirty-two pieces in a turn.
-      if (this.inTurn === MANY_CHUNKS) this.socket.pause();
+      if (this.inTurn === MANY_CHUNKS) {
+        // Now: the system gives up to thirty-two pieces in a turn.
+        this.socket.pause();
+        if (!waitForRest(this.socket, () => this.goOn())) cutOff(this.socket);
+      }
       return true;
     }
 
@@ -58,10 +80,13 @@ export function makeRequestClass(): typeof IncomingMessage {
       const areMany = this.inTurn >= MANY_CHUNKS;
       this.inTurn = 0;
       if (!areMany) return this.flush();
-      waitForRest(this.socket, () => {
-        this.flush();
-        this.socket.resume();
-      });
+      // Each is a buffer of its own, ten times as large as what it holds.
+      this.chunks = this.socket.destroyed ? [] : [Buffer.concat(this.chunks ?? [])];
+    }
+
+    private goOn(): void {
+      this.flush();
+      this.socket.resume();
     }
 
     private flush(): void {

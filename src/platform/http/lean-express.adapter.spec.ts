@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EventEmitter, once } from 'node:events';
+import type { Server as HttpServer } from 'node:http';
 import { connect, Server, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Request, Response } from 'express';
@@ -155,7 +156,7 @@ describe(LeanExpressAdapter.name, () => {
   describe('with a body in chunks of one byte', () => {
     const HEAD = 'POST / HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: chunked\r\n\r\n';
     const CHUNKS = 30_000;
-    let server: Server;
+    let server: HttpServer;
     let onRequest: (request: Request, response: Response) => void;
 
     beforeEach(async () => {
@@ -195,6 +196,23 @@ describe(LeanExpressAdapter.name, () => {
       expect(Buffer.concat(pieces).toString()).toBe(text);
       expect(pieces.length).toBeLessThan(20);
       expect(turns).toBeGreaterThan(20);
+    });
+
+    it('ends those of an address beyond thirty-two that wait', async () => {
+      onRequest = (request) => void request.resume();
+      const { port } = server.address() as AddressInfo;
+      let ended = 0;
+      const sockets = Array.from({ length: 60 }, () =>
+        connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+          .on('error', () => undefined)
+          .on('close', () => ended++),
+      );
+      for (const socket of sockets) socket.write(HEAD + '1\r\nx\r\n'.repeat(1_000));
+      while (ended < 5) await wait(5);
+      // Those that rest do not see that they have been left.
+      server.closeAllConnections();
+      onRequest = (_request, response) => void response.send('served');
+      expect(await send(chunked('hello'))).toContain('served');
     });
 
     it('serves small ones at once, and keeps to the reader’s pace', async () => {
