@@ -87,6 +87,7 @@ describe(limitedSubject.name, () => {
     const subjects = [limitedSubject('tenant', 't', [operator, own])!];
     expect(denierOf(subjects, 'models', ['b/x'])).toBeUndefined();
     expect(denierOf(subjects, 'models', ['a/x'])).toBe(subjects[0]);
+    expect(denierOf(subjects, 'models', ['a/X'])).toBe(subjects[0]);
     expect(denierOf(subjects, 'models', ['c/z'])).toBe(subjects[0]);
     expect(denierOf(subjects, 'models', ['c/z', 'b/y'])).toBeUndefined();
     expect(denierOf(subjects, 'models', ['b/x', 'a/alias'])).toBe(subjects[0]);

@@ -116,8 +116,10 @@ export function denierOf(
 }
 
 function allows({ allow, deny }: NameList, names: readonly string[]): boolean {
+  // Some vendors overlook how a model's name is spelled.
+  const plain = names.map((name) => name.toLowerCase());
   const isNamed = (patterns: readonly string[]): boolean =>
-    patterns.some((pattern) => names.some((name) => matches(pattern, name)));
+    patterns.some((pattern) => plain.some((name) => matches(pattern.toLowerCase(), name)));
   return (allow === undefined || isNamed(allow)) && !(deny && isNamed(deny));
 }
 

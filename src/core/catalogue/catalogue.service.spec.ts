@@ -52,6 +52,13 @@ describe(CatalogueService.name, () => {
       expect(priced.models).toHaveLength(catalogue.models.length);
     });
 
+    it.each(['groq/Llama-3.1-8B-instant', 'groq/llama-3.1-8b-instant '])(
+      'does not give %j another price than its row has',
+      (alias) => {
+        expect(priced.find(alias)).toBeUndefined();
+      },
+    );
+
     it.each(['groq/', 'groq', 'mistral/new', 'openai/new', `groq/${'x'.repeat(300)}`])(
       'does not find %s',
       (alias) => {

@@ -140,11 +140,20 @@ export class CatalogueService {
     const row = this.snapshot.exact.get(this.pricedAs.get(provider) ?? '');
     if (row?.kind !== 'chat' || upstreamModel === '' || alias.length > MAX_ALIAS_LENGTH)
       return undefined;
+    if (this.isListed(alias)) return undefined;
     // Others that serve the row's model need not have this one.
     const routes = row.routes
       .filter((route) => route.provider === provider)
       .map((route) => ({ ...route, upstreamModel }));
     return { ...row, id: alias, name: upstreamModel, description: '', created: 0, routes };
+  }
+
+  /** Whether it is a row's id but for its spelling, which some vendors overlook: it has a price of its own. */
+  private isListed(alias: string): boolean {
+    const plain = alias.trim().toLowerCase();
+    const { exact, families } = this.snapshot;
+    const isFamily = families.some(({ id }) => plain.startsWith(id.slice(0, -1).toLowerCase()));
+    return isFamily || [...exact.keys()].some((id) => id.toLowerCase() === plain);
   }
 
   private take(rows: CatalogueRows, version: number | null): Snapshot {
