@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Database } from '../../platform/database/database.js';
 import type { GuardrailAction, GuardrailDirection } from './guardrail-rule.js';
 import { messageOf } from '../../platform/errors/thrown.js';
+import { within } from '../../platform/time/within.js';
 
 /** A guardrail found what it looks for; never what that was. */
 export interface GuardrailTrigger {
@@ -41,11 +42,7 @@ export class GuardrailTriggerLog implements BeforeApplicationShutdown {
 
   /** Waits, for a bounded time, until what has been recorded is written. */
   async drain(): Promise<void> {
-    if (!this.writing) return;
-    const limit = new AbortController();
-    const late = wait(DRAIN_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => undefined);
-    await Promise.race([this.writing, late]);
-    limit.abort();
+    if (this.writing) await within(DRAIN_LIMIT_MS, this.writing, () => undefined);
   }
 
   async beforeApplicationShutdown(): Promise<void> {

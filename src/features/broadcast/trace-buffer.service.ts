@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   Injectable,
   Logger,
@@ -23,6 +23,7 @@ import type { DestinationChoice } from './destination.repository.js';
 import { LostTraces } from './lost-traces.service.js';
 import { TraceGroup, BufferBudget } from './trace-batch.js';
 import { messageOf } from '../../platform/errors/thrown.js';
+import { within } from '../../platform/time/within.js';
 
 /** How long a stop waits for what is in memory to be written down. */
 const FLUSH_LIMIT_MS = 3_000;
@@ -65,7 +66,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
     // The trace of an answer that has left already is given a turn later.
     await nextTurn();
     this.isStopping = true;
-    await Promise.race([this.drain(), wait(FLUSH_LIMIT_MS, undefined, { ref: false })]);
+    await within(FLUSH_LIMIT_MS, this.drain(), () => undefined);
     const left = this.undecided.size + this.budget.total.traces;
     if (left > 0) this.logger.error(`${left} traces were not written down before the stop`);
   }
