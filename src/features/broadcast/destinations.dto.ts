@@ -17,8 +17,7 @@ import {
 import { applyDecorators } from '@nestjs/common';
 import { DeletedDto } from '../../platform/http/deleted.dto.js';
 import { MayBeAbsent } from '../../platform/http/field.decorators.js';
-
-const MAX_URL_LENGTH = 2_048;
+import { MAX_URL_LENGTH } from '../../platform/outbound/destination.js';
 
 const HEADERS_PROPERTY = {
   type: 'object',

@@ -24,7 +24,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-const MAX_URL_LENGTH = 2_048;
+export const MAX_URL_LENGTH = 2_048;
 
 /** A name that is not found so fast is taken: what counts is the look-up when connecting. */
 const LOOKUP_LIMIT_MS = 2_000;

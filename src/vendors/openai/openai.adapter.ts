@@ -23,7 +23,7 @@ import type { OutputLimitField } from '../dialects/chat/chat-quirks.js';
 import { EmbeddingsClient } from '../dialects/embeddings/embeddings-client.js';
 import { ImagesClient } from '../dialects/images/images-client.js';
 import { withinNetwork } from '../dialects/own-network.js';
-import { ResponsesClient } from '../dialects/responses/responses-client.js';
+import { ResponsesClient, UNKNOWN_ADDRESS } from '../dialects/responses/responses-client.js';
 import { VideosClient } from '../dialects/videos/videos-client.js';
 import type { MediaProgress } from '../media-work.js';
 import type { HttpTransport } from '../transport/http-transport.js';
@@ -42,9 +42,6 @@ import type {
 
 /** The vendor's own models that refuse to be told how much to reason. */
 export const NEVER_REASONS = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt-)/;
-
-/** How a server says that it has no such address. */
-const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
 
 /** Image models that always answer with the bytes, and refuse a word on it. */
 const GIVES_BYTES = /^(?:gpt-image|chatgpt-image)/;

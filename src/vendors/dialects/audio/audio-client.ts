@@ -15,7 +15,7 @@ import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
 import { readAudioAnswer } from './audio-answer.js';
 import { multipartBody } from '../multipart-body.js';
 import { isUnstreamed } from '../read-event-stream.js';
-import { JSON_FORMATS, readTranscript } from './transcript.js';
+import { JSON_FORMATS, MAX_TRANSCRIPT_BYTES, readTranscript } from './transcript.js';
 import { readTranscriptEvents } from './transcript-events.js';
 import { speakAtLength } from './speak-at-length.js';
 
@@ -31,7 +31,6 @@ const NOT_FORWARDED = new Set([
 
 /** Where a server does not say how much it takes at once. */
 const MAX_CHARACTERS_OF_CALL = 4_096;
-const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024;
 
 /** What is particular about a model that speaks. */
 export interface SpeechTraits {

@@ -22,9 +22,12 @@ import { vendorFields } from '../media/media-fields.js';
 import { readAudioAnswer } from './audio-answer.js';
 import { speakAtLength } from './speak-at-length.js';
 import type { TimedWord } from './timed-words.js';
-import { renderTranscript, secondsToMs, type TranscriptParts } from './transcript.js';
-
-const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024;
+import {
+  MAX_TRANSCRIPT_BYTES,
+  renderTranscript,
+  secondsToMs,
+  type TranscriptParts,
+} from './transcript.js';
 
 const SPEECH_FIELDS = new Set([
   ...['model', ...GATEWAY_FIELDS],

@@ -21,6 +21,9 @@ const JSON_TEXT = 'application/json; charset=utf-8';
 /** Of a transcript, the formats that are JSON. */
 export const JSON_FORMATS: ReadonlySet<string> = new Set(['json', 'verbose_json', 'diarized_json']);
 
+/** What a vendor may send for one: words with their times take the most. */
+export const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024;
+
 interface ReadTranscript {
   transcript: Transcript;
   /** The vendor's own figure; undefined where it gave none. */

@@ -22,7 +22,7 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_COUNT_BYTES = 64 * 1024;
 
 /** How a server says that it has no such address. */
-const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
+export const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
 
 /** A server without this API is asked again after so long, as it may have been updated. */
 const MISSING_FOR_MS = 600_000;
