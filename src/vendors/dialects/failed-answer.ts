@@ -8,6 +8,9 @@ import { listOf, parseAnswerJson } from './answer-json.js';
 /** Shorter ones are stand-ins for servers that need no key, and may be any word. */
 const MIN_KEY_LENGTH = 8;
 
+/** Of a vendor's message in an answer of ours. */
+const MAX_MESSAGE_LENGTH = 1_000;
+
 /**
  * What vendors spell keys like. Their messages are passed on to callers, an echoed key is not. The
  * look-ahead keeps field names such as `key_parameters`, and is bounded to stay linear.
@@ -127,6 +130,11 @@ export function isPromptTooLong(message: string): boolean {
 /** A vendor's text without whatever in it is spelled like a key. */
 export function redactKeyLike(text: string): string {
   return text.slice(0, MAX_TEXT).replace(KEY_LIKE, '[redacted]');
+}
+
+/** A vendor's message as callers may read it: without keys, and not too long. */
+export function shownMessage(message: string): string {
+  return redactKeyLike(message).slice(0, MAX_MESSAGE_LENGTH);
 }
 
 /**

@@ -6,11 +6,10 @@ import {
   isServerStatus,
   isPromptTooLong,
   redactKeyLike,
+  shownMessage,
 } from '../failed-answer.js';
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
-
-const MAX_MESSAGE_LENGTH = 1_000;
 
 /** 429s that waiting does not mend: the account has no credit left. */
 const QUOTA_CODES = new Set([
@@ -65,7 +64,7 @@ export function classifyChatError(
   return new UpstreamError({
     failure: known ?? classify(status, code, type, message),
     status,
-    message: redactKeyLike(message).slice(0, MAX_MESSAGE_LENGTH),
+    message: shownMessage(message),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(typeof param === 'string' && param !== '' && { param: redactKeyLike(param) }),
   });

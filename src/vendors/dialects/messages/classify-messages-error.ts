@@ -6,12 +6,10 @@ import {
   isOperatorStatus,
   isServerStatus,
   isPromptTooLong,
-  redactKeyLike,
+  shownMessage,
 } from '../failed-answer.js';
 import { parseAnswerObject, objectOf } from '../answer-json.js';
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
-
-const MAX_MESSAGE_LENGTH = 1_000;
 
 /** The status that a type stands for, in an answer that began with status 200. */
 const STATUS_OF_TYPE: ReadonlyMap<unknown, number> = new Map([
@@ -67,7 +65,7 @@ export function classifyMessagesError(
   return new UpstreamError({
     failure,
     status,
-    message: redactKeyLike(message).slice(0, MAX_MESSAGE_LENGTH),
+    message: shownMessage(message),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(param !== undefined && { param }),
   });

@@ -6,13 +6,11 @@ import { unsupported, unreadable } from '../../upstream-error.js';
 import type { OperationCall, WorkCall } from '../../upstream.js';
 import { classifyMediaError, vendorFields } from '../media/media-fields.js';
 import { assertMedia, MAX_VIDEO_BYTES, BoundedBytes } from '../media/media-file.js';
-import { readFailedAnswer, redactKey, redactKeyLike } from '../failed-answer.js';
+import { readFailedAnswer, redactKey, shownMessage } from '../failed-answer.js';
 import { multipartBody, type MultipartBody } from '../multipart-body.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { type JsonObject } from '../../../platform/http/json-body.js';
 import { objectOf, parseAnswerObject } from '../answer-json.js';
-
-const MAX_MESSAGE_LENGTH = 1_000;
 
 const MAX_SECONDS = 86_400;
 
@@ -221,7 +219,7 @@ function failed({ error, status }: JsonObject): MediaFailedError {
   return new MediaFailedError(
     typeof code === 'string' && code !== '' ? code.slice(0, 100) : 'provider_error',
     typeof message === 'string' && message !== ''
-      ? redactKeyLike(message).slice(0, MAX_MESSAGE_LENGTH)
+      ? shownMessage(message)
       : `The provider says that the video is ${String(status)}.`,
   );
 }
