@@ -44,6 +44,17 @@ describe(OpenAiAdapter.name, () => {
     });
   });
 
+  it('asks no server that stands in for the vendor for what no fetcher has looked at', async () => {
+    const part = { type: 'image_url', image_url: { url: 'http://10.0.0.1/a.png' } };
+    const fields = { messages: [{ role: 'user', content: [part] }] };
+    const own = generate(sendJson(answer), fields, { baseUrl: 'http://10.0.0.2:8000/v1' });
+    await expect(collectEvents(own.events)).rejects.toMatchObject({ param: 'messages' });
+    expect(own.calls).toHaveLength(0);
+    const vendors = generate(sendJson(answer), fields);
+    await collectEvents(vendors.events);
+    expect(vendors.calls).toHaveLength(1);
+  });
+
   it('sends no authorization where there is no key', async () => {
     const { events, calls } = generate(sendJson(answer), {}, { apiKey: undefined });
     await collectEvents(events);

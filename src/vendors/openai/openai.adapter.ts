@@ -43,11 +43,15 @@ import type {
 /** The vendor's own models that refuse to be told how much to reason. */
 export const NEVER_REASONS = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt-)/;
 
+const VENDORS_HOST = /(?:^|\.)api\.openai\.com$/;
+
 /** Image models that always answer with the bytes, and refuse a word on it. */
 const GIVES_BYTES = /^(?:gpt-image|chatgpt-image)/;
 
 /** OpenAI and every server that speaks its API. */
 export class OpenAiAdapter implements Upstream {
+  /** The vendor itself, in its own network, and no server that stands in for it. */
+  private readonly isVendor: boolean;
   private readonly chat: ChatClient;
   private readonly audio: AudioClient;
   private readonly responses: ResponsesClient | undefined;
@@ -57,11 +61,12 @@ export class OpenAiAdapter implements Upstream {
 
   /** @param mediaFetcher for what lies elsewhere: a vendor's pictures, and those of prompts */
   constructor(
-    private readonly provider: ProviderConfig,
+    provider: ProviderConfig,
     transport: HttpTransport,
     private readonly mediaFetcher?: MediaFetcher,
   ) {
     const { baseUrl, apiKey, knownFieldsOnly, settings } = provider;
+    this.isVendor = VENDORS_HOST.test(new URL(baseUrl).hostname);
     const chatUrl = new URL(`${baseUrl}/chat/completions`);
     const authorization: Record<string, string> =
       apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
@@ -141,7 +146,7 @@ export class OpenAiAdapter implements Upstream {
   }
 
   generate(call: UpstreamCall): AsyncIterable<CanonicalEvent> {
-    if (this.provider.id === 'openai') return this.answer(call);
+    if (this.isVendor) return this.answer(call);
     return withinNetwork(call.request, this.mediaFetcher, () => this.answer(call));
   }
 
