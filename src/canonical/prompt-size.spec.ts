@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { waveHeader } from '../platform/audio/wave-file.js';
 import { PromptMeter, TOKENS_PER_MESSAGE, promptTokensOf } from './prompt-size.js';
 
 function sizeOf(...texts: string[]) {
@@ -85,10 +86,20 @@ describe(PromptMeter.name, () => {
     expect(meter.size()).toMatchObject({ tokens: 0, characters: 0, pages });
   });
 
+  const wave = (codec: number, bytes: number, sampleRate = 8_000): string => {
+    const header = waveHeader({ channels: 1, sampleRate, bitsPerSample: 8 }, bytes - 44);
+    header.writeUInt16LE(codec, 20);
+    return Buffer.concat([header, Buffer.alloc(bytes - 44)]).toString('base64');
+  };
+
   it.each([
     ['nothing readable', undefined, undefined, 1],
     ['compressed audio', Buffer.alloc(60_000).toString('base64'), 'mp3', 60],
-    ['plain audio', Buffer.alloc(78_000).toString('base64'), 'wav', 10],
+    ['plain audio', wave(1, 78_000), 'wav', 10],
+    ['plain audio of no format', Buffer.alloc(78_000).toString('base64'), 'pcm16', 10],
+    ['what is packed and called plain', Buffer.alloc(78_000).toString('base64'), 'wav', 78],
+    ['what is packed within WAV', wave(0x55, 78_000), 'wav', 78],
+    ['WAV at 8 kbit/s', wave(1, 78_000, 1_000), 'wav', 78],
   ])('bounds the length of %s', (_, data, format, audioSeconds) => {
     const meter = new PromptMeter();
     meter.addAudio(data, format);
@@ -104,6 +115,37 @@ describe(PromptMeter.name, () => {
     const long = 'A'.repeat(20_000_000);
     expect(tokensOf({ url: `data:video/mp4;base64,${long}` })).toBeLessThan(20_100);
     expect(tokensOf({ url: `${long}!` })).toBeGreaterThan(6_000_000);
+  });
+});
+
+describe('what is sent as a picture', () => {
+  const data = Buffer.alloc(9_000).toString('base64');
+  const film = { images: 0, pages: 10_000, audioSeconds: 0 };
+  const picture = { images: 1, pages: 0, audioSeconds: 0 };
+
+  it.each<[string, object, string | undefined]>([
+    [`data:image/png;base64,${data}`, picture, undefined],
+    [data, picture, 'image/webp'],
+    ['https://a.test/films.mp4/picture?of=a.mp4', picture, undefined],
+    [`data:video/mp4;base64,${data}`, film, undefined],
+    [`DATA:Video/MP4;base64,${data}`, film, undefined],
+    [data, film, 'video/webm'],
+    ['https://a.test/A.MP4?token=1', film, undefined],
+    ['https://a.test/a.mp3', film, undefined],
+    [`data:audio/mp3;base64,${data}`, { ...picture, images: 0, audioSeconds: 10 }, undefined],
+    [`data:application/pdf;base64,${data}`, { ...picture, images: 0, pages: 4 }, undefined],
+    ['https://a.test/a.pdf#1', { ...picture, images: 0, pages: 100 }, undefined],
+  ])('counts as what it is: case %#', (source, counts, mediaType) => {
+    const meter = new PromptMeter();
+    meter.addImage(source, mediaType);
+    expect(meter.size()).toMatchObject(counts);
+  });
+
+  it('counts for as much when it is sent as a document', () => {
+    const meter = new PromptMeter();
+    meter.addDocument(`data:video/mp4;base64,${data}`);
+    meter.addDocument('https://a.test/a.mov');
+    expect(meter.size()).toMatchObject({ pages: 20_000 });
   });
 });
 

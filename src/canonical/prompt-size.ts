@@ -33,6 +33,22 @@ const USUAL_MEDIA_TOKENS: Required<MediaTokens> = { image: 5_000, page: 5_000, a
 
 /** Pages of a document that nobody here can see, such as one given by its address. */
 const UNSEEN_PAGES = 100;
+/**
+ * A picture that stands still for an hour takes a few kilobytes, and vendors count its seconds: these fill the
+ * context of any model, which is what a hold is bounded by.
+ */
+const PAGES_OF_FILM = 10_000;
+/** How an address says what lies there: by a type of its own, or by what its path ends in. */
+const DATA_TYPE = /^data:([a-z]+\/[\w.+-]+)/i;
+const FILM_OR_SOUND =
+  /^[^?#]*\.(?:3gpp?|aac|avi|flac|flv|m4[av]|mkv|mov|mp[34]|mpe?g|oga|ogg|opus|wav|webm|wmv)(?:[?#]|$)/i;
+const PDF_ADDRESS = /^[^?#]*\.pdf(?:[?#]|$)/i;
+/** What of an address can tell, as its bytes follow. */
+const LONGEST_ADDRESS = 4_096;
+/** Of base64, to the end of the format in a WAV file. */
+const WAVE_FORMAT_CHARACTERS = 48;
+/** Integers, floating point, and what says so further on. */
+const PLAIN_CODECS: ReadonlySet<number> = new Set([1, 3, 0xfffe]);
 /** A page of text takes about so many bytes once compressed. */
 const BYTES_PER_PAGE = 3_000;
 /** Documents with more pages than this, by their size, are worth a look inside. */
@@ -106,9 +122,10 @@ export class PromptMeter {
     this.addText(typeof value === 'string' ? value : JSON.stringify(value));
   }
 
-  /** A part or item of a type that is not known here: what it says, and as much as for a film. */
+  /** A part or item of a type that is not known here: what it says, and media of whatever kind. */
   addUnknown(part: object): void {
-    this.extraTokens += TOKENS_PER_UNKNOWN;
+    if (isFilm(part)) this.addFilm();
+    else this.extraTokens += TOKENS_PER_UNKNOWN;
     this.addText(
       JSON.stringify(part, (_key, value: unknown) =>
         typeof value === 'string' && isMedia(value) ? undefined : value,
@@ -122,20 +139,42 @@ export class PromptMeter {
     this.extraTokens += TOKENS_FOR_TOOLS;
   }
 
-  addImage(): void {
-    this.images++;
+  /**
+   * Vendors take films and documents for pictures, too, so that what it is counts.
+   *
+   * @param source an address, a data URL, or base64 of the media type
+   */
+  addImage(source?: unknown, mediaType?: unknown): void {
+    const kind = kindOf(source, mediaType);
+    if (kind === undefined || kind === 'image') this.images++;
+    else if (kind === 'film') this.addFilm();
+    else if (kind === 'sound') this.addAudio(source);
+    else this.addPages(source);
   }
 
-  /** @param base64 the document, or a data URL of it; anything else: it lies somewhere else */
-  addDocument(base64?: unknown): void {
-    this.pages += typeof base64 === 'string' ? boundPages(base64) : UNSEEN_PAGES;
+  /** @param source as of a picture; base64 without a type is that of a document */
+  addDocument(source?: unknown, mediaType?: unknown): void {
+    const kind = kindOf(source, mediaType);
+    if (kind === 'film') this.addFilm();
+    else if (kind === 'sound') this.addAudio(source);
+    else this.addPages(source);
+  }
+
+  private addPages(source: unknown): void {
+    const isHere = typeof source === 'string' && !isAddress(source);
+    this.pages += isHere ? boundPages(source) : UNSEEN_PAGES;
+  }
+
+  addFilm(): void {
+    this.pages += PAGES_OF_FILM;
   }
 
   /** @param format `wav`, `pcm16`, `mp3`, … */
   addAudio(base64: unknown, format?: unknown): void {
-    const isPlain = typeof format === 'string' && /^(?:wav|pcm)/.test(format);
     const bytes = typeof base64 === 'string' ? bytesOfBase64(base64) : 0;
-    const perSecond = isPlain ? PLAIN_BYTES_PER_SECOND : COMPRESSED_BYTES_PER_SECOND;
+    const isPlain = typeof format === 'string' && format.startsWith('pcm');
+    const isWave = typeof base64 === 'string' && isPlainWave(base64);
+    const perSecond = isPlain || isWave ? PLAIN_BYTES_PER_SECOND : COMPRESSED_BYTES_PER_SECOND;
     this.audioSeconds += Math.ceil(bytes / perSecond) || 1;
   }
 
@@ -161,7 +200,7 @@ export class PromptMeter {
 /** By the document's size; of a PDF no more than it has streams, since each page has one of its own. */
 function boundPages(base64: string): number {
   const bySize = Math.ceil(bytesOfBase64(base64) / BYTES_PER_PAGE) || 1;
-  const data = base64.startsWith('data:') ? base64.slice(base64.indexOf(',') + 1) : base64;
+  const data = dataOf(base64);
   if (bySize <= PAGES_TO_COUNT || !data.startsWith(PDF_IN_BASE64)) return bySize;
   const bytes = Buffer.from(data, 'base64');
   let streams = 0;
@@ -178,7 +217,43 @@ export function isBase64(text: string): boolean {
 
 function isMedia(text: string): boolean {
   if (text.length < LEAST_MEDIA) return false;
-  return isBase64(text.startsWith('data:') ? text.slice(text.indexOf(',') + 1) : text);
+  return isBase64(dataOf(text));
+}
+
+function dataOf(base64: string): string {
+  return base64.startsWith('data:') ? base64.slice(base64.indexOf(',') + 1) : base64;
+}
+
+/** What a source is, as far as it says; undefined: it does not. */
+function kindOf(
+  source: unknown,
+  mediaType: unknown,
+): 'image' | 'film' | 'sound' | 'document' | undefined {
+  if (typeof source !== 'string') return undefined;
+  const start = source.slice(0, LONGEST_ADDRESS);
+  const type = typeof mediaType === 'string' ? mediaType : DATA_TYPE.exec(start)?.[1];
+  if (type !== undefined) {
+    const [family] = type.trim().toLowerCase().split('/');
+    if (family === 'video') return 'film';
+    if (family === 'audio') return 'sound';
+    return family === 'image' ? 'image' : 'document';
+  }
+  if (!isAddress(start)) return undefined;
+  // How long what lies there sounds nobody here can see.
+  if (FILM_OR_SOUND.test(start)) return 'film';
+  return PDF_ADDRESS.test(start) ? 'document' : undefined;
+}
+
+function isAddress(text: string): boolean {
+  return /^https?:/i.test(text);
+}
+
+/** Whether it is a WAV file whose samples are not packed, at 64 kbit/s or more: such files may hold anything. */
+function isPlainWave(base64: string): boolean {
+  const head = Buffer.from(dataOf(base64).slice(0, WAVE_FORMAT_CHARACTERS), 'base64');
+  if (head.length < 36 || head.toString('latin1', 8, 16) !== 'WAVEfmt ') return false;
+  const bitsPerSecond = head.readUInt16LE(22) * head.readUInt32LE(24) * head.readUInt16LE(34);
+  return PLAIN_CODECS.has(head.readUInt16LE(20)) && bitsPerSecond >= 8 * PLAIN_BYTES_PER_SECOND;
 }
 
 function bytesOfBase64(text: string): number {
@@ -198,4 +273,9 @@ export function countCodePoints(text: string): number {
 /** Tokens of a text of so many characters (code points), where nobody has counted them. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+/** Whether a part of a kind that came later, such as `video_url`, holds a film. */
+function isFilm({ type }: { readonly type?: unknown }): boolean {
+  return typeof type === 'string' && /video/i.test(type);
 }

@@ -50,18 +50,25 @@ describe(measureChatPrompt.name, () => {
       { type: 'input_audio', input_audio: { data, format: 'wav' } },
     ]);
     const tokens = TOKENS_PER_MESSAGE;
-    expect(size).toEqual({ tokens, characters: 0, images: 0, pages: 40, audioSeconds: 15 });
+    expect(size).toEqual({ tokens, characters: 0, images: 0, pages: 40, audioSeconds: 120 });
   });
 
   it('takes a file that is not sent along for a long one', () => {
     expect(sizeOfUser([{ type: 'file', file: { file_id: 'f' } }])).toMatchObject({ pages: 100 });
   });
 
+  it.each([
+    { type: 'image_url', image_url: { url: 'data:video/mp4;base64,AAAA' } },
+    { type: 'video_url', video_url: { url: 'https://a.test/film' } },
+  ])('takes a film for one that fills any context: $type', (part) => {
+    expect(sizeOfUser([part])).toMatchObject({ images: 0, pages: 10_000 });
+  });
+
   it('sets something aside for parts that it does not know, and counts what they say', () => {
     const sizeOf = (data: string) => sizeOfUser([{ type: 'hologram', data }]);
     expect(sizeOf('x').tokens).toBeGreaterThan(20_000);
     expect(sizeOf('so much '.repeat(60_000)).tokens).toBeGreaterThan(180_000);
-    expect(sizeOf(`data:video/mp4;base64,${'A'.repeat(600_000)}`).tokens).toBeLessThan(21_000);
+    expect(sizeOf(`data:model/x;base64,${'A'.repeat(600_000)}`).tokens).toBeLessThan(21_000);
   });
 
   it('counts everything in a message that a model reads', () => {

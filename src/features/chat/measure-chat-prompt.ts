@@ -112,7 +112,7 @@ function measurePart(
       return;
     case 'image_url':
       assertPart(isImagePart, part, path);
-      meter.addImage();
+      meter.addImage(typeof part.image_url === 'string' ? part.image_url : part.image_url.url);
       return;
     case 'input_audio':
       assertPart(isAudioPart, part, path);

@@ -103,7 +103,7 @@ class PromptMeasurer {
         return;
       case 'image':
         assertPart(isImageBlock, block, path);
-        this.meter.addImage();
+        this.meter.addImage(block.source.data ?? block.source.url, block.source.media_type);
         this.media(block.source, `${path}.source`);
         return;
       case 'document':
@@ -156,7 +156,7 @@ class PromptMeasurer {
         this.content('document', source.content, `${path}.source.content`);
         return;
       default:
-        this.meter.addDocument(source.data);
+        this.meter.addDocument(source.data ?? source.url, source.media_type);
         this.media(source, `${path}.source`);
     }
   }

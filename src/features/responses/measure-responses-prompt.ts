@@ -122,11 +122,11 @@ class ItemMeasurer {
         this.texts(part.refusal);
         return;
       case 'input_image':
-        this.meter.addImage();
+        this.meter.addImage(part.image_url);
         if (!this.isFileId(part, path)) requireString(part.image_url, `${path}.image_url`);
         return;
       case 'input_file':
-        this.meter.addDocument(part.file_data);
+        this.meter.addDocument(part.file_data ?? part.file_url);
         if (this.isFileId(part, path)) return;
         requireString(part.file_data ?? part.file_url, `${path}.file_data`);
         return;
