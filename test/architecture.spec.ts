@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, sep } from 'node:path';
 import { parseSourceFile, readSourceFiles, type SourceFile } from './support/source-files.js';
 
 /** The rooms of `src`, lowest first. A file imports from its own room and from those before it. */
@@ -48,6 +49,20 @@ const VENDOR_PLACES = [
   'src/features/responses/responses.vendor.ts',
 ];
 
+/** Where the files lie that pages name. */
+const CODE_FOLDERS = [
+  'src',
+  'test',
+  'bench',
+  'scripts',
+  'docker',
+  'docs',
+  'migrations',
+  'console/src',
+];
+/** A file of the code as a page spells one, `ledger.service.ts` or `core/ledger/ledger.service.ts`. */
+const NAMED_FILE = /`(\w[\w./-]*\.(?:ts|mjs))`/g;
+
 const RULES: [string, (file: SourceFile) => string[]][] = [
   ['imports run one way, from a room to those below it', findImportsUpOrAcross],
   ['an import names a file that exists, or in one place a migration', findBrokenImports],
@@ -71,6 +86,21 @@ describe('the layout of src', () => {
 
   it('has no two files that need each other, be it to load or to be understood', () => {
     expect(findCycles(files)).toEqual([]);
+  });
+});
+
+describe('the pages', () => {
+  it('name files of the code that are there', () => {
+    const paths = [...CODE_FOLDERS.flatMap(listFiles), ...readdirSync('console')];
+    const names = new Set(paths.map((path) => basename(path)));
+    const pages = [...listFiles('docs').filter((path) => path.endsWith('.md')), 'README.md'];
+    const gone = pages.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(NAMED_FILE)]
+        .map(([, path = '']) => path)
+        .filter((path) => !names.has(basename(path)))
+        .map((path) => `${page}: ${path}`),
+    );
+    expect(gone).toEqual([]);
   });
 });
 
@@ -224,4 +254,12 @@ function findCycles(files: readonly SourceFile[]): string[] {
   };
   for (const { path } of files) visit(path, []);
   return cycles;
+}
+
+/** Paths of all files in a folder of the project. */
+function listFiles(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => `${parentPath.replaceAll(sep, '/')}/${name}`);
 }
