@@ -5,12 +5,13 @@ import { LedgerModule } from '../ledger/ledger.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
 import { TracingModule } from '../tracing/tracing.module.js';
 import { AnswersService } from './answers.service.js';
+import { DensePrompts } from './dense-prompts.service.js';
 import { QuotesService } from './quotes.service.js';
 
 /** The pipeline, with the routing and the ledger that it joins. */
 @Module({
   imports: [CatalogueModule, GuardrailsModule, LedgerModule, RoutingModule, TracingModule],
-  providers: [AnswersService, QuotesService],
+  providers: [AnswersService, DensePrompts, QuotesService],
   exports: [
     AnswersService,
     GuardrailsModule,

@@ -10,6 +10,7 @@ import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { TracingService } from '../tracing/tracing.service.js';
 import { ServerResponse } from 'node:http';
 import { AnswersService } from './answers.service.js';
+import type { DensePrompts } from './dense-prompts.service.js';
 import type { Call } from './call.js';
 import { deliver } from './deliver.js';
 
@@ -43,6 +44,7 @@ describe(AnswersService.name, () => {
       ledger,
       guardrails,
       new TracingService(new GatewayMetrics()),
+      {} as DensePrompts,
     );
     const generate = (call: Call) => answers.generate(call, 'chat', REQUEST);
     return { ends, generate };

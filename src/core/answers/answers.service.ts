@@ -20,6 +20,7 @@ import { readSessionId } from '../routing/stickiness/conversation-key.js';
 import { TracingService } from '../tracing/tracing.service.js';
 import { setFlaggedHeader } from './answer-headers.js';
 import type { Call } from './call.js';
+import { DensePrompts } from './dense-prompts.service.js';
 
 /** An answer that is paid for and not begun: nobody is called before its events are pulled. */
 export interface Answer<Event extends BilledEvent = CanonicalEvent> {
@@ -57,6 +58,7 @@ export class AnswersService {
     private readonly ledger: LedgerService,
     private readonly guardrails: GuardrailsService,
     private readonly tracing: TracingService,
+    private readonly prompts: DensePrompts,
   ) {}
 
   /**
@@ -160,7 +162,7 @@ export class AnswersService {
     return this.guardrails.guard(caller, this.ledger, (ids) => setFlaggedHeader(head, ids));
   }
 
-  private plan<Request extends RoutableRequest>(
+  private async plan<Request extends RoutableRequest>(
     { caller, requestId, receivedAt, headers, callerGone }: Call,
     endpoint: string,
     request: Request,
@@ -184,7 +186,8 @@ export class AnswersService {
       sessionId: readSessionId(headers),
       hedgeMs: request.routing.hedgeMs ?? readHedge(headers),
     };
-    return this.routing.plan(caller, request, context);
+    const planned = costLimit ? await this.prompts.counted(caller.tenantId, request) : request;
+    return this.routing.plan(caller, planned, context);
   }
 
   private trace({ caller, headers, head }: Call, plan: Plan<RoutableRequest>): void {

@@ -15,6 +15,7 @@ import type { LeftOutRoute, Plan, PlannedRoute } from '../routing/plan.js';
 import { RoutingService } from '../routing/routing.service.js';
 import { readSessionId } from '../routing/stickiness/conversation-key.js';
 import type { Call } from './call.js';
+import { DensePrompts } from './dense-prompts.service.js';
 
 export const QUOTED_ENDPOINTS = [
   ...(['chat', 'completions', 'messages', 'responses', 'embeddings', 'speech'] as const),
@@ -76,6 +77,7 @@ export class QuotesService {
     private readonly balances: BalanceReader,
     private readonly usual: UsualOutput,
     private readonly catalogue: CatalogueService,
+    private readonly prompts: DensePrompts,
   ) {}
 
   /** Has calls to an endpoint quoted; its feature says how their bodies are read. */
@@ -89,7 +91,8 @@ export class QuotesService {
    */
   async quote(call: Call, body: JsonBody, endpoint = this.endpointOf(body)): Promise<Quote> {
     const { caller, headers } = call;
-    const request = await this.readers.get(endpoint)!(body, call);
+    const read = await this.readers.get(endpoint)!(body, call);
+    const request = await this.prompts.counted(caller.tenantId, read);
     const costLimit = maxCostOf(request, headers);
     const ttl = readCacheTtl(headers);
     const isKept = ttl === undefined ? undefined : await this.routing.isKept(caller, request, ttl);

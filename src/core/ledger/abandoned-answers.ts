@@ -6,7 +6,7 @@ import { msSince } from '../../platform/time/moment.js';
 import { NO_USAGE, UNMEASURED_SPEED, type Usage } from '../../canonical/usage.js';
 import { describeError } from './database-failure.js';
 import type { Hold } from './hold.js';
-import { TokenCounter } from './token-counter.js';
+import { LARGEST_VOCABULARY_FACTOR, TokenCounter } from './token-counter.js';
 import type { UsageMeter } from './usage-meter.js';
 
 /** For so long a vendor is listened to after its caller has left, since its end brings its usage. */
@@ -14,8 +14,6 @@ const GRACE_MS = 2_000;
 /** More than so many at once are closed without a grace. */
 const MAX_GRACES = 1_000;
 
-/** So many times as many tokens may another vendor's vocabulary make of a text as the one that counts here. */
-const LARGEST_VOCABULARY_FACTOR = 1.25;
 /** An answer of this much tells its own pace; shorter ones tell of the network's pieces. */
 const PACE_MS = 500;
 const PACE_TOKENS = 16;

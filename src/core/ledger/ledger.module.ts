@@ -49,6 +49,7 @@ import { UsualOutput } from './usual-output.service.js';
     LedgerStore,
     RefundsService,
     StatementReader,
+    TokenCounter,
     UsualOutput,
   ],
 })

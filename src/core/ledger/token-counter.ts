@@ -2,6 +2,8 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../../platform/queue/fair-queue.js';
 
+/** So many times as many tokens may another vendor's vocabulary make of a text as the one that counts here. */
+export const LARGEST_VOCABULARY_FACTOR = 1.25;
 /** The vocabulary takes some 60 MB and a quarter of a second to load: it stays for so long unused. */
 const IDLE_MS = 60_000;
 /** A settlement waits no longer for a count, the turns of others and loading included. */

@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import { chatRequest } from '../../../test/support/chat-requests.js';
+import type { TokenCounter } from '../ledger/token-counter.js';
+import { DensePrompts } from './dense-prompts.service.js';
+
+const PROMPT = 'x'.repeat(3_000);
+
+describe(DensePrompts.name, () => {
+  it.each([
+    // What the counter makes of it, and what the prompt is taken for.
+    ['as the bound has it where a text is an ordinary one', 700, undefined],
+    ['by its count, with room for other vocabularies, where it is dense', 2_000, 2_500],
+    ['a token a character where nobody counts in time', undefined, 3_000],
+  ])('takes a prompt %s', async (_how, count, tokens) => {
+    const counted: string[] = [];
+    const counter = {
+      count: (_tenantId: string, texts: readonly string[]) => {
+        counted.push(...texts);
+        return Promise.resolve(count);
+      },
+    };
+    const request = chatRequest({ messages: [{ role: 'user', content: PROMPT }] });
+    const prompts = new DensePrompts(counter as unknown as TokenCounter);
+    const dense = await prompts.counted('tenant', request);
+    expect(counted).toContain(PROMPT);
+    if (tokens === undefined) expect(dense).toBe(request);
+    else expect(dense.promptSize.tokens - tokens).toBeLessThan(100);
+    expect(dense.promptSize.tokens).toBeGreaterThanOrEqual(tokens ?? 1_000);
+  });
+});

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import { countCodePoints } from '../../canonical/prompt-size.js';
+import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
+import { promptTexts } from '../guardrails/prompt-texts.js';
+import { LARGEST_VOCABULARY_FACTOR, TokenCounter } from '../ledger/token-counter.js';
+
+/**
+ * Counts the tokens of prompts whose price is said before they are sent. The usual bound is a third of a text's
+ * characters, which base64 takes twice: what has been set aside may be too little then and is charged all the same, but
+ * never more than the price that was said.
+ */
+@Injectable()
+export class DensePrompts {
+  constructor(private readonly tokens: TokenCounter) {}
+
+  /** The request with as large a prompt as vendors may count. Where counting takes too long, a token a character. */
+  async counted<Request extends RoutableRequest>(
+    tenantId: string,
+    request: Request,
+  ): Promise<Request> {
+    const planned: RoutableRequest = request;
+    if (!isTextRequest(planned)) return request;
+    const { promptSize } = planned;
+    const texts = promptTexts(planned);
+    const count = await this.tokens.count(tenantId, texts);
+    const tokens =
+      count === undefined
+        ? texts.reduce((sum, text) => sum + countCodePoints(text), 0)
+        : Math.ceil(count * LARGEST_VOCABULARY_FACTOR);
+    if (tokens <= promptSize.tokens) return request;
+    return { ...request, promptSize: { ...promptSize, tokens } };
+  }
+}
