@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatRequest } from '../../../test/support/chat-requests.js';
+import { NO_USAGE } from '../../canonical/usage.js';
+import type { EmbeddingRequest } from '../../canonical/work-request.js';
 import type { TokenCounter } from '../ledger/token-counter.js';
 import { DensePrompts } from './dense-prompts.service.js';
 
@@ -26,5 +28,19 @@ describe(DensePrompts.name, () => {
     if (tokens === undefined) expect(dense).toBe(request);
     else expect(dense.promptSize.tokens - tokens).toBeLessThan(100);
     expect(dense.promptSize.tokens).toBeGreaterThanOrEqual(tokens ?? 1_000);
+  });
+
+  it.each([
+    [100, 1_000],
+    [2_000, 2_500],
+  ])('takes texts to embed, of which %d tokens are counted, for %d', async (count, inputTokens) => {
+    const request = {
+      kind: 'embedding',
+      input: { type: 'texts', texts: [PROMPT] },
+      ceiling: { ...NO_USAGE, inputTokens: 1_000 },
+    } as unknown as EmbeddingRequest;
+    const counter = { count: () => Promise.resolve(count) } as unknown as TokenCounter;
+    const dense = await new DensePrompts(counter).counted('tenant', request);
+    expect(dense.ceiling.inputTokens).toBe(inputTokens);
   });
 });
