@@ -31,6 +31,11 @@ function wave(bitsPerSample = 16): Buffer {
   return Buffer.concat([header, samples]);
 }
 
+/** What may stand behind samples, or among them: a picture. */
+const titles = Buffer.alloc(20_008);
+titles.write('LIST');
+titles.writeUInt32LE(20_000, 4);
+
 function forged(write: (file: Buffer) => void, file = wave()): Buffer {
   write(file);
   return file;
@@ -240,7 +245,8 @@ describe(identifyAudio.name, () => {
   it.each<[string, Buffer, boolean]>([
     ['a.flac', flacThatClaims(160_000, 200_000), true],
     ['a.wav', wave(), false],
-    ['a.wav', Buffer.concat([wave(), wave().subarray(36)]), true],
+    ['a.wav', Buffer.concat([wave(), titles, wave().subarray(36)]), true],
+    ['a.wav', Buffer.concat([wave(), titles]), false],
     ['a.mp3', silentMp3(4), false],
     ['a.mp3', Buffer.concat([silentMp3(4), Buffer.alloc(20_000)]), true],
   ])('tells whether the length of %s is only what it claims: case %#', async (...given) => {

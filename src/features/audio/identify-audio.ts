@@ -5,14 +5,12 @@ import {
   type AudioContainer,
 } from '../../platform/audio/audio-formats.js';
 import { measureAudioFile, type MeasuredLength } from '../../platform/audio/measure-audio.js';
-import { readWaveHeader, waveLengthMs } from '../../platform/audio/wave-file.js';
+import { hasFurtherSamples, readWaveHeader, waveLengthMs } from '../../platform/audio/wave-file.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { readHead, type ReceivedFile } from '../../platform/http/receive-form.js';
 
 const HEAD_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 100;
-/** Titles and dates behind the samples; more may be samples again. */
-const MAX_TITLES_BYTES = 4 * 1024;
 
 /** Recordings made as they were streamed need not say how long they are. */
 const MAY_LACK_LENGTH: ReadonlySet<AudioContainer> = new Set(['mp4', 'ogg', 'webm']);
@@ -34,7 +32,7 @@ export async function identifyAudio(file: ReceivedFile): Promise<UploadedAudio> 
   const fileName = nameOf(file.fileName, container);
   const length =
     container === 'wav'
-      ? measureWave(head, sizeBytes)
+      ? await measureWave(head, file)
       : await measureAudioFile(path, container, sizeBytes);
   if (length === undefined && !MAY_LACK_LENGTH.has(container)) {
     throw refuse(`The file is called ${container} audio and holds none that can be read.`);
@@ -54,13 +52,15 @@ function nameOf(fileName: string, container: AudioContainer): string {
   throw refuse(`The file is called .${extension} and holds ${container} audio.`);
 }
 
-function measureWave(head: Buffer, sizeBytes: number): MeasuredLength | undefined {
+async function measureWave(
+  head: Buffer,
+  { path, sizeBytes }: ReceivedFile,
+): Promise<MeasuredLength | undefined> {
   const wave = readWaveHeader(head);
   if (!wave) return undefined;
   const ms = waveLengthMs(wave, sizeBytes);
   if (ms === undefined) return undefined;
-  const behindBytes = wave.dataBytes === 0 ? 0 : sizeBytes - wave.dataOffset - wave.dataBytes;
-  return { ms, isClaimed: behindBytes > MAX_TITLES_BYTES };
+  return { ms, isClaimed: await hasFurtherSamples(path, wave) };
 }
 
 function refuse(message: string): InvalidRequestError {

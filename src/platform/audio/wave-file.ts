@@ -1,4 +1,5 @@
 import { AudioFormatError, type AudioJoiner, PlainJoiner } from './audio-joiner.js';
+import { FileWindows } from './file-windows.js';
 
 /** Headers with pictures and lyrics are larger, and nobody speaks those. */
 const MAX_HEADER_BYTES = 256 * 1024;
@@ -105,6 +106,9 @@ const MAX_BITS = 64;
 const MAX_CHANNELS = 64;
 const MIN_SAMPLE_RATE = 1_000;
 const MAX_SAMPLE_RATE = 768_000;
+const CHUNK_HEADER_BYTES = 8;
+/** Who has more of them behind the samples has them for our time. */
+const MAX_CHUNKS = 100;
 /** So much may lie behind the samples: titles, a picture. */
 const MAX_TRAILER_BYTES = 1024 * 1024;
 
@@ -171,6 +175,24 @@ export function waveLengthMs(wave: WaveData, fileBytes: number): number | undefi
   const bytes =
     dataBytes === 0 ? rest : Math.max(Math.min(dataBytes, rest), rest - MAX_TRAILER_BYTES);
   return bytes > 0 ? Math.ceil((bytes * 8_000) / (channels * bits * sampleRate)) : undefined;
+}
+
+/**
+ * Whether samples of a WAV file go on behind those that its header announces: players go from chunk to chunk, and
+ * play all that are called `data`.
+ */
+export function hasFurtherSamples(path: string, wave: WaveData): Promise<boolean> {
+  return FileWindows.read(path, async (file) => {
+    if (wave.dataBytes === 0) return false;
+    let at = wave.dataOffset + wave.dataBytes + (wave.dataBytes % 2);
+    for (let chunks = 0; at + CHUNK_HEADER_BYTES <= file.size; chunks++) {
+      const header = await file.at(at, CHUNK_HEADER_BYTES);
+      if (chunks === MAX_CHUNKS || header.toString('latin1', 0, 4) === 'data') return true;
+      const size = header.readUInt32LE(4);
+      at += CHUNK_HEADER_BYTES + size + (size % 2);
+    }
+    return false;
+  });
 }
 
 /** Newer headers name the codec in the first bytes of a GUID. */
