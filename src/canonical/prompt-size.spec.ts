@@ -129,6 +129,8 @@ describe('what is sent as a picture', () => {
     ['https://a.test/films.mp4/picture?of=a.mp4', picture, undefined],
     [`data:video/mp4;base64,${data}`, film, undefined],
     [`DATA:Video/MP4;base64,${data}`, film, undefined],
+    [`data: video/mp4;x=1;base64,${data}`, film, undefined],
+    [data, { ...picture, images: 0, pages: 3 }, undefined],
     [data, film, 'video/webm'],
     ['https://a.test/A.MP4?token=1', film, undefined],
     ['https://a.test/a.mp3', film, undefined],

@@ -1,4 +1,5 @@
 import type { PromptSize } from './canonical-request.js';
+import { readMediaSource } from './prompt-parts.js';
 
 /** What stands for one token where a vendor does not count them. */
 export const CHARACTERS_PER_TOKEN = 4;
@@ -38,8 +39,7 @@ const UNSEEN_PAGES = 100;
  * context of any model, which is what a hold is bounded by.
  */
 const PAGES_OF_FILM = 10_000;
-/** How an address says what lies there: by a type of its own, or by what its path ends in. */
-const DATA_TYPE = /^data:([a-z]+\/[\w.+-]+)/i;
+/** How an address says what lies there: by what its path ends in. */
 const FILM_OR_SOUND =
   /^[^?#]*\.(?:3gpp?|aac|avi|flac|flv|m4[av]|mkv|mov|mp[34]|mpe?g|oga|ogg|opus|wav|webm|wmv)(?:[?#]|$)/i;
 const PDF_ADDRESS = /^[^?#]*\.pdf(?:[?#]|$)/i;
@@ -230,15 +230,17 @@ function kindOf(
   mediaType: unknown,
 ): 'image' | 'film' | 'sound' | 'document' | undefined {
   if (typeof source !== 'string') return undefined;
-  const start = source.slice(0, LONGEST_ADDRESS);
-  const type = typeof mediaType === 'string' ? mediaType : DATA_TYPE.exec(start)?.[1];
+  // As it is read for vendors, to whom bare base64 is a PDF.
+  const read = readMediaSource(source);
+  const inline = read.kind === 'inline' ? read.mediaType : undefined;
+  const type = typeof mediaType === 'string' ? mediaType : inline;
   if (type !== undefined) {
     const [family] = type.trim().toLowerCase().split('/');
     if (family === 'video') return 'film';
     if (family === 'audio') return 'sound';
     return family === 'image' ? 'image' : 'document';
   }
-  if (!isAddress(start)) return undefined;
+  const start = source.slice(0, LONGEST_ADDRESS);
   // How long what lies there sounds nobody here can see.
   if (FILM_OR_SOUND.test(start)) return 'film';
   return PDF_ADDRESS.test(start) ? 'document' : undefined;
