@@ -13,40 +13,52 @@ const pricing = {
   properties: Object.fromEntries(PRICE_NAMES.map((key) => [key, price])),
 };
 
-const somePrices = { ...pricing, minProperties: 1 };
-
-const longPrompts = {
-  type: 'array',
-  minItems: 1,
-  maxItems: 8,
-  items: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['above', 'pricing'],
-    properties: { above: tokens, pricing: somePrices },
-  },
-};
-
-/** Prices by name: lower-case letters, digits, `-` and `_`. */
-const variants = {
-  type: 'object',
-  minProperties: 1,
-  maxProperties: 64,
-  propertyNames: { pattern: '^[a-z][a-z0-9_-]{0,31}$' },
-  additionalProperties: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['pricing'],
-    properties: { pricing: somePrices, long_prompts: longPrompts },
-  },
-};
-
-const sizeName = { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,32}$' };
+/**
+ * What stands in many places of a row, by a name there: written out in each, the schema would be six times as long, and
+ * compiled for that much longer at every start.
+ */
+const somePrices = { $ref: '#/$defs/somePrices' };
+const longPrompts = { $ref: '#/$defs/longPrompts' };
+const variants = { $ref: '#/$defs/variants' };
+const sizes = { $ref: '#/$defs/sizes' };
+const priceChanges = { $ref: '#/$defs/priceChanges' };
 
 const priceTiers = {
   long_prompts: longPrompts,
   service_tiers: variants,
   regions: variants,
+  sizes,
+};
+
+const sizeName = { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,32}$' };
+const day = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' };
+
+const definitions = {
+  somePrices: { ...pricing, minProperties: 1 },
+  longPrompts: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 8,
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['above', 'pricing'],
+      properties: { above: tokens, pricing: somePrices },
+    },
+  },
+  /** Prices by name: lower-case letters, digits, `-` and `_`. */
+  variants: {
+    type: 'object',
+    minProperties: 1,
+    maxProperties: 64,
+    propertyNames: { pattern: '^[a-z][a-z0-9_-]{0,31}$' },
+    additionalProperties: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['pricing'],
+      properties: { pricing: somePrices, long_prompts: longPrompts },
+    },
+  },
   sizes: {
     type: 'array',
     minItems: 1,
@@ -58,24 +70,22 @@ const priceTiers = {
       properties: { size: sizeName, quality: sizeName, pricing: somePrices },
     },
   },
-};
-
-const day = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' };
-
-const priceChanges = {
-  type: 'array',
-  minItems: 1,
-  maxItems: 32,
-  items: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['effective_from'],
-    properties: { effective_from: day, pricing: somePrices, ...priceTiers },
+  priceChanges: {
+    type: 'array',
+    minItems: 1,
+    maxItems: 32,
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['effective_from'],
+      properties: { effective_from: day, pricing: somePrices, ...priceTiers },
+    },
   },
 };
 
 /** JSON Schema of one row of a catalogue file, after defaults have been filled in. */
 export const catalogueModelSchema = {
+  $defs: definitions,
   type: 'object',
   additionalProperties: false,
   required: ['id', 'kind', 'pricing', 'routes', 'context_length'],

@@ -2,10 +2,20 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv } from 'ajv';
 import { presetCatalogues } from '../../vendors/vendors.js';
+import { catalogueModelSchema } from './catalogue.schema.js';
 import { loadCatalogue, mergeRow } from './load-catalogue.js';
 
 describe(loadCatalogue.name, () => {
+  it('has a schema of rows that is valid, and says once what stands in many places, as each start compiles it', () => {
+    const ajv = new Ajv();
+    void ajv.validateSchema(catalogueModelSchema);
+    expect(ajv.errors ?? []).toEqual([]);
+    // They were 36,000.
+    expect(JSON.stringify(catalogueModelSchema).length).toBeLessThan(12_000);
+  });
+
   describe('with the built-in data', () => {
     const { models, problems } = loadCatalogue();
 

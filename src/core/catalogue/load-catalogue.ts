@@ -210,9 +210,15 @@ function withDefaults(id: string, row: JsonObject): JsonObject {
   };
 }
 
-const validate = new Ajv({ allErrors: false, allowUnionTypes: true }).compile<CatalogueModel>(
-  catalogueModelSchema,
-);
+// A test holds the schema against that of schemas.
+const validate = new Ajv({
+  allErrors: false,
+  allowUnionTypes: true,
+  meta: false,
+  validateSchema: false,
+  inlineRefs: false,
+  code: { optimize: false },
+}).compile<CatalogueModel>(catalogueModelSchema);
 
 function toModel({ routes, ...model }: CatalogueModel): Model {
   return {
