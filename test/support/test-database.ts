@@ -21,7 +21,8 @@ export interface TestDatabase {
 export async function createTestDatabase({ migrate = true } = {}): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const template = migrate ? fromSetUp('TEST_POSTGRES_TEMPLATE') : 'template1';
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  // To copy its files takes half of what it takes to write each of their pages to the log.
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const url = databaseUrl(name);
   const dataSource = await new DataSource(databaseOptions(url)).initialize();
   const database = new Database(dataSource);
