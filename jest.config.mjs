@@ -13,6 +13,7 @@ export default {
       { swcrc: false, ...swc() },
     ],
   },
+  runtime: '<rootDir>/test/support/lean-runtime.cjs',
   testSequencer: '<rootDir>/test/support/longest-first.sequencer.mjs',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
