@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { openAccessServices, type AccessServices } from '../support/access-services.js';
@@ -343,6 +344,16 @@ describe('max_cost', () => {
     expect((await refusalOf(short)).message).toContain('`max_cost`: 26');
     expect(fake.calls).toHaveLength(1);
     expect(await booksOf(account)).toMatchObject({ spent: 110, served: 1 });
+  });
+
+  it('is held against what a dense prompt comes to, which is more than a third of its bytes', async () => {
+    const account = await openAccount(1_000_000_000);
+    const content = createHash('shake256', { outputLength: 4_500 }).update('x').digest('base64');
+    const dense = { messages: [{ role: 'user', content }], max_tokens: 100 };
+    expect((await ask(account, dense)).status).toBe(200);
+    const refused = await ask(account, { ...dense, max_cost: content.length / 2 });
+    expect(await refusalOf(refused)).toMatchObject({ status: 402, param: 'max_cost' });
+    expect(fake.calls).toHaveLength(1);
   });
 
   it('is all that is charged, whatever the vendor reports, and the rest is the operator’s', async () => {
