@@ -70,6 +70,7 @@ const RULES: [string, (file: SourceFile) => string[]][] = [
   ['the environment is read in one place', findEnvironmentReads],
   ['vendors are told apart in few places only', findVendorNames],
   ['a vendor is reached by the list of vendors only', findVendorImports],
+  ['services know nothing of Express', findExpressInServices],
 ];
 
 describe('the layout of src', () => {
@@ -125,6 +126,7 @@ describe('each rule on the layout', () => {
     ['src/features/chat/a.ts', "process.on('exit', stop);"],
     [ENVIRONMENT, 'export const environment = process.env;'],
     ['src/vendors/openai/openai.adapter.ts', "if (id === 'openai') run();"],
+    ['src/features/chat/chat.controller.ts', "import type { Response } from 'express';"],
   ])('lets %s pass with %s', (path, text) => {
     expect(find(path, text)).toEqual([]);
   });
@@ -158,6 +160,7 @@ describe('each rule on the layout', () => {
     ['src/features/chat/a.ts', "if (route.provider === 'openai') run();"],
     ['src/features/chat/a.ts', 'class AnthropicThing {}'],
     ['src/features/chat/a.ts', 'const model = `claude-${version}`;'],
+    ['src/features/chat/chat.service.ts', "import type { Response } from 'express';"],
   ])('stops %s with %s', (path, text) => {
     expect(find(path, text)).toHaveLength(1);
   });
@@ -237,6 +240,12 @@ function findVendorImports({ path, imports }: SourceFile): string[] {
   return imports
     .filter(({ target }) => isOfVendor(target))
     .map(({ target }) => `${path} imports ${target}`);
+}
+
+function findExpressInServices({ path, tokens }: SourceFile): string[] {
+  return path.endsWith('.service.ts') && tokens.includes('express')
+    ? [`${path} knows Express`]
+    : [];
 }
 
 function findCycles(files: readonly SourceFile[]): string[] {

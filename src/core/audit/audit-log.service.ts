@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
-import { CSV_CONTENT_TYPE, toCsv, type CsvValue } from '../../platform/http/csv.js';
+import { toCsv, type CsvValue } from '../../platform/http/csv.js';
 import { readCursor, toCursorPage } from '../../platform/http/cursor-page.js';
-import { sendTextStream } from '../../platform/http/send-body.js';
 import {
   toAuditFilters,
   toAuditLogRow,
@@ -11,10 +9,7 @@ import {
   type AuditLogListDto,
   type AuditLogRowDto,
 } from './audit-log.dto.js';
-import { AuditLogReader, type AuditLogFilters } from './audit-log.reader.js';
-
-/** Generators of clients know of no type for lines of JSON. */
-export const JSONL_CONTENT_TYPE = 'text/plain; charset=utf-8';
+import { AuditLogReader } from './audit-log.reader.js';
 
 /** The columns of the CSV: the row of the interface, its nested fields by their paths. */
 const COLUMNS: [string, (row: AuditLogRowDto) => CsvValue][] = [
@@ -45,30 +40,18 @@ export class AuditLogService {
     return toCursorPage(rows, limit, (row) => [row.createdAt, row.id], toAuditLogRow);
   }
 
-  /** Sends all rows that match, no faster than they are taken. @throws InvalidRequestError on a malformed date */
-  export(
-    response: Response,
-    format: 'csv' | 'jsonl',
-    query: AdminAuditLogFilterDto,
-  ): Promise<void> {
-    const headers = {
-      'Content-Type': format === 'csv' ? CSV_CONTENT_TYPE : JSONL_CONTENT_TYPE,
-      'Content-Disposition': `attachment; filename="audit-log.${format}"`,
-    };
+  /** All rows that match, as CSV with one header line. @throws InvalidRequestError on a malformed date */
+  async *csv(query: AdminAuditLogFilterDto): AsyncGenerator<string> {
     const filters = toAuditFilters(query);
-    const pieces = format === 'csv' ? this.csv(filters) : this.jsonl(filters);
-    return sendTextStream(response, headers, pieces);
-  }
-
-  private async *csv(filters: AuditLogFilters): AsyncGenerator<string> {
     yield toCsv([COLUMNS.map(([name]) => name)]);
     for await (const rows of this.reader.batches(filters)) {
       yield toCsv(rows.map(toAuditLogRow).map((row) => COLUMNS.map(([, read]) => read(row))));
     }
   }
 
-  private async *jsonl(filters: AuditLogFilters): AsyncGenerator<string> {
-    for await (const rows of this.reader.batches(filters)) {
+  /** The same, a line of JSON each. */
+  async *jsonl(query: AdminAuditLogFilterDto): AsyncGenerator<string> {
+    for await (const rows of this.reader.batches(toAuditFilters(query))) {
       yield rows.map((row) => `${JSON.stringify(toAuditLogRow(row))}\n`).join('');
     }
   }

@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { ApiFields, ApiFilters } from '../../core/access/customer.decorator.js';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
+import { cookieSetter } from '../../platform/http/cookies.js';
 import { ReadsJsonBody } from '../../platform/http/read-json-body.js';
 import {
   KeyLoginDto,
@@ -53,7 +54,7 @@ export class AuthController {
     @Res() response: Response,
     @Query() { return_to: returnTo }: LoginQueryDto,
   ): Promise<void> {
-    response.redirect(302, await this.auth.begin(request, response, returnTo));
+    response.redirect(302, await this.auth.begin(request, cookieSetter(response), returnTo));
   }
 
   @Get('callback')
@@ -75,7 +76,7 @@ export class AuthController {
   @ApiErrorResponse(429, 'Too many failed logins came from this address; see `Retry-After`.')
   @ApiErrorResponse(503, 'The issuer, or the database, does not answer; see `Retry-After`.')
   async finish(@Req() request: GatewayRequest, @Res() response: Response): Promise<void> {
-    response.redirect(303, await this.auth.finish(request, response));
+    response.redirect(303, await this.auth.finish(request, cookieSetter(response)));
   }
 
   @Post('key')
@@ -96,7 +97,7 @@ export class AuthController {
     @Res({ passthrough: true }) response: Response,
     @Body() { key }: KeyLoginDto,
   ): Promise<SessionDto> {
-    return this.auth.byKey(request, response, key);
+    return this.auth.byKey(request, cookieSetter(response), key);
   }
 
   @Post('link')
@@ -119,7 +120,7 @@ export class AuthController {
     @Res({ passthrough: true }) response: Response,
     @Body() { token }: LinkLoginDto,
   ): Promise<SessionDto> {
-    return this.auth.byLink(request, response, token);
+    return this.auth.byLink(request, cookieSetter(response), token);
   }
 }
 

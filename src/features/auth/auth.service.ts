@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
 import type { Server } from 'node:http';
-import type { Response } from 'express';
 import type { GatewayRequest } from '../../core/access/gateway-request.js';
 import { WrongKeys } from '../../core/access/wrong-keys.js';
 import { identityOf } from '../../core/people/claims.js';
@@ -14,6 +13,7 @@ import { isToken, type Session } from '../../core/people/session.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { GatewayError } from '../../platform/errors/gateway-errors.js';
 import { baseUrlOf } from '../../platform/http/base-url.js';
+import type { SetCookie } from '../../platform/http/cookies.js';
 import type { SessionDto } from './auth.dto.js';
 import { LoginCookies, readReturnTo } from './login-cookies.js';
 
@@ -47,61 +47,60 @@ export class AuthService {
   /** @returns the issuer's page where the browser has to go */
   async begin(
     request: GatewayRequest,
-    response: Response,
+    setCookie: SetCookie,
     returnTo: string | undefined,
   ): Promise<string> {
     const path = readReturnTo(returnTo);
     const { url, login } = await this.oidc.begin(this.redirectUri);
-    const set = this.cookies.begin({ ...login, returnTo: path }, request.headers.cookie);
-    response.append('set-cookie', set);
+    setCookie(this.cookies.begin({ ...login, returnTo: path }, request.headers.cookie));
     return url;
   }
 
   /** @returns the path that the browser wanted to see in the first place */
-  async finish(request: GatewayRequest, response: Response): Promise<string> {
+  async finish(request: GatewayRequest, setCookie: SetCookie): Promise<string> {
     // A cookie of a login serves for any number of answers, and each asks the issuer three times.
     this.wrongKeys.refuseMany(request);
     return this.counted(request, async () => {
       const oidc = this.oidc.configured();
       const login = this.cookies.find(request.query.state, request.headers.cookie);
       // Used now, whatever comes of it.
-      response.append('set-cookie', this.cookies.end(login.state));
+      setCookie(this.cookies.end(login.state));
       const callback = new URL(this.redirectUri);
       callback.search = new URL(request.url, callback).search;
       const identity = identityOf(await this.oidc.finish(callback, login), oidc);
       const token = await this.people.logIn(identity, this.browserOf(request), request.requestId);
-      this.setSession(response, token);
+      this.setSession(setCookie, token);
       return login.returnTo;
     });
   }
 
-  async byKey(request: GatewayRequest, response: Response, key: string): Promise<SessionDto> {
-    return this.logIn(request, response, (browser) =>
+  async byKey(request: GatewayRequest, setCookie: SetCookie, key: string): Promise<SessionDto> {
+    return this.logIn(request, setCookie, (browser) =>
       this.keys.byKey(key, browser, request.requestId),
     );
   }
 
-  async byLink(request: GatewayRequest, response: Response, link: string): Promise<SessionDto> {
-    return this.logIn(request, response, (browser) =>
+  async byLink(request: GatewayRequest, setCookie: SetCookie, link: string): Promise<SessionDto> {
+    return this.logIn(request, setCookie, (browser) =>
       this.keys.byLink(link, browser, request.requestId),
     );
   }
 
   /** Deletes the browser's cookie. */
-  clearSession(response: Response): void {
-    response.append('set-cookie', this.gate.cookie('session', '', 0));
+  clearSession(setCookie: SetCookie): void {
+    setCookie(this.gate.cookie('session', '', 0));
   }
 
   /** A page of another origin must not log anybody in as somebody else. */
   private async logIn(
     request: GatewayRequest,
-    response: Response,
+    setCookie: SetCookie,
     open: (browser: Browser) => Promise<string>,
   ): Promise<SessionDto> {
     return this.counted(request, async () => {
       this.gate.assertSameOrigin(request);
       const token = await open(this.browserOf(request));
-      this.setSession(response, token);
+      this.setSession(setCookie, token);
       const cookie = `${this.gate.cookieName('session')}=${token}`;
       const { socket } = request;
       return describeSession(
@@ -130,9 +129,9 @@ export class AuthService {
     };
   }
 
-  private setSession(response: Response, token: string): void {
+  private setSession(setCookie: SetCookie, token: string): void {
     const { sessionMs } = this.config.people;
-    response.append('set-cookie', this.gate.cookie('session', token, sessionMs));
+    setCookie(this.gate.cookie('session', token, sessionMs));
   }
 
   private get redirectUri(): string {

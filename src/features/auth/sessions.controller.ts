@@ -17,6 +17,7 @@ import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/stored-text.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import { InternalError, NotFoundError } from '../../platform/errors/gateway-errors.js';
+import { cookieSetter } from '../../platform/http/cookies.js';
 import { AuthService, describeSession } from './auth.service.js';
 import { SessionDto, SessionListDto } from './auth.dto.js';
 import { LoggedIn } from './session.guard.js';
@@ -54,7 +55,7 @@ export class SessionsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<void> {
     await this.end(request, sessionOf(request).id);
-    this.auth.clearSession(response);
+    this.auth.clearSession(cookieSetter(response));
   }
 
   @Get('sessions')
@@ -89,7 +90,7 @@ export class SessionsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<void> {
     await this.end(request, undefined);
-    this.auth.clearSession(response);
+    this.auth.clearSession(cookieSetter(response));
   }
 
   @Delete('sessions/:id')

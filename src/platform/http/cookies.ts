@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 /** The value of a request's cookie; undefined when it carries none of that name. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   return header === undefined ? undefined : cookiesOf(header).find(([key]) => key === name)?.[1];
@@ -25,4 +27,11 @@ export function originCookie(
 ): string {
   const secure = isSecure ? '; Secure' : '';
   return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** Hands the browser cookies, each as `originCookie` writes it; whatever becomes of the request then. */
+export type SetCookie = (cookies: string | string[]) => void;
+
+export function cookieSetter(response: ServerResponse): SetCookie {
+  return (cookies) => void response.appendHeader('set-cookie', cookies);
 }

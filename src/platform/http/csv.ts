@@ -2,8 +2,6 @@ import { stringify } from 'csv-stringify/sync';
 
 export type CsvValue = string | number | null;
 
-export const CSV_CONTENT_TYPE = 'text/csv; charset=utf-8';
-
 /**
  * Lines of CSV (RFC 4180), each ended with CRLF; null is an empty field. A text that a spreadsheet
  * would take for a formula gets an apostrophe in front. Numbers stay numbers.

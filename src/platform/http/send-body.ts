@@ -20,6 +20,26 @@ export function sendBytes(
   response.end(bytes);
 }
 
+/** Generators of clients know of no type for lines of JSON. */
+export const JSONL_CONTENT_TYPE = 'text/plain; charset=utf-8';
+
+/**
+ * Sends pieces of text as a file to save, as `sendTextStream` does.
+ *
+ * @param name with its extension, which gives the type: `logs.csv`, `audit-log.jsonl`
+ */
+export function sendTextFile(
+  response: ServerResponse,
+  name: `${string}.${'csv' | 'jsonl'}`,
+  pieces: AsyncGenerator<string>,
+): Promise<void> {
+  const headers = {
+    'Content-Type': name.endsWith('.csv') ? 'text/csv; charset=utf-8' : JSONL_CONTENT_TYPE,
+    'Content-Disposition': `attachment; filename="${name}"`,
+  };
+  return sendTextStream(response, headers, pieces);
+}
+
 /**
  * Sends pieces of text as they come, no faster than the caller takes them. A failure before the
  * first piece is thrown; one after it cuts the connection, as the answer can't be taken back. When

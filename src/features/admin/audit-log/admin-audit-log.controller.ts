@@ -10,6 +10,7 @@ import {
 } from '../../../core/audit/audit-log.dto.js';
 import { ApiAuditExport } from '../../../core/audit/audit-log.openapi.js';
 import { AuditLogService } from '../../../core/audit/audit-log.service.js';
+import { sendTextFile } from '../../../platform/http/send-body.js';
 
 @ApiTags('Admin')
 @Operator()
@@ -32,12 +33,12 @@ export class AdminAuditLogController {
   @Get('export.csv')
   @ApiAuditExport('csv', 'exportAllAuditLog', 'all')
   exportCsv(@Query() query: AdminAuditLogFilterDto, @Res() response: Response): Promise<void> {
-    return this.log.export(response, 'csv', query);
+    return sendTextFile(response, 'audit-log.csv', this.log.csv(query));
   }
 
   @Get('export.jsonl')
   @ApiAuditExport('jsonl', 'exportAllAuditLogLines', 'all')
   exportLines(@Query() query: AdminAuditLogFilterDto, @Res() response: Response): Promise<void> {
-    return this.log.export(response, 'jsonl', query);
+    return sendTextFile(response, 'audit-log.jsonl', this.log.jsonl(query));
   }
 }

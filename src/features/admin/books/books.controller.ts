@@ -6,8 +6,7 @@ import type { BookFinding, BooksReport } from '../../../core/ledger/books-run.js
 import { BooksService } from '../../../core/ledger/books.service.js';
 import type { Response } from 'express';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
-import { JSONL_CONTENT_TYPE } from '../../../core/audit/audit-log.service.js';
-import { sendTextStream } from '../../../platform/http/send-body.js';
+import { JSONL_CONTENT_TYPE, sendTextStream } from '../../../platform/http/send-body.js';
 import { BooksDto, type BookCheckDto } from './books.dto.js';
 
 @ApiTags('Admin')

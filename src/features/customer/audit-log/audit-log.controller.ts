@@ -12,6 +12,7 @@ import {
 import { ApiAuditExport } from '../../../core/audit/audit-log.openapi.js';
 import { Members } from '../../../core/people/roles.js';
 import { AuditLogService } from '../../../core/audit/audit-log.service.js';
+import { sendTextFile } from '../../../platform/http/send-body.js';
 
 @ApiTags('Customer')
 @Customer()
@@ -43,7 +44,7 @@ export class AuditLogController {
     @Query() query: AuditLogFilterDto,
     @Res() response: Response,
   ): Promise<void> {
-    return this.log.export(response, 'csv', { ...query, tenant_id: tenantId });
+    return sendTextFile(response, 'audit-log.csv', this.log.csv({ ...query, tenant_id: tenantId }));
   }
 
   @Get('export.jsonl')
@@ -53,6 +54,10 @@ export class AuditLogController {
     @Query() query: AuditLogFilterDto,
     @Res() response: Response,
   ): Promise<void> {
-    return this.log.export(response, 'jsonl', { ...query, tenant_id: tenantId });
+    return sendTextFile(
+      response,
+      'audit-log.jsonl',
+      this.log.jsonl({ ...query, tenant_id: tenantId }),
+    );
   }
 }

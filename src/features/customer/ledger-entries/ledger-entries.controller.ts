@@ -6,8 +6,7 @@ import { ApiFilters, Customer } from '../../../core/access/customer.decorator.js
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { Report } from '../../../core/access/management-limit.guard.js';
 import { Members } from '../../../core/people/roles.js';
-import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
-import { sendTextStream } from '../../../platform/http/send-body.js';
+import { sendTextFile } from '../../../platform/http/send-body.js';
 import {
   LedgerEntryFilterDto,
   LedgerEntryQueryDto,
@@ -55,10 +54,6 @@ export class LedgerEntriesController {
     @Query() filter: LedgerEntryFilterDto,
     @Res() response: Response,
   ): Promise<void> {
-    const headers = {
-      'Content-Type': CSV_CONTENT_TYPE,
-      'Content-Disposition': 'attachment; filename="ledger.csv"',
-    };
-    return sendTextStream(response, headers, this.entries.csv(caller, filter));
+    return sendTextFile(response, 'ledger.csv', this.entries.csv(caller, filter));
   }
 }

@@ -6,8 +6,7 @@ import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { Customer, ApiFilters } from '../../../core/access/customer.decorator.js';
 import { Report } from '../../../core/access/management-limit.guard.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
-import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
-import { sendTextStream } from '../../../platform/http/send-body.js';
+import { sendTextFile } from '../../../platform/http/send-body.js';
 import {
   LogDetailDto,
   LogFacetsDto,
@@ -95,11 +94,7 @@ export class LogsController {
     @Query() query: LogsExportQueryDto,
     @Res() response: Response,
   ): Promise<void> {
-    const headers = {
-      'Content-Type': CSV_CONTENT_TYPE,
-      'Content-Disposition': 'attachment; filename="logs.csv"',
-    };
-    return sendTextStream(response, headers, this.logs.export(caller, query));
+    return sendTextFile(response, 'logs.csv', this.logs.export(caller, query));
   }
 
   @Get(':request_id')

@@ -13,8 +13,7 @@ import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { ApiFilters, Customer } from '../../../core/access/customer.decorator.js';
 import { Report } from '../../../core/access/management-limit.guard.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
-import { CSV_CONTENT_TYPE } from '../../../platform/http/csv.js';
-import { sendTextStream } from '../../../platform/http/send-body.js';
+import { sendTextFile, sendTextStream } from '../../../platform/http/send-body.js';
 import { StatementDto, StatementMonthListDto, StatementQueryDto } from './statements.dto.js';
 import { StatementsService } from './statements.service.js';
 import { Members } from '../../../core/people/roles.js';
@@ -72,11 +71,7 @@ export class StatementsController {
   ): Promise<void> {
     response.setHeader('Vary', 'Accept');
     if (request.accepts(['application/json', 'text/csv']) === 'text/csv') {
-      const headers = {
-        'Content-Type': CSV_CONTENT_TYPE,
-        'Content-Disposition': 'attachment; filename="statement.csv"',
-      };
-      return sendTextStream(response, headers, this.statements.csv(caller, month, query));
+      return sendTextFile(response, 'statement.csv', this.statements.csv(caller, month, query));
     }
     const headers = { 'Content-Type': 'application/json; charset=utf-8' };
     return sendTextStream(response, headers, this.statements.json(caller, month, query));
