@@ -6,19 +6,18 @@
 import { tmpdir } from 'node:os';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { PROJECT_ROOT } from './project-root.mjs';
-import { runNpm } from './run-program.mjs';
+import { runScript } from './run-program.mjs';
 
 /** Of one client: installing it, and all of its calls. */
 const LIMIT_MS = 1_800_000;
 
 process.chdir(PROJECT_ROOT);
 await ensureInstalled({ say: (line) => console.log(line) });
-const { succeeded } = await runNpm(
-  // prettier-ignore
-  ['run', '--silent', 'jest', '--', '--testRegex', '\\.client-spec\\.ts$', '--testTimeout', String(LIMIT_MS)],
+const { succeeded } = await runScript(
+  'jest',
+  ['--testRegex', '\\.client-spec\\.ts$', '--testTimeout', String(LIMIT_MS)],
   {
     env: {
-      ...process.env,
       CLIENTS: process.argv.slice(2).join(','),
       // Not the suites' folder in memory: what was installed stays for the next run, and clients that have
       // a `/dev` of their own would not find their programs.

@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { ensureConsole } from './console.mjs';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { PROJECT_ROOT } from './project-root.mjs';
-import { runNpm } from './run-program.mjs';
+import { runScript } from './run-program.mjs';
 
 const PICTURED = 'fits into 390 px|tells of a wrong one';
 
@@ -35,14 +35,14 @@ const folder = values.data ?? mkdtempSync(join(tmpdir(), 'gateway-console-'));
 try {
   await ensureInstalled({ say: console.log });
   await ensureConsole({ say: console.log });
-  const { succeeded } = await runNpm(
+  const { succeeded } = await runScript(
+    'jest',
     [
-      ...['run', '--silent', 'jest', '--', '--maxWorkers=1', '--testPathPatterns', 'console-spec'],
+      ...['--maxWorkers=1', '--testPathPatterns', 'console-spec'],
       ...(only ? ['--testNamePattern', only] : []),
     ],
     {
       env: {
-        ...process.env,
         CONSOLE_DATA: folder,
         CONSOLE_ROWS: values.rows ?? (pictures ? '20000' : '5000000'),
         ...(pictures ? { CONSOLE_PICTURES: 'true' } : { CONSOLE_LONG: 'true' }),

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { basename } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
+import { PROJECT_ROOT } from './project-root.mjs';
 
 /**
  * Runs a program to its end. Its output is collected, or shown as it comes with `show`.
@@ -44,6 +46,22 @@ export function runNpm(parameters, options) {
     return runProgram(process.execPath, [npm, ...parameters], options);
   }
   return runProgram('npm', parameters, { ...options, shell: process.platform === 'win32' });
+}
+
+/**
+ * Runs a script of package.json as `npm run` does, without the quarter of a second that npm itself takes. For
+ * scripts that are one program whose parameters have no spaces.
+ */
+export function runScript(name, parameters, { env, ...options } = {}) {
+  const { scripts } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
+  const [program, ...words] = scripts[name].split(' ');
+  const programs = join(PROJECT_ROOT, 'node_modules', '.bin');
+  return runProgram(program, [...words, ...parameters], {
+    cwd: PROJECT_ROOT,
+    shell: process.platform === 'win32',
+    env: { ...process.env, ...env, PATH: `${programs}${delimiter}${process.env.PATH ?? ''}` },
+    ...options,
+  });
 }
 
 /** How long something took, for people: `0.4 s`. */
