@@ -37,9 +37,9 @@ function rootOf(candidate) {
 }
 
 /**
- * Stores that follow promises, which have been used since the last suite. Jest has one for each suite and
- * packages have theirs, and Node hands every one of them on at each promise until it is told to stop:
- * a worker's hundredth suite took twice its time for that.
+ * Stores that follow promises, which have been used since the last suite. Some packages have one, and Node
+ * hands every one of them on at each promise until it is told to stop: a worker's hundredth suite took
+ * twice its time for that.
  */
 const usedStores = new Set();
 for (const name of ['run', 'enterWith']) {
