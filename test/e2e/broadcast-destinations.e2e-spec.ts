@@ -4,6 +4,7 @@ import { openAccessServices, type AccessServices } from '../support/access-servi
 import {
   bootWithBroadcast,
   DESTINATIONS,
+  hastenReceivers,
   OPT_IN,
   type BroadcastSetUp,
 } from '../support/boot-with-broadcast.js';
@@ -165,14 +166,15 @@ describe('broadcast destinations', () => {
   it('are given up after ten seconds when they hang while being tested', async () => {
     const id = await setUp.send();
     setUp.receiver.reception = RECEPTIONS.hang;
-    const startedMs = performance.now();
+    const haste = hastenReceivers();
     const tested = await setUp.gateway.post(`${DESTINATIONS}/${id}/test`, {});
     expect(await tested.json()).toMatchObject({
       delivered: false,
       status: null,
-      error: 'did not answer within 10 seconds',
+      // A tenth of the time.
+      error: 'did not answer within 1 seconds',
     });
-    expect(performance.now() - startedMs).toBeLessThan(25_000);
+    haste.mockRestore();
   });
 
   it('are at most five', async () => {

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bootWithBroadcast, OPT_IN, type BroadcastSetUp } from '../support/boot-with-broadcast.js';
+import {
+  bootWithBroadcast,
+  hastenReceivers,
+  OPT_IN,
+  type BroadcastSetUp,
+} from '../support/boot-with-broadcast.js';
 import { hasRedisServer, startTestRedis } from '../support/redis-server.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { RECEPTIONS, startTraceReceiver, type TraceReceiver } from '../support/trace-receiver.js';
@@ -10,7 +15,7 @@ import { until } from '../support/until.js';
 const CHAT = '/v1/chat/completions';
 const BODY = { model: 'other/b', messages: [{ role: 'user', content: 'Hello' }] };
 const PATIENCE_MS = 80_000;
-const LOOK_MS = 250;
+const LOOK_MS = 50;
 
 async function ask({ gateway }: BroadcastSetUp): Promise<string> {
   const response = await gateway.post(CHAT, BODY, OPT_IN);
@@ -40,7 +45,7 @@ async function startQueue(kind: string): Promise<TestQueue> {
 
 /** Waits until a destination has settled so many traces, one way or the other. */
 async function settled(setUp: BroadcastSetUp, id: string, traces: number) {
-  // What is waited for takes seconds, and each look is a request.
+  // Each look is a request.
   for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_MS) {
     const state = await setUp.destination(id);
     if (Number(state.delivered_count) + Number(state.dropped_count) >= traces) return state;
@@ -153,7 +158,7 @@ describe('a receiver that fails', () => {
         resetting: RECEPTIONS.reset,
         patient: (response) => {
           waitedFromMs = performance.now();
-          response.writeHead(503, { 'retry-after': '3' }).end();
+          response.writeHead(503, { 'retry-after': '1' }).end();
         },
         hopeless: RECEPTIONS.fail,
       },
@@ -178,7 +183,7 @@ describe('a receiver that fails', () => {
     it('is left alone for as long as it asks', async () => {
       const { receiver, id } = of('patient');
       await until(() => receiver.deliveries.length > 1);
-      expect(performance.now() - waitedFromMs).toBeGreaterThan(2_500);
+      expect(performance.now() - waitedFromMs).toBeGreaterThan(900);
       expect(await settled(setUp, id, 1)).toMatchObject({ delivered_count: 1 });
     });
 
@@ -196,6 +201,7 @@ describe('a receiver that fails', () => {
     const hanging = await receive(RECEPTIONS.hang);
     const dripping = await receive(RECEPTIONS.drip);
     const good = await receive(RECEPTIONS.accept);
+    const haste = hastenReceivers();
     const requestId = await ask(setUp);
     for (const { receiver } of [hanging, dripping, good]) await receiver.traceOf(requestId);
     // What comes later does not wait for what hangs.
@@ -205,6 +211,8 @@ describe('a receiver that fails', () => {
     for (const { id } of [hanging, dripping, good]) {
       expect(await settled(setUp, id, 2)).toMatchObject({ delivered_count: 2, dropped_count: 0 });
     }
+    expect(haste).toHaveBeenCalledWith(expect.objectContaining({ timeoutMs: 10_000 }));
+    haste.mockRestore();
     for (const { receiver } of [hanging, dripping])
       expect(receiver.concurrency.most).toBeLessThan(5);
   });
@@ -257,10 +265,10 @@ describe('an outage of receivers, with a restart in the middle', () => {
     const away = await startTraceReceiver();
     const port = Number(new URL(away.url).port);
     const sent: string[] = [];
-    const load = async (setUp: BroadcastSetUp, requests: number) => {
+    const load = async (setUp: BroadcastSetUp, requests: number): Promise<void> => {
       for (let count = 0; count < requests; count++) {
         sent.push(await ask(setUp));
-        await wait(100);
+        await wait(20);
       }
     };
     let back: TraceReceiver | undefined;
@@ -268,13 +276,16 @@ describe('an outage of receivers, with a restart in the middle', () => {
       const first = await bootWithBroadcast(environment, { database });
       const ids = [await first.send({ url: failing.url }), await first.send({ url: away.url })];
       await load(first, 20);
+      for (const id of ids) await settled(first, id, 20);
       failing.reception = RECEPTIONS.fail;
       await away.close();
       await load(first, 40);
       await first.close();
       const second = await bootWithBroadcast(environment, { database });
-      // About as long as all attempts for what was sent first take, so that some of it may be dropped.
-      await load(second, 130);
+      // Until what was sent first has had all its attempts, so that some of it is dropped.
+      for (const id of ids) {
+        while ((await second.destination(id)).dropped_count === 0) await load(second, 5);
+      }
       failing.reception = RECEPTIONS.accept;
       back = await startTraceReceiver(port);
       await load(second, 20);
@@ -285,7 +296,7 @@ describe('an outage of receivers, with a restart in the middle', () => {
       for (const [index, state] of states.entries()) {
         const { delivered_count: delivered, dropped_count: dropped } = state;
         expect(Number(delivered) + Number(dropped)).toBe(sent.length);
-        expect(Number(delivered)).toBeGreaterThan(40);
+        expect(Number(delivered)).toBeGreaterThanOrEqual(40);
         expect(sent.filter((requestId) => received[index]!.has(requestId))).toHaveLength(
           Number(delivered),
         );

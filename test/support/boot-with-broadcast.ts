@@ -1,3 +1,10 @@
+import { jest } from '@jest/globals';
+import {
+  DELIVERY_POLICY,
+  GROUP_LIMITS,
+  PATIENT_GROUP_LIMITS,
+} from '../../src/features/broadcast/broadcast-limits.js';
+import { OutboundClient } from '../../src/platform/outbound/outbound-client.js';
 import { bootGateway, type BootedGateway } from './boot-gateway.js';
 import { errorAnswer, politeAnswer, startFakeOpenAi, type FakeOpenAi } from './fake-openai.js';
 import { writeOperatorFiles } from './operator-files.js';
@@ -21,11 +28,18 @@ export interface BroadcastSetUp {
   close(): Promise<void>;
 }
 
-/** The service with two vendors and a collector, which a destination has to be made for. */
+/**
+ * The service with two vendors and a collector, which a destination has to be made for. Traces are gathered and
+ * sent again after a tenth of the usual time.
+ */
 export async function bootWithBroadcast(
   environment: Record<string, string> = {},
   options: { database?: TestDatabase } = {},
 ): Promise<BroadcastSetUp> {
+  jest.replaceProperty(GROUP_LIMITS, 'maxAgeMs', 100);
+  jest.replaceProperty(PATIENT_GROUP_LIMITS, 'maxAgeMs', 500);
+  jest.replaceProperty(DELIVERY_POLICY, 'firstRetryMs', 100);
+  jest.replaceProperty(DELIVERY_POLICY.lanes, 'failingRestMs', 100);
   const one = await startFakeOpenAi(errorAnswer(500));
   const other = await startFakeOpenAi(politeAnswer({ text: 'From b.' }));
   const receiver = await startTraceReceiver();
@@ -76,4 +90,15 @@ export async function bootWithBroadcast(
       await files.remove();
     },
   };
+}
+
+/** Receivers have a tenth of their time for an answer, until the mock is restored. */
+export function hastenReceivers(): jest.SpiedFunction<OutboundClient['post']> {
+  const { post } = OutboundClient.prototype;
+  return jest.spyOn(OutboundClient.prototype, 'post').mockImplementation(function (
+    this: OutboundClient,
+    request,
+  ) {
+    return post.call(this, { ...request, timeoutMs: (request.timeoutMs ?? NaN) / 10 });
+  });
 }

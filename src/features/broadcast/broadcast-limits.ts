@@ -56,6 +56,7 @@ export const DELIVERY_POLICY: DeliveryPolicy = {
     waiting: 100,
     failingRestMs: 1_000,
   },
+  firstRetryMs: 1_000,
   maxRetryAfterMs: 60_000,
   finalStatuses: new Set([400, 401, 403, 404, 405, 410, 413, 415, 422]),
 };

@@ -12,7 +12,6 @@ import type { OutboundOutcome } from './outbound-client.js';
 import { messageOf } from '../errors/thrown.js';
 
 const MAX_ATTEMPTS = 5;
-/** Before the second attempt; it doubles with each that follows. */
 const FIRST_RETRY_MS = 1_000;
 /** Whoever comes again should not do so before the delivery is due by the database's clock. */
 const CLOCK_MARGIN_MS = 25;
@@ -57,6 +56,8 @@ export interface DeliveryPolicy {
   readonly lanes: LaneLimits;
   /** After so many a delivery is given up; 5 unless told, which are 15 seconds. */
   readonly maxAttempts?: number;
+  /** Before the second attempt; it doubles with each that follows. 1,000 unless told. */
+  readonly firstRetryMs?: number;
   /** A receiver that asks to be left alone for longer is asked again all the same. */
   readonly maxRetryAfterMs: number;
   /** Statuses that say, beyond what the client knows, that the request will not do better later. */
@@ -165,7 +166,8 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
     } else if (attempts >= this.maxAttempts) {
       await this.work.drop(delivery, { reason: 'exhausted', words });
     } else {
-      const delayMs = Math.max(FIRST_RETRY_MS * 2 ** (attempts - 1), pauseMs);
+      const { firstRetryMs = FIRST_RETRY_MS } = this.policy;
+      const delayMs = Math.max(firstRetryMs * 2 ** (attempts - 1), pauseMs);
       await this.work.retryLater(delivery, delayMs, words);
       this.lanes.addLater(lane, id, delayMs + CLOCK_MARGIN_MS);
     }
