@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { withAliases, type ApiDescription } from '../support/api-description.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
@@ -268,17 +270,22 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-/** Of nothing that there is, and without a body: who may do it is answered first, and nothing is done. */
-async function statusOf(operation: string, caller: CallerName): Promise<number> {
+const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+afterAll(() => agent.destroy());
+
+/**
+ * Of nothing that there is, and without a body: who may do it is answered first, and nothing is done.
+ * Thousands of these are asked for, and `fetch` would take twice as long for each.
+ */
+async function statusOf(operation: string, caller: CallerName): Promise<number | undefined> {
   const [method, template = ''] = operation.split(' ');
   const path = template.replace('{month}', '2026-01').replace(/\{\w+\}/g, randomUUID());
-  const response = await fetch(gateway.url + path, {
-    method,
-    redirect: 'manual',
-    headers: { 'x-forwarded-for': nextAddress(), ...headersOf.get(caller) },
-  });
-  await response.body?.cancel();
-  return response.status;
+  const headers = { 'x-forwarded-for': nextAddress(), ...headersOf.get(caller) };
+  const call = request(gateway.url + path, { method, agent, headers }).end();
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  return response.statusCode;
 }
 
 /** 401 asks for other credentials, 403 says that these may not. */
@@ -308,19 +315,20 @@ describe('who may do what over HTTP', () => {
   it.each(CALLERS)('holds for %s', async (caller) => {
     const wrong: string[] = [];
     let refused = 0;
-    for (const [operation, tags] of operations) {
+    const ask = async ([operation, tags]: [string, readonly string[]]): Promise<void> => {
       const access = accessTo(operation, tags);
-      if (access === undefined || ELSEWHERE.has(operation)) continue;
+      if (access === undefined || ELSEWHERE.has(operation)) return;
       const status = await statusOf(operation, caller);
       const callers: readonly CallerName[] = MAY[access];
       if (callers.includes(caller)) {
         if (status === 401 || status === 403) wrong.push(`${operation} is refused: ${status}`);
-        continue;
+        return;
       }
       refused++;
       const expected = refusalOf(access, caller);
       if (status !== expected) wrong.push(`${operation}: ${status}, not ${expected}`);
-    }
+    };
+    await Promise.all([...operations].map(ask));
     expect(wrong).toEqual([]);
     expect(refused).toBeGreaterThan(10);
   });
