@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { startFakeOpenAi, type FakeAnswer, type FakeOpenAi } from '../support/fake-openai.js';
 import { streamEvents, writeEvent } from '../support/fake-responses.js';
@@ -10,6 +9,7 @@ import { loggedRequest, type LoggedRequest } from '../support/logged-request.js'
 import { blockDelta, blockStart, messageStart } from '../support/messages-stream.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import { CHAT, MESSAGES, RESPONSES } from '../support/paths.js';
+import { nextGrace } from '../support/next-grace.js';
 import { until } from '../support/until.js';
 import { delta, DONE, finish, streamOf, usageChunk } from '../support/vendor-stream.js';
 import { readAvailable } from '../support/streamed-answer.js';
@@ -29,16 +29,16 @@ const hangingMessage = streamOf(
   'hang',
 );
 
-/** Up to its first text, or to the end after a while. */
+/** Up to its first text, or to the end when it may. */
 const responseEvents =
-  (restAfterMs?: number): FakeAnswer =>
+  (mayEnd?: Promise<void>): FakeAnswer =>
   async (call, response) => {
     const events = streamEvents(call, { text: 'word by word' });
     const first = events.findIndex(({ type }) => type === 'response.output_text.delta') + 1;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of events.slice(0, first)) writeEvent(response, event);
-    if (restAfterMs === undefined) return;
-    await wait(restAfterMs);
+    if (!mayEnd) return;
+    await mayEnd;
     for (const event of events.slice(first)) writeEvent(response, event);
     response.end();
   };
@@ -146,11 +146,13 @@ describe('an answer that its caller left, or our limit ended', () => {
   const asMessages = { model: 'messages/a', max_tokens: 9_000, messages: [LONG_USER] };
   const asResponse = { model: 'responses/a', max_output_tokens: 9_000, input: 'Hello' };
 
-  /** What two seconds are worth, at 100 tokens a second. */
-  const GRACE_TOKENS = 180;
+  const GRACE_MS = 500;
+  /** What it is worth, at 100 tokens a second. */
+  const GRACE_TOKENS = 45;
 
   it('in the messages dialect pays the input that its vendor reported at the beginning', async () => {
     fake.answer = hangingMessage;
+    void nextGrace(gateway, GRACE_MS);
     const row = await leave(MESSAGES, asMessages);
     expect(row).toMatchObject({
       outcome: 'cancelled',
@@ -163,6 +165,7 @@ describe('an answer that its caller left, or our limit ended', () => {
 
   it('in the Responses dialect pays the bound and the time, and is not kept', async () => {
     fake.answer = responseEvents();
+    void nextGrace(gateway, GRACE_MS);
     const row = await leave(RESPONSES, asResponse);
     expect(row).toMatchObject({ outcome: 'cancelled', usage_source: 'estimated' });
     expect(row.completion_tokens).toBeGreaterThanOrEqual(GRACE_TOKENS);
@@ -171,7 +174,7 @@ describe('an answer that its caller left, or our limit ended', () => {
   });
 
   it('in the Responses dialect, whose end is near, pays the vendor’s figures, and is not kept', async () => {
-    fake.answer = responseEvents(300);
+    fake.answer = responseEvents(nextGrace(gateway));
     const row = await leave(RESPONSES, asResponse, { headers: { 'x-gateway-cache': 'true' } });
     expect(row).toMatchObject({
       outcome: 'cancelled',
@@ -186,8 +189,13 @@ describe('an answer that its caller left, or our limit ended', () => {
   });
 
   it('that is read to its end for its figures alone is in no cache either', async () => {
-    const pieces = [delta({ content: 'word' }), finish(), usageChunk(), DONE];
-    fake.answer = streamOf(pieces, 'end', 100);
+    const left = nextGrace(gateway);
+    fake.answer = async (_call, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(delta({ content: 'word' }));
+      await left;
+      response.end(finish() + usageChunk() + DONE);
+    };
     const body = { model: 'chat/a', messages: [{ role: 'user', content: 'cached' }] };
     const headers = { 'x-gateway-cache': 'true' };
     const row = await leave(CHAT, body, { headers });
@@ -202,6 +210,7 @@ describe('an answer that its caller left, or our limit ended', () => {
     ['a document', { type: 'file', file: { filename: 'a.pdf', file_data: PAPER } }, 5_000],
   ])('pays for %s in its prompt', async (_, part, tokens) => {
     fake.answer = streamOf([delta({ content: 'word' })], 'hang');
+    void nextGrace(gateway, 50);
     const content = [{ type: 'text', text: 'Hello' }, part];
     const messages = [{ role: 'user', content }];
     const row = await leave(CHAT, { model: 'chat/a', max_tokens: 500, messages });
@@ -210,20 +219,26 @@ describe('an answer that its caller left, or our limit ended', () => {
     expect(row.prompt_tokens).toBeLessThan(tokens * 2);
   });
 
-  it.each([
-    [MESSAGES, { ...asMessages, model: 'messages/timed' }, hangingMessage, 50_000],
-    [RESPONSES, { ...asResponse, model: 'responses/timed' }, responseEvents(), 1],
-  ])('by %s pays when the time of the request is up', async (path, body, answer, leastInput) => {
-    fake.answer = answer;
-    const response = await gateway.post(path, { ...body, stream: true });
-    expect((await readAvailable(response)).body).toMatch(
-      /event: error\n|event: response\.failed\n/,
-    );
-    const row = await loggedRequest(gateway.database, response.headers.get('x-request-id'));
-    expect(row).toMatchObject({ outcome: 'timeout', status: 'error', usage_source: 'estimated' });
-    expect(row.prompt_tokens).toBeGreaterThanOrEqual(leastInput);
-    expect(row.completion_tokens).toBeGreaterThanOrEqual((TIMED_MS / 10) * 0.9);
-    expect(row.cost).toBe(row.prompt_tokens + 2 * row.completion_tokens);
+  it('pays when the time of the request is up', async () => {
+    fake.answer = (call, response) => {
+      const answer = call.path.endsWith('/messages') ? hangingMessage : responseEvents();
+      return answer(call, response);
+    };
+    const outlast = async (path: string, body: object, leastInput: number): Promise<void> => {
+      const response = await gateway.post(path, { ...body, stream: true });
+      expect((await readAvailable(response)).body).toMatch(
+        /event: error\n|event: response\.failed\n/,
+      );
+      const row = await loggedRequest(gateway.database, response.headers.get('x-request-id'));
+      expect(row).toMatchObject({ outcome: 'timeout', status: 'error', usage_source: 'estimated' });
+      expect(row.prompt_tokens).toBeGreaterThanOrEqual(leastInput);
+      expect(row.completion_tokens).toBeGreaterThanOrEqual((TIMED_MS / 10) * 0.9);
+      expect(row.cost).toBe(row.prompt_tokens + 2 * row.completion_tokens);
+    };
+    await Promise.all([
+      outlast(MESSAGES, { ...asMessages, model: 'messages/timed' }, 50_000),
+      outlast(RESPONSES, { ...asResponse, model: 'responses/timed' }, 1),
+    ]);
   });
 
   it('pays when it becomes more than is read here, which a caller can have a model write', async () => {
@@ -259,7 +274,7 @@ describe('an answer that its caller left, or our limit ended', () => {
         { model: 'unreached/a', messages: [USER], stream },
         { model: 'bedrock/anthropic.claude-haiku-5-5', messages: [PICTURED(pictures)], stream },
       ]) {
-        const row = await leave(CHAT, body, { afterMs: 400 });
+        const row = await leave(CHAT, body, { afterMs: 200 });
         expect(row).toMatchObject({ outcome: 'cancelled', cost: 0, usage_source: 'none' });
       }
       expect(fake.calls).toHaveLength(0);

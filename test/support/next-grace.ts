@@ -1,0 +1,20 @@
+import { jest } from '@jest/globals';
+import { AbandonedAnswers } from '../../src/core/ledger/abandoned-answers.js';
+import type { BootedGateway } from './boot-gateway.js';
+
+/**
+ * Resolves when the service sees that a caller has left, and begins to listen to its vendor alone.
+ *
+ * @param lengthMs for how long, instead of two seconds
+ */
+export function nextGrace({ gateway }: BootedGateway, lengthMs?: number): Promise<void> {
+  const answers = gateway.application.get(AbandonedAnswers, { strict: false });
+  const begin = answers.beginGrace.bind(answers);
+  return new Promise((resolve) => {
+    jest.spyOn(answers, 'beginGrace').mockImplementationOnce((vendor) => {
+      if (lengthMs !== undefined) setTimeout(() => answers.endGraces(), lengthMs);
+      resolve();
+      return begin(vendor);
+    });
+  });
+}
