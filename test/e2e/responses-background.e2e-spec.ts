@@ -2,11 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import { setTimeout as pause } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { BackgroundWorker } from '../../src/features/responses/background/background-worker.service.js';
+import { BackgroundResponsesRepository } from '../../src/features/responses/background/background-responses.repository.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { errorAnswer, startFakeOpenAi, type FakeOpenAi } from '../support/fake-openai.js';
 import { holdBack, respond } from '../support/fake-responses.js';
 import { findLedgerFaults, readLedger } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
+import { nextGrace } from '../support/next-grace.js';
 import { responseResource } from '../support/response-resource.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
@@ -123,6 +125,7 @@ describe('a response in the background', () => {
     const letGo = holdBack(fake);
     const { data, response } = await create();
     await until(() => fake.calls.length === 1);
+    void nextGrace(gateway, 300);
     const cancelled = await client.responses.cancel(data.id);
     expect(cancelled).toMatchObject({ id: data.id, status: 'cancelled', background: true });
     await fake.calls[0]!.hungUp;
@@ -170,6 +173,11 @@ describe('a response in the background', () => {
        WHERE id = $1`,
       [data.id],
     );
+    // Also another of the tenant's that has ended would give it its turn.
+    const repository = gateway.gateway.application.get(BackgroundResponsesRepository, {
+      strict: false,
+    });
+    expect(await repository.findNext(gateway.tenantId)).toBe(data.id);
     fake.answer = respond({ text: 'The second time.' });
     expect(await ended(data.id)).toMatchObject({
       status: 'completed',
@@ -261,6 +269,11 @@ describe('responses in the background of a service that is stopped', () => {
     expect(fake.calls).toHaveLength(20);
     await first.close();
     expect((await readLedger(database.database))[0]!.holds).toBeGreaterThan(0);
+    // Nobody has to find out that they were left.
+    const { rows: wakeUps } = await database.database.query(
+      "SELECT FROM graphile_worker.jobs WHERE task_identifier = 'responses'",
+    );
+    expect(wakeUps).toHaveLength(20);
 
     fake.answer = respond({ text: 'After all.' });
     const second = await start();

@@ -152,7 +152,7 @@ export class BackgroundResponsesRepository {
   async findNext(tenantId: string): Promise<string | undefined> {
     const { rows } = await this.database.query<{ id: string }>(
       `SELECT id FROM background_responses
-       WHERE tenant_id = $1 AND status = 'queued' AND ${IS_FREE} AND run_at <= now()
+       WHERE tenant_id = $1 AND ${IS_FREE} AND run_at <= now()
        ORDER BY created_at LIMIT 1`,
       [tenantId],
     );

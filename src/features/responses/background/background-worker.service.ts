@@ -1,5 +1,3 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import {
   Inject,
   Injectable,
@@ -7,10 +5,8 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { Canceller } from '../../../canonical/cancel-signal.js';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { AnswersService } from '../../../core/answers/answers.service.js';
-import type { Call } from '../../../core/answers/call.js';
 import type { MakeRecord } from '../../../core/ledger/ledger-operations.js';
 import { LedgerService } from '../../../core/ledger/ledger.service.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
@@ -37,6 +33,7 @@ import {
   type BackgroundClaim,
 } from './background-responses.repository.js';
 import { BackgroundResponses } from './background-responses.service.js';
+import { BackgroundRun, callOf } from './background-run.js';
 
 /** Answers that this process gives at once, … */
 const MAX_AT_ONCE = 100;
@@ -53,11 +50,14 @@ const MAX_ATTEMPTS = 3;
 /** After a failure of this service's own. */
 const FAILURE_PAUSE_MS = 1_000;
 
+/** A wake-up of its own, as the one that is worked on ends with this instance. */
+const HANDED_ON = { delayMs: 50 };
+
 /** Gives the answers that were asked for in the background, each by one worker at a time. */
 @Injectable()
 export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(BackgroundWorker.name);
-  private readonly running = new Map<string, Run>();
+  private readonly running = new Map<string, BackgroundRun>();
   /** By tenant, from before the claim, so that wake-ups that come at once do not all find one free. */
   private readonly placesTaken = new Map<string, number>();
   private readonly timer = new SweepTimer(
@@ -124,7 +124,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
       lease.release();
       return this.repository.release(claim, ROOM_PAUSE_MS, { isTry: false });
     }
-    const run = new Run(claim);
+    const run = new BackgroundRun(claim);
     if (claim.isCancelled) run.cancel();
     this.running.set(id, run);
     const renewal = setInterval(() => void this.renew(run), RENEW_EVERY_MS);
@@ -159,7 +159,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
     }
   }
 
-  private async answer(run: Run): Promise<void> {
+  private async answer(run: BackgroundRun): Promise<void> {
     const { claim } = run;
     const { context, id, isFlagged, credits } = claim;
     const body = parseJsonBody(Buffer.from(claim.body), { maxParts: Infinity });
@@ -216,16 +216,19 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
   }
 
   /** A database that is away says nothing about the response. */
-  private async renew(run: Run): Promise<void> {
+  private async renew(run: BackgroundRun): Promise<void> {
     const lease = await this.repository.renew(run.claim).catch(() => ({ isCancelled: false }));
     if (!lease) run.leave();
     else if (lease.isCancelled) run.cancel();
   }
 
-  private async leave(run: Run): Promise<void> {
+  private async leave(run: BackgroundRun): Promise<void> {
     if (!this.running.has(run.claim.id)) return;
     run.leave();
-    await this.repository.release(run.claim, 0, { isTry: false }).catch(() => undefined);
+    await this.repository
+      .release(run.claim, 0, { isTry: false })
+      .then(() => this.queue.wake('responses', run.claim.id, HANDED_ON))
+      .catch(() => undefined);
   }
 
   private async sweep(): Promise<void> {
@@ -237,64 +240,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
   }
 }
 
-/** One answer that is being given. Its signal fires when it is cancelled. */
-class Run extends Canceller {
-  ended: Promise<void> = Promise.resolve();
-  readonly left: Promise<void>;
-  closeVendor: (() => void) | undefined;
-  private hasLeft = false;
-  private tellLeft: () => void = () => undefined;
-
-  constructor(readonly claim: BackgroundClaim) {
-    super();
-    this.left = new Promise((resolve) => (this.tellLeft = resolve));
-  }
-
-  get isCancelled(): boolean {
-    return this.aborted;
-  }
-
-  cancel(): void {
-    this.abort();
-  }
-
-  /** Lets the work be, for another worker to begin anew: nothing more of it is settled here. */
-  leave(): void {
-    this.hasLeft = true;
-    this.tellLeft();
-    this.closeVendor?.();
-  }
-
-  /** The events, until the work is left: then they never end, so that nobody settles them. */
-  async *pass(events: AsyncIterable<CanonicalEvent>): AsyncGenerator<CanonicalEvent> {
-    try {
-      for await (const event of events) {
-        if (this.hasLeft) break;
-        yield event;
-      }
-    } catch (error) {
-      if (!this.hasLeft) throw error;
-    }
-    if (this.hasLeft) await new Promise<never>(() => undefined);
-  }
-}
-
 // eslint-disable-next-line require-yield
 async function* failing(): AsyncGenerator<CanonicalEvent> {
   throw new ProviderError('The answer was begun several times and broke off each time.');
-}
-
-/** The call as its caller would make it, who is not there: nobody reads its head. */
-function callOf(run: Run): Call {
-  const { caller, requestId, headers } = run.claim;
-  const body = new IncomingMessage(new Socket());
-  return {
-    caller,
-    requestId,
-    receivedAt: new Date(),
-    headers,
-    body,
-    head: new ServerResponse(body),
-    callerGone: run,
-  };
 }

@@ -1,0 +1,63 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { Canceller } from '../../../canonical/cancel-signal.js';
+import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
+import type { Call } from '../../../core/answers/call.js';
+import type { BackgroundClaim } from './background-responses.repository.js';
+
+/** One answer that is being given. Its signal fires when it is cancelled. */
+export class BackgroundRun extends Canceller {
+  ended: Promise<void> = Promise.resolve();
+  readonly left: Promise<void>;
+  closeVendor: (() => void) | undefined;
+  private hasLeft = false;
+  private tellLeft: () => void = () => undefined;
+
+  constructor(readonly claim: BackgroundClaim) {
+    super();
+    this.left = new Promise((resolve) => (this.tellLeft = resolve));
+  }
+
+  get isCancelled(): boolean {
+    return this.aborted;
+  }
+
+  cancel(): void {
+    this.abort();
+  }
+
+  /** Lets the work be, for another worker to begin anew: nothing more of it is settled here. */
+  leave(): void {
+    this.hasLeft = true;
+    this.tellLeft();
+    this.closeVendor?.();
+  }
+
+  /** The events, until the work is left: then they never end, so that nobody settles them. */
+  async *pass(events: AsyncIterable<CanonicalEvent>): AsyncGenerator<CanonicalEvent> {
+    try {
+      for await (const event of events) {
+        if (this.hasLeft) break;
+        yield event;
+      }
+    } catch (error) {
+      if (!this.hasLeft) throw error;
+    }
+    if (this.hasLeft) await new Promise<never>(() => undefined);
+  }
+}
+
+/** The call as its caller would make it, who is not there: nobody reads its head. */
+export function callOf(run: BackgroundRun): Call {
+  const { caller, requestId, headers } = run.claim;
+  const body = new IncomingMessage(new Socket());
+  return {
+    caller,
+    requestId,
+    receivedAt: new Date(),
+    headers,
+    body,
+    head: new ServerResponse(body),
+    callerGone: run,
+  };
+}
