@@ -4,11 +4,8 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../src/app/migrations.js';
 import { locateCluster } from '../../src/platform/database/cluster-location.js';
-import { prepareCluster } from '../../src/platform/database/cluster-preparation.js';
-import { composeUrl } from '../../src/platform/database/embedded-postgres.js';
+import { runCluster } from '../../src/platform/database/embedded-postgres.js';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.js';
-import { BoundedLogFile } from '../../src/platform/database/postgres-program.js';
-import { PostgresServer } from '../../src/platform/database/postgres-server.js';
 import { EmbeddedPostgresScene, query } from '../support/embedded-postgres-service.js';
 import { runOperatorCommand } from '../support/operator-command.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -87,21 +84,10 @@ describeWithOld('a database that PostgreSQL 15 made', () => {
     runOperatorCommand({ GATEWAY_DATA_DIR: dataDirectory }, ...words);
 
   beforeAll(async () => {
-    const location = locateCluster(dataDirectory, join(scene.folder, 'fallback'));
-    const { clusterFolder, account } = location;
-    const context = {
-      clusterFolder,
-      account,
-      logFile: new BoundedLogFile(location.logFile, account),
-    };
-    const [initdb, postgres] = ['initdb', 'postgres'].map((name) => join(OLD_BINARIES, name));
-    const binaries = { initdb: initdb!, postgres: postgres!, majorVersion: '15' };
-    await prepareCluster(context, binaries, location.passwordFile);
-    const old = new PostgresServer(context, binaries.postgres, () => undefined);
-    await old.start();
-    const url = composeUrl(location, old.port);
-    await migrateDatabase(url, MIGRATIONS);
-    await query(url, `INSERT INTO tenants (name) VALUES ('old')`);
+    const cluster = locateCluster({ dataDirectory, fallbackRoot: join(scene.folder, 'fallback') });
+    const old = await runCluster(cluster, { folder: OLD_BINARIES, majorVersion: '15' });
+    await migrateDatabase(old.url, MIGRATIONS);
+    await query(old.url, `INSERT INTO tenants (name) VALUES ('old')`);
     await old.stop();
   });
   afterEach(() => scene.stopAll());

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { nobodyAccount } from '../../src/platform/database/cluster-location.js';
 import { attachEmbeddedPostgres } from '../../src/platform/database/embedded-postgres.js';
-import { isProcessRunning, processSpace } from '../../src/platform/database/process-identity.js';
+import { isProcessRunning, processSpace } from '../../src/platform/database/processes.js';
 import {
   EmbeddedPostgresScene,
   eventually,

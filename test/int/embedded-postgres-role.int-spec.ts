@@ -3,9 +3,8 @@ import { runMigrations } from 'graphile-worker';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../src/app/migrations.js';
-import { BoundedLogFile } from '../../src/platform/database/postgres-program.js';
 import { locateCluster } from '../../src/platform/database/cluster-location.js';
-import { runSingleUser } from '../../src/platform/database/cluster-role.js';
+import { runSingleUser } from '../../src/platform/database/cluster-preparation.js';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.js';
 import { preparePostgresBinaries } from '../../src/platform/database/postgres-binaries.js';
 import { EmbeddedPostgresScene, query } from '../support/embedded-postgres-service.js';
@@ -59,27 +58,19 @@ describe("the embedded PostgreSQL's role", () => {
 
   /** Makes the cluster what it was when its role was the superuser that it began with. */
   async function makeAsBefore(): Promise<void> {
-    const { binariesFolder, clusterFolder, account, logFile } = locateCluster(
-      scene.dataDirectory,
-      join(scene.folder, 'fallback'),
-    );
-    const binaries = await preparePostgresBinaries(binariesFolder, account);
-    const context = { clusterFolder, account, logFile: new BoundedLogFile(logFile, account) };
-    const password = readFileSync(join(scene.dataDirectory, 'postgres-password'), 'utf8').trim();
-    const statements = [
-      'REASSIGN OWNED BY gateway TO gateway_admin;',
-      'DROP OWNED BY gateway;',
-      'DROP ROLE gateway;',
-      `UPDATE pg_authid SET rolname = 'gateway', rolcanlogin = true WHERE oid = 10;`,
-      `ALTER ROLE gateway PASSWORD '${password}';`,
-      '',
-    ].join('\n');
-    await runSingleUser(context, binaries, {
-      folder: clusterFolder,
-      database: 'gateway',
-      statements,
+    const cluster = locateCluster({
+      dataDirectory: scene.dataDirectory,
+      fallbackRoot: join(scene.folder, 'fallback'),
     });
-    context.logFile.close();
-    rmSync(join(clusterFolder, 'gateway-role-is-ordinary'));
+    const binaries = await preparePostgresBinaries(cluster);
+    const password = readFileSync(join(scene.dataDirectory, 'postgres-password'), 'utf8').trim();
+    await runSingleUser(cluster, binaries, 'gateway', [
+      'REASSIGN OWNED BY gateway TO gateway_admin',
+      'DROP OWNED BY gateway',
+      'DROP ROLE gateway',
+      `UPDATE pg_authid SET rolname = 'gateway', rolcanlogin = true WHERE oid = 10`,
+      `ALTER ROLE gateway PASSWORD '${password}'`,
+    ]);
+    rmSync(join(cluster.clusterFolder, 'gateway-role-is-ordinary'));
   }
 });

@@ -4,6 +4,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -13,20 +14,17 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { BoundedLogFile } from '../../src/platform/database/postgres-program.js';
 import {
   attachEmbeddedPostgres,
-  composeUrl,
+  runCluster,
   startEmbeddedPostgres,
 } from '../../src/platform/database/embedded-postgres.js';
 import {
-  DEFAULT_FALLBACK_ROOT,
   EmbeddedPostgresError,
   locateCluster,
 } from '../../src/platform/database/cluster-location.js';
 import { preparePostgresBinaries } from '../../src/platform/database/postgres-binaries.js';
-import { PostgresServer } from '../../src/platform/database/postgres-server.js';
-import { socketFolders } from '../../src/platform/database/postmaster-files.js';
+import { appendToLog, PostgresProgram } from '../../src/platform/database/postgres-program.js';
 import {
   EmbeddedPostgresScene,
   eventually,
@@ -113,32 +111,30 @@ describe('the embedded PostgreSQL', () => {
   });
 
   it('does without a socket where the folder takes none, or its path would be too long', async () => {
-    const location = locateCluster(dataDirectory, DEFAULT_FALLBACK_ROOT);
-    const logFile = new BoundedLogFile(location.logFile, location.account);
-    const { postgres } = await preparePostgresBinaries(location.binariesFolder, location.account);
-    const refusing = join(scene.folder, 'refusing');
+    const location = locateCluster({ dataDirectory });
+    const binaries = await preparePostgresBinaries(location);
+    const refusing = { ...binaries, folder: join(scene.folder, 'refusing') };
+    mkdirSync(refusing.folder);
     writeFileSync(
-      refusing,
+      join(refusing.folder, 'postgres'),
       `#!/bin/sh
 case "$*" in *unix_socket_directories=\\"*)
   echo 'FATAL:  could not create any Unix-domain sockets' >&2; exit 1;;
 esac
-exec '${postgres}' "$@"
+exec '${binaries.folder}/postgres' "$@"
 `,
       { mode: 0o755 },
     );
-    const server = new PostgresServer({ ...location, logFile }, refusing, () => undefined);
-    await server.start();
+    const server = await runCluster(location, refusing);
     try {
-      const url = composeUrl(location, server.port);
-      expect(await query(url, SERVER_ADDRESS)).toEqual([{ address: '127.0.0.1' }]);
+      expect(await query(server.url, SERVER_ADDRESS)).toEqual([{ address: '127.0.0.1' }]);
     } finally {
       await server.stop();
-      logFile.close();
     }
-    expect(socketFolders(`/${'x'.repeat(87)}`, 20_000)).not.toBe('');
-    expect(socketFolders(`/${'ü'.repeat(43)}`, 20_000)).not.toBe('');
-    expect(socketFolders(`/${'x'.repeat(88)}`, 20_000)).toBe('');
+    const long = join(scene.folder, 'ü'.repeat(40));
+    cpSync(dataDirectory, long, { recursive: true });
+    const { url } = await scene.start({ dataDirectory: long });
+    expect(await query(url, SERVER_ADDRESS)).toEqual([{ address: '127.0.0.1' }]);
   });
 
   it('closes the folder of the cluster again at each start', async () => {
@@ -254,19 +250,34 @@ exec '${postgres}' "$@"
   });
 
   it('keeps the log below two files of the limit each', async () => {
-    const path = join(scene.folder, 'bounded.log');
-    const log = new BoundedLogFile(path, undefined, 1_000);
-    for (let line = 0; line < 100; line++) {
-      log.write(`line ${line} ${'x'.repeat(90)}\n`);
-    }
-    log.write('y'.repeat(5_000));
-    log.close();
-    log.write('too late');
+    const logFile = join(scene.folder, 'bounded.log');
+    const write = (text: string): void => appendToLog({ logFile }, Buffer.from(text), 1_000);
+    for (let line = 0; line < 100; line++) write(`line ${line} ${'x'.repeat(90)}\n`);
+    write('y'.repeat(5_000));
     const files = readdirSync(scene.folder).filter((name) => name.startsWith('bounded'));
     expect(files.sort()).toEqual(['bounded.log', 'bounded.log.1']);
-    expect(readFileSync(path, 'utf8')).toBe('y'.repeat(1_000));
-    expect(readFileSync(`${path}.1`, 'utf8')).toContain('line 99');
-    expect(statSync(`${path}.1`).size).toBeLessThanOrEqual(1_000);
+    expect(readFileSync(logFile, 'utf8')).toBe('y'.repeat(1_000));
+    expect(readFileSync(`${logFile}.1`, 'utf8')).toContain('line 99');
+    expect(statSync(`${logFile}.1`).size).toBeLessThanOrEqual(1_000);
+  });
+
+  it('logs nothing more of a program that was ended, whoever holds its output open', async () => {
+    const location = {
+      ...locateCluster({ dataDirectory }),
+      logFile: join(scene.folder, 'ended.log'),
+    };
+    const shell = { folder: '/bin', majorVersion: '' };
+    const late = join(scene.folder, 'late');
+    chmodSync(scene.folder, 0o777);
+    const script = `trap '' PIPE
+      (until test -e '${late}'; do sleep 0.01; done; echo late; rm '${late}') & echo early; wait`;
+    const program = new PostgresProgram(location, shell, 'sh', ['-c', script]);
+    await eventually(() => expect(readFileSync(location.logFile, 'utf8')).toBe('early\n'));
+    await program.end();
+    writeFileSync(late, '');
+    await eventually(() => expect(existsSync(late)).toBe(false));
+    await program.closed;
+    expect(readFileSync(location.logFile, 'utf8')).toBe('early\n');
   });
 });
 

@@ -18,8 +18,8 @@ import pg from 'pg';
 import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
-  type EmbeddedPostgresOptions,
 } from '../../src/platform/database/embedded-postgres.js';
+import type { EmbeddedPostgresOptions } from '../../src/platform/database/cluster-location.js';
 
 export const isRoot = process.getuid?.() === 0;
 
@@ -42,7 +42,9 @@ function makeOpenFolder(): string {
 export function installLauncher(folder: string, options?: { withBinaries: boolean }): void {
   mkdirSync(folder, { recursive: true });
   cpSync('dist/src/platform/database', join(folder, 'launcher'), { recursive: true });
-  cpSync('dist/src/platform/errors', join(folder, 'errors'), { recursive: true });
+  for (const beside of ['errors', 'time']) {
+    cpSync(join('dist/src/platform', beside), join(folder, beside), { recursive: true });
+  }
   cpSync('test/support/embedded-postgres-program.mjs', join(folder, 'program.mjs'));
   cpSync('package.json', join(folder, 'package.json'));
   if (options?.withBinaries !== false) {

@@ -37,9 +37,8 @@ async function startPostgres() {
 /** What a power cut would take is of no interest here. */
 async function spareTheDisk(dataDirectory) {
   if (process.platform === 'win32') return;
-  const { DEFAULT_FALLBACK_ROOT, locateCluster } =
-    await import('../../dist/src/platform/database/cluster-location.js');
-  const { clusterFolder } = locateCluster(dataDirectory, DEFAULT_FALLBACK_ROOT);
+  const { locateCluster } = await import('../../dist/src/platform/database/cluster-location.js');
+  const { clusterFolder } = locateCluster({ dataDirectory });
   const [pid] = (await readFile(join(clusterFolder, 'postmaster.pid'), 'utf8')).split('\n');
   await appendFile(
     join(clusterFolder, 'postgresql.conf'),

@@ -1,9 +1,10 @@
 import { describe, it } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { findFreePort } from '../../src/platform/database/postgres-server.js';
 
 const TRIES = 50;
 const PAUSE_MS = 100;
@@ -46,6 +47,19 @@ export async function startTestRedis(port?: number): Promise<TestRedis> {
     await wait(PAUSE_MS);
   }
   throw new Error('redis-server does not start');
+}
+
+/** One that is free now, and not of those that systems take for outgoing connections. */
+async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 32_768);
+    const isFree = await new Promise<boolean>((resolve) => {
+      const server = createServer();
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -220,6 +220,9 @@ async function findBinaries(folder) {
   if (existsSync(join(SYSTEM_BINARIES, 'initdb'))) return SYSTEM_BINARIES;
   const path = join(PROJECT_ROOT, 'dist/src/platform/database/postgres-binaries.js');
   const { preparePostgresBinaries } = await import(pathToFileURL(path).href);
-  const { initdb } = await preparePostgresBinaries(join(folder, 'binaries'), account());
-  return join(initdb, '..');
+  const binaries = await preparePostgresBinaries({
+    binariesFolder: join(folder, 'binaries'),
+    account: account(),
+  });
+  return binaries.folder;
 }

@@ -1,28 +1,36 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createWholeFile } from './whole-file.js';
+import { readIfPossible } from './processes.js';
+import { createWholeFile, readIfThere } from './whole-file.js';
 import { messageOf } from '../errors/thrown.js';
 
 /** In a data folder whose database was moved to a server: says so, and stops the start. */
 const MOVED_FILE = 'DATABASE-WAS-MOVED.txt';
 /** In a data folder whose cluster lies elsewhere: says so to whoever copies the folder. */
 const ELSEWHERE_FILE = 'DATABASE-IS-NOT-HERE.txt';
+/** Names the folder where it lies then. */
+const POINTER_FILE = 'postgres-location';
+/** Names, in that folder, the data folder. */
+const OWNER_FILE = 'belongs-to';
 
 /** Where clusters lie that `nobody` could not reach inside the data folder. */
-export const DEFAULT_FALLBACK_ROOT = '/var/lib/model-gateway';
+const DEFAULT_FALLBACK_ROOT = '/var/lib/model-gateway';
 
 /** The embedded database cannot be used; the message says why and what to do, in one or two lines. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
+}
+
+export interface EmbeddedPostgresOptions {
+  /** The gateway's data folder; made if there is none. */
+  dataDirectory: string;
+  /** Folder under which clusters lie that `nobody` could not reach otherwise. */
+  fallbackRoot?: string;
+  /** Whether the role of a new cluster may create databases, as tests do; the service does not. */
+  createsDatabases?: boolean;
+  /** Gets a line whenever something happens that an operator may want to know. */
+  log?: (line: string) => void;
 }
 
 /** The system account a PostgreSQL runs as when Node is root, since PostgreSQL refuses root. */
@@ -31,7 +39,8 @@ export interface PostgresAccount {
   gid: number;
 }
 
-export interface ClusterLocation {
+/** One PostgreSQL cluster: where its parts lie, and whom it runs as. */
+export interface Cluster {
   /** The gateway's data folder, without symbolic links. */
   dataDirectory: string;
   /** PostgreSQL's own folder. */
@@ -47,6 +56,8 @@ export interface ClusterLocation {
   binariesFolder: string;
   /** The account to run PostgreSQL as; undefined: the one Node runs as. */
   account?: PostgresAccount;
+  createsDatabases: boolean;
+  log: (line: string) => void;
 }
 
 const isRoot = (): boolean => process.getuid?.() === 0;
@@ -56,50 +67,36 @@ const isRoot = (): boolean => process.getuid?.() === 0;
  * `postgres`, or under `fallbackRoot` when Node is root and the account that PostgreSQL needs
  * cannot get into the data folder. Then the file `postgres-location` in the data folder names it.
  */
-export function locateCluster(dataDirectory: string, fallbackRoot: string): ClusterLocation {
-  const folder = openDataDirectory(dataDirectory);
-  const describe = (parent: string): ClusterLocation => {
-    const clusterFolder = join(parent, 'cluster');
-    return {
-      dataDirectory: folder,
-      clusterFolder,
-      isInside: parent === join(folder, 'postgres'),
-      lockFile: join(parent, 'owner.lock'),
-      logFile: join(parent, 'postgres.log'),
-      passwordFile: join(folder, 'postgres-password'),
-      binariesFolder: join(isRoot() ? fallbackRoot : folder, 'postgres-binaries'),
-      account: chooseAccount(clusterFolder),
-    };
-  };
+export function locateCluster({
+  dataDirectory,
+  fallbackRoot = DEFAULT_FALLBACK_ROOT,
+  createsDatabases = false,
+  log = () => undefined,
+}: EmbeddedPostgresOptions): Cluster {
+  const folder = realpathSync(makeFolder(dataDirectory));
   assertNotMoved(folder);
-  const chosen = readPointer(folder);
-  if (chosen !== undefined) {
-    writeNote(folder, ELSEWHERE_FILE, elsewhereText(chosen));
-    return describe(chosen);
-  }
   const inside = join(folder, 'postgres');
-  const location = describe(inside);
-  const { account, clusterFolder } = location;
-  const blocked = account && findBlocked(lookUp(inside) ? inside : folder, account);
-  if (blocked === undefined) {
-    makeFolder(inside, isRoot() ? 0o711 : 0o700);
-    return location;
-  }
-  if (lookUp(clusterFolder) === undefined) return describe(chooseFallback(folder, fallbackRoot));
-  throw new EmbeddedPostgresError(
-    `The database in ${clusterFolder} cannot be reached by the account it runs as: ` +
-      `allow passing through ${blocked} (chmod o+x), or move the data folder elsewhere.`,
-  );
+  const parent =
+    readPointer(folder) ?? openInside(folder, inside) ?? chooseFallback(folder, fallbackRoot);
+  if (parent !== inside) writeNote(join(folder, ELSEWHERE_FILE), elsewhereText(parent));
+  const clusterFolder = join(parent, 'cluster');
+  return {
+    dataDirectory: folder,
+    clusterFolder,
+    isInside: parent === inside,
+    lockFile: join(parent, 'owner.lock'),
+    logFile: join(parent, 'postgres.log'),
+    passwordFile: join(folder, 'postgres-password'),
+    binariesFolder: join(isRoot() ? fallbackRoot : folder, 'postgres-binaries'),
+    account: chooseAccount(clusterFolder),
+    createsDatabases,
+    log,
+  };
 }
 
-/** The account `nobody`. */
+/** The account `nobody`; the numbers are the usual ones where the system does not tell. */
 export function nobodyAccount(): PostgresAccount {
-  let accounts = '';
-  try {
-    accounts = readFileSync('/etc/passwd', 'utf8');
-  } catch {
-    // The numbers below are the usual ones.
-  }
+  const accounts = readIfPossible('/etc/passwd') ?? '';
   const line = /^nobody:[^:]*:(-?\d+):(-?\d+):/m.exec(accounts);
   return { uid: Number(line?.[1] ?? 65534), gid: Number(line?.[2] ?? 65534) };
 }
@@ -138,33 +135,30 @@ function chooseAccount(clusterFolder: string): PostgresAccount | undefined {
 
 /** Who a file or folder belongs to; undefined when there is none. */
 function lookUp(path: string): PostgresAccount | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    throw new EmbeddedPostgresError(
-      `The database in ${path} cannot be opened: ${messageOf(error)}.`,
-    );
-  }
+  return statSync(path, { throwIfNoEntry: false });
 }
 
-function openDataDirectory(path: string): string {
-  try {
-    // Root lets the account of PostgreSQL pass through; the files inside guard themselves.
-    return realpathSync(makeFolder(path, isRoot() ? 0o711 : 0o700));
-  } catch (error) {
-    throw new EmbeddedPostgresError(
-      `The data folder ${path} cannot be used: ${messageOf(error)}. ` +
-        'Set GATEWAY_DATA_DIR to a folder that can be written, or set DATABASE_URL.',
-    );
-  }
+/** Undefined where PostgreSQL's account cannot get there, and there is no cluster yet. */
+function openInside(dataDirectory: string, inside: string): string | undefined {
+  const clusterFolder = join(inside, 'cluster');
+  const account = chooseAccount(clusterFolder);
+  const blocked = account && findBlocked(lookUp(inside) ? inside : dataDirectory, account);
+  if (blocked === undefined) return makeFolder(inside);
+  if (lookUp(clusterFolder) === undefined) return undefined;
+  throw new EmbeddedPostgresError(
+    `The database in ${clusterFolder} cannot be reached by the account it runs as: ` +
+      `allow passing through ${blocked} (chmod o+x), or move the data folder elsewhere.`,
+  );
 }
 
-const pointerFile = (dataDirectory: string): string => join(dataDirectory, 'postgres-location');
-
-/** @throws EmbeddedPostgresError where the cluster is gone, or is that of another data folder */
+/**
+ * The folder that a data folder names as the place of its cluster.
+ *
+ * @throws EmbeddedPostgresError where that is gone, or is the place of another data folder's
+ */
 function readPointer(dataDirectory: string): string | undefined {
-  const pointer = pointerFile(dataDirectory);
-  const folder = targetOf(dataDirectory);
+  const pointer = join(dataDirectory, POINTER_FILE);
+  const folder = readIfThere(pointer);
   if (folder === undefined) return undefined;
   if (lookUp(folder) === undefined) {
     throw new EmbeddedPostgresError(
@@ -173,25 +167,61 @@ function readPointer(dataDirectory: string): string | undefined {
         `Make copies with "npm run gateway -- backup" (docs/backup.md).`,
     );
   }
-  const belongsTo = join(folder, 'belongs-to');
-  const owner = lookUp(belongsTo) && readFileSync(belongsTo, 'utf8').trim();
-  if (owner === undefined || owner === dataDirectory) return folder;
-  if (targetOf(owner) === folder) {
+  const owner = readIfThere(join(folder, OWNER_FILE)) ?? dataDirectory;
+  if (owner !== dataDirectory && readIfThere(join(owner, POINTER_FILE)) === folder) {
     throw new EmbeddedPostgresError(
       `${dataDirectory} is a copy of ${owner} and has no data of its own: it only names the database of that one, ` +
         `in ${folder}. Delete the file ${pointer} to start with an empty database, and fill it with ` +
         `"npm run gateway -- backup" there and "restore" here (docs/backup.md).`,
     );
   }
-  // The data folder was moved.
-  writeNote(folder, 'belongs-to', `${dataDirectory}\n`);
+  // The data folder may have been moved.
+  if (owner !== dataDirectory) writeNote(join(folder, OWNER_FILE), `${dataDirectory}\n`);
   return folder;
 }
 
-/** The folder that a data folder names as the place of its cluster. */
-function targetOf(dataDirectory: string): string | undefined {
-  const pointer = pointerFile(dataDirectory);
-  return lookUp(pointer) && readFileSync(pointer, 'utf8').trim();
+/**
+ * Makes a folder under `fallbackRoot` and names it in the pointer file. Its name is random: who
+ * deletes the data folder gets an empty database, not the old one without its secrets.
+ */
+function chooseFallback(dataDirectory: string, fallbackRoot: string): string {
+  const folder = join(fallbackRoot, randomBytes(8).toString('hex'));
+  try {
+    makeFolder(fallbackRoot, 0o755);
+    const blocked = findBlocked(realpathSync(fallbackRoot), nobodyAccount());
+    if (blocked !== undefined)
+      throw new Error(`the account nobody may not pass through ${blocked}`);
+    makeFolder(folder);
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      `The database can lie neither in ${dataDirectory}, which PostgreSQL may not enter as nobody, ` +
+        `nor in ${fallbackRoot}: ${messageOf(error)}. ` +
+        'Set GATEWAY_DATA_DIR to a folder that everybody may pass through, or set DATABASE_URL.',
+    );
+  }
+  writeFileSync(join(folder, OWNER_FILE), `${dataDirectory}\n`);
+  if (createWholeFile(join(dataDirectory, POINTER_FILE), `${folder}\n`)) return folder;
+  // Another process starting at the same moment was faster: its choice holds for both.
+  rmSync(folder, { recursive: true });
+  return readPointer(dataDirectory) ?? folder;
+}
+
+/**
+ * Makes a folder with exactly this mode, whatever the umask; one that exists is left as it is. Root
+ * lets the account of PostgreSQL pass through; the files inside guard themselves.
+ */
+function makeFolder(path: string, mode = isRoot() ? 0o711 : 0o700): string {
+  if (mkdirSync(path, { recursive: true }) !== undefined) chmodSync(path, mode);
+  return path;
+}
+
+/** Written where it can be: a folder that cannot be written to says so where it matters. */
+function writeNote(path: string, text: string): void {
+  try {
+    if (readIfThere(path) !== text.trim()) writeFileSync(path, text);
+  } catch {
+    // The start goes on.
+  }
 }
 
 /**
@@ -206,8 +236,8 @@ export function markAsMoved(dataDirectory: string, place: string): () => void {
 
 function assertNotMoved(dataDirectory: string): void {
   const file = join(dataDirectory, MOVED_FILE);
-  if (!lookUp(file)) return;
-  const [firstLine = ''] = readFileSync(file, 'utf8').split('\n', 1);
+  const [firstLine] = readIfThere(file)?.split('\n', 1) ?? [];
+  if (firstLine === undefined) return;
   throw new EmbeddedPostgresError(
     `${firstLine} Set DATABASE_URL to it, as ${file} explains, which also says how to go back.`,
   );
@@ -236,49 +266,4 @@ To make a copy:        npm run gateway -- backup FILE     (docs/backup.md)
 To have it in here:    make a backup, set GATEWAY_DATA_DIR to a new folder that everybody may pass
                        through (chmod o+x on each part of the way), and restore there.
 `;
-}
-
-/** Written where it can be: a folder that cannot be written to says so where it matters. */
-function writeNote(folder: string, name: string, text: string): void {
-  const path = join(folder, name);
-  try {
-    if (!lookUp(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
-  } catch {
-    // The start goes on.
-  }
-}
-
-/**
- * Makes a folder under `fallbackRoot` and names it in the pointer file. Its name is random: who
- * deletes the data folder gets an empty database, not the old one without its secrets.
- */
-function chooseFallback(dataDirectory: string, fallbackRoot: string): string {
-  const folder = join(fallbackRoot, randomBytes(8).toString('hex'));
-  try {
-    makeFolder(fallbackRoot, 0o755);
-    const blocked = findBlocked(realpathSync(fallbackRoot), nobodyAccount());
-    if (blocked !== undefined)
-      throw new Error(`the account nobody may not pass through ${blocked}`);
-    makeFolder(folder, 0o711);
-  } catch (error) {
-    throw new EmbeddedPostgresError(
-      `The database can lie neither in ${dataDirectory}, which PostgreSQL may not enter as nobody, ` +
-        `nor in ${fallbackRoot}: ${messageOf(error)}. ` +
-        'Set GATEWAY_DATA_DIR to a folder that everybody may pass through, or set DATABASE_URL.',
-    );
-  }
-  writeFileSync(join(folder, 'belongs-to'), `${dataDirectory}\n`);
-  if (createWholeFile(pointerFile(dataDirectory), `${folder}\n`)) {
-    writeNote(dataDirectory, ELSEWHERE_FILE, elsewhereText(folder));
-    return folder;
-  }
-  // Another process starting at the same moment was faster: its choice holds for both.
-  rmSync(folder, { recursive: true });
-  return readPointer(dataDirectory) ?? folder;
-}
-
-/** Makes a folder with exactly this mode, whatever the umask; one that exists is left as it is. */
-function makeFolder(path: string, mode: number): string {
-  if (mkdirSync(path, { recursive: true }) !== undefined) chmodSync(path, mode);
-  return path;
 }

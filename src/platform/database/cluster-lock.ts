@@ -1,27 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  futimesSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync, utimes } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isProcessRunning, processSpace, processStartMark } from './process-identity.js';
-import { createWholeFile, linkIfFree } from './whole-file.js';
+import { EmbeddedPostgresError, type Cluster } from './cluster-location.js';
+import { findRunningPort } from './postgres-server.js';
+import { isProcessRunning, processSpace, processStartMark, until } from './processes.js';
+import { createWholeFile, linkIfFree, readIfThere } from './whole-file.js';
 import { codeOf } from '../errors/thrown.js';
 
 /** An owner touches its lock so often, for those who cannot see its process. */
 const HEARTBEAT_MS = 1_000;
 const SILENCE_LIMIT_MS = 3_500;
-const SILENCE_POLL_MS = 100;
+
+/** Who comes waits so long for a command to end, and a command so long for a service to start. */
+const PATIENCE_MS = { command: 15_000, service: 30_000 } as const;
+const POLL_MS = 25;
 
 /** What a cluster is open for: a service keeps it for long, an operator's command for a moment. */
 export type ClusterOwnerKind = 'service' | 'command';
 
-export interface ClusterOwner {
+interface ClusterOwner {
   kind: ClusterOwnerKind;
   pid: number;
   /** See `processStartMark`; undefined on systems that do not tell. */
@@ -32,57 +29,94 @@ export interface ClusterOwner {
   token: string;
 }
 
-/** Another live process owns the cluster. */
-export class ClusterOwnedError extends Error {
-  override readonly name = 'ClusterOwnedError';
-
-  constructor(readonly owner: ClusterOwner) {
-    super(`in use by process ${owner.pid}`);
-  }
+export interface ClusterLock {
+  unlock: () => void;
+  /** Where the service's PostgreSQL listens that a command is to use; nothing is locked then. */
+  port?: number;
 }
 
 /**
- * Locks a cluster with a file that names this Node process; answers what releases it. A lock whose
- * process is gone is taken over, also when its process id has been given to another program since.
- * Whether a process in another container lives shows in whether it goes on touching its lock.
+ * Locks a cluster with a file that names this Node process. Waits while a command has the cluster;
+ * a command gets the PostgreSQL of a service that has it, and waits while that starts.
  *
- * @throws ClusterOwnedError while another live process (or this one) holds the lock
+ * @throws EmbeddedPostgresError when another live process (or this one) holds the lock
  */
-export async function lockCluster(path: string, kind: ClusterOwnerKind): Promise<() => void> {
+export async function lockCluster(cluster: Cluster, kind: ClusterOwnerKind): Promise<ClusterLock> {
+  const { clusterFolder, lockFile, logFile, log } = cluster;
   const token = randomBytes(8).toString('hex');
   const startMark = processStartMark(process.pid);
-  const space = processSpace();
-  const owner: ClusterOwner = { kind, pid: process.pid, startMark, space, token };
-  const text = JSON.stringify(owner) + '\n';
-  while (!createWholeFile(path, text)) {
-    const holder = readLock(path);
-    if (holder?.owner !== undefined && (await isLive(holder.owner, path))) {
-      throw new ClusterOwnedError(holder.owner);
+  const own: ClusterOwner = { kind, pid: process.pid, startMark, space: processSpace(), token };
+  const text = JSON.stringify(own);
+  const startedAtMs = Date.now();
+  let isAnnounced = false;
+  while (!createWholeFile(lockFile, `${text}\n`)) {
+    const owner = await findOwner(lockFile, token);
+    if (owner === undefined) continue;
+    const isLate = Date.now() - startedAtMs > PATIENCE_MS[owner.kind];
+    if (owner.kind === 'command') {
+      if (isLate) throw inUse(cluster, owner);
+      if (!isAnnounced) log(`Waiting for a command that uses the database (process ${owner.pid})`);
+      isAnnounced = true;
+    } else {
+      if (kind === 'service' || !isNeighbour(owner)) throw inUse(cluster, owner);
+      const port = findRunningPort(cluster);
+      if (port !== undefined) return { port, unlock: () => undefined };
+      if (isLate) {
+        throw new EmbeddedPostgresError(
+          `The gateway is running, but its database in ${clusterFolder} is not: see ${logFile}`,
+        );
+      }
     }
-    if (holder !== undefined) removeStale(path, holder.text, `${path}.${token}`);
+    await sleep(POLL_MS);
   }
-  const descriptor = openSync(path, 'r+');
-  const heartbeat = setInterval(() => touch(descriptor), HEARTBEAT_MS).unref();
-  return () => {
-    clearInterval(heartbeat);
-    closeSync(descriptor);
-    if (readLock(path)?.text === text) rmSync(path, { force: true });
+  // A full or read-only disk will be noticed where it matters.
+  const touch = (): void => utimes(lockFile, new Date(), new Date(), () => undefined);
+  const heartbeat = setInterval(touch, HEARTBEAT_MS).unref();
+  return {
+    unlock: () => {
+      clearInterval(heartbeat);
+      if (readIfThere(lockFile) === text) rmSync(lockFile, { force: true });
+    },
   };
 }
 
-/** Whether the owner's database can be reached: in another container, 127.0.0.1 is another place. */
-export function isNeighbour(owner: ClusterOwner): boolean {
-  return owner.space === processSpace();
+function inUse({ dataDirectory }: Cluster, owner: ClusterOwner): EmbeddedPostgresError {
+  const place = isNeighbour(owner) ? '' : ' in another container or on another machine';
+  return new EmbeddedPostgresError(
+    `The database in ${dataDirectory} is in use by another gateway (process ${owner.pid}${place}): ` +
+      'stop that one first, or set GATEWAY_DATA_DIR to another folder.',
+  );
 }
 
-function touch(descriptor: number): void {
+/** The live process that holds the lock. One that names none is removed, by way of `<path>.<token>`. */
+async function findOwner(path: string, token: string): Promise<ClusterOwner | undefined> {
+  const text = readIfThere(path);
+  if (text === undefined) return undefined;
+  const owner = parseOwner(text);
+  if (owner !== undefined && (await isLive(owner, path))) return owner;
+  const aside = `${path}.${token}`;
   try {
-    futimesSync(descriptor, new Date(), new Date());
+    renameSync(path, aside);
+    // When another process replaced the lock meanwhile, this is that live one: it is put back.
+    if (readIfThere(aside) !== text) linkIfFree(aside, path);
+    rmSync(aside, { force: true });
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+  return undefined;
+}
+
+/** Undefined where the text does not name one. */
+function parseOwner(text: string): ClusterOwner | undefined {
+  try {
+    const owner = JSON.parse(text) as ClusterOwner;
+    return Number.isSafeInteger(owner.pid) && owner.pid > 0 ? owner : undefined;
   } catch {
-    // A full or read-only disk will be noticed where it matters.
+    return undefined;
   }
 }
 
+/** Its process id may have been given to another program since. */
 async function isLive(owner: ClusterOwner, path: string): Promise<boolean> {
   if (!isNeighbour(owner)) return isTouched(path);
   if (!isProcessRunning(owner.pid)) return false;
@@ -90,47 +124,14 @@ async function isLive(owner: ClusterOwner, path: string): Promise<boolean> {
   return mark === undefined || owner.startMark === undefined || mark === owner.startMark;
 }
 
+/** In another container, process ids say nothing, and 127.0.0.1 is another place. */
+function isNeighbour(owner: ClusterOwner): boolean {
+  return owner.space === processSpace();
+}
+
 /** Compares the file's times with each other only: clocks of machines differ. */
 async function isTouched(path: string): Promise<boolean> {
   const modifiedAtMs = (): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const firstMs = modifiedAtMs();
-  for (let waitedMs = 0; waitedMs < SILENCE_LIMIT_MS; waitedMs += SILENCE_POLL_MS) {
-    await sleep(SILENCE_POLL_MS);
-    if (modifiedAtMs() !== firstMs) return modifiedAtMs() !== 0;
-  }
-  return false;
-}
-
-/** The owner is undefined where the text does not name one. */
-function readLock(path: string): { text: string; owner?: ClusterOwner } | undefined {
-  const text = ifThere(() => readFileSync(path, 'utf8'));
-  if (text === undefined) return undefined;
-  try {
-    const owner = JSON.parse(text) as ClusterOwner;
-    return Number.isSafeInteger(owner.pid) && owner.pid > 0 ? { text, owner } : { text };
-  } catch {
-    return { text };
-  }
-}
-
-/**
- * Removes the lock that was read as `staleText`. It is renamed first: when another process replaced
- * it meanwhile, what was moved is that live lock, and it is put back.
- */
-function removeStale(path: string, staleText: string, aside: string): void {
-  ifThere(() => {
-    renameSync(path, aside);
-    if (readFileSync(aside, 'utf8') !== staleText) linkIfFree(aside, path);
-    rmSync(aside, { force: true });
-  });
-}
-
-/** Undefined when the file is gone. */
-function ifThere<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  return (await until(() => modifiedAtMs() !== firstMs, SILENCE_LIMIT_MS)) && existsSync(path);
 }

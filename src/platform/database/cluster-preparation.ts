@@ -5,52 +5,41 @@ import {
   lchownSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { EmbeddedPostgresError, type PostgresAccount } from './cluster-location.js';
+import { EmbeddedPostgresError, type Cluster } from './cluster-location.js';
 import type { PostgresBinaries } from './postgres-binaries.js';
-import {
-  EMBEDDED_SUPERUSER,
-  EMBEDDED_USER,
-  firstStatements,
-  markRoleAsOrdinary,
-  runSingleUser,
-  takeSuperuserAway,
-} from './cluster-role.js';
-import { runPostgresProgram, type PostgresContext } from './postgres-program.js';
-import { createWholeFile, removeAbandoned } from './whole-file.js';
+import { runPostgresProgram } from './postgres-program.js';
+import { createWholeFile, readIfThere, removeAbandoned } from './whole-file.js';
+
+/** The role that the gateway connects as, and the database that it owns. */
+export const ROLE = 'gateway';
+export const DATABASE = 'gateway';
+/** Made with the cluster. Nobody can connect as it: PostgreSQL alone is it, without a server. */
+const SUPERUSER = 'gateway_admin';
+
+/** In a cluster's folder: its role is no superuser. */
+const ORDINARY_ROLE_FILE = 'gateway-role-is-ordinary';
 
 /**
  * Makes the cluster, or makes sure that the existing one can be started: its version, its owner, its
  * mode, its role, and the password when its file was lost. Nobody else may be using the cluster.
- *
- * @param createsDatabases whether the role of a new cluster may create databases
  */
-export async function prepareCluster(
-  context: PostgresContext,
-  binaries: PostgresBinaries,
-  passwordFile: string,
-  createsDatabases = false,
-): Promise<void> {
-  const { clusterFolder, account } = context;
+export async function prepareCluster(cluster: Cluster, binaries: PostgresBinaries): Promise<void> {
+  const { clusterFolder, passwordFile, account } = cluster;
   // Letters, digits, '-' and '_' only: it stands in a URL and in a statement as it is.
   const candidate = `${randomBytes(24).toString('base64url')}\n`;
   const isNew = !existsSync(passwordFile) && createWholeFile(passwordFile, candidate, 0o600);
-  const password = readPassword(passwordFile);
   // What an interrupted first start left. An `initdb` that still writes there fails by itself.
   removeAbandoned(`${clusterFolder}.unfinished-`, -Infinity);
-  const versionFile = join(clusterFolder, 'PG_VERSION');
+  // An upgrade that was killed in between its last two steps.
   finishUpgrade(clusterFolder);
-  if (!existsSync(versionFile)) {
-    await createCluster(context, binaries, password, createsDatabases);
-    return;
-  }
-  const version = readFileSync(versionFile, 'utf8').trim();
+  const version = versionOf(cluster);
+  if (version === undefined) return createCluster(cluster, binaries);
   if (version !== binaries.majorVersion) {
     throw new EmbeddedPostgresError(
       `The database in ${clusterFolder} was made by PostgreSQL ${version}, the installed one is ` +
@@ -62,47 +51,42 @@ export async function prepareCluster(
   if (account !== undefined && statSync(clusterFolder).uid !== account.uid) {
     const entries = readdirSync(clusterFolder, { withFileTypes: true, recursive: true });
     const paths = entries.map(({ parentPath, name }) => join(parentPath, name));
-    giveAway([clusterFolder, ...paths], account);
+    giveAway([clusterFolder, ...paths], cluster);
   }
   chmodSync(clusterFolder, 0o700);
-  await takeSuperuserAway(context, binaries, password);
-  if (isNew) {
-    const statements = `ALTER ROLE ${EMBEDDED_USER} PASSWORD '${password}';\n`;
-    const folder = clusterFolder;
-    await runSingleUser(context, binaries, { folder, database: 'postgres', statements });
+  if (isNew || !existsSync(join(clusterFolder, ORDINARY_ROLE_FILE))) {
+    // In clusters of before the role is the superuser, and owns all that is in the database.
+    await setRole(cluster, binaries, DATABASE, [
+      `ALTER DATABASE ${DATABASE} OWNER TO ${ROLE}`,
+      GIVE_OBJECTS,
+    ]);
   }
 }
 
-export function readPassword(passwordFile: string): string {
-  return readFileSync(passwordFile, 'utf8').trim();
+/** The major version of PostgreSQL that made a cluster; undefined where there is none yet. */
+export function versionOf({ clusterFolder }: Cluster): string | undefined {
+  return readIfThere(join(clusterFolder, 'PG_VERSION'));
 }
 
 /** Everything happens in a folder with another name, so that an interruption leaves nothing half. */
-async function createCluster(
-  context: PostgresContext,
-  binaries: PostgresBinaries,
-  password: string,
-  createsDatabases: boolean,
-): Promise<void> {
-  const { clusterFolder, account } = context;
-  const unfinished = `${clusterFolder}.unfinished-${randomBytes(4).toString('hex')}`;
-  const passwordFile = `${unfinished}-password`;
+async function createCluster(cluster: Cluster, binaries: PostgresBinaries): Promise<void> {
+  const folder = `${cluster.clusterFolder}.unfinished-${randomBytes(4).toString('hex')}`;
+  const passwordFile = `${folder}-password`;
   try {
-    mkdirSync(unfinished, { mode: 0o700 });
-    writeFileSync(passwordFile, password, { mode: 0o600, flag: 'wx' });
-    if (account !== undefined) giveAway([unfinished, passwordFile], account);
-    await runPostgresProgram(context, binaries.initdb, [
-      ...['-D', unfinished, '-U', EMBEDDED_SUPERUSER, '-E', 'UTF8', '--locale=C'],
+    mkdirSync(folder, { mode: 0o700 });
+    writeFileSync(passwordFile, readPassword(cluster), { mode: 0o600, flag: 'wx' });
+    giveAway([folder, passwordFile], cluster);
+    await runPostgresProgram(cluster, binaries, 'initdb', [
+      ...['-D', folder, '-U', SUPERUSER, '-E', 'UTF8', '--locale=C'],
       ...['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync', '--no-instructions'],
     ]);
-    const statements = firstStatements(password, createsDatabases);
-    const folder = unfinished;
-    await runSingleUser(context, binaries, { folder, database: 'postgres', statements });
-    markRoleAsOrdinary(context, unfinished);
-    renameSync(unfinished, clusterFolder);
+    await setRole({ ...cluster, clusterFolder: folder }, binaries, 'postgres', [
+      `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`,
+    ]);
+    renameSync(folder, cluster.clusterFolder);
   } finally {
     rmSync(passwordFile, { force: true });
-    rmSync(unfinished, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -111,25 +95,91 @@ export function upgradedFolder(clusterFolder: string): string {
   return `${clusterFolder}.upgraded`;
 }
 
-/**
- * Puts the upgraded cluster, which is whole and stopped, in the place of the old one.
- * @returns where the old one lies now
- */
-export function replaceCluster(clusterFolder: string, oldVersion: string): string {
-  const kept = `${clusterFolder}.postgresql-${oldVersion}`;
-  rmSync(kept, { recursive: true, force: true });
-  renameSync(clusterFolder, kept);
-  renameSync(upgradedFolder(clusterFolder), clusterFolder);
-  return kept;
-}
-
-/** What was killed between the two steps of `replaceCluster` is done to its end. */
-function finishUpgrade(clusterFolder: string): void {
+/** Puts the upgraded cluster, which is whole and stopped, in the place of the old one if that was taken away. */
+export function finishUpgrade(clusterFolder: string): void {
   const upgraded = upgradedFolder(clusterFolder);
-  const wasReplaced = !existsSync(clusterFolder) && existsSync(upgraded);
-  if (wasReplaced) renameSync(upgraded, clusterFolder);
+  const isMissing = !existsSync(clusterFolder) && existsSync(upgraded);
+  if (isMissing) renameSync(upgraded, clusterFolder);
 }
 
-function giveAway(paths: string[], { uid, gid }: PostgresAccount): void {
-  for (const path of paths) lchownSync(path, uid, gid);
+function giveAway(paths: string[], { account }: Cluster): void {
+  if (account === undefined) return;
+  for (const path of paths) lchownSync(path, account.uid, account.gid);
 }
+
+export function readPassword({ passwordFile }: Cluster): string {
+  return readIfThere(passwordFile) ?? '';
+}
+
+/**
+ * Makes the role an ordinary one with its password, and runs what follows from that. May be broken off
+ * at any point and done again. The role of a session cannot be renamed with ALTER ROLE, and this
+ * session's is the superuser, whose id is 10.
+ */
+async function setRole(
+  cluster: Cluster,
+  binaries: PostgresBinaries,
+  database: string,
+  furtherStatements: string[],
+): Promise<void> {
+  const role = `
+    DO $$ BEGIN
+      UPDATE pg_authid SET rolname = '${SUPERUSER}', rolcanlogin = false, rolpassword = NULL
+      WHERE oid = 10;
+      IF NOT EXISTS (SELECT FROM pg_authid WHERE rolname = '${ROLE}') THEN
+        CREATE ROLE ${ROLE} LOGIN ${cluster.createsDatabases ? 'CREATEDB' : ''};
+      END IF;
+      ALTER ROLE ${ROLE} PASSWORD '${readPassword(cluster)}';
+    END $$`;
+  await runSingleUser(cluster, binaries, database, [role, ...furtherStatements]);
+  const marker = join(cluster.clusterFolder, ORDINARY_ROLE_FILE);
+  writeFileSync(marker, '');
+  giveAway([marker], cluster);
+}
+
+/**
+ * Runs statements as the superuser and without a server; nobody else may use the cluster. The first
+ * that fails ends it. None may hold an empty line, by which PostgreSQL tells where the next begins.
+ */
+export async function runSingleUser(
+  cluster: Cluster,
+  binaries: PostgresBinaries,
+  database: string,
+  statements: readonly string[],
+): Promise<void> {
+  const { clusterFolder } = cluster;
+  const parameters = ['--single', '-j', '-D', clusterFolder, '-c', 'exit_on_error=on', database];
+  await runPostgresProgram(
+    cluster,
+    binaries,
+    'postgres',
+    parameters,
+    `${statements.join(';\n\n')}\n`,
+  );
+}
+
+/**
+ * What is the superuser's, which REASSIGN OWNED does not take from it. Indexes, and sequences and types
+ * that belong to tables, go with those.
+ */
+const GIVE_OBJECTS = `
+  DO $$ DECLARE each record; BEGIN
+    FOR each IN
+      SELECT type, identity
+      FROM (
+        SELECT 'pg_namespace'::regclass AS class, oid, nspowner AS owner FROM pg_namespace
+        UNION ALL SELECT 'pg_class', oid, relowner FROM pg_class
+        WHERE relkind IN ('r', 'p', 'v', 'm', 'S')
+        UNION ALL SELECT 'pg_proc', oid, proowner FROM pg_proc
+        UNION ALL SELECT 'pg_type', oid, typowner FROM pg_type
+      ) AS own, pg_identify_object(class, oid, 0)
+      WHERE owner = 10 AND oid >= 16384 AND coalesce(schema, identity) !~ '^pg_'
+        AND NOT EXISTS (
+          SELECT FROM pg_depend
+          WHERE classid = class AND objid = oid AND objsubid = 0
+            AND (deptype = 'i' OR deptype = 'a' AND refobjsubid > 0)
+        )
+    LOOP
+      EXECUTE format('ALTER %s %s OWNER TO ${ROLE}', each.type, each.identity);
+    END LOOP;
+  END $$`;

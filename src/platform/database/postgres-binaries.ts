@@ -3,13 +3,18 @@ import { existsSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { chmod, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
-import { EmbeddedPostgresError, findBlocked, type PostgresAccount } from './cluster-location.js';
-import { removeAbandoned } from './whole-file.js';
+import {
+  EmbeddedPostgresError,
+  findBlocked,
+  type Cluster,
+  type PostgresAccount,
+} from './cluster-location.js';
+import { readIfThere, removeAbandoned } from './whole-file.js';
 import { codeOf, messageOf } from '../errors/thrown.js';
 
+/** PostgreSQL's programs. */
 export interface PostgresBinaries {
-  initdb: string;
-  postgres: string;
+  folder: string;
   /** As in a cluster's PG_VERSION: `18`. */
   majorVersion: string;
 }
@@ -17,23 +22,24 @@ export interface PostgresBinaries {
 /**
  * Finds the binaries that the optional package of this platform brings. When the account may not
  * reach them, or links that the package needs cannot be made beside them, they are copied once to
- * `copiesFolder`.
+ * `binariesFolder`.
  */
-export async function preparePostgresBinaries(
-  copiesFolder: string,
-  account: PostgresAccount | undefined,
-): Promise<PostgresBinaries> {
+export async function preparePostgresBinaries({
+  binariesFolder,
+  account,
+}: Pick<Cluster, 'binariesFolder' | 'account'>): Promise<PostgresBinaries> {
   const { folder, name, version } = findPackage();
-  let native = join(folder, 'native');
-  if (!makeLinks(native) || (account !== undefined && !isUsable(native, account))) {
-    native = await copyBinaries(native, join(copiesFolder, `${name}-${version}`), account);
-  }
-  const suffix = process.platform === 'win32' ? '.exe' : '';
-  return {
-    initdb: join(native, 'bin', `initdb${suffix}`),
-    postgres: join(native, 'bin', `postgres${suffix}`),
-    majorVersion: version.split('.')[0] ?? '',
-  };
+  const installed = join(folder, 'native');
+  const isUsable = makeLinks(installed) && findClosed(installed, account) === undefined;
+  const native = isUsable
+    ? installed
+    : await copyBinaries(installed, join(binariesFolder, `${name}-${version}`), account);
+  return { folder: join(native, 'bin'), majorVersion: version.split('.')[0] ?? '' };
+}
+
+/** The file of `initdb` or `postgres`. */
+export function programFile({ folder }: PostgresBinaries, name: string): string {
+  return join(folder, process.platform === 'win32' ? `${name}.exe` : name);
 }
 
 function findPackage(): { folder: string; name: string; version: string } {
@@ -60,9 +66,8 @@ function findPackage(): { folder: string; name: string; version: string } {
  * run we make them. Answers false when they are missing and this folder cannot be written.
  */
 export function makeLinks(native: string): boolean {
-  const list = join(native, 'pg-symlinks.json');
-  if (!existsSync(list)) return true;
-  const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
+  const list = readIfThere(join(native, 'pg-symlinks.json')) ?? '[]';
+  const links = JSON.parse(list) as { source: string; target: string }[];
   return links.every(({ source, target }) => {
     const path = join(dirname(native), target);
     try {
@@ -74,18 +79,12 @@ export function makeLinks(native: string): boolean {
   });
 }
 
-/** Looks at one file of each kind, since an installation under a strict umask closes them all. */
-function isUsable(native: string, account: PostgresAccount): boolean {
-  const lib = join(native, 'lib');
-  const catalogue = join(native, 'share', 'postgresql', 'postgres.bki');
-  return (
-    findBlocked(join(native, 'bin', 'postgres'), account, 0o5) === undefined &&
-    findBlocked(lib, account) === undefined &&
-    findBlocked(catalogue, account, 0o4) === undefined
-  );
+/** What keeps the account out, if anything does: a strict umask closes all files of an installation. */
+function findClosed(native: string, account: PostgresAccount | undefined): string | undefined {
+  return account && findBlocked(join(native, 'bin', 'postgres'), account, 0o5);
 }
 
-/** Copies under another name and renames, so that a copy with this name is always whole. */
+/** Copies once, under another name before a rename, so that a copy with this name is always whole. */
 async function copyBinaries(
   native: string,
   copy: string,
@@ -113,7 +112,7 @@ async function copyBinaries(
       );
     }
   }
-  const blocked = account && findBlocked(target, account);
+  const blocked = findClosed(target, account);
   if (blocked === undefined) return target;
   throw new EmbeddedPostgresError(
     `PostgreSQL's binaries in ${target} cannot be reached by the account it runs as: ` +

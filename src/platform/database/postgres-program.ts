@@ -8,15 +8,13 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { once } from 'node:events';
 import { dirname } from 'node:path';
-import { EmbeddedPostgresError, type PostgresAccount } from './cluster-location.js';
-
-/** What every run of one of PostgreSQL's programs needs. */
-export interface PostgresContext {
-  clusterFolder: string;
-  account?: PostgresAccount;
-  logFile: BoundedLogFile;
-}
+import { EmbeddedPostgresError, type Cluster } from './cluster-location.js';
+import { programFile, type PostgresBinaries } from './postgres-binaries.js';
+import { endPostgres } from './processes.js';
+import { messageOf } from '../errors/thrown.js';
+import { endsWithin } from '../time/within.js';
 
 /** Each of the two files: the current one and the one before it. */
 const LOG_FILE_LIMIT_BYTES = 1024 * 1024;
@@ -24,46 +22,7 @@ const LOG_FILE_LIMIT_BYTES = 1024 * 1024;
 /** Enough of the last output to find the reason of a failure in. */
 const OUTPUT_TAIL_CHARACTERS = 8_000;
 
-/** A log file that never grows over a limit: when full it becomes `<path>.1` and a new one starts. */
-export class BoundedLogFile {
-  private isClosed = false;
-
-  constructor(
-    readonly path: string,
-    private readonly owner?: PostgresAccount,
-    private readonly limitBytes = LOG_FILE_LIMIT_BYTES,
-  ) {}
-
-  write(text: Buffer | string): void {
-    if (this.isClosed) return;
-    const chunk = Buffer.from(text).subarray(0, this.limitBytes);
-    try {
-      const { size = 0 } = statSync(this.path, { throwIfNoEntry: false }) ?? {};
-      if (size + chunk.length > this.limitBytes) renameSync(this.path, `${this.path}.1`);
-      this.append(chunk);
-    } catch {
-      // A full disk must not take the service down because of a log line.
-    }
-  }
-
-  /** What is written from now on is dropped. */
-  close(): void {
-    this.isClosed = true;
-  }
-
-  private append(chunk: Buffer): void {
-    const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
-    // Root may be writing into a folder of another user: a link planted there is not followed.
-    const flags = O_APPEND | O_CREAT | O_WRONLY | (O_NOFOLLOW ?? 0);
-    const descriptor = openSync(this.path, flags, 0o600);
-    try {
-      if (this.owner !== undefined) fchownSync(descriptor, this.owner.uid, this.owner.gid);
-      writeSync(descriptor, chunk);
-    } finally {
-      closeSync(descriptor);
-    }
-  }
-}
+const LAST_WORDS_LIMIT_MS = 200;
 
 /** One run of a program as the right account, with nothing of the service's environment. */
 export class PostgresProgram {
@@ -71,46 +30,51 @@ export class PostgresProgram {
   /** Resolves when the process has ended, with how it did in words. */
   readonly ended: Promise<string>;
   /** Resolves when all it said has arrived too. */
-  readonly closed: Promise<void>;
-  hasEnded = false;
-  hasClosed = false;
+  readonly closed: Promise<unknown>;
   private tail = '';
 
   constructor(
-    context: PostgresContext,
-    path: string,
+    cluster: Cluster,
+    binaries: PostgresBinaries,
+    name: string,
     parameters: string[],
     options?: SpawnOptions,
   ) {
-    this.child = spawn(path, parameters, {
+    const { account } = cluster;
+    this.child = spawn(programFile(binaries, name), parameters, {
       // The account may not be able to enter the folder the service was started in.
-      cwd: dirname(context.clusterFolder),
+      cwd: dirname(cluster.clusterFolder),
       // The service's environment holds vendor keys that PostgreSQL has no business with. On Windows
       // a program does not start without the system's variables.
       env: process.platform === 'win32' ? undefined : { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
-      uid: context.account?.uid,
-      gid: context.account?.gid,
+      ...(account && { uid: account.uid, gid: account.gid }),
       windowsHide: true,
       ...options,
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
-        context.logFile.write(chunk);
+        appendToLog(cluster, chunk);
         this.tail = (this.tail + chunk.toString()).slice(-OUTPUT_TAIL_CHARACTERS);
       });
     }
-    this.ended = new Promise((resolve) => {
-      this.child.once('error', (error) => resolve(error.message));
-      this.child.once('exit', (code, signal) =>
-        resolve(signal ? `it ended by ${signal}` : `it ended with status ${code ?? 'unknown'}`),
-      );
-    });
-    this.closed = new Promise((resolve) => {
-      this.child.once('error', () => resolve());
-      this.child.once('close', () => resolve());
-    });
-    void this.ended.then(() => (this.hasEnded = true));
-    void this.closed.then(() => (this.hasClosed = true));
+    this.ended = once(this.child, 'exit').then(describeEnd, messageOf);
+    this.closed = once(this.child, 'close').catch(() => undefined);
+  }
+
+  get hasEnded(): boolean {
+    const { pid, exitCode, signalCode } = this.child;
+    return pid === undefined || exitCode !== null || signalCode !== null;
+  }
+
+  /**
+   * Ends it, if it has not ended by itself, and hears its last words. Those may come after its end; the
+   * pipe may also stay open for longer, as children of a server that was killed hold it for a moment.
+   */
+  async end(): Promise<void> {
+    if (this.child.pid !== undefined) await endPostgres(this.child.pid, () => this.hasEnded);
+    await endsWithin(LAST_WORDS_LIMIT_MS, this.closed);
+    this.child.stdout?.destroy();
+    this.child.stderr?.destroy();
   }
 
   /** The line of the output that says why it failed, without its time stamp; else how it ended. */
@@ -125,18 +89,48 @@ export class PostgresProgram {
 
 /** Runs a program to its end; throws `EmbeddedPostgresError` with its own words if it fails. */
 export async function runPostgresProgram(
-  context: PostgresContext,
-  path: string,
+  cluster: Cluster,
+  binaries: PostgresBinaries,
+  name: string,
   parameters: string[],
   input = '',
 ): Promise<void> {
-  const program = new PostgresProgram(context, path, parameters);
+  const program = new PostgresProgram(cluster, binaries, name, parameters);
   program.child.stdin?.on('error', () => undefined);
   program.child.stdin?.end(input);
   await program.closed;
   if (program.child.exitCode === 0) return;
   throw new EmbeddedPostgresError(
     `PostgreSQL could not prepare its data folder: ${await program.failureReason()}\n` +
-      `See ${context.logFile.path}`,
+      `See ${cluster.logFile}`,
   );
+}
+
+/** Adds to a log that never grows over a limit: when full it becomes `<path>.1` and a new one starts. */
+export function appendToLog(
+  { logFile, account }: Pick<Cluster, 'logFile' | 'account'>,
+  text: Buffer,
+  limitBytes = LOG_FILE_LIMIT_BYTES,
+): void {
+  const chunk = text.subarray(0, limitBytes);
+  const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
+  // Root may be writing into a folder of another user: a link planted there is not followed.
+  const flags = O_APPEND | O_CREAT | O_WRONLY | (O_NOFOLLOW ?? 0);
+  try {
+    const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+    if (size + chunk.length > limitBytes) renameSync(logFile, `${logFile}.1`);
+    const descriptor = openSync(logFile, flags, 0o600);
+    try {
+      if (account !== undefined) fchownSync(descriptor, account.uid, account.gid);
+      writeSync(descriptor, chunk);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // A full disk must not take the service down because of a log line.
+  }
+}
+
+function describeEnd([code, signal]: (number | string | null)[]): string {
+  return signal ? `it ended by ${signal}` : `it ended with status ${code ?? 'unknown'}`;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { codeOf } from '../errors/thrown.js';
@@ -19,6 +19,16 @@ export function createWholeFile(path: string, text: string, mode = 0o644): boole
     return linkIfFree(candidate, path);
   } finally {
     rmSync(candidate, { force: true });
+  }
+}
+
+/** The text of a file without space around it; undefined when there is no such file. */
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
+    throw error;
   }
 }
 

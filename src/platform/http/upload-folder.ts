@@ -10,7 +10,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
-import { isProcessRunning, processSpace } from '../database/process-identity.js';
+import { isProcessRunning, processSpace } from '../database/processes.js';
 import { BodyBudget, type BodyLease, type BudgetedRequest } from './body-budget.js';
 import { HOUR_MS } from '../time/dates.js';
 import { SweepTimer } from '../time/sweep-timer.js';
