@@ -96,8 +96,9 @@ export async function startGateway(
   const database = await openDatabase(config, (line) => void logger.warn(line, 'database'));
   let begun: INestApplication | undefined;
   try {
-    await migrateDatabase(database.url, MIGRATIONS);
-    await assertOwnSecret(database.url, () => gatewaySecrets(config));
+    await migrateDatabase(database.url, MIGRATIONS, (session) =>
+      assertOwnSecret(session, () => gatewaySecrets(config)),
+    );
     const settings = new LiveSettings(config);
     const application = await NestFactory.create<INestApplication<Server>>(
       AppModule.forRoot(settings, database.url),

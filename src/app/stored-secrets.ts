@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { PROVIDER_KEY_PURPOSE } from '../core/configuration/provider-keys.js';
 import { ConfigError } from '../platform/config/config-error.js';
 import { DecryptionError, SecretBox, secretFingerprint } from '../platform/crypto/secret-box.js';
@@ -150,18 +149,12 @@ function renew(box: SecretBox, encrypted: Buffer, id: string): Buffer | 'unreada
  * @throws ConfigError when these are not the database's secrets
  */
 export async function assertOwnSecret(
-  url: string,
+  executor: SqlExecutor,
   secrets: () => readonly string[],
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  await client.connect();
-  try {
-    if ((await readStoredFingerprint(client)) === null) await adoptSecret(client, secrets);
-    const reason = await findForeignSecret(client, secrets());
-    if (reason !== undefined) throw new ConfigError([reason]);
-  } finally {
-    await client.end();
-  }
+  if ((await readStoredFingerprint(executor)) === null) await adoptSecret(executor, secrets);
+  const reason = await findForeignSecret(executor, secrets());
+  if (reason !== undefined) throw new ConfigError([reason]);
 }
 
 /** In what way these are not the database's secrets, for whoever runs the service; undefined: they are. */

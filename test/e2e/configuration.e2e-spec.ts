@@ -774,4 +774,16 @@ describe('/v1/admin/config', () => {
     expect((await one.admin('POST', `${path}/test`, {})).status).toBe(200);
     expect((await one.admin('DELETE', path)).status).toBe(200);
   });
+
+  it('is priced by the rows that are stored where another program made it', async () => {
+    const { rows } = await own.database.query<{ number: number }>(
+      `INSERT INTO config_versions (number, document, catalogue, fingerprint, diff, actor_kind, actor_name, program, built_in)
+       SELECT number + 1, document, jsonb_set(catalogue, '{${MODEL},pricing,request}', '"0.007"'), fingerprint, diff,
+              actor_kind, actor_name, '0.0.1', 'others'
+       FROM config_versions ORDER BY number DESC LIMIT 1
+       RETURNING number, pg_notify('gateway_config', number::text)`,
+    );
+    await reaches(one, rows[0]!.number);
+    expect(await costOf(one)).toBe(7_000);
+  });
 });

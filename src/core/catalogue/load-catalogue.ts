@@ -144,13 +144,21 @@ export function readRow(id: string, row: JsonObject): CatalogueModel | string {
   return findProblem(complete) ?? complete;
 }
 
+/** Of rows, which nobody changes, where prices stay: of those that come with the program, several parts make models. */
+const steadyModels = new WeakMap<JsonObject, MadeModel>();
+
 function makeModel(id: string, row: JsonObject, nowMs: number): MadeModel | string {
+  const steady = steadyModels.get(row);
+  if (steady) return steady;
   const complete = readRow(id, row);
   if (typeof complete === 'string') return complete;
-  return {
+  const priced = [complete, ...complete.routes];
+  const made = {
     model: toModel(rowAt(complete, nowMs)),
-    until: nextChangeOf([complete, ...complete.routes], nowMs),
+    until: nextChangeOf(priced, nowMs),
   };
+  if (priced.every((one) => one.price_changes === undefined)) steadyModels.set(row, made);
+  return made;
 }
 
 /** @throws ConfigError when the file cannot be read, or is none of rows */

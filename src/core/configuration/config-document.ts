@@ -108,9 +108,11 @@ export function catalogueOf({ models }: Pick<ConfigDocument, 'models'>): Catalog
   return mergeRows(builtInRows(), models);
 }
 
+let builtIn: string | undefined;
+
 /** Names the program's own rows. */
 export function builtInFingerprint(): string {
-  return fingerprintOfText(canonicalRows(builtInRows()));
+  return (builtIn ??= fingerprintOfText(canonicalRows(builtInRows())));
 }
 
 /** Names what is in force: the same on all instances that do the same. Nothing secret goes into it. */

@@ -99,17 +99,26 @@ export class ConfigVersions {
     this.keys = new ProviderKeys(database, config);
   }
 
-  /** The latest, if it is later than the one that is known. */
+  /**
+   * The latest, if it is later than the one that is known. The rows of one that this very program made are made
+   * anew, of those that it has in memory: to read and to parse hundreds takes longer.
+   */
   async latestAfter(
     known: number,
     executor: SqlExecutor = this.database.lookUps,
   ): Promise<PricedVersion | undefined> {
-    const { rows } = await executor.query<VersionRow & { catalogue: Record<string, JsonObject> }>(
-      `SELECT ${COLUMNS}, catalogue FROM config_versions WHERE number > $1 ORDER BY number DESC LIMIT 1`,
-      [known],
+    const { rows } = await executor.query<VersionRow & { catalogue: StoredRows | null }>(
+      `SELECT ${COLUMNS}, CASE WHEN program <> $2 OR built_in <> $3 THEN catalogue END AS catalogue
+       FROM config_versions WHERE number > $1 ORDER BY number DESC LIMIT 1`,
+      [known, programVersion(), builtInFingerprint()],
     );
     const [row] = rows;
-    return row && { ...toVersion(row), catalogue: new Map(Object.entries(row.catalogue)) };
+    if (!row) return undefined;
+    const { catalogue, document } = row;
+    return {
+      ...toVersion(row),
+      catalogue: catalogue ? new Map(Object.entries(catalogue)) : catalogueOf(document),
+    };
   }
 
   /** 0 before the first. */
@@ -208,6 +217,9 @@ export class ConfigVersions {
     });
   }
 }
+
+/** Catalogue rows by id. */
+type StoredRows = Record<string, JsonObject>;
 
 interface VersionRow {
   number: number;

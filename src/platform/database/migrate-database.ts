@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import pg, { type QueryResult, type QueryResultRow } from 'pg';
+import pg from 'pg';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import { ConfigError } from '../config/config-error.js';
 import { programVersion } from '../config/program-version.js';
 import { databaseOptions } from './database-options.js';
+import type { SqlExecutor } from './database.js';
 import { LOCK_NOT_AVAILABLE, sqlStateOf } from './database-outage.js';
 
 const LOCK_NAME = 'model-gateway migrations';
@@ -19,11 +20,13 @@ const LOCKED = new Set([LOCK_NOT_AVAILABLE, '40P01']);
  * Runs the pending ones of these migrations; of several instances that start at once only one does.
  *
  * @param migrations all that the program has, oldest first
+ * @param then what else is to be done before others come, on the same session: each costs the server as much as its look-ups
  * @throws ConfigError when the database has migrations that the program does not know
  */
 export async function migrateDatabase(
   url: string,
   migrations: (new () => MigrationInterface)[],
+  then: (session: SqlExecutor) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   const locker = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   await locker.connect();
@@ -32,28 +35,31 @@ export async function migrateDatabase(
     const known = migrations.map(({ name }) => name);
     const newer = await readNewerSchema(locker, known);
     if (newer) throw new ConfigError([describeNewerSchema(newer)]);
-    const common = databaseOptions(url);
-    const extra = { options: `${common.extra.options} -c lock_timeout=${LOCK_LIMIT_MS}` };
-    const options = { ...common, extra, migrations, poolSize: 1 };
-    const dataSource = await new DataSource(options).initialize();
-    try {
-      const isNew = await runMigrations(dataSource);
+    if (await lacksAny(locker, known)) {
+      const isNew = await runMigrations(url, migrations);
       if (isNew && (await hasTable(locker, 'installation'))) {
         await locker.query('UPDATE installation SET migrated_by = $1', [programVersion()]);
       }
-    } finally {
-      await dataSource.destroy();
     }
+    await then(locker);
   } finally {
     await locker.end();
   }
+}
+
+/** Whether migrations of these names are pending. */
+async function lacksAny(executor: SqlExecutor, known: readonly string[]): Promise<boolean> {
+  if (!(await hasTable(executor, 'migrations'))) return true;
+  const { rows } = await executor.query<{ name: string }>('SELECT name FROM migrations');
+  const done = new Set(rows.map(({ name }) => name));
+  return known.some((name) => !done.has(name));
 }
 
 /**
  * Asks again and again rather than wait in PostgreSQL: whoever waits there has a snapshot, for whose end a migration
  * that builds an index beside the service's work (`CONCURRENTLY`) would wait in turn.
  */
-async function takeLock(locker: SqlReader): Promise<void> {
+async function takeLock(locker: SqlExecutor): Promise<void> {
   for (;;) {
     const { rows } = await locker.query<{ taken: boolean }>(
       'SELECT pg_try_advisory_lock(hashtext($1)) AS taken',
@@ -69,21 +75,27 @@ async function takeLock(locker: SqlReader): Promise<void> {
  *
  * @returns whether there were any to run
  */
-async function runMigrations(dataSource: DataSource): Promise<boolean> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const done = await dataSource.runMigrations();
-      return done.length > 0 || attempt > 1;
-    } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !LOCKED.has(sqlStateOf(error) ?? '')) throw error;
-      await pause(PAUSE_MS);
+async function runMigrations(
+  url: string,
+  migrations: (new () => MigrationInterface)[],
+): Promise<boolean> {
+  const common = databaseOptions(url);
+  const extra = { options: `${common.extra.options} -c lock_timeout=${LOCK_LIMIT_MS}` };
+  const options = { ...common, extra, migrations, poolSize: 1 };
+  const dataSource = await new DataSource(options).initialize();
+  try {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const done = await dataSource.runMigrations();
+        return done.length > 0 || attempt > 1;
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS || !LOCKED.has(sqlStateOf(error) ?? '')) throw error;
+        await pause(PAUSE_MS);
+      }
     }
+  } finally {
+    await dataSource.destroy();
   }
-}
-
-/** A connection, or whatever else reads a few rows. */
-interface SqlReader {
-  query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<QueryResult<Row>>;
 }
 
 /** What a database has that came with a later version of the program. */
@@ -97,7 +109,7 @@ export interface NewerSchema {
 
 /** @param known names of all migrations that the program has; undefined: the database has no others */
 export async function readNewerSchema(
-  executor: SqlReader,
+  executor: SqlExecutor,
   known: readonly string[],
 ): Promise<NewerSchema | undefined> {
   if (!(await hasTable(executor, 'migrations'))) return undefined;
@@ -127,7 +139,7 @@ export function describeNewerSchema({ last, count, migratedBy }: NewerSchema): s
   );
 }
 
-async function hasTable(executor: SqlReader, name: string): Promise<boolean> {
+async function hasTable(executor: SqlExecutor, name: string): Promise<boolean> {
   const { rows } = await executor.query<{ found: boolean }>(
     'SELECT to_regclass($1) IS NOT NULL AS found',
     [name],

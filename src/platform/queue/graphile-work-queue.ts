@@ -64,14 +64,14 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
   private nextSweepAtMs = 0;
   private isStopping = false;
 
-  constructor(private readonly url: string) {
+  constructor(url: string) {
     super();
     this.pool = openPool(url);
     this.presence = new GraphilePresence(url, () => this.hear());
   }
 
   async onModuleInit(): Promise<void> {
-    await runMigrations({ connectionString: this.url, logger: this.graphileLogger });
+    await runMigrations({ pgPool: this.pool, logger: this.graphileLogger });
   }
 
   async wake(topic: Topic, key: string, { delayMs = 0 }: WakeOptions = {}): Promise<void> {
