@@ -13,6 +13,8 @@ export default {
       { swcrc: false, ...swc() },
     ],
   },
+  // To take a suite's globals apart when it ends would leave the next one no `expect`, which they share.
+  testEnvironmentOptions: { globalsCleanup: 'off' },
   runtime: '<rootDir>/test/support/lean-runtime.cjs',
   testSequencer: '<rootDir>/test/support/longest-first.sequencer.mjs',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',

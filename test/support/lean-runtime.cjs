@@ -1,11 +1,6 @@
+const { jestExpect } = require('@jest/expect');
 const { createRequire } = require('node:module');
 const { default: Runtime } = require('jest-runtime');
-
-/**
- * What Jest's own parts describe failures with. To load it anew for each suite takes as long as many a suite.
- * What compares values, or copies them, belongs to the suite as they do.
- */
-const SHARED = new Set(['jest-message-util', 'jest-snapshot', 'pretty-format']);
 
 /**
  * Says which test or hook runs, as `AsyncLocalStorage` does for jest-circus, for what runs one after the other:
@@ -24,11 +19,23 @@ class RunningTest {
   }
 }
 
-/** Jest's runtime, which takes these from the worker process, where they are loaded once. */
+/**
+ * Jest's runtime, in which Jest's own parts are loaded once for all suites of a worker process: to load them anew
+ * for each takes longer than most suites do. Only what has a suite's state, which Jest asks for by its path, is
+ * the suite's own.
+ */
 module.exports = class LeanRuntime extends Runtime {
   requireInternalModule(from, to) {
     if (to === 'node:async_hooks') return { AsyncLocalStorage: RunningTest };
-    return SHARED.has(to) ? createRequire(from)(to) : super.requireInternalModule(from, to);
+    return to === undefined ? super.requireInternalModule(from) : createRequire(from)(to);
   }
 };
 module.exports.default = module.exports;
+
+/** `expect.any(Object)` means any object, whose-ever `Object` it is: a suite has one of its own. */
+const { any } = jestExpect;
+jestExpect.any = (sample) => any(isRoot(sample) ? Object : sample);
+
+function isRoot({ prototype }) {
+  return prototype !== undefined && Object.getPrototypeOf(prototype) === null;
+}

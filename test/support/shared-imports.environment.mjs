@@ -4,9 +4,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { TestEnvironment } from 'jest-environment-node';
 
-/** What decorators note of types, and what packages ask of what they are given. */
+/** What decorators note of types, and what packages and Jest ask of what they are given. */
 const SHARED_CLASSES = [
-  ...['Array', 'Boolean', 'Date', 'Number', 'Promise', 'RegExp', 'String'],
+  ...['Array', 'BigInt', 'Boolean', 'Date', 'Function', 'Map', 'Number', 'Promise'],
+  ...['RegExp', 'Set', 'String', 'Symbol'],
   ...['Error', 'RangeError', 'SyntaxError', 'TypeError'],
 ];
 
