@@ -42,8 +42,8 @@ export class ConfigurationService implements OnModuleInit {
   private isReadAgain = false;
   private toldFailure: string | undefined;
   private readonly listeners = new Set<() => void>();
-  /** Of all that is in force here; see `configFingerprint`. */
-  fingerprint = '';
+  /** Of all that is in force here, once somebody has asked or a version is in use. */
+  private inForce: string | undefined;
   /** Why providers of the version cannot be called here, a sentence each. */
   faults: readonly string[] = [];
 
@@ -53,8 +53,11 @@ export class ConfigurationService implements OnModuleInit {
     private readonly settings: LiveSettings,
     private readonly catalogue: CatalogueService,
     private readonly upstreams: UpstreamRegistry,
-  ) {
-    this.fingerprint = this.fingerprintOf([]);
+  ) {}
+
+  /** Of all that is in force here; see `configFingerprint`. */
+  get fingerprint(): string {
+    return (this.inForce ??= this.fingerprintOf([]));
   }
 
   /** Undefined before the first. */
@@ -184,7 +187,7 @@ export class ConfigurationService implements OnModuleInit {
     const { catalogue: _, ...summary } = version;
     this.version = summary;
     this.faults = faults;
-    this.fingerprint = this.fingerprintOf(faults, version);
+    this.inForce = this.fingerprintOf(faults, version);
     for (const fault of faults) this.logger.warn(fault);
     this.logger.log(`The configuration is version ${version.number} (${this.fingerprint})`);
     for (const listener of this.listeners) listener();

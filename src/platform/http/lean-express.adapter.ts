@@ -50,6 +50,11 @@ export class LeanExpressAdapter extends ExpressAdapter {
     return this.httpServer.listen(options, callback);
   }
 
+  /** Nest would compile each route's path to see whether it is one, and throw that away; Express compiles it, and says so, too. */
+  override normalizePath(path: string): string {
+    return path;
+  }
+
   override initHttpServer(): void {
     const application = this.getInstance<Express>();
     const LeanRequest = makeRequestClass();
