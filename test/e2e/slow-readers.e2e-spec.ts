@@ -10,7 +10,7 @@ import { CHAT } from '../support/paths.js';
 import { delta, DONE, finish } from '../support/vendor-stream.js';
 
 /** Long enough for the sockets on the way to be full well before half of it. */
-const REQUEST_MS = 10_000;
+const REQUEST_MS = 4_000;
 const pricing = { prompt: '0.000001', completion: '0.000002' };
 
 describe('a caller who reads so slowly that the time of the request is up', () => {
