@@ -4,8 +4,8 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../src/app/migrations.js';
 import { locateCluster } from '../../src/platform/database/cluster-location.js';
-import { runCluster } from '../../src/platform/database/embedded-postgres.js';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.js';
+import { PostgresServer } from '../../src/platform/database/postgres-server.js';
 import { EmbeddedPostgresScene, query } from '../support/embedded-postgres-service.js';
 import { runOperatorCommand } from '../support/operator-command.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -85,7 +85,7 @@ describeWithOld('a database that PostgreSQL 15 made', () => {
 
   beforeAll(async () => {
     const cluster = locateCluster({ dataDirectory, fallbackRoot: join(scene.folder, 'fallback') });
-    const old = await runCluster(cluster, { folder: OLD_BINARIES, majorVersion: '15' });
+    const old = await PostgresServer.start(cluster, { folder: OLD_BINARIES, majorVersion: '15' });
     await migrateDatabase(old.url, MIGRATIONS);
     await query(old.url, `INSERT INTO tenants (name) VALUES ('old')`);
     await old.stop();

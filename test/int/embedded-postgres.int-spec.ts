@@ -16,7 +16,6 @@ import { join } from 'node:path';
 import pg from 'pg';
 import {
   attachEmbeddedPostgres,
-  runCluster,
   startEmbeddedPostgres,
 } from '../../src/platform/database/embedded-postgres.js';
 import {
@@ -25,6 +24,7 @@ import {
 } from '../../src/platform/database/cluster-location.js';
 import { preparePostgresBinaries } from '../../src/platform/database/postgres-binaries.js';
 import { appendToLog, PostgresProgram } from '../../src/platform/database/postgres-program.js';
+import { PostgresServer } from '../../src/platform/database/postgres-server.js';
 import {
   EmbeddedPostgresScene,
   eventually,
@@ -125,7 +125,7 @@ exec '${binaries.folder}/postgres' "$@"
 `,
       { mode: 0o755 },
     );
-    const server = await runCluster(location, refusing);
+    const server = await PostgresServer.start(location, refusing);
     try {
       expect(await query(server.url, SERVER_ADDRESS)).toEqual([{ address: '127.0.0.1' }]);
     } finally {

@@ -6,10 +6,10 @@ import { dirname, resolve } from 'node:path';
 import { PassThrough, type Writable } from 'node:stream';
 import type { AppConfig } from '../../platform/config/app-config.js';
 import { markAsMoved } from '../../platform/database/cluster-location.js';
-import { upgradeCluster } from '../../platform/database/cluster-upgrade.js';
 import {
   attachEmbeddedPostgres,
   startEmbeddedPostgres,
+  upgradeCluster,
 } from '../../platform/database/embedded-postgres.js';
 import { syncFolder } from '../../platform/database/whole-file.js';
 import { BackupFileError } from '../../platform/backup/backup-archive.js';

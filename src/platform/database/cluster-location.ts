@@ -176,7 +176,7 @@ function readPointer(dataDirectory: string): string | undefined {
     );
   }
   // The data folder may have been moved.
-  if (owner !== dataDirectory) writeNote(join(folder, OWNER_FILE), `${dataDirectory}\n`);
+  writeNote(join(folder, OWNER_FILE), `${dataDirectory}\n`);
   return folder;
 }
 

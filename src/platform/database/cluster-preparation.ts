@@ -22,6 +22,9 @@ export const DATABASE = 'gateway';
 /** Made with the cluster. Nobody can connect as it: PostgreSQL alone is it, without a server. */
 const SUPERUSER = 'gateway_admin';
 
+/** Whoever has a password. */
+const WHO_MAY_CONNECT = 'local all all scram-sha-256\nhost all all 127.0.0.1/32 scram-sha-256\n';
+
 /** In a cluster's folder: its role is no superuser. */
 const ORDINARY_ROLE_FILE = 'gateway-role-is-ordinary';
 
@@ -71,21 +74,19 @@ export function versionOf({ clusterFolder }: Cluster): string | undefined {
 /** Everything happens in a folder with another name, so that an interruption leaves nothing half. */
 async function createCluster(cluster: Cluster, binaries: PostgresBinaries): Promise<void> {
   const folder = `${cluster.clusterFolder}.unfinished-${randomBytes(4).toString('hex')}`;
-  const passwordFile = `${folder}-password`;
   try {
     mkdirSync(folder, { mode: 0o700 });
-    writeFileSync(passwordFile, readPassword(cluster), { mode: 0o600, flag: 'wx' });
-    giveAway([folder, passwordFile], cluster);
+    giveAway([folder], cluster);
     await runPostgresProgram(cluster, binaries, 'initdb', [
       ...['-D', folder, '-U', SUPERUSER, '-E', 'UTF8', '--locale=C'],
-      ...['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync', '--no-instructions'],
+      ...['--auth=reject', '--no-sync', '--no-instructions'],
     ]);
+    writeFileSync(join(folder, 'pg_hba.conf'), WHO_MAY_CONNECT);
     await setRole({ ...cluster, clusterFolder: folder }, binaries, 'postgres', [
       `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`,
     ]);
     renameSync(folder, cluster.clusterFolder);
   } finally {
-    rmSync(passwordFile, { force: true });
     rmSync(folder, { recursive: true, force: true });
   }
 }

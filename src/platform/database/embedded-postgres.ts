@@ -1,3 +1,4 @@
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
   EmbeddedPostgresError,
@@ -6,8 +7,13 @@ import {
   type EmbeddedPostgresOptions,
 } from './cluster-location.js';
 import { lockCluster, type ClusterLock, type ClusterOwnerKind } from './cluster-lock.js';
-import { prepareCluster } from './cluster-preparation.js';
-import { preparePostgresBinaries, type PostgresBinaries } from './postgres-binaries.js';
+import { finishUpgrade, upgradedFolder, versionOf } from './cluster-preparation.js';
+import {
+  makeLinks,
+  preparePostgresBinaries,
+  programFile,
+  type PostgresBinaries,
+} from './postgres-binaries.js';
 import { composeUrl, PostgresServer, stopLeftoverPostgres } from './postgres-server.js';
 
 export interface EmbeddedPostgres {
@@ -36,6 +42,60 @@ export function attachEmbeddedPostgres(
   return open(options, 'command');
 }
 
+/** What became of a cluster of an older version. */
+export interface ClusterUpgrade {
+  /** Major versions, such as `15` and `18`. */
+  readonly from: string;
+  readonly to: string;
+  /** Where the old cluster lies now; nothing uses it any more. */
+  readonly kept: string;
+}
+
+/**
+ * Makes a cluster of the installed PostgreSQL beside the one that another major version made, has the
+ * data moved, and puts it in its place. Until then the old one is as it was.
+ *
+ * @param options.binaries folder with the old version's `postgres`
+ * @param move copies everything from one URL to the other; what it throws ends the upgrade
+ */
+export function upgradeCluster(
+  { binaries, ...options }: EmbeddedPostgresOptions & { binaries?: string },
+  move: (fromUrl: string, toUrl: string) => Promise<void>,
+): Promise<ClusterUpgrade> {
+  return withCluster(options, 'service', async (cluster, { unlock }) => {
+    const { clusterFolder } = cluster;
+    const installed = await preparePostgresBinaries(cluster);
+    const to = installed.majorVersion;
+    const from = versionOf(cluster);
+    if (from === undefined || from === to) {
+      const state =
+        from === undefined ? 'is not made yet' : `is of PostgreSQL ${from}, as installed`;
+      throw new EmbeddedPostgresError(
+        `The database in ${clusterFolder} ${state}: there is nothing to do.`,
+      );
+    }
+    const old = findOldBinaries(from, binaries);
+    const upgraded: Cluster = { ...cluster, clusterFolder: upgradedFolder(clusterFolder) };
+    const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+    await stopLeftoverPostgres(upgraded);
+    remove(upgraded.clusterFolder);
+    try {
+      await whileRunning(cluster, old, (fromUrl) =>
+        whileRunning(upgraded, installed, (toUrl) => move(fromUrl, toUrl)),
+      );
+    } catch (error) {
+      remove(upgraded.clusterFolder);
+      throw error;
+    }
+    const kept = `${clusterFolder}.postgresql-${from}`;
+    remove(kept);
+    renameSync(clusterFolder, kept);
+    finishUpgrade(clusterFolder);
+    unlock();
+    return { from, to, kept };
+  });
+}
+
 function open(options: EmbeddedPostgresOptions, kind: ClusterOwnerKind): Promise<EmbeddedPostgres> {
   return withCluster(options, kind, async (cluster, { port, unlock }) => {
     const { dataDirectory, clusterFolder, isInside, log } = cluster;
@@ -46,9 +106,8 @@ function open(options: EmbeddedPostgresOptions, kind: ClusterOwnerKind): Promise
           'a copy of the data folder is no copy of the data (docs/backup.md)',
       );
     }
-    const server = await runCluster(cluster, await preparePostgresBinaries(cluster));
-    const { url } = server;
-    return { url, stop: () => server.stop().finally(unlock) };
+    const server = await PostgresServer.start(cluster, await preparePostgresBinaries(cluster));
+    return { url: server.url, stop: () => server.stop().finally(unlock) };
   });
 }
 
@@ -56,7 +115,7 @@ function open(options: EmbeddedPostgresOptions, kind: ClusterOwnerKind): Promise
  * Finds and locks the cluster of a data folder for `work`, which unlocks it unless it fails. What the
  * system says becomes a line that an operator can act on.
  */
-export async function withCluster<Result>(
+async function withCluster<Result>(
   options: EmbeddedPostgresOptions,
   kind: ClusterOwnerKind,
   work: (cluster: Cluster, lock: ClusterLock) => Promise<Result>,
@@ -76,14 +135,30 @@ export async function withCluster<Result>(
   }
 }
 
-/** Makes a cluster ready and runs its server; the caller has locked it. */
-export async function runCluster(
+async function whileRunning(
   cluster: Cluster,
   binaries: PostgresBinaries,
-): Promise<PostgresServer> {
-  await stopLeftoverPostgres(cluster);
-  await prepareCluster(cluster, binaries);
-  const server = new PostgresServer(cluster, binaries);
-  await server.start();
-  return server;
+  work: (url: string) => Promise<void>,
+): Promise<void> {
+  const server = await PostgresServer.start(cluster, binaries);
+  try {
+    await work(server.url);
+  } finally {
+    await server.stop();
+  }
+}
+
+function findOldBinaries(version: string, given: string | undefined): PostgresBinaries {
+  const folder = given ?? `/usr/lib/postgresql/${version}/bin`;
+  const binaries = { folder, majorVersion: version };
+  const postgres = programFile(binaries, 'postgres');
+  if (!existsSync(postgres)) {
+    throw new EmbeddedPostgresError(
+      `The programs of PostgreSQL ${version} are needed to read its database, and there is no ${postgres}: ` +
+        'name the folder that has them with --binaries (docs/backup.md says where they come from).',
+    );
+  }
+  // As the packages of embedded binaries lay them out.
+  makeLinks(dirname(folder));
+  return binaries;
 }

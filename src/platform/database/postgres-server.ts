@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError, type Cluster } from './cluster-location.js';
-import { DATABASE, readPassword, ROLE } from './cluster-preparation.js';
+import { DATABASE, prepareCluster, readPassword, ROLE } from './cluster-preparation.js';
 import type { PostgresBinaries } from './postgres-binaries.js';
 import { PostgresProgram } from './postgres-program.js';
 import {
@@ -71,26 +71,33 @@ export class PostgresServer {
   private readonly stopping = new AbortController();
   private readonly onExit = (): void => void this.run?.child.kill('SIGINT');
 
-  constructor(
+  private constructor(
     private readonly cluster: Cluster,
     private readonly binaries: PostgresBinaries,
   ) {}
 
-  /** `postgres://…` of the gateway's database, from the start on. */
-  get url(): string {
-    return composeUrl(this.cluster, this.port);
-  }
-
-  /** Resolves when the server takes connections; throws `EmbeddedPostgresError` if it never will. */
-  async start(): Promise<void> {
+  /**
+   * Makes a cluster ready, which the caller has locked, and starts its server. Resolves when that takes
+   * connections; throws `EmbeddedPostgresError` if it never will.
+   */
+  static async start(cluster: Cluster, binaries: PostgresBinaries): Promise<PostgresServer> {
+    await stopLeftoverPostgres(cluster);
+    await prepareCluster(cluster, binaries);
+    const server = new PostgresServer(cluster, binaries);
     // A Node that exits without stopping its database still asks it to end, also while that starts.
-    process.on('exit', this.onExit);
+    process.on('exit', server.onExit);
     try {
-      this.watching = this.watch(await this.launch([...FIRST_WAITS_MS], PASSING_FAILURE));
+      server.watching = server.watch(await server.launch([...FIRST_WAITS_MS], PASSING_FAILURE));
+      return server;
     } catch (error) {
-      process.off('exit', this.onExit);
+      process.off('exit', server.onExit);
       throw error;
     }
+  }
+
+  /** `postgres://…` of the gateway's database. */
+  get url(): string {
+    return composeUrl(this.cluster, this.port);
   }
 
   /** Ends the server: open transactions are rolled back, what was committed is kept. */
