@@ -85,7 +85,10 @@ describeWithOld('a database that PostgreSQL 15 made', () => {
 
   beforeAll(async () => {
     const cluster = locateCluster({ dataDirectory, fallbackRoot: join(scene.folder, 'fallback') });
-    const old = await PostgresServer.start(cluster, { folder: OLD_BINARIES, majorVersion: '15' });
+    const old = await PostgresServer.start({
+      ...cluster,
+      binaries: { folder: OLD_BINARIES, majorVersion: '15' },
+    });
     await migrateDatabase(old.url, MIGRATIONS);
     await query(old.url, `INSERT INTO tenants (name) VALUES ('old')`);
     await old.stop();

@@ -62,15 +62,18 @@ describe("the embedded PostgreSQL's role", () => {
       dataDirectory: scene.dataDirectory,
       fallbackRoot: join(scene.folder, 'fallback'),
     });
-    const binaries = await preparePostgresBinaries(cluster);
     const password = readFileSync(join(scene.dataDirectory, 'postgres-password'), 'utf8').trim();
-    await runSingleUser(cluster, binaries, 'gateway', [
-      'REASSIGN OWNED BY gateway TO gateway_admin',
-      'DROP OWNED BY gateway',
-      'DROP ROLE gateway',
-      `UPDATE pg_authid SET rolname = 'gateway', rolcanlogin = true WHERE oid = 10`,
-      `ALTER ROLE gateway PASSWORD '${password}'`,
-    ]);
+    await runSingleUser(
+      { ...cluster, binaries: await preparePostgresBinaries(cluster) },
+      'gateway',
+      [
+        'REASSIGN OWNED BY gateway TO gateway_admin',
+        'DROP OWNED BY gateway',
+        'DROP ROLE gateway',
+        `UPDATE pg_authid SET rolname = 'gateway', rolcanlogin = true WHERE oid = 10`,
+        `ALTER ROLE gateway PASSWORD '${password}'`,
+      ],
+    );
     rmSync(join(cluster.clusterFolder, 'gateway-role-is-ordinary'));
   }
 });

@@ -125,7 +125,7 @@ exec '${binaries.folder}/postgres' "$@"
 `,
       { mode: 0o755 },
     );
-    const server = await PostgresServer.start(location, refusing);
+    const server = await PostgresServer.start({ ...location, binaries: refusing });
     try {
       expect(await query(server.url, SERVER_ADDRESS)).toEqual([{ address: '127.0.0.1' }]);
     } finally {
@@ -265,13 +265,13 @@ exec '${binaries.folder}/postgres' "$@"
     const location = {
       ...locateCluster({ dataDirectory }),
       logFile: join(scene.folder, 'ended.log'),
+      binaries: { folder: '/bin', majorVersion: '' },
     };
-    const shell = { folder: '/bin', majorVersion: '' };
     const late = join(scene.folder, 'late');
     chmodSync(scene.folder, 0o777);
     const script = `trap '' PIPE
       (until test -e '${late}'; do sleep 0.01; done; echo late; rm '${late}') & echo early; wait`;
-    const program = new PostgresProgram(location, shell, 'sh', ['-c', script]);
+    const program = new PostgresProgram(location, 'sh', ['-c', script]);
     await eventually(() => expect(readFileSync(location.logFile, 'utf8')).toBe('early\n'));
     await program.end();
     writeFileSync(late, '');

@@ -39,14 +39,10 @@ export interface PostgresAccount {
   gid: number;
 }
 
-/** One PostgreSQL cluster: where its parts lie, and whom it runs as. */
-export interface Cluster {
-  /** The gateway's data folder, without symbolic links. */
-  dataDirectory: string;
+/** One PostgreSQL cluster: where its parts lie, and whom it runs as. Its data folder has no symbolic links. */
+export interface Cluster extends Required<EmbeddedPostgresOptions> {
   /** PostgreSQL's own folder. */
   clusterFolder: string;
-  /** Whether that is in the data folder, so that a copy of the data folder is one of the data. */
-  isInside: boolean;
   /** Names the Node process that owns the cluster. */
   lockFile: string;
   /** What PostgreSQL prints. */
@@ -56,8 +52,6 @@ export interface Cluster {
   binariesFolder: string;
   /** The account to run PostgreSQL as; undefined: the one Node runs as. */
   account?: PostgresAccount;
-  createsDatabases: boolean;
-  log: (line: string) => void;
 }
 
 const isRoot = (): boolean => process.getuid?.() === 0;
@@ -82,15 +76,15 @@ export function locateCluster({
   const clusterFolder = join(parent, 'cluster');
   return {
     dataDirectory: folder,
+    fallbackRoot,
+    createsDatabases,
+    log,
     clusterFolder,
-    isInside: parent === inside,
     lockFile: join(parent, 'owner.lock'),
     logFile: join(parent, 'postgres.log'),
     passwordFile: join(folder, 'postgres-password'),
     binariesFolder: join(isRoot() ? fallbackRoot : folder, 'postgres-binaries'),
     account: chooseAccount(clusterFolder),
-    createsDatabases,
-    log,
   };
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { EmbeddedPostgresError, type Cluster } from './cluster-location.js';
-import type { PostgresBinaries } from './postgres-binaries.js';
+import type { RunnableCluster } from './postgres-binaries.js';
 import { runPostgresProgram } from './postgres-program.js';
 import { createWholeFile, readIfThere, removeAbandoned } from './whole-file.js';
 
@@ -32,8 +32,8 @@ const ORDINARY_ROLE_FILE = 'gateway-role-is-ordinary';
  * Makes the cluster, or makes sure that the existing one can be started: its version, its owner, its
  * mode, its role, and the password when its file was lost. Nobody else may be using the cluster.
  */
-export async function prepareCluster(cluster: Cluster, binaries: PostgresBinaries): Promise<void> {
-  const { clusterFolder, passwordFile, account } = cluster;
+export async function prepareCluster(cluster: RunnableCluster): Promise<void> {
+  const { clusterFolder, passwordFile, account, binaries } = cluster;
   // Letters, digits, '-' and '_' only: it stands in a URL and in a statement as it is.
   const candidate = `${randomBytes(24).toString('base64url')}\n`;
   const isNew = !existsSync(passwordFile) && createWholeFile(passwordFile, candidate, 0o600);
@@ -42,7 +42,7 @@ export async function prepareCluster(cluster: Cluster, binaries: PostgresBinarie
   // An upgrade that was killed in between its last two steps.
   finishUpgrade(clusterFolder);
   const version = versionOf(cluster);
-  if (version === undefined) return createCluster(cluster, binaries);
+  if (version === undefined) return createCluster(cluster);
   if (version !== binaries.majorVersion) {
     throw new EmbeddedPostgresError(
       `The database in ${clusterFolder} was made by PostgreSQL ${version}, the installed one is ` +
@@ -59,10 +59,7 @@ export async function prepareCluster(cluster: Cluster, binaries: PostgresBinarie
   chmodSync(clusterFolder, 0o700);
   if (isNew || !existsSync(join(clusterFolder, ORDINARY_ROLE_FILE))) {
     // In clusters of before the role is the superuser, and owns all that is in the database.
-    await setRole(cluster, binaries, DATABASE, [
-      `ALTER DATABASE ${DATABASE} OWNER TO ${ROLE}`,
-      GIVE_OBJECTS,
-    ]);
+    await setRole(cluster, DATABASE, [`ALTER DATABASE ${DATABASE} OWNER TO ${ROLE}`, GIVE_OBJECTS]);
   }
 }
 
@@ -72,19 +69,18 @@ export function versionOf({ clusterFolder }: Cluster): string | undefined {
 }
 
 /** Everything happens in a folder with another name, so that an interruption leaves nothing half. */
-async function createCluster(cluster: Cluster, binaries: PostgresBinaries): Promise<void> {
+async function createCluster(cluster: RunnableCluster): Promise<void> {
   const folder = `${cluster.clusterFolder}.unfinished-${randomBytes(4).toString('hex')}`;
+  const unfinished = { ...cluster, clusterFolder: folder };
   try {
     mkdirSync(folder, { mode: 0o700 });
     giveAway([folder], cluster);
-    await runPostgresProgram(cluster, binaries, 'initdb', [
+    await runPostgresProgram(cluster, 'initdb', [
       ...['-D', folder, '-U', SUPERUSER, '-E', 'UTF8', '--locale=C'],
       ...['--auth=reject', '--no-sync', '--no-instructions'],
     ]);
-    writeFileSync(join(folder, 'pg_hba.conf'), WHO_MAY_CONNECT);
-    await setRole({ ...cluster, clusterFolder: folder }, binaries, 'postgres', [
-      `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`,
-    ]);
+    putFile(unfinished, 'pg_hba.conf', WHO_MAY_CONNECT);
+    await setRole(unfinished, 'postgres', [`CREATE DATABASE ${DATABASE} OWNER ${ROLE}`]);
     renameSync(folder, cluster.clusterFolder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -108,6 +104,14 @@ function giveAway(paths: string[], { account }: Cluster): void {
   for (const path of paths) lchownSync(path, account.uid, account.gid);
 }
 
+/** The folder is another user's where Node is root: a link that was planted there is not followed. */
+function putFile(cluster: Cluster, name: string, text: string): void {
+  const path = join(cluster.clusterFolder, name);
+  rmSync(path, { force: true });
+  writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+  giveAway([path], cluster);
+}
+
 export function readPassword({ passwordFile }: Cluster): string {
   return readIfThere(passwordFile) ?? '';
 }
@@ -118,8 +122,7 @@ export function readPassword({ passwordFile }: Cluster): string {
  * session's is the superuser, whose id is 10.
  */
 async function setRole(
-  cluster: Cluster,
-  binaries: PostgresBinaries,
+  cluster: RunnableCluster,
   database: string,
   furtherStatements: string[],
 ): Promise<void> {
@@ -132,10 +135,8 @@ async function setRole(
       END IF;
       ALTER ROLE ${ROLE} PASSWORD '${readPassword(cluster)}';
     END $$`;
-  await runSingleUser(cluster, binaries, database, [role, ...furtherStatements]);
-  const marker = join(cluster.clusterFolder, ORDINARY_ROLE_FILE);
-  writeFileSync(marker, '');
-  giveAway([marker], cluster);
+  await runSingleUser(cluster, database, [role, ...furtherStatements]);
+  putFile(cluster, ORDINARY_ROLE_FILE, '');
 }
 
 /**
@@ -143,20 +144,13 @@ async function setRole(
  * that fails ends it. None may hold an empty line, by which PostgreSQL tells where the next begins.
  */
 export async function runSingleUser(
-  cluster: Cluster,
-  binaries: PostgresBinaries,
+  cluster: RunnableCluster,
   database: string,
   statements: readonly string[],
 ): Promise<void> {
   const { clusterFolder } = cluster;
   const parameters = ['--single', '-j', '-D', clusterFolder, '-c', 'exit_on_error=on', database];
-  await runPostgresProgram(
-    cluster,
-    binaries,
-    'postgres',
-    parameters,
-    `${statements.join(';\n\n')}\n`,
-  );
+  await runPostgresProgram(cluster, 'postgres', parameters, `${statements.join(';\n\n')}\n`);
 }
 
 /**

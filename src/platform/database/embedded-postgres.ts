@@ -13,6 +13,7 @@ import {
   preparePostgresBinaries,
   programFile,
   type PostgresBinaries,
+  type RunnableCluster,
 } from './postgres-binaries.js';
 import { composeUrl, PostgresServer, stopLeftoverPostgres } from './postgres-server.js';
 
@@ -74,15 +75,17 @@ export function upgradeCluster(
         `The database in ${clusterFolder} ${state}: there is nothing to do.`,
       );
     }
-    const old = findOldBinaries(from, binaries);
-    const upgraded: Cluster = { ...cluster, clusterFolder: upgradedFolder(clusterFolder) };
+    const old = { ...cluster, binaries: findOldBinaries(from, binaries) };
+    const upgraded = {
+      ...cluster,
+      clusterFolder: upgradedFolder(clusterFolder),
+      binaries: installed,
+    };
     const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
     await stopLeftoverPostgres(upgraded);
     remove(upgraded.clusterFolder);
     try {
-      await whileRunning(cluster, old, (fromUrl) =>
-        whileRunning(upgraded, installed, (toUrl) => move(fromUrl, toUrl)),
-      );
+      await whileRunning(old, (fromUrl) => whileRunning(upgraded, (toUrl) => move(fromUrl, toUrl)));
     } catch (error) {
       remove(upgraded.clusterFolder);
       throw error;
@@ -98,15 +101,19 @@ export function upgradeCluster(
 
 function open(options: EmbeddedPostgresOptions, kind: ClusterOwnerKind): Promise<EmbeddedPostgres> {
   return withCluster(options, kind, async (cluster, { port, unlock }) => {
-    const { dataDirectory, clusterFolder, isInside, log } = cluster;
+    const { dataDirectory, clusterFolder, log } = cluster;
+    const folder = dirname(clusterFolder);
     if (port !== undefined) return { url: composeUrl(cluster, port), stop: async () => unlock() };
-    if (kind === 'service' && !isInside) {
+    if (kind === 'service' && dirname(folder) !== dataDirectory) {
       log(
-        `The database does not lie in the data folder ${dataDirectory} but in ${dirname(clusterFolder)}: ` +
+        `The database does not lie in the data folder ${dataDirectory} but in ${folder}: ` +
           'a copy of the data folder is no copy of the data (docs/backup.md)',
       );
     }
-    const server = await PostgresServer.start(cluster, await preparePostgresBinaries(cluster));
+    const server = await PostgresServer.start({
+      ...cluster,
+      binaries: await preparePostgresBinaries(cluster),
+    });
     return { url: server.url, stop: () => server.stop().finally(unlock) };
   });
 }
@@ -136,11 +143,10 @@ async function withCluster<Result>(
 }
 
 async function whileRunning(
-  cluster: Cluster,
-  binaries: PostgresBinaries,
+  cluster: RunnableCluster,
   work: (url: string) => Promise<void>,
 ): Promise<void> {
-  const server = await PostgresServer.start(cluster, binaries);
+  const server = await PostgresServer.start(cluster);
   try {
     await work(server.url);
   } finally {

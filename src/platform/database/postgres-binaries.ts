@@ -19,6 +19,11 @@ export interface PostgresBinaries {
   majorVersion: string;
 }
 
+/** A cluster, and what it is run with. */
+export interface RunnableCluster extends Cluster {
+  binaries: PostgresBinaries;
+}
+
 /**
  * Finds the binaries that the optional package of this platform brings. When the account may not
  * reach them, or links that the package needs cannot be made beside them, they are copied once to

@@ -11,7 +11,7 @@ import {
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { EmbeddedPostgresError, type Cluster } from './cluster-location.js';
-import { programFile, type PostgresBinaries } from './postgres-binaries.js';
+import { programFile, type RunnableCluster } from './postgres-binaries.js';
 import { endPostgres } from './processes.js';
 import { messageOf } from '../errors/thrown.js';
 import { endsWithin } from '../time/within.js';
@@ -34,16 +34,15 @@ export class PostgresProgram {
   private tail = '';
 
   constructor(
-    cluster: Cluster,
-    binaries: PostgresBinaries,
+    cluster: RunnableCluster,
     name: string,
     parameters: string[],
     options?: SpawnOptions,
   ) {
-    const { account } = cluster;
+    const { account, binaries, clusterFolder } = cluster;
     this.child = spawn(programFile(binaries, name), parameters, {
       // The account may not be able to enter the folder the service was started in.
-      cwd: dirname(cluster.clusterFolder),
+      cwd: dirname(clusterFolder),
       // The service's environment holds vendor keys that PostgreSQL has no business with. On Windows
       // a program does not start without the system's variables.
       env: process.platform === 'win32' ? undefined : { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
@@ -89,13 +88,12 @@ export class PostgresProgram {
 
 /** Runs a program to its end; throws `EmbeddedPostgresError` with its own words if it fails. */
 export async function runPostgresProgram(
-  cluster: Cluster,
-  binaries: PostgresBinaries,
+  cluster: RunnableCluster,
   name: string,
   parameters: string[],
   input = '',
 ): Promise<void> {
-  const program = new PostgresProgram(cluster, binaries, name, parameters);
+  const program = new PostgresProgram(cluster, name, parameters);
   program.child.stdin?.on('error', () => undefined);
   program.child.stdin?.end(input);
   await program.closed;

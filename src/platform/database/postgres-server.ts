@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError, type Cluster } from './cluster-location.js';
 import { DATABASE, prepareCluster, readPassword, ROLE } from './cluster-preparation.js';
-import type { PostgresBinaries } from './postgres-binaries.js';
+import type { RunnableCluster } from './postgres-binaries.js';
 import { PostgresProgram } from './postgres-program.js';
 import {
   endPostgres,
@@ -71,19 +71,16 @@ export class PostgresServer {
   private readonly stopping = new AbortController();
   private readonly onExit = (): void => void this.run?.child.kill('SIGINT');
 
-  private constructor(
-    private readonly cluster: Cluster,
-    private readonly binaries: PostgresBinaries,
-  ) {}
+  private constructor(private readonly cluster: RunnableCluster) {}
 
   /**
    * Makes a cluster ready, which the caller has locked, and starts its server. Resolves when that takes
    * connections; throws `EmbeddedPostgresError` if it never will.
    */
-  static async start(cluster: Cluster, binaries: PostgresBinaries): Promise<PostgresServer> {
+  static async start(cluster: RunnableCluster): Promise<PostgresServer> {
     await stopLeftoverPostgres(cluster);
-    await prepareCluster(cluster, binaries);
-    const server = new PostgresServer(cluster, binaries);
+    await prepareCluster(cluster);
+    const server = new PostgresServer(cluster);
     // A Node that exits without stopping its database still asks it to end, also while that starts.
     process.on('exit', server.onExit);
     try {
@@ -159,16 +156,10 @@ export class PostgresServer {
     const parameters = ['-D', clusterFolder, '-p', String(port), ...settings.flat()];
     // In a process group of its own, so that Ctrl-C reaches Node alone: the service first finishes
     // its requests and then stops its database.
-    const run = (this.run = new PostgresProgram(
-      this.cluster,
-      this.binaries,
-      'postgres',
-      parameters,
-      {
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-      },
-    ));
+    const run = (this.run = new PostgresProgram(this.cluster, 'postgres', parameters, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    }));
     const isReady = (): boolean => {
       const status = readPostmaster(clusterFolder);
       return status?.pid === run.child.pid && status?.isReady === true;
