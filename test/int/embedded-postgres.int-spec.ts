@@ -137,6 +137,32 @@ exec '${binaries.folder}/postgres' "$@"
     expect(await query(url, SERVER_ADDRESS)).toEqual([{ address: '127.0.0.1' }]);
   });
 
+  it('takes another port where another program has the first', async () => {
+    const location = locateCluster({ dataDirectory });
+    const binaries = await preparePostgresBinaries(location);
+    const folder = join(scene.folder, 'busy');
+    mkdirSync(folder);
+    chmodSync(folder, 0o777);
+    writeFileSync(
+      join(folder, 'postgres'),
+      `#!/bin/sh
+echo "$4" >> '${folder}/ports'
+test $(wc -l < '${folder}/ports') -gt 1 && exec '${binaries.folder}/postgres' "$@"
+echo 'FATAL:  could not create any TCP/IP sockets' >&2; exit 1
+`,
+      { mode: 0o755 },
+    );
+    const server = await PostgresServer.start({ ...location, binaries: { ...binaries, folder } });
+    try {
+      expect(await query(withoutSocket(server.url), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      const [first, second] = readFileSync(join(folder, 'ports'), 'utf8').split('\n');
+      expect(new URL(server.url).port).toBe(second);
+      expect(first).not.toBe(second);
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('closes the folder of the cluster again at each start', async () => {
     chmodSync(cluster, 0o755);
     await scene.start();
