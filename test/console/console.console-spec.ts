@@ -163,7 +163,7 @@ describeWithBrowser('The console', () => {
     );
   });
 
-  describeFlows(() => ({ browser, system }), IS_LONG);
+  describeFlows(() => ({ browser, system, asBefore }), IS_LONG);
 
   async function as(role: ConsoleRole, look: (window: Visit) => Promise<void>): Promise<void> {
     const window = await openWindow(windows.get(role)!);
@@ -174,12 +174,17 @@ describeWithBrowser('The console', () => {
     }
   }
 
-  /** The same in the window that was used so before, which is not used again where something went wrong. */
+  /**
+   * The same in the window that was used so before, which is not used again where something went wrong. What a
+   * browser keeps of one look is not there at the next.
+   */
   async function asBefore(role: ConsoleRole, look: (window: Visit) => Promise<void>) {
     const window = shared.get(role) ?? (await openWindow(windows.get(role)!));
     shared.delete(role);
     window.faults.length = 0;
     await look(window);
+    await window.page.unrouteAll();
+    await window.page.evaluate('localStorage.clear(); sessionStorage.clear()');
     shared.set(role, window);
   }
 });

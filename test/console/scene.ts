@@ -6,33 +6,30 @@ import { openWindow, type Visit } from '../support/console/visit.js';
 export interface Stage {
   browser: Browser;
   system: ConsoleSystem;
+  /** Looks through the window that others of the role have looked through, which knows the console's files. */
+  asBefore: (role: ConsoleRole, look: (window: Visit) => Promise<void>) => Promise<void>;
 }
 
+type RoleScene = (window: Visit, system: ConsoleSystem) => Promise<void>;
 type Scene = (window: Visit, system: ConsoleSystem, context: BrowserContext) => Promise<unknown>;
 
-/** Has scenes played in windows of their own: by somebody of a role, or by nobody who is known yet. */
+/** Has scenes played: by somebody of a role, or in a window of its own by nobody who is known yet. */
 export function actorsOf(stage: () => Stage): {
-  as: (role: ConsoleRole, play: Scene) => Promise<void>;
+  as: (role: ConsoleRole, play: RoleScene) => Promise<void>;
   asStranger: (path: string, play: Scene) => Promise<void>;
 } {
-  const inContext = async (context: BrowserContext, path: string | undefined, play: Scene) => {
-    try {
-      const window = await openWindow(context);
-      if (path !== undefined) await window.page.goto(path);
-      await play(window, stage().system, context);
-    } finally {
-      await context.close();
-    }
-  };
   return {
-    async as(role, play) {
-      const { browser, system } = stage();
-      await inContext(await system.logIn(browser, role), undefined, play);
-    },
+    as: (role, play) => stage().asBefore(role, (window) => play(window, stage().system)),
     async asStranger(path, play) {
       const { browser, system } = stage();
       const context = await browser.newContext({ baseURL: system.url, reducedMotion: 'reduce' });
-      await inContext(context, `/console${path}`, play);
+      try {
+        const window = await openWindow(context);
+        await window.page.goto(`/console${path}`);
+        await play(window, system, context);
+      } finally {
+        await context.close();
+      }
     },
   };
 }

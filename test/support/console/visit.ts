@@ -5,6 +5,8 @@ import type { BrowserContext, Page, Request } from 'playwright-core';
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 /** For a page whose data never comes; how soon it has to come is the suite's to say. */
 const DATA_LIMIT_MS = 30_000;
+/** As a rule; later it is seen a little later. */
+const DATA_COMES_WITHIN_MS = 2_000;
 const NARROW = { width: 390, height: 844 };
 export const WIDE = { width: 1280, height: 900 };
 /** Of a tenth of a second each. */
@@ -60,11 +62,41 @@ export async function visit(page: Page, path: string, heading: string | RegExp):
 
 /** Until a page's heading is there, and nothing on it is still being read. */
 export async function waitForData(page: Page, heading: string | RegExp): Promise<void> {
+  await seeDataCome(page, heading);
   await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
   await page
     .locator('[data-skeleton], main [aria-busy="true"]')
     .first()
     .waitFor({ state: 'detached' });
+}
+
+/**
+ * The same by what changes on the page, and for so long at most: Playwright, which then looks as it does for people,
+ * asks anew only half a second after the first quarter.
+ */
+async function seeDataCome(page: Page, heading: string | RegExp): Promise<void> {
+  const name =
+    typeof heading === 'string'
+      ? `(text) => text === ${JSON.stringify(heading)}`
+      : `(text) => ${String(heading)}.test(text)`;
+  await page
+    .evaluate(
+      `new Promise((resolve) => {
+        const isNamed = ${name};
+        const look = () => {
+          const isThere = [...document.querySelectorAll('h1')].some((one) => isNamed(one.textContent.trim()));
+          if (!isThere || document.querySelector('[data-skeleton], main [aria-busy="true"]')) return;
+          observer.disconnect();
+          resolve();
+        };
+        const observer = new MutationObserver(look);
+        observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+        setTimeout(resolve, ${DATA_COMES_WITHIN_MS});
+        look();
+      })`,
+    )
+    // The page that it was on has been left.
+    .catch(() => undefined);
 }
 
 /**
