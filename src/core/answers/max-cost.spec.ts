@@ -33,7 +33,7 @@ import type { RoutingState } from '../routing/routing-state.js';
 import { selectRoutes } from '../routing/select-routes.js';
 import { toTextCall } from '../routing/to-upstream-call.js';
 
-const REQUESTS = 3_000;
+const REQUESTS = 1_000;
 const SEED = 22;
 const PROVIDERS = ['one', 'two', 'three'];
 const CALLER = { tenantId: 'tenant', apiKeyId: 'key' } as Caller;

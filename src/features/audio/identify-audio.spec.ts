@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { processorMsOf } from '../../../test/support/processor-ms.js';
 import {
   flacThatClaims,
   mp4Box,
@@ -230,16 +231,18 @@ describe(identifyAudio.name, () => {
 
   it('reads WebM with an endless title in time proportional to it', async () => {
     const title = webmElement('4d80', Buffer.alloc(100_000), Buffer.from('\na'));
-    const begun = performance.now();
-    expect(await lengthOf('a.webm', webmOf(title))).toBeUndefined();
-    expect(performance.now() - begun).toBeLessThan(1_500);
+    const tookMs = await processorMsOf(async () => {
+      expect(await lengthOf('a.webm', webmOf(title))).toBeUndefined();
+    });
+    expect(tookMs).toBeLessThan(1_500);
   });
 
   it('reads MP4 of boxes within boxes in time proportional to them', async () => {
     const file = Buffer.concat([mp4ThatClaims(0, []), Buffer.alloc(2_000_000, mp4Box('moov'))]);
-    const begun = performance.now();
-    expect(await lengthOf('a.m4a', file)).toBeUndefined();
-    expect(performance.now() - begun).toBeLessThan(3_000);
+    const tookMs = await processorMsOf(async () => {
+      expect(await lengthOf('a.m4a', file)).toBeUndefined();
+    });
+    expect(tookMs).toBeLessThan(3_000);
   });
 
   it.each<[string, Buffer, boolean]>([

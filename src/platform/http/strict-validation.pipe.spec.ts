@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { IsObject, IsOptional, IsString } from 'class-validator';
+import { processorMsOf } from '../../../test/support/processor-ms.js';
 import { StrictValidationPipe } from './strict-validation.pipe.js';
 
 class NoteDto {
@@ -39,10 +40,8 @@ describe(StrictValidationPipe.name, () => {
   });
 
   it('does not take longer for each member the more there are', async () => {
-    const startedMs = performance.now();
-    await read({ name: 'a', labels: manyMembers });
-    await read({ name: 'a', labels: { ...manyMembers } });
+    const tookMs = await processorMsOf(() => read({ name: 'a', labels: { ...manyMembers } }));
     // It took 10 s where this takes 50 ms.
-    expect(performance.now() - startedMs).toBeLessThan(4_000);
+    expect(tookMs).toBeLessThan(4_000);
   });
 });

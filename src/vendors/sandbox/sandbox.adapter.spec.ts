@@ -137,7 +137,6 @@ describe(SandboxAdapter.name, () => {
       ['write 7 words', 7],
       ['0 words', 0],
       ['3 or 9', 3],
-      ['100000', 100_000],
       ['999999999', 100_000],
     ])('for %j', async (content, count) => {
       const { text, usage, reasons } = await ask(say(content), { model: 'words' });
@@ -149,7 +148,7 @@ describe(SandboxAdapter.name, () => {
     it('makes room for others in between', async () => {
       let turns = 0;
       const counting = setInterval(() => turns++, 0);
-      await ask({ ...say('50000 words'), n: 4 }, { model: 'words' });
+      await ask({ ...say('20000 words'), n: 4 }, { model: 'words' });
       clearInterval(counting);
       expect(turns).toBeGreaterThan(5);
     });

@@ -20,7 +20,7 @@ const pool = (...accounts: string[]): ProviderConfig[] => [
 
 const gpt = chatModel('openai/gpt', [modelRoute('openai'), modelRoute('azure')]);
 const alone = chatModel('openai/alone', [modelRoute('openai')]);
-const RULES = 'Rules of a conversation. '.repeat(300);
+const RULES = 'Rules of a conversation. '.repeat(170);
 
 const world = (providers: ProviderConfig[], scripts: Record<string, Script[]> = {}) =>
   new World(scripts, [gpt, alone], undefined, providers);
