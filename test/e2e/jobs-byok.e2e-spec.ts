@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
+import { CredentialDirectory } from '../../src/core/credentials/credential-directory.service.js';
 import { JobWorker } from '../../src/features/jobs/job-worker.service.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { listedJob, readJob, submitJob, type JobBody } from '../support/job-client.js';
@@ -75,6 +76,11 @@ describe('a job of a tenant with its own account', () => {
   const forget = async (id: string): Promise<void> => {
     await gateway.fetch(`${CREDENTIALS}/${id}`, { method: 'DELETE' });
   };
+  /** As a second later, when the other instance knows of it. */
+  const forgetEverywhere = async (id: string): Promise<void> => {
+    await forget(id);
+    other.gateway.application.get(CredentialDirectory, { strict: false }).forget(other.tenantId);
+  };
   /** Works on the job where it was not taken in, until it has ended. */
   const work = async (id: string): Promise<JobBody> => {
     const worker = other.gateway.application.get(JobWorker, { strict: false });
@@ -138,8 +144,7 @@ describe('a job of a tenant with its own account', () => {
   it('fails and costs nothing when the account is gone before it is sent', async () => {
     const { id: credentialId } = await store();
     const { id } = await submitJob(gateway, draw);
-    await forget(credentialId);
-    await wait(1_000);
+    await forgetEverywhere(credentialId);
     const { status, error } = await work(id);
     expect([status, error!.message]).toEqual(['failed', expect.stringContaining('deleted')]);
     expect(vendor.keys).toEqual([]);
@@ -150,8 +155,7 @@ describe('a job of a tenant with its own account', () => {
     const { id: credentialId } = await store({ allow_shared_fallback: true });
     const { id } = await submitJob(gateway, draw);
     expect(await listedJob(gateway, id)).toMatchObject({ reserved_credits: PRICE });
-    await forget(credentialId);
-    await wait(1_000);
+    await forgetEverywhere(credentialId);
     expect(await work(id)).toMatchObject({ status: 'succeeded' });
     expect(vendor.keys).toEqual([SHARED_KEY]);
     expect(await logOf(id)).toMatchObject({ traffic_mode: 'shared', cost: PRICE });
@@ -162,8 +166,7 @@ describe('a job of a tenant with its own account', () => {
     const { id } = await submitJob(gateway, { model: 'one/film', prompt: 'waves', seconds: 4 });
     await other.gateway.application.get(JobWorker, { strict: false }).work(id);
     expect(vendor.keys).toEqual([key]);
-    await forget(credentialId);
-    await wait(1_000);
+    await forgetEverywhere(credentialId);
     const { status, error } = await work(id);
     expect([status, error!.message]).toEqual(['failed', expect.stringContaining('deleted')]);
     expect(vendor.keys).toEqual([key]);

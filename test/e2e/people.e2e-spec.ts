@@ -296,7 +296,7 @@ describe('a login at an OpenID issuer', () => {
     }
     issuer.codeSeconds = 1;
     const late = await reachCallback();
-    await wait(2_000);
+    await wait(1_050);
     expect(await answer(await comeBack(late))).toEqual(unconfirmed);
     issuer.codeSeconds = 60;
     const denied = new URL(await reachCallback());

@@ -660,15 +660,14 @@ describe('a change', () => {
       await (await askOther()).text();
       const own = vendorKey();
       await store(tenant.key, { provider: 'one', key: own });
+      const settings = { endpoint: new URL(accounts.fake.baseUrl).origin };
+      await store(tenant.key, { provider: 'azure', key: vendorKey(), settings });
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       accounts.fake.calls.length = 0;
       await (await askOther()).text();
       expect(keysSeen()).toEqual([`Bearer ${own}`]);
 
       // What was stored under other rules may still not lead inside.
-      const settings = { endpoint: new URL(accounts.fake.baseUrl).origin };
-      await store(tenant.key, { provider: 'azure', key: vendorKey(), settings });
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
       accounts.fake.calls.length = 0;
       const inside = await other.post(
         '/v1/chat/completions',

@@ -19,7 +19,7 @@ interface Provider {
   health?: Record<string, unknown>;
 }
 
-const CACHE_MS = 1_500;
+const CACHE_MS = 1_000;
 
 const models: FakeAnswer = (_call, response) => sendJson(response, 200, { data: [] });
 

@@ -65,25 +65,31 @@ describe('a vendor that misbehaves in a stream', () => {
 
     const half = Buffer.from(delta({ content: 'Half ' }));
     const halfInLines = Buffer.from(half.toString().replaceAll('\n', '\r\n'));
-    it.each<[string, Buffer[]]>([
-      ['an event', [half]],
-      ['an event in single bytes', slices(half, 1)],
-      ['an event with CRLF, in single bytes', slices(halfInLines, 1)],
-      ['an event and a half', [half, half.subarray(0, 40)]],
-    ])('silence behind %s: an error that says so, and an end', async (_name, pieces) => {
-      chat.fake.answer = streamOf(pieces, 'hang');
-      const startedMs = performance.now();
-      const answer = await readStream(await ask());
-      expect(performance.now() - startedMs).toBeLessThan(IDLE_MS + 15_000);
-      expect(performance.now() - startedMs).toBeGreaterThanOrEqual(IDLE_MS);
-      expect(answer.text).toBe('Half ');
-      expect(answer.last).toMatchObject({
-        error: { type: 'timeout_error', code: 504, param: 'model' },
-        choices: [{ finish_reason: 'error' }],
-      });
-      expect(answer.isDone).toBe(false);
-      expect(await rowOf(answer.id)).toMatchObject({ outcome: 'failed', cost: 0 });
-      await within(10_000, chat.fake.calls[0]!.hungUp);
+    it('silence behind an event, whole or in pieces: an error that says so, and an end', async () => {
+      const cuttings = [
+        [half],
+        slices(half, 1),
+        slices(halfInLines, 1),
+        [half, half.subarray(0, 40)],
+      ];
+      chat.fake.answer = (call, response) =>
+        streamOf(cuttings[Number(call.body.max_tokens) - 1]!, 'hang')(call, response);
+      const outlast = async (_pieces: Buffer[], index: number): Promise<void> => {
+        const startedMs = performance.now();
+        const answer = await readStream(await ask({ max_tokens: index + 1 }));
+        expect(performance.now() - startedMs).toBeLessThan(IDLE_MS + 15_000);
+        expect(performance.now() - startedMs).toBeGreaterThanOrEqual(IDLE_MS);
+        expect(answer.text).toBe('Half ');
+        expect(answer.last).toMatchObject({
+          error: { type: 'timeout_error', code: 504, param: 'model' },
+          choices: [{ finish_reason: 'error' }],
+        });
+        expect(answer.isDone).toBe(false);
+        expect(await rowOf(answer.id)).toMatchObject({ outcome: 'failed', cost: 0 });
+      };
+      await Promise.all(cuttings.map(outlast));
+      expect(chat.fake.calls).toHaveLength(cuttings.length);
+      await Promise.all(chat.fake.calls.map(({ hungUp }) => within(10_000, hungUp)));
     });
 
     it('pieces that come slowly are no silence', async () => {
