@@ -1,9 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** What starts as a process of its own, below `dist/src`. */
-const PROGRAMS = ['main', 'worker'];
+const PROGRAMS = ['main', 'worker', 'cli'];
+const LOADER = fileURLToPath(new URL('./load-bundle.mjs', import.meta.url));
 
 /**
  * Packages that go into the bundle when the service asks for them, each with all that it asks for. What reads
@@ -18,8 +20,11 @@ const INSIDE = [
   'class-validator',
   'csv-stringify',
   'express',
+  'ipaddr.js',
   'lru-cache',
+  'p-limit',
   'prom-client',
+  're2js',
   'reflect-metadata',
   'rxjs',
   'tslib',
@@ -43,9 +48,10 @@ const CLASS =
   /^(\s*(?:export (?:default )?)?(?:[\w$ ]+ = )*)class ([\w$]+)( extends [^{]*?)?\s*\{/gm;
 
 /**
- * Makes few files of the thousands that the built service is loaded from, in `dist/service`, and has the
- * programs in `dist/src` run those. Finding, reading and linking a module takes Node 0.3 ms, and the service
- * is loaded twice as fast. Commands and worker threads go on from the modules themselves.
+ * Makes one file of the thousands that the built service is loaded from, in `dist/service`, and has the
+ * programs in `dist/src` run that. Finding, reading and linking a module takes Node 0.3 ms. Being a script
+ * rather than a module, the file can have its code kept beside it, already compiled: see `load-bundle.mjs`.
+ * Worker threads go on from the modules themselves.
  *
  * @param root has `dist/src`, freshly built
  * @throws Error with what is wrong with the sources
@@ -55,14 +61,13 @@ export async function bundleService(root) {
   const { build } = await import('esbuild');
   const sources = join(root, 'dist', 'src');
   const folder = join(root, 'dist', 'service');
-  await build({
+  const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: PROGRAMS.map((name) => join(sources, `${name}.js`)),
-    outdir: folder,
+    stdin: { contents: entry(), resolveDir: sources, sourcefile: 'programs.js' },
     bundle: true,
-    splitting: true,
+    write: false,
     platform: 'node',
-    format: 'esm',
+    format: 'cjs',
     target: 'node20',
     // White space is 12 MB of memory. Names of functions stay, and lines are short: a stack trace says where,
     // and Node, which shows the line of an error that ends it, shows no megabyte.
@@ -71,14 +76,38 @@ export async function bundleService(root) {
     lineLimit: 160,
     legalComments: 'none',
     logLevel: 'silent',
-    banner: {
-      js: `import{createRequire as requireOf}from'node:module';const require=requireOf(import.meta.url);`,
-    },
+    banner: { js: '(function(module,exports,require,bundleUrl,importOutside){' },
+    footer: { js: '})' },
     plugins: [{ name: 'service', setup: (bundler) => setUp(bundler, folder) }],
   });
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(LOADER, join(folder, 'load.mjs'));
+  writeFileSync(join(folder, 'service.cjs'), inScript(outputFiles[0].text));
   for (const name of PROGRAMS) {
-    writeFileSync(join(sources, `${name}.js`), `import '../service/${name}.js';\n`);
+    writeFileSync(join(sources, `${name}.js`), programOf(name));
   }
+}
+
+function entry() {
+  const programs = PROGRAMS.map((name) => `export const ${name} = () => import('./${name}.js');`);
+  return [...programs, `export const openapi = () => import('./app/openapi.js');`].join('\n');
+}
+
+function programOf(name) {
+  return `import { loadBundle } from '../service/load.mjs';
+const { ${name} } = loadBundle().programs;
+await (await ${name}()).done;
+`;
+}
+
+/**
+ * A script cannot import by itself, and takes twice its memory for a letter beyond ASCII, of which esbuild
+ * leaves those of regular expressions.
+ */
+function inScript(text) {
+  return text
+    .replace(/\bimport\((?=")/g, 'importOutside(')
+    .replace(/[^\0-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Packages that have both kinds are taken as ES modules, so only the text tells. */
@@ -118,7 +147,7 @@ export const { ${names.join(', ')} } = whole;`;
     if (WITHOUT_OWN_REQUIRE.test(path)) contents = contents.replace(OWN_REQUIRE, '');
     // Each module looks for files beside itself.
     const place = JSON.stringify(relative(folder, path));
-    contents = contents.replaceAll('import.meta.url', `new URL(${place}, import.meta.url).href`);
+    contents = contents.replaceAll('import.meta.url', `new URL(${place}, bundleUrl).href`);
     // Two classes of one name in one file: the second is renamed, but Nest, the OpenAPI description and the
     // database go by what a class says of itself.
     contents = contents.replace(

@@ -16,35 +16,40 @@ keepGarbageYoung();
 // From the beginning, so that a start that is broken off leaves no database behind.
 const onStop = endGracefully(logger, { isWorker: cluster.isWorker });
 
-try {
-  const config = loadSettings();
-  logger.setLevel(config.log.level);
-  if (config.workers > 1 && cluster.isPrimary) {
-    await runWorkers(config, logger, onStop);
-  } else {
-    // Loaded when the heap grows as it should, and not by a primary process, which needs none of it.
-    const { startGateway } = await import('./app/gateway.js');
-    const gateway = await startGateway(config, logger);
-    // Of several workers, the first speaks for all.
-    if (cluster.isPrimary || cluster.worker?.id === 1) {
-      for (const warning of gateway.warnings) process.stderr.write(`Warning: ${warning}\n`);
+/** Ends when the service listens. */
+export const done = start();
+
+async function start(): Promise<void> {
+  try {
+    const config = loadSettings();
+    logger.setLevel(config.log.level);
+    if (config.workers > 1 && cluster.isPrimary) {
+      await runWorkers(config, logger, onStop);
+    } else {
+      // Loaded when the heap grows as it should, and not by a primary process, which needs none of it.
+      const { startGateway } = await import('./app/gateway.js');
+      const gateway = await startGateway(config, logger);
+      // Of several workers, the first speaks for all.
+      if (cluster.isPrimary || cluster.worker?.id === 1) {
+        for (const warning of gateway.warnings) process.stderr.write(`Warning: ${warning}\n`);
+      }
+      growth.control();
+      // Of several workers, the primary process speaks for all.
+      if (cluster.isPrimary) process.stdout.write(describeStart(gateway));
+      else process.send?.({ type: 'gateway:listening', ...describable(gateway) });
+      onStop(gateway);
+      // Each worker checks for what it is asked by operators; the first speaks for all again.
+      const isSpeaker = cluster.isPrimary || cluster.worker?.id === 1;
+      gateway.checkKeys((lines) => void (isSpeaker && process.stdout.write(lines)));
+      void gateway.settleIn();
     }
-    growth.control();
-    // Of several workers, the primary process speaks for all.
-    if (cluster.isPrimary) process.stdout.write(describeStart(gateway));
-    else process.send?.({ type: 'gateway:listening', ...describable(gateway) });
-    onStop(gateway);
-    // Each worker checks for what it is asked by operators; the first speaks for all again.
-    const isSpeaker = cluster.isPrimary || cluster.worker?.id === 1;
-    gateway.checkKeys((lines) => void (isSpeaker && process.stdout.write(lines)));
-    void gateway.settleIn();
+  } catch (error) {
+    const reason = messageOf(error);
+    process.stderr.write(`The gateway cannot start.\n${reason}\n`);
+    if (!(error instanceof ConfigError)) logger.error(error, 'start');
+    await logger.close();
+    process.exit(1);
   }
-} catch (error) {
-  const reason = messageOf(error);
-  process.stderr.write(`The gateway cannot start.\n${reason}\n`);
-  if (!(error instanceof ConfigError)) logger.error(error, 'start');
-  await logger.close();
-  process.exit(1);
 }
 
 /** What the primary needs to speak for this worker: plain data only. */

@@ -12,26 +12,31 @@ const growth = new HeapGrowth();
 keepGarbageYoung();
 const onStop = endGracefully(logger, { isWorker: false });
 
-try {
-  const config = loadSettings();
-  logger.setLevel(config.log.level);
-  if (config.databaseUrl === undefined) {
-    throw new ConfigError(['DATABASE_URL must be set for a worker']);
+/** Ends when the worker listens. */
+export const done = start();
+
+async function start(): Promise<void> {
+  try {
+    const config = loadSettings();
+    logger.setLevel(config.log.level);
+    if (config.databaseUrl === undefined) {
+      throw new ConfigError(['DATABASE_URL must be set for a worker']);
+    }
+    // Loaded when the heap grows as it should.
+    const { startGateway } = await import('./app/gateway.js');
+    const worker = await startGateway({ ...config, queue: { consume: true } }, logger, {
+      role: 'worker',
+    });
+    growth.control();
+    for (const warning of worker.warnings) process.stderr.write(`Warning: ${warning}\n`);
+    process.stdout.write(`\nModel Gateway's worker listens on ${worker.url}\n\n`);
+    onStop(worker);
+    void worker.settleIn();
+  } catch (error) {
+    const reason = messageOf(error);
+    process.stderr.write(`The worker cannot start.\n${reason}\n`);
+    if (!(error instanceof ConfigError)) logger.error(error, 'start');
+    await logger.close();
+    process.exit(1);
   }
-  // Loaded when the heap grows as it should.
-  const { startGateway } = await import('./app/gateway.js');
-  const worker = await startGateway({ ...config, queue: { consume: true } }, logger, {
-    role: 'worker',
-  });
-  growth.control();
-  for (const warning of worker.warnings) process.stderr.write(`Warning: ${warning}\n`);
-  process.stdout.write(`\nModel Gateway's worker listens on ${worker.url}\n\n`);
-  onStop(worker);
-  void worker.settleIn();
-} catch (error) {
-  const reason = messageOf(error);
-  process.stderr.write(`The worker cannot start.\n${reason}\n`);
-  if (!(error instanceof ConfigError)) logger.error(error, 'start');
-  await logger.close();
-  process.exit(1);
 }

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { describeWithoutService } from '../../src/app/openapi.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
@@ -165,8 +167,14 @@ describe('the service as a process', () => {
     expect(style.status).toBe(200);
     expect((await style.text()).length).toBeGreaterThan(10_000);
     expect(readFileSync('dist/src/main.js', 'utf8')).toMatch(
-      /^import '[.]{2}\/service\/main[.]js';\n$/,
+      /^import \{ loadBundle \} from '[.]{2}\/service\/load[.]mjs';\n/,
     );
+  });
+
+  it('starts from code that the build has compiled, which this version of Node takes', async () => {
+    const loads = `import('./dist/service/load.mjs').then((m) => console.log(m.loadBundle().script.cachedDataRejected))`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', loads]);
+    expect(stdout).toBe('false\n');
   });
 
   it('logs one JSON line per request, with its id and without keys or prompts', async () => {
