@@ -19,6 +19,7 @@ import type {
   Reply,
   ScriptedAnswer,
 } from '../contract-vendor.js';
+import { wordsOf } from '../words-of.js';
 
 const STOP_REASONS: Record<ScriptedAnswer['finish'], string> = {
   stop: 'end_turn',
@@ -172,7 +173,7 @@ function events(stream: string): string[] {
 }
 
 function piecesOf(text: string): string[] {
-  return text.split(/(?<=\s)(?=\S)/);
+  return wordsOf(text);
 }
 
 function halvesOf(text: string): string[] {

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../src/platform/http/json-body.js';
 import type { ContractVendor, ReadRequest, ScriptedAnswer } from '../contract-vendor.js';
 import type { RecordedCall } from '../scripted-server.js';
+import { wordsOf } from '../words-of.js';
 import { errorOf, jsonReply, openAiVendor } from './openai.vendor.js';
 
 type Turn = ReadRequest['turns'][number];
@@ -134,7 +135,7 @@ function spellItemEvents(item: JsonObject, output_index: number): JsonObject[] {
   if (item.type === 'reasoning') return [added({}), done];
   const [part] = item.content as [JsonObject];
   const place = { ...at, content_index: 0 };
-  const deltas = String(part.text).split(/(?<=\s)(?=\S)/);
+  const deltas = wordsOf(String(part.text));
   return [
     added({ status: 'in_progress', content: [] }),
     { type: 'response.content_part.added', ...place, part: { ...part, text: '' } },

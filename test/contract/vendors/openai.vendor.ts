@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../src/platform/http/json-body.js';
 import { OpenAiAdapter } from '../../../src/vendors/openai/openai.adapter.js';
 import type { ContractVendor, FailureKind, Reply, ScriptedAnswer } from '../contract-vendor.js';
+import { wordsOf } from '../words-of.js';
 import { readChatRequest } from './read-chat-request.js';
 
 const MODEL = 'gpt-4o-mini';
@@ -65,7 +66,8 @@ export function spellWhole(answer: ScriptedAnswer): JsonObject {
 export function spellChunks(answer: ScriptedAnswer): string[] {
   const deltas: JsonObject[] = [{ role: 'assistant', content: '', refusal: null }];
   if (answer.reasoning) deltas.push({ reasoning_content: answer.reasoning.text });
-  for (const word of answer.text?.split(/(?<=\s)(?=\S)/) ?? []) deltas.push({ content: word });
+  const words = answer.text === undefined ? [] : wordsOf(answer.text);
+  for (const word of words) deltas.push({ content: word });
   for (const [index, call] of (answer.toolCalls ?? []).entries()) {
     const { id, name, arguments: args } = call;
     const half = Math.ceil(args.length / 2);

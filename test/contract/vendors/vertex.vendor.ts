@@ -6,6 +6,7 @@ import type {
   Reply,
   ScriptedAnswer,
 } from '../contract-vendor.js';
+import { wordsOf } from '../words-of.js';
 
 interface Part {
   text?: string;
@@ -152,7 +153,7 @@ export const VERTEX: ContractVendor = {
 
 function partsOf(answer: ScriptedAnswer, { inPieces = false } = {}): Part[] {
   const { text = '', reasoning, toolCalls = [] } = answer;
-  const texts = inPieces ? text.split(/(?<=\s)(?=\S)/) : [text];
+  const texts = inPieces ? wordsOf(text) : [text];
   return [
     ...(reasoning
       ? [
