@@ -19,6 +19,7 @@ import {
 } from '../support/messages-stream.js';
 import { writeOperatorFiles } from '../support/operator-files.js';
 import { CHAT, MESSAGES, RESPONSES } from '../support/paths.js';
+import { shortenGraces } from '../support/short-graces.js';
 import { until } from '../support/until.js';
 import { streamOf } from '../support/vendor-stream.js';
 
@@ -75,6 +76,7 @@ describe('what coding agents send', () => {
       GATEWAY_COOLDOWN_MS: '1',
       ...files.environment,
     });
+    shortenGraces(gateway);
   });
   beforeEach(() => {
     fake.answer = message();

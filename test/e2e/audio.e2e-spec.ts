@@ -7,6 +7,7 @@ import { reply, startScriptedServer, type ScriptedServer } from '../contract/scr
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { loggedRequest } from '../support/logged-request.js';
 import { flacThatClaims, silentMp3, silentWave } from '../support/spoken-audio.js';
+import { shortenGraces } from '../support/short-graces.js';
 import { until } from '../support/until.js';
 import { fakeDeepgram, fakeElevenLabs } from '../support/fake-speech-vendors.js';
 import { filesOfUploads, form, wave } from '../support/uploads.js';
@@ -40,6 +41,7 @@ describe('audio', () => {
       GATEWAY_COOLDOWN_MS: '1',
       GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
     });
+    shortenGraces(gateway);
     client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.apiKey, maxRetries: 0 });
   });
   beforeEach(() => {

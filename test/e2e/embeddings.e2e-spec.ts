@@ -6,6 +6,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { answerEmbeddings, readEmbeddingCall, vectorOf } from '../support/fake-embedders.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
+import { shortenGraces } from '../support/short-graces.js';
 import { until } from '../support/until.js';
 
 const SMALL = 'openai/text-embedding-3-small';
@@ -51,6 +52,7 @@ describe('POST /v1/embeddings', () => {
       AWS_BEDROCK_ENDPOINT: vendors.origin,
       GATEWAY_COOLDOWN_MS: '1',
     });
+    shortenGraces(gateway);
     client = new OpenAI({
       apiKey: gateway.apiKey,
       baseURL: `${gateway.url}/v1`,

@@ -20,6 +20,7 @@ import {
 } from '../support/fake-openai.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest } from '../support/logged-request.js';
+import { shortenGraces } from '../support/short-graces.js';
 import { until } from '../support/until.js';
 import { readAvailable } from '../support/streamed-answer.js';
 
@@ -117,6 +118,7 @@ describe('fallback along models: [a, b]', () => {
       // Each case is to find its routes as if it were the first.
       GATEWAY_COOLDOWN_MS: '1',
     });
+    shortenGraces(gateway);
   });
   afterEach(() => {
     for (const fake of [one, other]) {

@@ -29,6 +29,7 @@ type Answered = Pick<Hold, 'caller' | 'request'>;
 export class AbandonedAnswers {
   private readonly logger = new Logger(AbandonedAnswers.name);
   private readonly graces = new Set<() => void>();
+  graceMs = GRACE_MS;
 
   constructor(private readonly tokens: TokenCounter) {}
 
@@ -51,7 +52,7 @@ export class AbandonedAnswers {
       forget();
       vendor.closeVendor();
     };
-    const timer = setTimeout(end, GRACE_MS);
+    const timer = setTimeout(end, this.graceMs);
     this.graces.add(end);
     return forget;
   }
