@@ -3,5 +3,12 @@
  * character of 10 MB once.
  */
 export function wordsOf(text: string): string[] {
-  return text.match(/^\s+|\S+\s*/g) ?? [text];
+  const words: string[] = [];
+  let start = 0;
+  for (const { index, 0: space } of text.matchAll(/\s+/g)) {
+    const end = index + space.length;
+    words.push(text.slice(start, end));
+    start = end;
+  }
+  return start < text.length || start === 0 ? [...words, text.slice(start)] : words;
 }

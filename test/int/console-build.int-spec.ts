@@ -13,8 +13,10 @@ const API = { openapi: '3.1.0', info: { title: 'API', version: '1' }, paths: {} 
 /** In place of the compiler: what the build leaves, as far as scripts run it. */
 const COMPILER = `
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-mkdirSync('dist/src', { recursive: true });
-writeFileSync('dist/src/cli.js', 'console.log(' + JSON.stringify(readFileSync('src/api.json', 'utf8')) + ')');
+mkdirSync('dist/src/app', { recursive: true });
+const api = readFileSync('src/api.json', 'utf8');
+writeFileSync('dist/src/app/openapi.js', 'export const describeWithoutService = () => (' + api + ');');
+writeFileSync('dist/src/cli.js', '');
 writeFileSync('dist/src/main.js', 'console.log("listens"); setInterval(() => undefined, 1000);');
 writeFileSync('dist/src/worker.js', '');
 `;
