@@ -214,11 +214,14 @@ describe('rows of one tenant that another transaction locks for long', () => {
         ledger.store.settle(settleOperation({ tenantId, apiKeyId }, requestId, 7)),
       );
       expect(await free).toMatchObject({ applied: true });
+      const startMs = performance.now();
       for (let count = 0; count < 5; count++) {
         const operation = holdOperation(other, 10);
         expect(await ledger.store.hold(operation)).toEqual({ admitted: true });
         await ledger.store.settle(settleOperation(other, operation.requestId, 7));
       }
+      // Each would take two seconds and more beside the tenant whose rows are locked.
+      expect(performance.now() - startMs).toBeLessThan(4_000);
       expect(await account()).toMatchObject({ balance: 1_000, held: 10 });
 
       await blocker.query('COMMIT');

@@ -49,7 +49,7 @@ class Lane implements CommitSource {
 /**
  * The ways into the database: one for all tenants, and one aside for those whose rows somebody has locked, or whose
  * record takes long to write, who so keep nobody else waiting. On that each tenant has a transaction of its own, and
- * leaves it when all it has there is committed.
+ * leaves it when that is committed.
  */
 export class LedgerLanes {
   private readonly main: Lane;
@@ -116,12 +116,18 @@ export class LedgerLanes {
     for (const entry of this.main.queue.extract(this.aside)) this.side.add(entry);
   }
 
+  /** With what it has asked for meanwhile: else a busy tenant would stay aside for as long as another is locked. */
+  private bringBack(tenantId: string): void {
+    this.aside.delete(tenantId);
+    for (const entry of this.side.queue.extract(new Set([tenantId]))) this.add(entry);
+  }
+
   private async commitApart(group: LedgerGroup): Promise<void> {
     let locked: Error | undefined;
     for (const [tenantId, entries] of byTenant(group)) {
       try {
         await this.commit(toGroup(entries));
-        if (!this.side.queue.has(tenantId)) this.aside.delete(tenantId);
+        this.bringBack(tenantId);
       } catch (error) {
         if (classifyFailure(error) !== 'locked') throw error;
         locked = toError(error);

@@ -34,13 +34,6 @@ export class LedgerQueue {
     else this.asks.push(entry);
   }
 
-  /** Whether anything of a tenant waits. */
-  has(tenantId: string): boolean {
-    return [this.endings, this.asks].some((entries) =>
-      entries.some((entry) => entry.tenantId === tenantId),
-    );
-  }
-
   /** Takes out all that is of these tenants, wherever it stands. */
   extract(tenantIds: ReadonlySet<string>): (Ending | Ask)[] {
     const isTheirs = ({ tenantId }: Ending | Ask): boolean => tenantIds.has(tenantId);
