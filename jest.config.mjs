@@ -19,8 +19,8 @@ export default {
   testSequencer: '<rootDir>/test/support/longest-first.sequencer.mjs',
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  // Many suites wait for most of their time, so two more than two processors are busy with.
-  maxWorkers: Math.min(4, availableParallelism() + 2),
+  // Many suites wait for most of their time, so three more than two processors are busy with.
+  maxWorkers: Math.min(5, availableParallelism() + 3),
   // For what never ends: machines differ in speed, and stand still at times.
   testTimeout: 120_000,
 };
