@@ -49,6 +49,8 @@ describe('npm start', () => {
         HOME: process.env.HOME ?? '/',
         NODE_OPTIONS: `--no-warnings --import=data:text/javascript,${encodeURIComponent(BREAK_ON_SIGNAL)}`,
         DATABASE_URL: database.url,
+        // Each start would begin to install its packages; what builds it has a suite of its own.
+        GATEWAY_CONSOLE: 'off',
         GATEWAY_SECRET: 'a-secret-for-tests-of-enough-length',
         GATEWAY_BOOTSTRAP_API_KEY: API_KEY,
         GATEWAY_BOOTSTRAP_CREDITS: '1000000000',
