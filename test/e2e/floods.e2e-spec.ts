@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { BodyBudget, type BodyLease } from '../../src/platform/http/body-budget.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { expectError, partsOf } from '../support/error-answers.js';
 import { CHAT, MESSAGES, RESPONSES } from '../support/paths.js';
@@ -113,23 +114,31 @@ describe('a flood', () => {
     }
   });
 
+  /** Takes all but 5 MB of the tenant's half of the room for bodies, so that small ones fill it. */
+  const takeMostRoom = (): BodyLease => {
+    const budget = gateway.gateway.application.get(BodyBudget, { strict: false });
+    const lease = budget.shareOf(gateway.tenantId).lease(undefined);
+    lease.add(45_000_000);
+    return lease;
+  };
+
   it('of bodies is a 503 when they take too much memory, until they are done', async () => {
+    const taken = takeMostRoom();
     const leaving = new AbortController();
     const large = (body: object, bytes: number): RequestInit =>
       post({ ...body, user: 'x'.repeat(bytes) }, {});
-    // Half of 100 MB is for this tenant: 38 MB for the body with its parsed form, which is let go of
-    // once the vendor has been asked.
+    // 3.8 MB for the body with its parsed form, which is let go of once the vendor has been asked.
     let first: Promise<void> | undefined;
     const hangOn = (): Promise<void> =>
       gateway
-        .fetch(CHAT, { ...large(HANGING, 19_000_000), signal: leaving.signal })
+        .fetch(CHAT, { ...large(HANGING, 1_900_000), signal: leaving.signal })
         .then(async (answer) => void (await answer.text()))
         .catch(() => undefined)
         // It may be the one that is refused, when the other was read first.
         .finally(() => (first = undefined));
     await until(async () => {
       first ??= hangOn();
-      const answer = await gateway.fetch(CHAT, large(GOOD, 19_000_000));
+      const answer = await gateway.fetch(CHAT, large(GOOD, 1_900_000));
       if (answer.status !== 503) return (await answer.text()) === '';
       await refused(answer, 503, 'provider_unavailable', 'body');
       return first !== undefined;
@@ -139,14 +148,16 @@ describe('a flood', () => {
       await answer.text();
       return answer.status === 200;
     };
-    await until(served(15_000_000));
+    await until(served(1_500_000));
     leaving.abort();
     await first;
-    await until(served(19_000_000));
+    await until(served(1_900_000));
+    taken.release();
   });
 
   it('of turns that go on from large ones is a 503 when these take too much memory', async () => {
-    const items = [{ role: 'user', content: 'x'.repeat(15_000_000) }];
+    const taken = takeMostRoom();
+    const items = [{ role: 'user', content: 'x'.repeat(1_500_000) }];
     const made = await gateway.post('/v1/conversations', { items });
     const { id } = (await made.json()) as { id: string };
     const turn = (model: string): object => ({
@@ -177,6 +188,7 @@ describe('a flood', () => {
     leaving.abort();
     await hanging;
     await until(isServed);
+    taken.release();
   });
 
   it('of uploads is a 503 when they take too much of the disk, until they are done', async () => {
