@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request as httpRequest } from 'node:http';
+import { request as httpRequest, type Server } from 'node:http';
+import { SenderPace } from '../../src/platform/http/sender-pace.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import type { AnswerParts } from '../support/error-answers.js';
 import { CHAT } from '../support/paths.js';
@@ -80,12 +81,30 @@ describe('a bad sender', () => {
   });
 
   describe('a sender with time', () => {
-    /** Sends one byte a second until the server closes. */
+    const LIMITS_MS = { body: 10_000, head: 15_000 };
+    const SHORT_MS = 2_000;
+    let server: Server;
+
+    beforeAll(() => {
+      server = gateway.gateway.application.getHttpServer() as Server;
+      expect([SenderPace.patienceMs, server.headersTimeout]).toEqual([
+        LIMITS_MS.body,
+        LIMITS_MS.head,
+      ]);
+      SenderPace.patienceMs = SHORT_MS;
+      server.headersTimeout = SHORT_MS;
+    });
+    afterAll(() => {
+      SenderPace.patienceMs = LIMITS_MS.body;
+      server.headersTimeout = LIMITS_MS.head;
+    });
+
+    /** Sends five bytes a second until the server closes. */
     async function drip(head: string, piece: string): Promise<RawAnswer & { seconds: number }> {
       const startedMs = performance.now();
       const connection = await RawConnection.open(gateway.url);
       connection.send(head);
-      const timer = setInterval(() => connection.send(piece), 1_000);
+      const timer = setInterval(() => connection.send(piece), 200);
       try {
         const answer = await connection.answer();
         await connection.closed;

@@ -1,9 +1,7 @@
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
 
-/** A sender gets this long for nothing … */
-const PATIENCE_MS = 10_000;
-/** … and after it has to have kept up this rate since the start. */
+/** After its time for nothing, a sender has to have kept up this rate since the start. */
 const MIN_BYTES_PER_SECOND = 8_192;
 const CHECK_EVERY_MS = 2_500;
 
@@ -12,9 +10,11 @@ const timer = new CoarseTimer();
 
 /** Watches that a body does not drip in for hours. */
 export class SenderPace implements Watched {
+  /** A sender gets this long for nothing; less in a suite that waits for it. */
+  static patienceMs = 10_000;
   watchIndex = NOT_WATCHED;
   private readonly startedMs = performance.now();
-  deadlineMs = this.startedMs + PATIENCE_MS;
+  deadlineMs = this.startedMs + SenderPace.patienceMs;
   private received = 0;
 
   /** @param onTooSlow is told so once, with the 408 for the sender */
