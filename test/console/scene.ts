@@ -1,36 +1,32 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import type { ConsoleRole, ConsoleSystem } from '../support/console/console-system.js';
-import { openWindow, type Visit } from '../support/console/visit.js';
+import type { Visit } from '../support/console/visit.js';
 
 /** What flows are played on. */
 export interface Stage {
-  browser: Browser;
   system: ConsoleSystem;
-  /** Looks through the window that others of the role have looked through, which knows the console's files. */
-  asBefore: (role: ConsoleRole, look: (window: Visit) => Promise<void>) => Promise<void>;
+  /** Looks through the window that others have looked through, which knows the console's files; nobody is logged in without a role. */
+  asBefore: (
+    role: ConsoleRole | undefined,
+    look: (window: Visit) => Promise<void>,
+  ) => Promise<void>;
 }
 
 type RoleScene = (window: Visit, system: ConsoleSystem) => Promise<void>;
 type Scene = (window: Visit, system: ConsoleSystem, context: BrowserContext) => Promise<unknown>;
 
-/** Has scenes played: by somebody of a role, or in a window of its own by nobody who is known yet. */
+/** Has scenes played: by somebody of a role, or by nobody who is known yet. */
 export function actorsOf(stage: () => Stage): {
   as: (role: ConsoleRole, play: RoleScene) => Promise<void>;
   asStranger: (path: string, play: Scene) => Promise<void>;
 } {
   return {
     as: (role, play) => stage().asBefore(role, (window) => play(window, stage().system)),
-    async asStranger(path, play) {
-      const { browser, system } = stage();
-      const context = await browser.newContext({ baseURL: system.url, reducedMotion: 'reduce' });
-      try {
-        const window = await openWindow(context);
+    asStranger: (path, play) =>
+      stage().asBefore(undefined, async (window) => {
         await window.page.goto(`/console${path}`);
-        await play(window, system, context);
-      } finally {
-        await context.close();
-      }
-    },
+        await play(window, stage().system, window.page.context());
+      }),
   };
 }
 

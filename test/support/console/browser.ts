@@ -24,6 +24,8 @@ export function launchBrowser(): Promise<Browser> {
       // A container has no other user, and little shared memory.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
       '--disable-dev-shm-usage',
+      // A page is looked at for less time than its code would take to be made quick.
+      '--js-flags=--no-opt',
     ],
   });
 }

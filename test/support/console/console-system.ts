@@ -10,6 +10,7 @@ import { attachEmbeddedPostgres } from '../../../src/platform/database/embedded-
 import { createTestDatabase } from '../test-database.js';
 
 const SEED_LIMIT_MS = 1_200_000;
+const CHOOSES = 'suite_chooses_tenant';
 
 /** Who looks at the console. */
 export const ROLES = ['operator', 'owner', 'viewer', 'newcomer'] as const;
@@ -32,20 +33,22 @@ export interface ConsoleSystem extends SystemFacts {
   address(path: string): string;
   /** Asks the database behind it. */
   query<Row extends pg.QueryResultRow>(statement: string, values?: unknown[]): Promise<Row[]>;
-  /** A window of its own in the browser, logged in. */
-  logIn(browser: Browser, role: ConsoleRole): Promise<BrowserContext>;
+  /** For windows that know nobody yet. */
+  openContext(browser: Browser): Promise<BrowserContext>;
+  /** Logs whoever is there out, and this role in. */
+  logIn(context: BrowserContext, role: ConsoleRole | undefined): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
  * Starts one: with the data folder that `CONSOLE_DATA` names, which is seeded if it is empty, else with a
- * database of its own and 5,000 log rows.
+ * database of its own and 1,500 log rows.
  */
 export async function startConsoleSystem(): Promise<ConsoleSystem> {
   const known = process.env.CONSOLE_DATA;
   const folder = known ?? (await mkdtemp(join(tmpdir(), 'gateway-console-')));
   const database = known === undefined ? await createTestDatabase() : undefined;
-  const rows = process.env.CONSOLE_ROWS ?? '5000';
+  const rows = process.env.CONSOLE_ROWS ?? '1500';
   const gateway = await startSeeded(['--data', folder, '--rows', rows], database?.url);
   const attached =
     database ?? (await attachEmbeddedPostgres({ dataDirectory: join(folder, 'data') }));
@@ -73,16 +76,19 @@ export async function startConsoleSystem(): Promise<ConsoleSystem> {
     async query<Row extends pg.QueryResultRow>(statement: string, values: unknown[] = []) {
       return (await pool.query<Row>(statement, values)).rows;
     },
-    async logIn(browser, role) {
+    async openContext(browser) {
       const context = await browser.newContext({
         baseURL: gateway.url,
         reducedMotion: 'reduce',
         timezoneId: 'Europe/Berlin',
         locale: 'en-GB',
       });
-      await openSession(context, gateway.url, facts, role);
-      if (role === 'operator') await chooseTenant(context, { id: facts.acme.id, name: 'acme' });
+      await chooseTenant(context, { id: facts.acme.id, name: 'acme' });
       return context;
+    },
+    async logIn(context, role) {
+      await context.clearCookies();
+      if (role !== undefined) await openSession(context, gateway.url, facts, role);
     },
     async close() {
       await pool.end();
@@ -109,12 +115,13 @@ async function openSession(
     return;
   }
   const value = sessions[role === 'operator' ? 'admin' : role];
+  if (role === 'operator') await context.addCookies([{ name: CHOOSES, value: 'true', url }]);
   await context.addCookies([
     { name: 'gateway_session', value, url, httpOnly: true, sameSite: 'Lax' },
   ]);
 }
 
-/** Operators look at a tenant's pages for the one that they have chosen. A tab forgets what another person chose. */
+/** Operators look at a tenant's pages for the one that they have chosen; the cookie says that it is they. */
 async function chooseTenant(
   context: BrowserContext,
   tenant: { id: string; name: string },
@@ -126,7 +133,9 @@ async function chooseTenant(
   const content = Object.entries(chosen)
     .map((entry) => `sessionStorage.setItem(${entry.map((text) => JSON.stringify(text)).join()});`)
     .join('\n');
-  await context.addInitScript({ content });
+  await context.addInitScript({
+    content: `if (document.cookie.includes('${CHOOSES}')) {\n${content}\n}`,
+  });
 }
 
 async function startSeeded(

@@ -15,7 +15,7 @@ const REDRAWN_WITHIN_LOOKS = 30;
 const MAX_TABS = 600;
 const TABS_AT_ONCE = 20;
 
-/** A page of the console that is open in a window of its own, and what went wrong on it so far. */
+/** A page of the console that is open in a window, and what went wrong on it so far. */
 export interface Visit {
   page: Page;
   /** Console errors, failed requests, errors of the API and breaches of the page's policy, in words. */
@@ -128,11 +128,12 @@ export async function axeFaults(page: Page, context = 'document'): Promise<strin
 export async function axeFaultsIn(
   page: Page,
   colours: readonly ('light' | 'dark')[],
+  context?: string,
 ): Promise<string[]> {
   const faults: string[] = [];
   for (const colorScheme of colours) {
     await page.emulateMedia({ colorScheme });
-    faults.push(...(await axeFaults(page)).map((fault) => `${colorScheme}: ${fault}`));
+    faults.push(...(await axeFaults(page, context)).map((fault) => `${colorScheme}: ${fault}`));
   }
   await page.emulateMedia({ colorScheme: 'light' });
   return faults;
