@@ -3,13 +3,17 @@ import type { Database } from '../../src/platform/database/database.js';
 import { until } from './until.js';
 
 /** Adds all rows of the log up. Other suites share the server, and a long transaction of theirs puts it off. */
-export async function rollUpAll(database: Database): Promise<void> {
-  const rollUp = new RequestLogRollUpService(database);
+export async function rollUpAll(
+  database: Database,
+  rollUp = new RequestLogRollUpService(database),
+): Promise<void> {
   await until(async () => {
     await rollUp.rollUpNow();
     const { rows } = await database.query(`
       SELECT FROM request_log_progress
-      WHERE least(rolled_up_id, series_id) < (SELECT coalesce(max(id), 0) FROM request_logs)`);
+      WHERE least(rolled_up_id, series_id) < (SELECT coalesce(max(id), 0) FROM request_logs)
+        OR EXISTS (SELECT FROM request_log_corrections)
+        OR EXISTS (SELECT FROM request_log_series_corrections)`);
     return rows.length === 0;
   });
 }
