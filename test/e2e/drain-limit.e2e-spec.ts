@@ -52,7 +52,7 @@ let proxy: TcpProxy;
 let gateway: BootedGateway;
 
 /** For the tests of a group: what stops ends all that runs, whoever asked for it. */
-function useGateway(): void {
+function useGateway(requestTimeoutMs = 4_000): void {
   beforeAll(async () => {
     one = await startFakeOpenAi();
     const pricing = { prompt: '0.000001', completion: '0.000002' };
@@ -68,7 +68,7 @@ function useGateway(): void {
         ...files.environment,
         DATABASE_URL: proxy.inFrontOf(database.url),
         GATEWAY_DRAIN_SECONDS: '1',
-        GATEWAY_REQUEST_TIMEOUT_MS: '4000',
+        GATEWAY_REQUEST_TIMEOUT_MS: String(requestTimeoutMs),
         // It would try a database that is gone for as long as this process lives.
         GATEWAY_JOB_WORKERS: 'false',
       },
@@ -175,7 +175,7 @@ describe('an answer that only waits for its commit when the drain limit has pass
 });
 
 describe('what takes longer than a request may', () => {
-  useGateway();
+  useGateway(2_000);
 
   it('is paid for up to there as a stream, and costs nothing as a whole answer', async () => {
     one.answer = (call, response) => {
