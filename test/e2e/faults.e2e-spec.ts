@@ -9,9 +9,9 @@ const LIMIT_MS = 300_000;
 /** The short form of `npm run test:faults`. */
 const SHORT = {
   seed: 5,
-  requests: 200,
+  requests: 100,
   faults: 40,
-  seconds: 9,
+  seconds: 6,
   tenants: 10,
   gateways: 2,
   settle: 0,
@@ -31,7 +31,7 @@ describeWithRedis('processes and stores that are killed, frozen and starved', ()
         throw new Error(`${error.stdout}\n${error.stderr}`);
       });
       expect(stdout).toContain('violations: 0');
-      expect(stdout).toMatch(/requests: 200 .*\n.*delivered \d/);
+      expect(stdout).toMatch(/requests: 100 .*\n.*delivered \d/);
       expect(stdout).toMatch(/faults: 40, gateways killed [1-9]/);
     },
     LIMIT_MS,
