@@ -352,7 +352,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
 
   it('that is cancelled at the moment of its success ends one way, and so does its money', async () => {
     const winners = new Set<string>();
-    for (let round = 0; round < 25; round++) {
+    for (let round = 0; round < 10; round++) {
       let finish = (): void => undefined;
       one.submit = async () => {
         await new Promise<void>((resolve) => (finish = resolve));
@@ -375,7 +375,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
 
   it('is ended once by several who try at the same time', async () => {
     one.submit = async () => ({ state: 'running', operation: 'op-4', pollAfterMs: 3_600_000 });
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 4; round++) {
       const { id } = await submitJob(gateway, draw);
       const job = (await get(JobsRepository).findEndable(gateway.tenantId, id))!;
       const endings = get(JobEndings);
