@@ -29,6 +29,7 @@ type Answered = Pick<Hold, 'caller' | 'request'>;
 export class AbandonedAnswers {
   private readonly logger = new Logger(AbandonedAnswers.name);
   private readonly graces = new Set<() => void>();
+  /** How long a vendor is listened to whose caller has left; less in suites that wait for it. */
   graceMs = GRACE_MS;
 
   constructor(private readonly tokens: TokenCounter) {}
