@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FreshDirectory } from '../../src/platform/database/fresh-directory.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
@@ -27,7 +27,7 @@ let people = 0;
 
 beforeAll(async () => {
   // That it is less than a second is the matter of the directory's own suite.
-  FreshDirectory.freshMs = 100;
+  jest.replaceProperty(FreshDirectory, 'freshMs', 100);
   issuer = await OpenidIssuer.start();
   gateway = await bootGateway({
     GATEWAY_OIDC_ISSUER: issuer.url,
