@@ -133,7 +133,7 @@ describe('alerts', () => {
       ...change,
     };
     const rule = await test.database.transaction((transaction) =>
-      rules.insert(transaction, owner, draft, 'management', 100),
+      rules.insert(transaction, owner, draft, { madeBy: 'management', scopeKeyId: null }, 100),
     );
     return rule!.id;
   };

@@ -79,7 +79,7 @@ export class RoutePlanner {
       ttl === undefined ? undefined : this.sources.cache.lookUp(caller.tenantId, request, ttl);
     const cache = withoutDeniedHit(kept && (await kept), limits);
     if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache, limits);
-    const known = this.sources.byokUpstreams.of(caller.tenantId);
+    const known = this.sources.byokUpstreams.of(caller);
     const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
     const { costLimit, leftOut } = context;
     const conversation = this.conversationOf(caller, request, models, context, byok);

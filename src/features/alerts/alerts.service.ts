@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import type { Author } from '../../core/access/author.js';
-import { refuseChange, type Caller } from '../../core/access/caller.js';
+import type { Caller } from '../../core/access/caller.js';
+import { refuseOutOfScope, scopeKeyOf, toScope } from '../../core/access/scope.js';
 import { TenantsService } from '../../core/access/tenants.service.js';
 import type {
   AlertCondition,
@@ -86,8 +87,11 @@ export class AlertsService {
     await this.client.assertDestinationUrl(url, 'url');
     const draft = { name, kind, url, format, isEnabled, ...read };
     return this.database.transaction(async (transaction) => {
-      const madeBy = caller?.keyType ?? 'operator';
-      const made = await this.rules.insert(transaction, owner, draft, madeBy, limit);
+      const maker = {
+        madeBy: caller?.keyType ?? ('operator' as const),
+        scopeKeyId: caller && scopeKeyOf(caller),
+      };
+      const made = await this.rules.insert(transaction, owner, draft, maker, limit);
       if (!made) throw tooMany(limit);
       const change = changeOf(owner, 'create', made.id, { after: toAudited(made) });
       await this.audit.record(transaction, author, change);
@@ -175,7 +179,7 @@ export class AlertsService {
   /** @throws PermissionError for a rule that only a management key may change */
   private async findChangeable(caller: Caller | null, id: string): Promise<AlertRule> {
     const rule = await this.find(ownerOf(caller), id);
-    if (caller) refuseChange(caller, rule.madeBy, 'alert');
+    if (caller) refuseOutOfScope(caller, rule, 'alert');
     return rule;
   }
 
@@ -242,8 +246,10 @@ function toAudited({
   condition,
   format,
   urlPreview,
+  scopeKeyId,
 }: AlertRule): JsonObject {
-  return { name, enabled: isEnabled, kind, condition, format, url_preview: urlPreview };
+  const scope = { ...toScope(scopeKeyId) };
+  return { name, enabled: isEnabled, kind, condition, format, url_preview: urlPreview, scope };
 }
 
 function testMessage({ id, name, kind }: AlertRule): AlertMessage {
@@ -271,6 +277,7 @@ function toAlert(rule: AlertRule): AlertDto {
     condition: rule.condition,
     format: rule.format,
     url_preview: rule.urlPreview,
+    scope: toScope(rule.scopeKeyId),
     firing: rule.isFiring,
     created_at: rule.createdAt.toISOString(),
     updated_at: rule.updatedAt.toISOString(),

@@ -1,0 +1,97 @@
+import { PermissionError } from '../../platform/errors/gateway-errors.js';
+import { hasRight, isOperatorRole, ROLES_OF, type TenantRole } from '../people/roles.js';
+import type { Author } from './author.js';
+import type { Caller } from './caller.js';
+
+/** The rights of an API key, beside calling models. The type of the key limits them further. */
+export const KEY_RIGHTS = ['money', 'read', 'develop', 'own', 'content'] as const;
+export type KeyRight = (typeof KEY_RIGHTS)[number];
+
+/** What bounds the rights of a key; stored with it and checked each time the key is read. */
+export interface KeyBounds {
+  /** Rights that its creator lacked. */
+  withheldRights: KeyRight[];
+  /** The member who created it, or whose key did; null: no member. */
+  boundByPersonId: string | null;
+}
+
+/** Bounds as the database has them, with the member's role at present. */
+export interface StoredBounds {
+  withheldRights: KeyRight[];
+  /** Null: bound by no member, or the member left or was disabled. */
+  makerRole: TenantRole | null;
+  isBoundByPerson: boolean;
+}
+
+/** The role of the member who bounds the row `key` of api_keys; null also after they left. */
+export const makerRoleOf = (
+  key: string,
+): string => `CASE WHEN ${key}.bound_by_person_id IS NOT NULL THEN (
+  SELECT role FROM memberships JOIN people ON people.id = person_id
+   WHERE person_id = ${key}.bound_by_person_id AND memberships.tenant_id = ${key}.tenant_id
+     AND disabled_at IS NULL) END`;
+
+/** What an operator's key of a tenant lacks: what is said there is the tenant's business. */
+export const OPERATOR_BOUNDS: KeyBounds = { withheldRights: ['content'], boundByPersonId: null };
+
+/** The rights that a key lacks, by its own bounds and by those of the keys above it. */
+export function withheldBy(chain: readonly StoredBounds[]): KeyRight[] {
+  return KEY_RIGHTS.filter((right) => chain.some((bounds) => lacks(bounds, right)));
+}
+
+function lacks({ withheldRights, makerRole, isBoundByPerson }: StoredBounds, right: KeyRight) {
+  if (withheldRights.includes(right)) return true;
+  return isBoundByPerson && (makerRole === null || !hasRight(makerRole, right));
+}
+
+/** Whether a session's role, or a key, has a right. */
+export function holdsRight({ actingRole, withheld }: Caller, right: KeyRight): boolean {
+  return actingRole === undefined
+    ? withheld?.includes(right) !== true
+    : hasRight(actingRole, right);
+}
+
+/** @throws PermissionError */
+export function requireRight(caller: Caller, right: KeyRight, param = 'authorization'): void {
+  if (holdsRight(caller, right)) return;
+  const who =
+    caller.actingRole === undefined
+      ? 'This key does not have'
+      : `Your role ${caller.actingRole} does not have`;
+  throw new PermissionError(
+    `${who} the right \`${right}\`. Ask ${ROLES_OF[right].includes('owner') ? 'an owner of the tenant' : 'the operator'} to grant it or to do this.`,
+    param,
+  );
+}
+
+/**
+ * Lets a caller give a member only a role whose rights it has itself: without `content`, none is
+ * made an owner.
+ *
+ * @throws PermissionError
+ */
+export function requireRightsOf(caller: Caller, role: TenantRole): void {
+  for (const right of KEY_RIGHTS) if (hasRight(role, right)) requireRight(caller, right, 'role');
+}
+
+/**
+ * Returns the bounds of a key that a caller creates or grants rights to.
+ *
+ * @param own the bounds of the calling key; undefined: a session calls
+ * @param rights that the key is to have; undefined: all that the caller has
+ */
+export function boundsFor(
+  caller: Caller,
+  { actor }: Author,
+  own: KeyBounds | undefined,
+  rights: readonly KeyRight[] = KEY_RIGHTS,
+): KeyBounds {
+  const { actingRole } = caller;
+  const isMember = actingRole !== undefined && !isOperatorRole(actingRole);
+  return {
+    withheldRights: KEY_RIGHTS.filter(
+      (right) => !rights.includes(right) || !holdsRight(caller, right),
+    ),
+    boundByPersonId: isMember ? actor.id : (own?.boundByPersonId ?? null),
+  };
+}
