@@ -61,8 +61,9 @@ export function noteAttempts(
   const latest = latestOf(attempts);
   const unknownCost = latest?.usage ? 0 : lastCost;
   log.vendorCost = unknownCost;
-  // A list alone can say which of several accounts it was.
-  const isOrdinary = !only || (only.outcome === 'answered' && only.route.account === undefined);
+  // Only a list can say which of several accounts it was.
+  const hasAccount = (only?.route.account ?? only?.route.scopeKeyId) !== undefined;
+  const isOrdinary = !only || (only.outcome === 'answered' && !hasAccount);
   if (attempts.length <= 1 && isOrdinary) {
     log.vendorStartedMs = only && msBetween(log.createdAt, only.startedAt);
     return;
