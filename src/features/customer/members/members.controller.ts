@@ -66,6 +66,7 @@ export class MembersController {
   @ApiOkResponse({ type: MemberDto })
   @ApiFields(UpdateMemberDto, { 'Read only': { role: 'viewer' } })
   @ApiOwn('member')
+  @ApiErrorResponse(403, 'The role has rights that the caller lacks.')
   @ApiErrorResponse(409, 'It is the last owner.')
   async update(
     @CurrentCaller() caller: Caller,
@@ -131,6 +132,7 @@ export class InvitationsController {
   @ApiFields(InviteMemberDto, {
     'A developer': { email: 'ada@acme.example', role: 'developer' },
   })
+  @ApiErrorResponse(403, 'The role has rights that the caller lacks.')
   @ApiErrorResponse(409, 'The address is invited, or has a role, already.')
   async invite(
     @CurrentCaller() caller: Caller,
