@@ -1,6 +1,6 @@
 import type { AppConfig } from '../../platform/config/app-config.js';
 import type { LiveSettings } from '../../platform/config/live-settings.js';
-import { askedOf } from '../../canonical/asked.js';
+import { requestOptionsOf } from '../../canonical/request-options.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { Caller } from '../access/caller.js';
@@ -12,12 +12,12 @@ import type { AnswerCache } from './cache/answer-cache.service.js';
 import { refuseDenied, withoutDeniedHit } from './denied-names.js';
 import { findModel } from './find-model.js';
 import type { HedgeShare } from './hedge/hedge-share.js';
-import { mayBeHedged } from './hedge/hedge-wish.js';
+import { mayBeHedged } from './hedge/hedge-option.js';
 import { freeRoute } from './opened-answer.js';
 import { Plan, type RequestContext } from './plan.js';
 import type { AccountPools } from './pool/account-pools.js';
 import type { OperatorPools } from './pool/operator-pools.js';
-import { recoveryOf } from './recovery/recovery-wish.js';
+import { recoveryOf } from './recovery/recovery-option.js';
 import type { RouteHealth } from './route-health.js';
 import type { RoutePauses } from './route-pauses.service.js';
 import type { RoutingState } from './routing-state.js';
@@ -96,7 +96,7 @@ export class RoutePlanner {
     const hedgeMs = isHedged ? wish : undefined;
     const plan = new Plan(read, routes, context, cache, limits, recovery, hedgeMs);
     plan.conversation = conversation;
-    plan.asked = askedOf(request, context, conversation?.key);
+    plan.asked = requestOptionsOf(request, context, conversation?.key);
     return plan;
   }
 

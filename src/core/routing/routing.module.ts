@@ -17,7 +17,7 @@ import { NoticesChannel } from '../../platform/database/notices-channel.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { RedisChannel } from '../../platform/redis/redis-channel.js';
 import { AnswerCache } from './cache/answer-cache.service.js';
-import { SharedPlaces } from './stickiness/shared-places.service.js';
+import { StickyRoutes } from './stickiness/sticky-routes.service.js';
 import { CacheStore } from './cache/cache-store.js';
 import { InProcessCacheStore } from './cache/in-process-cache-store.js';
 import { RedisCacheStore } from './cache/redis-cache-store.js';
@@ -93,11 +93,11 @@ class CacheModule {}
         ),
     },
     {
-      provide: SharedPlaces,
+      provide: StickyRoutes,
       inject: [RoutingService, InstanceChannel],
       // There are too many conversations for a database to tell of each.
       useFactory: ({ conversations }: RoutingService, channel: InstanceChannel) =>
-        new SharedPlaces(conversations, channel instanceof RedisChannel ? channel : undefined),
+        new StickyRoutes(conversations, channel instanceof RedisChannel ? channel : undefined),
     },
   ],
   exports: [ProviderHealthService, RouteHistory, RoutePauses, RoutingService],

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BodyShare, BudgetedRequest } from './body-budget.js';
 import { FairQueue } from '../queue/fair-queue.js';
-import { SenderPace } from './sender-pace.js';
+import { UploadPace } from './upload-pace.js';
 import { toError } from '../errors/thrown.js';
 
 export interface ReadBodyOptions {
@@ -84,7 +84,7 @@ export async function readBody(
     const chunks: Buffer[] = [];
     let received = 0;
     let inspected = 0;
-    const pace = new SenderPace((error) => fail(error));
+    const pace = new UploadPace((error) => fail(error));
 
     let isCounted = false;
     const readOn = (): void => void request.resume();

@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { bad, GOOD, limited, type Script } from '../../../../test/support/routing-world.js';
+import { bad, GOOD, limited, type Script } from '../../../../test/support/routing-environment.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
 import { RateLimitError } from '../../../platform/errors/gateway-errors.js';
-import { world, ask, refusal, limits, countOf } from '../../../../test/support/pooled-world.js';
+import {
+  world,
+  ask,
+  refusal,
+  limits,
+  countOf,
+} from '../../../../test/support/pooled-environment.js';
 
 describe('requests of a provider with several accounts', () => {
   it('have a route for each account before those of the next provider', async () => {

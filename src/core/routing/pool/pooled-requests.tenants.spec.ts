@@ -1,11 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { bad, limited, type Script } from '../../../../test/support/routing-world.js';
+import { bad, limited, type Script } from '../../../../test/support/routing-environment.js';
 import { RateLimitError } from '../../../platform/errors/gateway-errors.js';
 import { readAllowance } from '../../../vendors/account-allowance.js';
 import type { ByokAccess } from '../../credentials/byok-upstreams.service.js';
 import { ByokCredential } from '../../credentials/credential.repository.js';
 import type { PoolMember } from './pool-member.js';
-import { world, ask, refusal, limits, countOf } from '../../../../test/support/pooled-world.js';
+import {
+  world,
+  ask,
+  refusal,
+  limits,
+  countOf,
+} from '../../../../test/support/pooled-environment.js';
 
 describe('requests over several accounts of a tenant with one provider', () => {
   const KEY = 'sk-secret-of-the-tenant';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatModel, modelRoute } from '../../../../test/support/catalogue-models.js';
-import { limited, World, type Script } from '../../../../test/support/routing-world.js';
+import { limited, World, type Script } from '../../../../test/support/routing-environment.js';
 import type { PoolAccount, ProviderConfig } from '../../../platform/config/app-config.js';
 import type { PooledRoute } from '../pool/pool-member.js';
 import { rendezvous, StickyConversation } from './sticky-conversation.js';
