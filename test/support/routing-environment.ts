@@ -2,8 +2,6 @@ import { expect } from '@jest/globals';
 import { chatModel, modelRoute } from './catalogue-models.js';
 import { chatRequest } from './chat-requests.js';
 import type { Caller } from '../../src/core/access/caller.js';
-import type { EndUserLimits } from '../../src/core/access/end-user-limits.service.js';
-import type { AnswerCache } from '../../src/core/routing/cache/answer-cache.service.js';
 import { Canceller, waitUnless } from '../../src/canonical/cancel-signal.js';
 import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import { NO_USAGE } from '../../src/canonical/usage.js';
@@ -23,8 +21,10 @@ import {
 import type { UpstreamRegistry } from '../../src/vendors/upstream.registry.js';
 import type { UpstreamCall } from '../../src/vendors/upstream.js';
 import type { Plan, RouteCover } from '../../src/core/routing/plan.js';
-import type { RoutePauses } from '../../src/core/routing/route-pauses.service.js';
-import { RoutingService } from '../../src/core/routing/routing.service.js';
+import { createRouting } from './create-routing.js';
+import type { AccountPools } from '../../src/core/routing/pool/account-pools.js';
+import type { ConversationPlaces } from '../../src/core/routing/stickiness/conversation-places.js';
+import type { RoutingService } from '../../src/core/routing/routing.service.js';
 
 /** One call's answer: its events, and how it fails if it does; `hang` waits for the caller to go. */
 export interface Script {
@@ -86,6 +86,8 @@ export class World {
   /** Iterations that are not over: neither ended, nor failed, nor returned. */
   openIterations = 0;
   readonly service: RoutingService;
+  readonly pools: AccountPools;
+  readonly conversations: ConversationPlaces;
   aborter = new AbortController();
   /** Whether vendors are listened to after their caller has left. */
   isPatient = false;
@@ -110,13 +112,13 @@ export class World {
       continuesPrefill: () => this.prefilled.includes(provider),
       ...(this.countTokens && { countTokens: this.countTokens }),
     });
-    this.service = new RoutingService(
-      this.config as unknown as AppConfig,
-      {
+    const routing = createRouting({
+      config: this.config as unknown as AppConfig,
+      catalogue: {
         find: (id: string) => models.find((model) => model.id === id),
         nearest: () => [],
       } as unknown as CatalogueService,
-      {
+      upstreams: {
         has: () => true,
         get providers() {
           return providersNow();
@@ -124,21 +126,21 @@ export class World {
         get: (provider: string, account?: string) =>
           upstreamOf(provider, account === undefined ? provider : `${provider}@${account}`),
       } as unknown as UpstreamRegistry,
-      {
+      metrics: {
         observeAttempt: () => undefined,
         observeRecovery: (outcome: string) => void this.recoveries.push(outcome),
         observeHedge: (outcome: string) => this.hedges.push(outcome),
         track: () => undefined,
         trackEach: () => undefined,
       } as unknown as GatewayMetrics,
-      {
+      byokUpstreams: {
         of: () => this.byok,
         use: ({ credential: { id, provider } }: ByokAccess) => upstreamOf(provider, id),
       } as unknown as ByokUpstreams,
-      {} as AnswerCache,
-      { of: () => undefined } as unknown as RoutePauses,
-      { subjectsOf: () => undefined } as unknown as EndUserLimits,
-    );
+    });
+    this.service = routing.service;
+    this.pools = routing.pools;
+    this.conversations = routing.conversations;
   }
 
   /** From here on vendors answer so. */

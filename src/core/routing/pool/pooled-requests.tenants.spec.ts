@@ -115,7 +115,7 @@ describe('requests over several accounts of a tenant with one provider', () => {
     await ask(one);
     const route = { provider: 'openai', upstreamModel: 'openai-model' };
     const { upstreamModel } = (await one.plan()).routes[0];
-    const { pools } = one.service;
+    const { pools } = one;
     expect(pools.expectedTokens({ ...route, upstreamModel }, 10_000)).toBe(500);
     const [byok] = one.byok;
     expect(pools.expectedTokens({ ...route, upstreamModel, ...(byok && { byok }) }, 10_000)).toBe(
@@ -130,6 +130,6 @@ describe('requests over several accounts of a tenant with one provider', () => {
     const submit = () => one.service.attempt(stored, 'id', () => Promise.resolve('taken'));
     expect(await submit()).toBe('taken');
     await expect(submit()).rejects.toMatchObject({ failure: 'rate_limited' });
-    expect(one.service.pools.loadFor('a')).toMatchObject({ open: 0 });
+    expect(one.pools.loadFor('a')).toMatchObject({ open: 0 });
   });
 });
