@@ -38,7 +38,7 @@ export interface Misfit {
 
 /**
  * Whether this process fits the database and the others on it. What does not fit, it says at its start
- * and on `/readyz`, and goes on. See decision 31.
+ * and on `/readyz`, and goes on. See decision 30.
  */
 @Injectable()
 export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdown {
