@@ -1,3 +1,4 @@
+import type { KeyRight } from '../people/roles.js';
 import {
   Check,
   Column,
@@ -11,7 +12,7 @@ import {
 import type { Limits } from '../../canonical/limits.js';
 import { storedText } from '../../platform/database/stored-text.js';
 import type { ApiKeyType, Maker } from './caller.js';
-import type { KeyBounds, KeyRight } from './key-rights.js';
+import type { KeyBounds } from './key-rights.js';
 import { TenantEntity } from './tenant.entity.js';
 
 export const API_KEY_STATUSES = ['active', 'expired', 'revoked'] as const;

@@ -7,8 +7,8 @@ import { KeyDirectory, type ResolvedKey } from './key-directory.service.js';
 import { WrongKeys } from './wrong-keys.js';
 import type { ApiKeyType, Caller } from './caller.js';
 import { isAdminKey } from './api-key.js';
-import { KEY_RIGHTS, requireRight } from './key-rights.js';
-import { MEMBER_RIGHT, type MemberRight } from '../people/roles.js';
+import { requireRight } from './key-rights.js';
+import { MEMBER_RIGHT, type MemberRight, KEY_RIGHTS } from '../people/roles.js';
 import { SessionGate } from '../people/session-gate.service.js';
 import type { IncomingHttpHeaders } from 'node:http';
 

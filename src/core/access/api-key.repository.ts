@@ -1,3 +1,4 @@
+import type { KeyRight } from '../people/roles.js';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
@@ -8,13 +9,7 @@ import { lookUpApiKeys, type ApiKeyLookup } from './api-key-lookup.js';
 import { ApiKeyEntity, boundBy } from './api-key.entity.js';
 import type { ApiKeyType, Maker } from './caller.js';
 import { previewApiKey, hashApiKey } from './api-key.js';
-import {
-  makerRoleOf,
-  withheldBy,
-  type KeyBounds,
-  type KeyRight,
-  type StoredBounds,
-} from './key-rights.js';
+import { makerRoleOf, withheldBy, type KeyBounds, type StoredBounds } from './key-rights.js';
 
 /** A key as the audit log shows it: all but its hash and its use. */
 export interface AuditedApiKey {

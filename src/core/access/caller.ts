@@ -1,6 +1,5 @@
 import type { Recovery } from '../../canonical/routing-preferences.js';
-import type { ActingRole, OperatorRole } from '../people/roles.js';
-import type { KeyRight } from './key-rights.js';
+import type { ActingRole, KeyRight, OperatorRole } from '../people/roles.js';
 import type { LimitedSubject, Limits } from '../../canonical/limits.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 

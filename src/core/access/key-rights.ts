@@ -1,11 +1,13 @@
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
-import { hasRight, isOperatorRole, ROLES_OF, type TenantRole } from '../people/roles.js';
-import type { Author } from './author.js';
+import {
+  hasRight,
+  isOperatorRole,
+  KEY_RIGHTS,
+  ROLES_OF,
+  type KeyRight,
+  type TenantRole,
+} from '../people/roles.js';
 import type { Caller } from './caller.js';
-
-/** The rights of an API key, beside calling models. The type of the key limits them further. */
-export const KEY_RIGHTS = ['money', 'read', 'develop', 'own', 'content'] as const;
-export type KeyRight = (typeof KEY_RIGHTS)[number];
 
 /** What bounds the rights of a key; stored with it and checked each time the key is read. */
 export interface KeyBounds {
@@ -77,12 +79,13 @@ export function requireRightsOf(caller: Caller, role: TenantRole): void {
 /**
  * Returns the bounds of a key that a caller creates or grants rights to.
  *
+ * @param actorId who acts
  * @param own the bounds of the calling key; undefined: a session calls
  * @param rights that the key is to have; undefined: all that the caller has
  */
 export function boundsFor(
   caller: Caller,
-  { actor }: Author,
+  actorId: string | null,
   own: KeyBounds | undefined,
   rights: readonly KeyRight[] = KEY_RIGHTS,
 ): KeyBounds {
@@ -92,6 +95,6 @@ export function boundsFor(
     withheldRights: KEY_RIGHTS.filter(
       (right) => !rights.includes(right) || !holdsRight(caller, right),
     ),
-    boundByPersonId: isMember ? actor.id : (own?.boundByPersonId ?? null),
+    boundByPersonId: isMember ? actorId : (own?.boundByPersonId ?? null),
   };
 }

@@ -1,3 +1,4 @@
+import { KEY_RIGHTS, type KeyRight } from '../../../core/people/roles.js';
 import {
   KeyExpiry,
   KeyRateLimit,
@@ -5,7 +6,6 @@ import {
 } from '../../../core/access/key-fields.decorators.js';
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
 import { Allow, IsArray, IsBoolean, IsOptional, IsIn } from 'class-validator';
-import { KEY_RIGHTS, type KeyRight } from '../../../core/access/key-rights.js';
 import { IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
 import { BudgetStateDto, LimitsDto, LimitsStateDto } from '../../../core/limits/limits.dto.js';
 import { API_KEY_TYPES, type ApiKeyType } from '../../../core/access/caller.js';

@@ -1,3 +1,4 @@
+import type { KeyRight } from '../../../core/people/roles.js';
 import { Injectable } from '@nestjs/common';
 import type { ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
@@ -10,12 +11,7 @@ import { LimitsService } from '../../../core/limits/limits.service.js';
 import { readLimits, refuseMore } from '../../../core/limits/read-limits.js';
 import type { Limits } from '../../../canonical/limits.js';
 import { mayReadContent } from '../../../core/access/customer.decorator.js';
-import {
-  boundsFor,
-  holdsRight,
-  requireRight,
-  type KeyRight,
-} from '../../../core/access/key-rights.js';
+import { boundsFor, holdsRight, requireRight } from '../../../core/access/key-rights.js';
 import { ContentLog } from '../../../core/content/content-log.service.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { toApiKey, toBudget } from './to-api-key.js';
@@ -106,7 +102,7 @@ export class ApiKeysService {
       ...(limits && { limits }),
       madeBy: caller.keyType,
       ancestorIds,
-      bounds: boundsFor(caller, author, own),
+      bounds: boundsFor(caller, author.actor.id, own),
     });
     if (id === undefined) throw new Error('A freshly minted key exists already');
     const record = await this.get(caller, id);
@@ -124,7 +120,7 @@ export class ApiKeysService {
     const { content_log: contentLog, rights } = body;
     if (rights !== undefined) refuseRights(caller, key, rights);
     const change = {
-      bounds: rights && boundsFor(caller, author, await this.ownKey(caller), rights),
+      bounds: rights && boundsFor(caller, author.actor.id, await this.ownKey(caller), rights),
       contentLog,
       name: body.name,
       expiresAt: readExpiry(body.expires_at),

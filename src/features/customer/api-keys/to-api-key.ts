@@ -1,8 +1,8 @@
+import { KEY_RIGHTS, type KeyRight } from '../../../core/people/roles.js';
 import { renewalOf } from '../../../canonical/limits.js';
 import { apiKeyStatus, type ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import type { KeySpendLimit } from '../../../core/ledger/balance.reader.js';
 import type { BothLimitsDto, BudgetStateDto } from '../../../core/limits/limits.dto.js';
-import { KEY_RIGHTS, type KeyRight } from '../../../core/access/key-rights.js';
 import type { ApiKeyDto } from './api-keys.dto.js';
 
 /** A monthly spend limit as any other budget. */
