@@ -216,6 +216,49 @@ describe('the rights of a key', () => {
     },
   );
 
+  it('let a key of an operator read no jobs and videos of other keys', async () => {
+    const by = headersOf(await makeKey(bearer(gateway.adminKey), 'routing', adminPath()));
+    const submit = async (headers: Headers): Promise<string> => {
+      const body = { model: 'sandbox/video', prompt: 'the secret barn' };
+      const { status, body: made } = await send('POST', '/v1/videos', headers, body);
+      expect(status).toBe(200);
+      return String(made.id);
+    };
+    const [other, own] = [await submit(bearer(gateway.apiKey)), await submit(by)];
+    for (const path of ['videos', 'jobs', 'customer/jobs']) {
+      expect((await send('GET', `/v1/${path}/${other}`, by)).status).toBe(404);
+      expect((await send('GET', `/v1/${path}/${own}`, by)).status).toBe(200);
+    }
+    const { body } = await send('GET', '/v1/videos', by);
+    expect(body.data).toMatchObject([{ id: own }]);
+    const both = await send('GET', '/v1/videos', bearer(gateway.apiKey));
+    expect(both.body.data).toHaveLength(2);
+  });
+
+  it.each([
+    ['an owner', 'owner', null, [201, 201, 201, 201]],
+    ['a developer', 'developer', null, [403, 201, 403, 201]],
+    ['a viewer', 'viewer', null, [403, 403, 403, 403]],
+    ['an operator acting for the tenant', null, 'admin', [201, 201, 403, 201]],
+  ])(
+    'let %s store for the whole tenant what the role allows',
+    async (_, role, operator, expected) => {
+      await clear();
+      const { headers } = await person(role, operator);
+      const alert = { name: 'a', kind: 'balance_below', condition: { credits: 1 }, url: URL };
+      const answers = [
+        await send('POST', CREDENTIALS, headers, { provider: 'openai', key: 'sk-vendor-1' }),
+        await send('POST', DESTINATIONS, headers, { url: URL }),
+        await send('POST', DESTINATIONS, headers, { url: URL, include_content: true }),
+        await send('POST', ALERTS, headers, alert),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual(expected);
+      for (const { status, body } of answers) {
+        if (status === 201) expect(body.scope).toEqual({ type: 'tenant', api_key_id: null });
+      }
+    },
+  );
+
   it('let no developer and no operator create or redirect a destination with texts', async () => {
     await clear();
     const owner = bearer(gateway.managementKey);

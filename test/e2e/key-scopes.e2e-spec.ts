@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { setTimeout } from 'node:timers/promises';
 import { as, setUpOwnAccounts, vendorKey, type Credential } from '../support/own-accounts.js';
 import { CREDENTIALS } from '../support/paths.js';
 import { startTraceReceiver } from '../support/trace-receiver.js';
@@ -72,7 +73,7 @@ describe('what a routing key stores', () => {
     expect(await vendorKeyOf(own.key)).not.toBe(`Bearer ${key}`);
   });
 
-  it('does the same on another instance, for embeddings, jobs planned later and the model list', async () => {
+  it('lists and serves the models of such an account to its key only, also on another instance', async () => {
     const second = await accounts.boot();
     try {
       const { own, other } = await family();
@@ -122,15 +123,18 @@ describe('what a routing key stores', () => {
   it('no longer uses an account once its key is revoked or expires', async () => {
     const { own, managementKey } = await family();
     const { database } = accounts.access;
-    await store(own.key, { provider: 'one', key: vendorKey() });
+    const { id } = await store(own.key, { provider: 'one', key: vendorKey() });
     const child = await makeKey(own.key);
+    const tried = `${CREDENTIALS}/${id}/test`;
+    expect((await send('POST', tried, managementKey)).status).toBe(200);
     await send('DELETE', `${KEYS}/${own.id}`, managementKey);
     expect((await ask(child.key)).status).toBe(401);
-    const { rows } = await database.query(
-      'SELECT FROM provider_credentials WHERE scope_key_id = $1',
-      [own.id],
-    );
-    expect(rows).toHaveLength(1);
+    await until(async () => (await send('POST', tried, managementKey)).status === 404);
+    const expiring = await makeKey(managementKey);
+    const second = await store(expiring.key, { provider: 'one', key: vendorKey() });
+    await database.query(`UPDATE api_keys SET expires_at = now() WHERE id = $1`, [expiring.id]);
+    const later = `${CREDENTIALS}/${second.id}/test`;
+    await until(async () => (await send('POST', later, managementKey)).status === 404);
   });
 
   const URL = 'http://127.0.0.1:9/x';
@@ -198,6 +202,19 @@ describe('what a routing key stores', () => {
       const wanted = [await traced(own.key), await traced(child.key)];
       await until(() => wanted.every((id) => receiver.requestIds().includes(id)));
       expect(receiver.requestIds()).not.toContain(foreign);
+      const sent = () =>
+        receiver.deliveries
+          .splice(0)
+          .map(({ text }) => text)
+          .join();
+      expect(sent()).toContain('gen_ai.input.messages');
+      await accounts.access.database.query(
+        `UPDATE api_keys SET withheld_rights = '{content}' WHERE id = $1`,
+        [own.id],
+      );
+      await setTimeout(1_500);
+      await receiver.traceOf(await traced(own.key));
+      expect(sent()).not.toContain('gen_ai.input.messages');
       await send('DELETE', `${KEYS}/${own.id}`, managementKey);
       const listed = await send('GET', DESTINATIONS, managementKey);
       expect(listed.body.data).toMatchObject([{ scope: { type: 'key', api_key_id: own.id } }]);
@@ -224,6 +241,20 @@ describe('what a routing key stores', () => {
         return listed.length > 0;
       });
       expect(listed).toMatchObject([{ scope: { type: 'key', api_key_id: own.id } }]);
+      const { database } = accounts.access;
+      const late = await send('POST', '/v1/jobs', own.key, {
+        ...{ model: 'sandbox/video', prompt: 'a barn', webhook_url: receiver.url },
+      });
+      await database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [own.id]);
+      await until(async () => {
+        const { rows } = await database.query(
+          `SELECT FROM jobs WHERE id = $1 AND completed_at IS NOT NULL AND NOT webhook_due`,
+          [late.body.id],
+        );
+        return rows.length === 1;
+      });
+      const { body } = await send('GET', '/v1/customer/webhook-deliveries', managementKey);
+      expect(body.data).toHaveLength(1);
     } finally {
       await receiver.close();
     }

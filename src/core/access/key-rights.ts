@@ -33,7 +33,17 @@ export const makerRoleOf = (
    WHERE person_id = ${key}.bound_by_person_id AND memberships.tenant_id = ${key}.tenant_id
      AND disabled_at IS NULL) END`;
 
-/** What an operator's key of a tenant lacks: what is said there is the tenant's business. */
+/** A condition: the key of a row's scope has a right at present; true for rows of the whole tenant. */
+export function scopeHolds(right: KeyRight, column = 'scope_key_id'): string {
+  const roles = ROLES_OF[right].map((role) => `'${role}'`).join();
+  return `NOT EXISTS (
+    SELECT FROM api_keys scope_key JOIN api_keys link
+        ON link.id = scope_key.id OR link.id = ANY (scope_key.ancestor_ids)
+     WHERE scope_key.id = ${column} AND ('${right}' = ANY (link.withheld_rights)
+        OR link.bound_by_person_id IS NOT NULL AND coalesce(${makerRoleOf('link')} NOT IN (${roles}), true)))`;
+}
+
+/** What a key that an operator creates for a tenant lacks: prompts and answers are the tenant's. */
 export const OPERATOR_BOUNDS: KeyBounds = { withheldRights: ['content'], boundByPersonId: null };
 
 /** The rights that a key lacks, by its own bounds and by those of the keys above it. */
@@ -61,7 +71,7 @@ export function requireRight(caller: Caller, right: KeyRight, param = 'authoriza
       ? 'This key does not have'
       : `Your role ${caller.actingRole} does not have`;
   throw new PermissionError(
-    `${who} the right \`${right}\`. Ask ${ROLES_OF[right].includes('owner') ? 'an owner of the tenant' : 'the operator'} to grant it or to do this.`,
+    `${who} the right \`${right}\`. Ask an owner of the tenant to do this or, for a key, to grant the right.`,
     param,
   );
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { scopeHolds } from '../../core/access/key-rights.js';
 import { scopeIsLive } from '../../core/access/scope.js';
 import { LEASE_MS, MAX_PENDING_BYTES, MAX_PENDING_DELIVERIES } from './broadcast-limits.js';
 
@@ -206,7 +207,7 @@ export class DeliveryRepository {
         RETURNING delivery.id, destination_id AS "destinationId", batch_id AS "batchId",
                   trace_count AS "traceCount", attempts,
                   (extract(epoch FROM now() - delivery.created_at) * 1000)::float8 AS "ageMs",
-                  is_enabled AS "isEnabled", ${scopeIsLive()} AS "isLive", includes_content AS "includesContent", url,
+                  is_enabled AS "isEnabled", ${scopeIsLive()} AS "isLive", includes_content AND ${scopeHolds('content')} AS "includesContent", url,
                   sealed_headers AS "encryptedHeaders", ${SOON}`,
       [id, LEASE_MS],
     );

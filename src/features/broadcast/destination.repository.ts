@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Maker } from '../../core/access/caller.js';
+import { scopeHolds } from '../../core/access/key-rights.js';
 import { SCOPE_COLUMNS, scopeIsLive, type ScopedRow } from '../../core/access/scope.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
@@ -155,7 +156,7 @@ export class DestinationRepository {
   async findChoices(tenantIds: readonly string[]): Promise<Map<string, DestinationChoice[]>> {
     const { rows } = await this.database.lookUps.query<DestinationChoice & { tenantId: string }>(
       `SELECT id, tenant_id AS "tenantId", sampling_rate AS "samplingRate",
-              includes_content AS "includesContent", scope_key_id AS "scopeKeyId",
+              includes_content AND ${scopeHolds('content')} AS "includesContent", scope_key_id AS "scopeKeyId",
               coalesce(last_error_at > coalesce(last_success_at, '-infinity')
                 AND last_error_at > now() - interval '2 minutes', false) AS "isFailing"
          FROM broadcast_destinations
