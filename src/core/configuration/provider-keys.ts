@@ -58,6 +58,9 @@ function placeOf(
   return JSON.stringify([url, region, named.sort(([one], [other]) => (one < other ? -1 : 1))]);
 }
 
+/** Of an account that is called where its provider is. */
+const NO_PLACE = placeOf({}, { id: '' });
+
 /** What provider keys are encrypted for. */
 export const PROVIDER_KEY_PURPOSE = 'provider-key';
 
@@ -154,7 +157,22 @@ export class ProviderKeys {
         });
         return { ...account, ...key };
       });
-      const own = place({ given: provider, before, isSamePlace, name: entry.id, param });
+      // Accounts without a key of their own are called with the provider's.
+      const isSentElsewhere = accounts?.some((account) => {
+        const known = before?.accounts?.find(({ id }) => id === account.id);
+        const hasKey =
+          account.api_key_env !== undefined ||
+          (account.api_key === undefined ? known?.api_key !== undefined : account.api_key !== null);
+        const place = placeOf(account, entry);
+        return !hasKey && place !== NO_PLACE && (!known || placeOf(known, entry) !== place);
+      });
+      const own = place({
+        given: provider,
+        before,
+        isSamePlace: isSamePlace && isSentElsewhere !== true,
+        name: entry.id,
+        param,
+      });
       return { ...entry, ...own, ...(placed && { accounts: placed }) };
     });
     if (problems.length > 0) throw new BadConfigError(problems);
