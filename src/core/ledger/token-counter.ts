@@ -14,7 +14,7 @@ const MAX_WAITING = 500;
 
 const PROGRAM = new URL('./token-counter.worker.mjs', import.meta.url);
 
-interface Asked {
+interface RequestOptions {
   readonly texts: readonly string[];
   readonly answer: (tokens: number | undefined) => void;
 }
@@ -27,15 +27,15 @@ interface Asked {
 @Injectable()
 export class TokenCounter implements OnApplicationShutdown {
   private worker: Worker | undefined;
-  private readonly waiting = new FairQueue<Asked>(MAX_WAITING);
-  private atWork: Asked | undefined;
+  private readonly waiting = new FairQueue<RequestOptions>(MAX_WAITING);
+  private atWork: RequestOptions | undefined;
   private idle: NodeJS.Timeout | undefined;
 
   /** Tokens of all texts together; undefined when that takes too long. @param tenantId whose they are */
   count(tenantId: string, texts: readonly string[]): Promise<number | undefined> {
     if (texts.length === 0) return Promise.resolve(0);
     return new Promise((resolve) => {
-      const asked: Asked = {
+      const asked: RequestOptions = {
         texts,
         answer: (tokens) => {
           clearTimeout(timer);

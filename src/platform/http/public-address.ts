@@ -1,5 +1,5 @@
 import { lookup, type LookupAddress, type LookupOptions, promises as dns } from 'node:dns';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { readFile } from 'node:fs/promises';
@@ -169,24 +169,8 @@ export function publicConnector(options: PublicConnectorOptions): buildConnector
       callback(new PrivateAddressError(), null);
       return;
     }
-    connect(target, (...[error, socket]) =>
-      error ? callback(error, null) : callback(null, readInSlices(socket)),
-    );
+    connect(target, callback);
   };
-}
-
-/** More is not parsed before it is seen whether the connection has been ended. */
-const SLICE_BYTES = 2_048;
-
-/**
- * undici goes through all that one read gives, also when it has ended the connection for it, and makes an error with its stack
- * for each header beyond its limit: a server with endless headers had everybody wait for 0.3 s, and more for each of its answers.
- */
-function readInSlices<Connected extends Socket>(socket: Connected): Connected {
-  const read = socket.read.bind(socket);
-  socket.read = (bytes = Math.min(socket.readableLength, SLICE_BYTES) || undefined): unknown =>
-    socket.destroyed ? null : read(bytes);
-  return socket;
 }
 
 /** All addresses of a name. Rejects with an error that has one of node's codes. */

@@ -3,7 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Job, JobOptions, Queue } from 'bull';
 import { endsWithin, within } from '../time/within.js';
 import { BullConnections } from './bull-connections.js';
-import { BullTurns } from './bull-turns.js';
+import { BullTurns } from './bull-key-locks.js';
 import {
   WorkQueue,
   type Consumer,
