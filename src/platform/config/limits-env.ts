@@ -193,7 +193,7 @@ export class LimitsEnv {
   GATEWAY_LOG_RETENTION_DAYS?: number;
 
   @Describe(
-    'Days after which whole months of the request log move to `S3_BUCKET` as Parquet, still readable; at least `31`, `0` is never; see [scaling.md](scaling.md#an-archive-of-old-months)',
+    'Days after which whole months of the request log move to `S3_BUCKET` as Parquet, still readable; at least `31`, `0` is never; see [scaling.md](scaling.md#archiving-old-months)',
     { default: '0', example: '90' },
   )
   @IntegerVariable(0, MAX_RETENTION_DAYS)
