@@ -1,5 +1,5 @@
 import { CatalogueService } from '../../../dist/src/core/catalogue/catalogue.service.js';
-import { priceSnapshotOf } from '../../../dist/src/core/ledger/receipts/price-sheet.js';
+import { priceSnapshotOf } from '../../../dist/src/core/ledger/receipts/price-snapshot.js';
 
 /** What tenants of the seeded system ask for: alias, endpoint, share, milliseconds before the first token and for each. */
 const ASKED_FOR = [

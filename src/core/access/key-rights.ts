@@ -108,3 +108,24 @@ export function boundsFor(
     boundByPersonId: isMember ? actorId : (own?.boundByPersonId ?? null),
   };
 }
+
+/** No caller grants a right that it lacks, none grants itself any, and a routing key only bounds keys below it. */
+export function refuseRights(
+  caller: Caller,
+  key: { id: string; ancestorIds: readonly string[] },
+  rights: readonly KeyRight[],
+): void {
+  const isBelow = key.ancestorIds.includes(caller.apiKeyId);
+  if (key.id === caller.apiKeyId || (caller.keyType === 'routing' && !isBelow)) {
+    throw new PermissionError(
+      'A key cannot change its own rights, and a routing key only those of keys that it made. Use a management key (sk-mgmt-…).',
+      'rights',
+    );
+  }
+  for (const right of rights) requireRight(caller, right, 'rights');
+}
+
+/** Management keys run the account, so dealing with them takes the right `own`. */
+export function runsAccount(caller: Caller): boolean {
+  return caller.keyType === 'management' && holdsRight(caller, 'own');
+}

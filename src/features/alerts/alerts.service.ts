@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import type { Author } from '../../core/access/author.js';
-import type { Caller } from '../../core/access/caller.js';
+import type { Caller, Maker } from '../../core/access/caller.js';
 import { refuseOutOfScope, scopeKeyOf, toScope } from '../../core/access/scope.js';
 import { TenantsService } from '../../core/access/tenants.service.js';
 import type {
@@ -87,10 +87,8 @@ export class AlertsService {
     await this.client.assertDestinationUrl(url, 'url');
     const draft = { name, kind, url, format, isEnabled, ...read };
     return this.database.transaction(async (transaction) => {
-      const maker = {
-        madeBy: caller?.keyType ?? ('operator' as const),
-        scopeKeyId: caller && scopeKeyOf(caller),
-      };
+      const madeBy: Maker = caller?.keyType ?? 'operator';
+      const maker = { madeBy, scopeKeyId: caller && scopeKeyOf(caller) };
       const made = await this.rules.insert(transaction, owner, draft, maker, limit);
       if (!made) throw tooMany(limit);
       const change = changeOf(owner, 'create', made.id, { after: toAudited(made) });
@@ -238,7 +236,6 @@ function changeOf(
   return { tenantId: owner, action: `alert.${what}`, target, before, after };
 }
 
-/** Of the URL what everybody may see. */
 function toAudited({
   name,
   isEnabled,
@@ -246,10 +243,8 @@ function toAudited({
   condition,
   format,
   urlPreview,
-  scopeKeyId,
 }: AlertRule): JsonObject {
-  const scope = { ...toScope(scopeKeyId) };
-  return { name, enabled: isEnabled, kind, condition, format, url_preview: urlPreview, scope };
+  return { name, enabled: isEnabled, kind, condition, format, url_preview: urlPreview };
 }
 
 function testMessage({ id, name, kind }: AlertRule): AlertMessage {

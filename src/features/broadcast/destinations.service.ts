@@ -261,7 +261,6 @@ function toAudited(record: DestinationRecord): JsonObject {
     headers: Object.keys(record.headers ?? {}).sort(),
     sampling_rate: record.samplingRate,
     include_content: record.includesContent,
-    scope: { ...toScope(record.scopeKeyId) },
   };
 }
 

@@ -1,4 +1,3 @@
-import type { KeyRight } from '../../../core/people/roles.js';
 import { Injectable } from '@nestjs/common';
 import type { ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import { ApiKeyRepository } from '../../../core/access/api-key.repository.js';
@@ -11,7 +10,7 @@ import { LimitsService } from '../../../core/limits/limits.service.js';
 import { readLimits, refuseMore } from '../../../core/limits/read-limits.js';
 import type { Limits } from '../../../canonical/limits.js';
 import { mayReadContent } from '../../../core/access/customer.decorator.js';
-import { boundsFor, holdsRight, requireRight } from '../../../core/access/key-rights.js';
+import { boundsFor, refuseRights, runsAccount } from '../../../core/access/key-rights.js';
 import { ContentLog } from '../../../core/content/content-log.service.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { toApiKey, toBudget } from './to-api-key.js';
@@ -229,23 +228,6 @@ export class ApiKeysService {
     if (!key) throw new NotFoundError('id', 'There is no API key with this id.');
     return key;
   }
-}
-
-/** Management keys run the account, so dealing with them takes the right `own`. */
-function runsAccount(caller: Caller): boolean {
-  return caller.keyType === 'management' && holdsRight(caller, 'own');
-}
-
-/** No caller grants a right that it lacks, none grants itself any, and a routing key only bounds keys below it. */
-function refuseRights(caller: Caller, key: ApiKeyEntity, rights: readonly KeyRight[]): void {
-  const isBelow = key.ancestorIds.includes(caller.apiKeyId);
-  if (key.id === caller.apiKeyId || (caller.keyType === 'routing' && !isBelow)) {
-    throw new PermissionError(
-      'A key cannot change its own rights, and a routing key only those of keys that it made. Use a management key (sk-mgmt-…).',
-      'rights',
-    );
-  }
-  for (const right of rights) requireRight(caller, right, 'rights');
 }
 
 function refuseOnManagementKey(caller: Caller, type: ApiKeyType, verb: string): void {

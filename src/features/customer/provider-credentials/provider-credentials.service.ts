@@ -239,7 +239,6 @@ function toAudited(record: CredentialRecord): JsonObject {
     key_preview: record.keyPreview,
     settings: record.settings,
     allow_shared_fallback: record.allowSharedFallback,
-    scope: { ...toScope(record.scopeKeyId) },
     ...toShare(record),
   };
 }
