@@ -141,10 +141,9 @@ export class AlertsService {
     }
     this.testing.add(owner);
     try {
-      const { format } = rule;
       const url = await this.rules.urlOf(id);
       const startedMs = performance.now();
-      const outcome = await this.sender.post(testMessage(rule), { owner, format, url });
+      const outcome = await this.sender.post(testMessage(rule), { owner, format: rule.format, url });
       const delivered = outcome.ok;
       const status = outcome.status ?? null;
       const change = changeOf(owner, 'test', id, { after: { delivered, status } });
@@ -174,7 +173,6 @@ export class AlertsService {
     return (isUuid(id) && (await this.rules.find(owner, id))) || notFound();
   }
 
-  /** @throws PermissionError for a rule that only a management key may change */
   private async findChangeable(caller: Caller | null, id: string): Promise<AlertRule> {
     const rule = await this.find(ownerOf(caller), id);
     if (caller) refuseOutOfScope(caller, rule, 'alert');
