@@ -143,7 +143,11 @@ export class AlertsService {
     try {
       const url = await this.rules.urlOf(id);
       const startedMs = performance.now();
-      const outcome = await this.sender.post(testMessage(rule), { owner, format: rule.format, url });
+      const outcome = await this.sender.post(testMessage(rule), {
+        owner,
+        format: rule.format,
+        url,
+      });
       const delivered = outcome.ok;
       const status = outcome.status ?? null;
       const change = changeOf(owner, 'test', id, { after: { delivered, status } });
