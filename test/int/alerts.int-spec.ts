@@ -120,7 +120,11 @@ describe('alerts', () => {
   const addRule = async (
     kind: AlertKind,
     condition: AlertRuleDraft['condition'],
-    { owner = tenant.tenantId, ...change }: Partial<AlertRuleDraft> & { owner?: AlertOwner } = {},
+    {
+      owner = tenant.tenantId,
+      scopeKeyId = null,
+      ...change
+    }: Partial<AlertRuleDraft> & { owner?: AlertOwner; scopeKeyId?: string | null } = {},
   ): Promise<string> => {
     const draft: AlertRuleDraft = {
       name: 'a rule',
@@ -133,7 +137,7 @@ describe('alerts', () => {
       ...change,
     };
     const rule = await test.database.transaction((transaction) =>
-      rules.insert(transaction, owner, draft, 'management', 100),
+      rules.insert(transaction, owner, draft, { madeBy: 'management', scopeKeyId }, 100),
     );
     return rule!.id;
   };
@@ -398,6 +402,35 @@ describe('alerts', () => {
       expect(await look()).toEqual([]);
       await log({ completed: 40 });
       expect(await types()).toEqual(['alert.resolved']);
+    });
+
+    it('count only the key of a scoped rule and the keys below it, until the key ends', async () => {
+      const { tenantId, apiKeyId } = tenant;
+      const insertKey = async (ancestorIds: string[]): Promise<string> => {
+        const { rows } = await test.database.query<{ id: string }>(
+          `INSERT INTO api_keys (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute, ancestor_ids)
+           VALUES ($1, 'routing', 'key', sha256(gen_random_uuid()::text::bytea), 'sk-', 1, $2) RETURNING id`,
+          [tenantId, ancestorIds],
+        );
+        return rows[0]!.id;
+      };
+      const scope = await insertKey([]);
+      const below = await insertKey([scope]);
+      const fail = async (key: string) => {
+        for (let each = 0; each < 5; each++) {
+          await insertRequestLogRow(test.database, tenantId, {
+            ...{ apiKeyId: key, outcome: 'failed', status: 'error', createdAt: now, latencyMs: 0 },
+          });
+        }
+      };
+      await addRule('error_rate', CONDITION, { scopeKeyId: scope });
+      for (const key of [apiKeyId, apiKeyId, scope]) await fail(key);
+      expect(await look()).toEqual([]);
+      await fail(below);
+      expect(await types()).toEqual(['alert.firing']);
+      await test.database.query('DELETE FROM alert_events');
+      await test.database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [scope]);
+      expect(await look()).toEqual([]);
     });
 
     it('are over when the window has passed', async () => {

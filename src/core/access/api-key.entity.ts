@@ -1,3 +1,4 @@
+import type { KeyRight } from '../people/roles.js';
 import {
   Check,
   Column,
@@ -11,6 +12,7 @@ import {
 import type { Limits } from '../../canonical/limits.js';
 import { storedText } from '../../platform/database/stored-text.js';
 import type { ApiKeyType, Maker } from './caller.js';
+import type { KeyBounds } from './key-rights.js';
 import { TenantEntity } from './tenant.entity.js';
 
 export const API_KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
@@ -23,7 +25,7 @@ export const API_KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
 @Check('api_keys_monthly_spend_limit_check', `monthly_spend_limit >= 0`)
 @Check('api_keys_made_by_check', `made_by IN ('operator', 'management', 'routing')`)
 @Index('api_keys_tenant_id_created_at_idx', ['tenantId', 'createdAt', 'id'])
-export class ApiKeyEntity {
+export class ApiKeyEntity implements KeyBounds {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'api_keys_pkey' })
   id!: string;
 
@@ -44,6 +46,12 @@ export class ApiKeyEntity {
   /** The key that made this one, the one that made that, and so on; empty unless routing keys did. */
   @Column('uuid', { name: 'ancestor_ids', array: true, default: () => `'{}'` })
   ancestorIds!: string[];
+
+  @Column('text', { name: 'withheld_rights', array: true, default: () => `'{}'` })
+  withheldRights!: KeyRight[];
+
+  @Column('uuid', { name: 'bound_by_person_id', nullable: true })
+  boundByPersonId!: string | null;
 
   @Column('text', { transformer: storedText })
   name!: string;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Maker } from '../access/caller.js';
+import { SCOPE_COLUMNS } from '../access/scope.js';
 import { APP_CONFIG } from '../../platform/config/app-config.js';
 import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { DecryptionError, SecretBox } from '../../platform/crypto/secret-box.js';
@@ -9,7 +10,7 @@ import { fromStoredText, toStoredText } from '../../platform/database/stored-tex
 import { previewUrl, type AlertOwner, type AlertRule, type AlertRuleDraft } from './alert.js';
 
 const RECORD = `
-  id, made_by AS "madeBy", name, is_enabled AS "isEnabled", kind, condition,
+  id, ${SCOPE_COLUMNS}, name, is_enabled AS "isEnabled", kind, condition,
   watched_tenant_id AS "watchedTenantId", format, url_preview AS "urlPreview",
   EXISTS (SELECT FROM alert_events WHERE rule_id = alert_rules.id AND is_open) AS "isFiring",
   created_at AS "createdAt", updated_at AS "updatedAt"`;
@@ -60,7 +61,7 @@ export class AlertRuleRepository {
     transaction: SqlExecutor,
     owner: AlertOwner,
     draft: AlertRuleDraft,
-    madeBy: Maker,
+    { madeBy, scopeKeyId }: { madeBy: Maker; scopeKeyId: string | null },
     limit: number,
   ): Promise<AlertRule | undefined> {
     const id = randomUUID();
@@ -70,8 +71,8 @@ export class AlertRuleRepository {
     ]);
     const { rows } = await transaction.query<AlertRule>(
       `INSERT INTO alert_rules (tenant_id, id, made_by, name, is_enabled, kind, condition,
-         watched_tenant_id, format, sealed_url, url_preview)
-       SELECT $1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+         watched_tenant_id, format, sealed_url, url_preview, scope_key_id)
+       SELECT $1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $13::uuid
         WHERE (SELECT count(*) FROM alert_rules WHERE ${ownedBy(owner)}) < $12
        RETURNING ${RECORD}`,
       [
@@ -87,6 +88,7 @@ export class AlertRuleRepository {
         this.box.encrypt(draft.url, id),
         previewUrl(draft.url),
         limit,
+        scopeKeyId,
       ],
     );
     return rows[0] && toRule(rows[0]);

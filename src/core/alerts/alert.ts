@@ -1,4 +1,4 @@
-import type { Maker } from '../access/caller.js';
+import type { ScopedRow } from '../access/scope.js';
 
 /** What a rule looks for; docs/alerts.md says what each means. */
 export const ALERT_KINDS = [
@@ -41,9 +41,8 @@ export interface AlertRuleDraft {
   url: string;
 }
 
-export interface AlertRule extends Omit<AlertRuleDraft, 'url'> {
+export interface AlertRule extends Omit<AlertRuleDraft, 'url'>, ScopedRow {
   id: string;
-  madeBy: Maker;
   /** Enough of the URL to know it by; the rest may be a secret. */
   urlPreview: string;
   /** Whether what it looks for is the case now. */

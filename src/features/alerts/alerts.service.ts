@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import type { Author } from '../../core/access/author.js';
-import { refuseChange, type Caller } from '../../core/access/caller.js';
+import type { Caller, Maker } from '../../core/access/caller.js';
+import { refuseOutOfScope, scopeKeyOf, toScope } from '../../core/access/scope.js';
 import { TenantsService } from '../../core/access/tenants.service.js';
 import type {
   AlertCondition,
@@ -86,8 +87,9 @@ export class AlertsService {
     await this.client.assertDestinationUrl(url, 'url');
     const draft = { name, kind, url, format, isEnabled, ...read };
     return this.database.transaction(async (transaction) => {
-      const madeBy = caller?.keyType ?? 'operator';
-      const made = await this.rules.insert(transaction, owner, draft, madeBy, limit);
+      const madeBy: Maker = caller?.keyType ?? 'operator';
+      const maker = { madeBy, scopeKeyId: caller && scopeKeyOf(caller) };
+      const made = await this.rules.insert(transaction, owner, draft, maker, limit);
       if (!made) throw tooMany(limit);
       const change = changeOf(owner, 'create', made.id, { after: toAudited(made) });
       await this.audit.record(transaction, author, change);
@@ -139,10 +141,13 @@ export class AlertsService {
     }
     this.testing.add(owner);
     try {
-      const { format } = rule;
       const url = await this.rules.urlOf(id);
       const startedMs = performance.now();
-      const outcome = await this.sender.post(testMessage(rule), { owner, format, url });
+      const outcome = await this.sender.post(testMessage(rule), {
+        owner,
+        format: rule.format,
+        url,
+      });
       const delivered = outcome.ok;
       const status = outcome.status ?? null;
       const change = changeOf(owner, 'test', id, { after: { delivered, status } });
@@ -172,10 +177,9 @@ export class AlertsService {
     return (isUuid(id) && (await this.rules.find(owner, id))) || notFound();
   }
 
-  /** @throws PermissionError for a rule that only a management key may change */
   private async findChangeable(caller: Caller | null, id: string): Promise<AlertRule> {
     const rule = await this.find(ownerOf(caller), id);
-    if (caller) refuseChange(caller, rule.madeBy, 'alert');
+    if (caller) refuseOutOfScope(caller, rule, 'alert');
     return rule;
   }
 
@@ -234,7 +238,6 @@ function changeOf(
   return { tenantId: owner, action: `alert.${what}`, target, before, after };
 }
 
-/** Of the URL what everybody may see. */
 function toAudited({
   name,
   isEnabled,
@@ -271,6 +274,7 @@ function toAlert(rule: AlertRule): AlertDto {
     condition: rule.condition,
     format: rule.format,
     url_preview: rule.urlPreview,
+    scope: toScope(rule.scopeKeyId),
     firing: rule.isFiring,
     created_at: rule.createdAt.toISOString(),
     updated_at: rule.updatedAt.toISOString(),
