@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
+import { asciiLowerCase } from '../../platform/text/ascii-lower-case.js';
 import {
   builtInRows,
   catalogueFingerprint,
@@ -150,10 +151,10 @@ export class CatalogueService {
 
   /** Whether it is a row's id but for its spelling, which some vendors overlook: it has a price of its own. */
   private isListed(alias: string): boolean {
-    const plain = alias.trim().toLowerCase();
+    const plain = asciiLowerCase(alias.trim());
     const { exact, families } = this.snapshot;
-    const isFamily = families.some(({ id }) => plain.startsWith(id.slice(0, -1).toLowerCase()));
-    return isFamily || [...exact.keys()].some((id) => id.toLowerCase() === plain);
+    const isFamily = families.some(({ id }) => plain.startsWith(asciiLowerCase(id.slice(0, -1))));
+    return isFamily || [...exact.keys()].some((id) => asciiLowerCase(id) === plain);
   }
 
   private take(rows: CatalogueRows, version: number | null): Snapshot {
