@@ -10,6 +10,7 @@ import { RouteHistory } from './route-history.service.js';
 import { RoutePauses } from './route-pauses.service.js';
 import { RoutingService } from './routing.service.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { InstanceChannel } from '../../platform/channel/instance-channel.js';
 import { DatabaseNotices } from '../../platform/database/database-notices.js';
 import { Database } from '../../platform/database/database.js';
@@ -28,9 +29,10 @@ import { RedisCacheStore } from './cache/redis-cache-store.js';
     {
       provide: CacheStore,
       inject: [APP_CONFIG, GatewayMetrics],
-      useFactory: ({ redisUrl, cache }: AppConfig, metrics: GatewayMetrics): CacheStore => {
+      useFactory: (config: AppConfig, metrics: GatewayMetrics): CacheStore => {
+        const { redisUrl, cache } = config;
         if (redisUrl) {
-          const shared = new RedisCacheStore(redisUrl, cache);
+          const shared = new RedisCacheStore(redisUrl, cache, () => gatewaySecrets(config));
           metrics.trackRedis('cache', () => shared.isDegraded);
           metrics.trackShared(
             'gateway_cache_bytes',
