@@ -21,10 +21,13 @@ export function renderWebhook(message: AlertMessage): string {
   });
 }
 
+/** Slack refuses a section of more than 3,000 characters, and the alert would be lost. */
+const MAX_SLACK_WORDS = 1_500;
+
 /** What Slack takes, as JSON; `text` says all of it, for receivers that know no blocks. */
 export function renderSlack(message: AlertMessage): string {
   const name = escape(message.ruleName);
-  const words = escape(describeAlert(message));
+  const words = escape(describeAlert(message)).slice(0, MAX_SLACK_WORDS);
   const status = message.status[0]!.toUpperCase() + message.status.slice(1);
   return JSON.stringify({
     text: `${status}: ${name}. ${words}`,
