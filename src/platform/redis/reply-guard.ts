@@ -99,14 +99,16 @@ export class ReplyLimits {
 export function guardReplies(redis: Redis): void {
   redis.on('connect', () => {
     const { stream } = redis;
-    const parsers = stream.listeners('data') as ((chunk: Buffer) => void)[];
+    // The client puts its parser first.
+    const [parse] = stream.listeners('data') as ((chunk: Buffer) => void)[];
+    if (!parse) return;
+    stream.off('data', parse);
     const limits = new ReplyLimits();
-    for (const parse of parsers) stream.off('data', parse);
     stream.prependListener('data', (chunk: Buffer) => {
       if (stream.destroyed) return;
       try {
         limits.check(chunk);
-        for (const parse of parsers) parse(chunk);
+        parse(chunk);
       } catch (error) {
         stream.destroy(error instanceof Error ? error : new Error(String(error)));
       }
