@@ -2,7 +2,7 @@ import { runColdRow } from './cold-row.mjs';
 import { runCpuRow } from './cpu-row.mjs';
 import { runLatencyRow } from './latency-row.mjs';
 import { runPacedRow } from './paced-row.mjs';
-import { runRestRow } from './rest-row.mjs';
+import { runRestRow } from './idle-row.mjs';
 import { runStartRow } from './start-row.mjs';
 import {
   largeChat,

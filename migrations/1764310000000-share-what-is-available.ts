@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * What an account has left after one hold after the other, each between its least and its most
- * (`shareOf` in src/core/ledger/admit-asks.ts has the same figures). As an aggregate, so that one statement
+ * (`shareOf` in src/core/ledger/admit-requests.ts has the same figures). As an aggregate, so that one statement
  * can decide a whole group of holds in order.
  */
 export class ShareWhatIsAvailable1764310000000 implements MigrationInterface {

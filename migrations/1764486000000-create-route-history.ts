@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What became of calls to routes, in sums of five minutes that are kept for a week (docs/decisions/0065). */
+/** What became of calls to routes, in sums of five minutes that are kept for a week (docs/decisions/0073). */
 export class CreateRouteHistory1764486000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     // model: a row of the catalogue. latency_ms: of all answers together, to their first content.

@@ -3,7 +3,7 @@ import { shortly } from './short-locks.js';
 
 /**
  * Sums of requests by one thing that they have in common, which series have too many of to be added up for
- * each question: by end user, and by the hours of a month (docs/decisions/0055). Where there are sums of series
+ * each question: by end user, and by the hours of a month (docs/decisions/0054). Where there are sums of series
  * already, the service makes these from them, in the background.
  */
 export class SumRequestsByFacet1764487000000 implements MigrationInterface {

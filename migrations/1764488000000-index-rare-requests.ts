@@ -5,7 +5,7 @@ const INDEXES = {
   request_log_facet_sums_end_user: `request_log_facet_sums (value_id, grain, period) WHERE facet = 'end_user'`,
 };
 
-/** Where the requests of few series, and those of one end user, lie (docs/decisions/0055). */
+/** Where the requests of few series, and those of one end user, lie (docs/decisions/0054). */
 export class IndexRareRequests1764488000000 implements MigrationInterface {
   readonly transaction = false;
 

@@ -1,5 +1,5 @@
 /** `npm start`: the service, and once it listens, the console behind it. */
-import { announceConsole, buildConsoleBehind } from './console-behind.mjs';
+import { announceConsole, buildConsoleBehind } from './build-console-later.mjs';
 import { BUILT_SERVICE } from './ensure-built.mjs';
 import { runBuilt } from './run-built.mjs';
 

@@ -11,7 +11,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { MIGRATIONS } from '../../dist/src/app/migrations.js';
+import { MIGRATIONS } from '../../dist/src/platform/database/migrations.js';
 import { databaseOptions } from '../../dist/src/platform/database/database-options.js';
 import { Database } from '../../dist/src/platform/database/database.js';
 import { migrateDatabase } from '../../dist/src/platform/database/migrate-database.js';

@@ -13,7 +13,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { MIGRATIONS } from '../../dist/src/app/migrations.js';
+import { MIGRATIONS } from '../../dist/src/platform/database/migrations.js';
 import { toLogRow } from '../../dist/src/core/ledger/ledger-rows.js';
 import {
   QUICK_HOLD,

@@ -17,7 +17,7 @@ import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { MIGRATIONS } from '../../dist/src/app/migrations.js';
+import { MIGRATIONS } from '../../dist/src/platform/database/migrations.js';
 import { toLogRow } from '../../dist/src/core/ledger/ledger-rows.js';
 import { QUICK_HOLD, QUICK_SETTLE } from '../../dist/src/core/ledger/quick-statements.js';
 import { migrateDatabase } from '../../dist/src/platform/database/migrate-database.js';

@@ -15,23 +15,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DataSource } from 'typeorm';
-import { MIGRATIONS } from '../../dist/src/app/migrations.js';
+import { MIGRATIONS } from '../../dist/src/platform/database/migrations.js';
 import { databaseOptions } from '../../dist/src/platform/database/database-options.js';
 import { Database } from '../../dist/src/platform/database/database.js';
 import { migrateDatabase } from '../../dist/src/platform/database/migrate-database.js';
 import { startEmbeddedPostgres } from '../../dist/src/platform/database/embedded-postgres.js';
-import { ArchiveBucket } from '../../dist/src/core/ledger/request-log/archive/archive-bucket.js';
-import { RequestLogArchive } from '../../dist/src/core/ledger/request-log/archive/request-log-archive.js';
+import { ArchiveBucket } from '../../dist/src/core/request-log/archive/archive-bucket.js';
+import { RequestLogArchive } from '../../dist/src/core/request-log/archive/request-log-archive.js';
 import { LogsService } from '../../dist/src/features/customer/logs/logs.service.js';
-import { RequestLogAnalyticsReader } from '../../dist/src/core/ledger/request-log/request-log-analytics.reader.js';
-import {
-  LOG_DIMENSIONS,
-  readDimensions,
-} from '../../dist/src/core/ledger/request-log/log-dimensions.js';
-import { RequestLogGroupsReader } from '../../dist/src/core/ledger/request-log/request-log-groups.reader.js';
-import { RequestLogOverTenantsReader } from '../../dist/src/core/ledger/request-log/request-log-over-tenants.reader.js';
-import { RequestLogReader } from '../../dist/src/core/ledger/request-log/request-log.reader.js';
-import { RequestLogRollUpService } from '../../dist/src/core/ledger/request-log/request-log-roll-up.service.js';
+import { RequestLogAnalyticsReader } from '../../dist/src/core/request-log/request-log-analytics.reader.js';
+import { LOG_DIMENSIONS, readDimensions } from '../../dist/src/core/request-log/log-dimensions.js';
+import { RequestLogGroupsReader } from '../../dist/src/core/request-log/request-log-groups.reader.js';
+import { RequestLogOverTenantsReader } from '../../dist/src/core/request-log/request-log-over-tenants.reader.js';
+import { RequestLogReader } from '../../dist/src/core/request-log/request-log.reader.js';
+import { RequestLogRollUpService } from '../../dist/src/core/request-log/request-log-roll-up.service.js';
 import { seconds, timed } from './timing.mjs';
 
 /** Of which nothing was archived. */

@@ -22,7 +22,7 @@ import { startServer } from '../server-process.mjs';
 import { apiOf } from './console/api.mjs';
 import { addPeople, dateBack } from './console/past.mjs';
 import { startVendor } from './console/vendor.mjs';
-import { furnish } from './console/world.mjs';
+import { furnish } from './console/seed-environment.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -103,7 +103,7 @@ async function rollUp(url) {
   const [{ databaseOptions }, { Database }, { RequestLogRollUpService }] = await Promise.all([
     built('platform/database/database-options'),
     built('platform/database/database'),
-    built('core/ledger/request-log/request-log-roll-up.service'),
+    built('core/request-log/request-log-roll-up.service'),
   ]);
   const dataSource = await new DataSource(databaseOptions(url)).initialize();
   try {

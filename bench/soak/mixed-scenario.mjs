@@ -5,7 +5,7 @@ import { readConnections } from './connections.mjs';
 import { modelRow } from './gateway-process.mjs';
 import { collectGarbage, readHandles } from './inspector.mjs';
 import { inUseLine, readMemory, readRestSeries, restLine, seriesNote } from './memory.mjs';
-import { OddCallers } from './odd-callers.mjs';
+import { OddCallers } from './malformed-callers.mjs';
 import { none } from './table.mjs';
 
 const CONNECTIONS = 300;

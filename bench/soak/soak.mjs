@@ -9,7 +9,7 @@ import { startGateway, startService } from './gateway-process.mjs';
 import { none } from './table.mjs';
 
 const MOCK_UPSTREAM = fileURLToPath(new URL('../mock-upstream.mjs', import.meta.url));
-const TROUBLED_VENDOR = fileURLToPath(new URL('./troubled-vendor.mjs', import.meta.url));
+const TROUBLED_VENDOR = fileURLToPath(new URL('./faulty-vendor.mjs', import.meta.url));
 
 const WARM_UP_CHATS = 300;
 const WARM_UP_STREAMS = 50;

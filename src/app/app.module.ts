@@ -29,6 +29,7 @@ import { ResponsesModule } from '../features/responses/responses.module.js';
 import { ServiceDrain } from './service-drain.js';
 import { LedgerModule } from '../core/ledger/ledger.module.js';
 import { RoutingModule } from '../core/routing/routing.module.js';
+import { OperatorModule } from '../operator/operator.module.js';
 import { BootstrapService } from './bootstrap/bootstrap.service.js';
 import { ConsoleController } from './console/console.controller.js';
 import { ConsoleFiles } from './console/console-files.js';
@@ -89,6 +90,7 @@ export class AppModule {
         CustomerModule,
         BroadcastModule,
         AlertRulesModule,
+        OperatorModule,
         ContentModule,
         CreditsModule,
         AdminModule,

@@ -14,7 +14,7 @@ import type { JsonLogger } from '../platform/logging/json-logger.js';
 import { requestIdMiddleware } from '../platform/http/standard-headers.js';
 import { StrictValidationPipe } from '../platform/http/strict-validation.pipe.js';
 import { isMessagesPath, messagesErrorBody } from '../features/messages/messages-error-body.js';
-import { StrangerTurns } from '../core/access/stranger-turns.js';
+import { UnauthenticatedQueue } from '../core/access/unauthenticated-queue.js';
 import { GENERATION_HEADERS } from '../core/answers/generation.openapi.js';
 import { APP_CONFIG, type AppConfig } from '../platform/config/app-config.js';
 import { deploymentPathsMiddleware } from './deployment-paths.middleware.js';
@@ -57,7 +57,7 @@ export async function setUpApplication(
   routes.learn(application);
   const adapter = application.getHttpAdapter();
   if (adapter instanceof LeanExpressAdapter) {
-    const strangers = application.get(StrangerTurns, { strict: false });
+    const strangers = application.get(UnauthenticatedQueue, { strict: false });
     adapter.recordRefusal = record;
     adapter.turnOf = (request, response) => strangers.turnOf(request, response);
   }

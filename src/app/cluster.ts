@@ -8,7 +8,7 @@ import { gatewaySecrets, secretFileOf } from '../platform/config/gateway-secret.
 import { migrateDatabase } from '../platform/database/migrate-database.js';
 import { openDatabase } from '../platform/database/open-database.js';
 import type { JsonLogger } from '../platform/logging/json-logger.js';
-import { MIGRATIONS } from './migrations.js';
+import { MIGRATIONS } from '../platform/database/migrations.js';
 import { serveClusterMetrics } from './operations/cluster-metrics.js';
 
 /** A worker that dies is replaced after this pause, so that one that cannot start does not spin. */

@@ -21,7 +21,7 @@ import { LedgerStore } from '../core/ledger/ledger-store.js';
 import { SettlementRecovery } from '../core/ledger/settlement-recovery.service.js';
 import { ServiceStop } from '../platform/time/service-stop.js';
 import { GatewayMetrics } from '../platform/metrics/gateway-metrics.js';
-import { MIGRATIONS } from './migrations.js';
+import { MIGRATIONS } from '../platform/database/migrations.js';
 import { gatewaySecrets } from '../platform/config/gateway-secret.js';
 import { assertOwnSecret } from './stored-secrets.js';
 import { InstanceFit } from './operations/instance-fit.service.js';

@@ -1,4 +1,4 @@
-import type { Asked } from './asked.js';
+import type { RequestOptions } from './request-options.js';
 import type { CallerGoneSignal } from './cancel-signal.js';
 import type { TrafficMode, BillableRoute } from './billable-route.js';
 import type { LimitedSubject } from './limits.js';
@@ -33,7 +33,7 @@ export interface BillableRequest extends VendorHandle {
   readonly endUser?: string | undefined;
   readonly tags?: RequestTags | undefined;
   /** What the caller asked for beyond a model, for the log; undefined: nothing. */
-  readonly asked?: Asked | undefined;
+  readonly asked?: RequestOptions | undefined;
   /** What became of the routes that were tried, in order; the last one may still be at work. */
   readonly attempts?: readonly BillableAttempt[];
   /** Is told of the request's end, if anybody follows it. */

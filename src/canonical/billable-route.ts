@@ -37,10 +37,10 @@ export interface BillableRoute extends PricedWork {
   /** What is charged over the tenant's own account, in percent of the price; of `byok` routes only. */
   readonly byokFeePercent?: number;
   /**
-   * The most that the request can use on this route; what a hold is computed from. Its output grows
-   * from the least to what the hold turns out to pay for.
+   * The most that the request can use on this route, which holds are computed from. Replaced when the hold
+   * sets the output: it grows from the least to what the hold pays for.
    */
-  readonly ceiling: Usage;
+  ceiling: Usage;
   /** Of routes that generate text. */
   readonly output?: OutputLimit | undefined;
   /** What the vendor's figures are held against; undefined: they count as they are. */

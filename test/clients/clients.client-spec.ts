@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatTable } from '../../src/app/commands/command.js';
+import { formatTable } from '../../src/operator/format-table.js';
 import { VendorFleet } from '../contract/vendor-fleet.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { AGENT_CLIENTS } from './agent-clients.js';

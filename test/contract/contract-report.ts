@@ -1,4 +1,4 @@
-import { formatTable } from '../../src/app/commands/command.js';
+import { formatTable } from '../../src/operator/format-table.js';
 
 type Kind = 'whole' | 'streamed';
 type Verdict = 'ok' | 'FAILED' | '-';

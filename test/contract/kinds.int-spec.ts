@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { formatTable } from '../../src/app/commands/command.js';
+import { formatTable } from '../../src/operator/format-table.js';
 import { HttpTransport } from '../../src/vendors/transport/http-transport.js';
 import { MediaFetcher } from '../../src/vendors/transport/media-fetcher.js';
 import { VENDOR_KINDS, type Vendor } from '../../src/vendors/vendor.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { JobSweeper } from '../../src/features/jobs/job-sweeper.service.js';
 import type { AnalyticsDto } from '../../src/features/customer/analytics/analytics.dto.js';
-import type { LogRowDto } from '../../src/core/ledger/request-log/log-row.dto.js';
+import type { LogRowDto } from '../../src/core/request-log/log-row.dto.js';
 import type { StatementDto } from '../../src/features/customer/statements/statements.dto.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request as httpRequest, type Server } from 'node:http';
-import { SenderPace } from '../../src/platform/http/sender-pace.js';
+import { UploadPace } from '../../src/platform/http/upload-pace.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import type { AnswerParts } from '../support/error-answers.js';
 import { CHAT } from '../support/paths.js';
@@ -87,15 +87,15 @@ describe('a bad sender', () => {
 
     beforeAll(() => {
       server = gateway.gateway.application.getHttpServer() as Server;
-      expect([SenderPace.patienceMs, server.headersTimeout]).toEqual([
+      expect([UploadPace.patienceMs, server.headersTimeout]).toEqual([
         LIMITS_MS.body,
         LIMITS_MS.head,
       ]);
-      SenderPace.patienceMs = SHORT_MS;
+      UploadPace.patienceMs = SHORT_MS;
       server.headersTimeout = SHORT_MS;
     });
     afterAll(() => {
-      SenderPace.patienceMs = LIMITS_MS.body;
+      UploadPace.patienceMs = LIMITS_MS.body;
       server.headersTimeout = LIMITS_MS.head;
     });
 

@@ -11,7 +11,7 @@ import {
   type AccessServices,
   type MadeKey,
 } from '../support/access-services.js';
-import type { LogGroupListDto } from '../../src/core/ledger/request-log/log-groups.dto.js';
+import type { LogGroupListDto } from '../../src/core/request-log/log-groups.dto.js';
 import type { AdminLogListDto } from '../../src/features/admin/logs/admin-logs.controller.js';
 import type { MarginListDto } from '../../src/features/admin/usage/usage.dto.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';

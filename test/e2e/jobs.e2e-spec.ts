@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest } fr
 import { ArtifactStore } from '../../src/features/jobs/artifacts/artifact-store.js';
 import { JobSweeper } from '../../src/features/jobs/job-sweeper.service.js';
 import { JobWorker } from '../../src/features/jobs/job-worker.service.js';
-import { JobEndings } from '../../src/features/jobs/job-endings.service.js';
+import { JobOutcomes } from '../../src/features/jobs/job-outcomes.service.js';
 import { JobRetentionService } from '../../src/features/jobs/job-retention.service.js';
 import { JobsRepository } from '../../src/features/jobs/jobs.repository.js';
 import { MediaFailedError } from '../../src/vendors/media-work.js';
@@ -378,7 +378,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     for (let round = 0; round < 4; round++) {
       const { id } = await submitJob(gateway, draw);
       const job = (await get(JobsRepository).findEndable(gateway.tenantId, id))!;
-      const endings = get(JobEndings);
+      const endings = get(JobOutcomes);
       const won = await Promise.all([
         endings.cancel(job),
         endings.fail(job, new Error('x')),

@@ -6,7 +6,7 @@ import type {
   LogListDto,
   NewerLogsDto,
 } from '../../src/features/customer/logs/logs.dto.js';
-import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
+import type { RequestLogRow } from '../../src/core/request-log/request-log-row.js';
 import {
   openAccessServices,
   type AccessServices,

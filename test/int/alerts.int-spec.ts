@@ -20,7 +20,7 @@ import { AlertEvaluator } from '../../src/core/alerts/alert-evaluator.service.js
 import { AlertEventRepository } from '../../src/core/alerts/alert-event.repository.js';
 import { AlertRuleRepository } from '../../src/core/alerts/alert-rule.repository.js';
 import { AlertSender } from '../../src/core/alerts/alert-sender.js';
-import { PriceWatch } from '../../src/core/alerts/price-watch.service.js';
+import { PriceWatch } from '../../src/operator/price-lists/price-watch.service.js';
 import { CatalogueService } from '../../src/core/catalogue/catalogue.service.js';
 import { DueWork } from '../../src/platform/database/due-work.js';
 import { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { MIGRATIONS } from '../../src/app/migrations.js';
+import { MIGRATIONS } from '../../src/platform/database/migrations.js';
 import { findBookFaults, readBookFigures } from '../../src/core/ledger/books.js';
 import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.js';
 import { DueWork } from '../../src/platform/database/due-work.js';

@@ -14,7 +14,7 @@ import { APP_CONFIG, type AppConfig } from '../../src/platform/config/app-config
 import { loadSettings } from '../../src/app/load-settings.js';
 import { ClientNetworks } from '../../src/core/access/client-networks.js';
 import { InFlightLimiter } from '../../src/core/access/in-flight-limiter.js';
-import { StrangerTurns } from '../../src/core/access/stranger-turns.js';
+import { UnauthenticatedQueue } from '../../src/core/access/unauthenticated-queue.js';
 import { SessionGate } from '../../src/core/people/session-gate.service.js';
 import { readCookie } from '../../src/platform/http/cookies.js';
 import { LeanExpressAdapter } from '../../src/platform/http/lean-express.adapter.js';
@@ -48,7 +48,7 @@ async function serve(environment: Record<string, string> = {}): Promise<void> {
       GatewayMetrics,
       InFlightLimiter,
       ClientNetworks,
-      StrangerTurns,
+      UnauthenticatedQueue,
       { provide: APP_CONFIG, useValue: config },
       { provide: ConsoleFiles, useValue: files },
       { provide: SessionGate, useValue: { tokenOf: sessionOf } },

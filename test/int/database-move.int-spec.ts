@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MIGRATIONS } from '../../src/app/migrations.js';
+import { MIGRATIONS } from '../../src/platform/database/migrations.js';
 import { locateCluster } from '../../src/platform/database/cluster-location.js';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.js';
 import { PostgresServer } from '../../src/platform/database/postgres-server.js';

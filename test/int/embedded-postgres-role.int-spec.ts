@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { runMigrations } from 'graphile-worker';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { MIGRATIONS } from '../../src/app/migrations.js';
+import { MIGRATIONS } from '../../src/platform/database/migrations.js';
 import { locateCluster } from '../../src/platform/database/cluster-location.js';
 import { runSingleUser } from '../../src/platform/database/cluster-preparation.js';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.js';

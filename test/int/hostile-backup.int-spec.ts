@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { pack, type Headers } from 'tar-stream';
-import { BackupWriter, contentOf, readBackup } from '../../src/platform/backup/backup-archive.js';
+import { BackupWriter, contentOf, readBackup } from '../../src/operator/backup/backup-archive.js';
 import { createTenant } from '../support/ledger-factories.js';
 import { runOperatorCommand } from '../support/operator-command.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

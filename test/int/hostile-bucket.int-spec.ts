@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
-import { ArchiveBucket } from '../../src/core/ledger/request-log/archive/archive-bucket.js';
+import { ArchiveBucket } from '../../src/core/request-log/archive/archive-bucket.js';
 import { S3ArtifactStore } from '../../src/features/jobs/artifacts/s3-artifact-store.js';
 import type { S3Config } from '../../src/platform/config/app-config.js';
-import { contentOf } from '../../src/platform/backup/backup-archive.js';
+import { contentOf } from '../../src/operator/backup/backup-archive.js';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 

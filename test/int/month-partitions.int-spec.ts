@@ -12,8 +12,8 @@ import { SETTLE } from '../../src/core/ledger/ledger-statements.js';
 import { toLogRow } from '../../src/core/ledger/ledger-rows.js';
 import { MonthPartitionsService } from '../../src/core/ledger/month-partitions.service.js';
 import { RefundsService } from '../../src/core/ledger/refunds.service.js';
-import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
-import { RequestLogRetentionService } from '../../src/core/ledger/request-log/request-log-retention.service.js';
+import { RequestLogReader } from '../../src/core/request-log/request-log.reader.js';
+import { RequestLogRetentionService } from '../../src/core/request-log/request-log-retention.service.js';
 import { StatementReader } from '../../src/core/ledger/statement.reader.js';
 import { rollUpAll } from '../support/roll-up-all.js';
 import {

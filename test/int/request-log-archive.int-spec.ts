@@ -7,26 +7,26 @@ import { Logger } from '@nestjs/common';
 import {
   ArchiveBucket,
   ArchiveUnavailableError,
-} from '../../src/core/ledger/request-log/archive/archive-bucket.js';
-import { ARCHIVED_COLUMNS } from '../../src/core/ledger/request-log/archive/archive-format.js';
-import { RequestLogArchive } from '../../src/core/ledger/request-log/archive/request-log-archive.js';
-import { RequestLogArchiveService } from '../../src/core/ledger/request-log/archive/request-log-archive.service.js';
-import { priceSheetOf, storeSheets } from '../../src/core/ledger/receipts/price-sheet.js';
+} from '../../src/core/request-log/archive/archive-bucket.js';
+import { ARCHIVED_COLUMNS } from '../../src/core/request-log/archive/archive-format.js';
+import { RequestLogArchive } from '../../src/core/request-log/archive/request-log-archive.js';
+import { RequestLogArchiveService } from '../../src/operator/archive/request-log-archive.service.js';
+import { priceSnapshotOf, storeSheets } from '../../src/core/ledger/receipts/price-snapshot.js';
 import { FREE, UNITS_PER_CREDIT } from '../../src/canonical/exact-pricing.js';
 import { ReceiptReader } from '../../src/core/ledger/receipts/receipt.reader.js';
 import { LedgerRetentionService } from '../../src/core/ledger/ledger-retention.service.js';
-import { RequestLogAnalyticsReader } from '../../src/core/ledger/request-log/request-log-analytics.reader.js';
+import { RequestLogAnalyticsReader } from '../../src/core/request-log/request-log-analytics.reader.js';
 import {
   readSnapshot,
   type RequestLogFilters,
   type TenantLogFilters,
-} from '../../src/core/ledger/request-log/request-log-filters.js';
-import { type LogPlace, readDimensions } from '../../src/core/ledger/request-log/log-dimensions.js';
-import { RequestLogGroupsReader } from '../../src/core/ledger/request-log/request-log-groups.reader.js';
-import { RequestLogOverTenantsReader } from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
-import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
-import { RequestLogRetentionService } from '../../src/core/ledger/request-log/request-log-retention.service.js';
-import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
+} from '../../src/core/request-log/request-log-filters.js';
+import { type LogPlace, readDimensions } from '../../src/core/request-log/log-dimensions.js';
+import { RequestLogGroupsReader } from '../../src/core/request-log/request-log-groups.reader.js';
+import { RequestLogOverTenantsReader } from '../../src/core/request-log/request-log-over-tenants.reader.js';
+import { RequestLogReader } from '../../src/core/request-log/request-log.reader.js';
+import { RequestLogRetentionService } from '../../src/core/request-log/request-log-retention.service.js';
+import type { RequestLogRow } from '../../src/core/request-log/request-log-row.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { withShortLocks } from '../../src/platform/database/month-partitions.js';
 import { mintRequestId } from '../../src/platform/http/request-id.js';
@@ -40,7 +40,7 @@ const [LARGE, SMALL, OTHER] = [randomUUID(), randomUUID(), randomUUID()];
 const KEYS = [randomUUID(), randomUUID()];
 /** Not one that is kept. */
 const UNKNOWN_SHEET = randomUUID();
-const SHEET = priceSheetOf({ pricing: { ...FREE, prompt: 2n * UNITS_PER_CREDIT } });
+const SHEET = priceSnapshotOf({ pricing: { ...FREE, prompt: 2n * UNITS_PER_CREDIT } });
 const MODELS = ['sandbox/echo', 'a\u0000b \ud800 "é😀"', ''];
 
 let folder: string;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import type { RequestLogFilters } from '../../src/core/ledger/request-log/request-log-filters.js';
-import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
-import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
+import type { RequestLogFilters } from '../../src/core/request-log/request-log-filters.js';
+import type { RequestLogRow } from '../../src/core/request-log/request-log-row.js';
+import { RequestLogReader } from '../../src/core/request-log/request-log.reader.js';
 import { insertRequestLogRow, noArchive, requestLogRow } from '../support/request-log-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -7,12 +7,12 @@ import { HoldSweeperService } from '../../src/core/ledger/hold-sweeper.service.j
 import {
   REQUEST_LOG_GROUPINGS,
   RequestLogAnalyticsReader,
-} from '../../src/core/ledger/request-log/request-log-analytics.reader.js';
-import type { RequestLogFilters } from '../../src/core/ledger/request-log/request-log-filters.js';
-import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
-import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
-import { RequestLogRetentionService } from '../../src/core/ledger/request-log/request-log-retention.service.js';
-import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
+} from '../../src/core/request-log/request-log-analytics.reader.js';
+import type { RequestLogFilters } from '../../src/core/request-log/request-log-filters.js';
+import type { RequestLogRow } from '../../src/core/request-log/request-log-row.js';
+import { RequestLogReader } from '../../src/core/request-log/request-log.reader.js';
+import { RequestLogRetentionService } from '../../src/core/request-log/request-log-retention.service.js';
+import { RequestLogRollUpService } from '../../src/core/request-log/request-log-roll-up.service.js';
 import {
   connectLedger,
   createTenant,

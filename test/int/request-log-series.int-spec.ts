@@ -6,22 +6,22 @@ import {
   readDimensions,
   type LogFilters,
   type LogPlace,
-} from '../../src/core/ledger/request-log/log-dimensions.js';
-import { RequestLogFacetsReader } from '../../src/core/ledger/request-log/request-log-facets.reader.js';
+} from '../../src/core/request-log/log-dimensions.js';
+import { RequestLogFacetsReader } from '../../src/core/request-log/request-log-facets.reader.js';
 import {
   RequestLogGroupsReader,
   type LogGroup,
   type LogGroupQuery,
-} from '../../src/core/ledger/request-log/request-log-groups.reader.js';
-import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
-import { RequestLogOverTenantsReader } from '../../src/core/ledger/request-log/request-log-over-tenants.reader.js';
-import type { TenantLogRow } from '../../src/core/ledger/request-log/stored-row.js';
+} from '../../src/core/request-log/request-log-groups.reader.js';
+import type { RequestLogRow } from '../../src/core/request-log/request-log-row.js';
+import { RequestLogOverTenantsReader } from '../../src/core/request-log/request-log-over-tenants.reader.js';
+import type { TenantLogRow } from '../../src/core/request-log/stored-row.js';
 import type {
   RequestLogFilters,
   TenantLogFilters,
-} from '../../src/core/ledger/request-log/request-log-filters.js';
-import { RequestLogReader } from '../../src/core/ledger/request-log/request-log.reader.js';
-import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
+} from '../../src/core/request-log/request-log-filters.js';
+import { RequestLogReader } from '../../src/core/request-log/request-log.reader.js';
+import { RequestLogRollUpService } from '../../src/core/request-log/request-log-roll-up.service.js';
 import { insertRequestLogRow, noArchive } from '../support/request-log-rows.js';
 import { rollUpAll } from '../support/roll-up-all.js';
 import { LOG_SUMS } from '../../src/features/admin/tenants/tenant-data.js';

@@ -56,7 +56,7 @@ async function spareProcessorAndDisk(dataDirectory) {
 async function makeTemplate(server) {
   const [{ migrateDatabase }, { MIGRATIONS }] = await Promise.all([
     import('../../dist/src/platform/database/migrate-database.js'),
-    import('../../dist/src/app/migrations.js'),
+    import('../../dist/src/platform/database/migrations.js'),
   ]);
   const client = new pg.Client({ connectionString: server });
   await client.connect();

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { COVERS_ALL, GOOD, World, type Script } from './routing-world.js';
+import { COVERS_ALL, GOOD, World, type Script } from './routing-environment.js';
 import type { CanonicalEvent } from '../../src/canonical/canonical-event.js';
 import type { Plan, RouteCover } from '../../src/core/routing/plan.js';
 

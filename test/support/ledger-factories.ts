@@ -18,7 +18,7 @@ import type {
 import { LedgerStore } from '../../src/core/ledger/ledger-store.js';
 import { SettlementJournal } from '../../src/core/ledger/settlement-journal.js';
 import { SettlementRecovery } from '../../src/core/ledger/settlement-recovery.service.js';
-import type { RequestLogDraft } from '../../src/core/ledger/request-log/request-log-row.js';
+import type { RequestLogDraft } from '../../src/core/request-log/request-log-row.js';
 
 export interface TestTenant {
   tenantId: string;

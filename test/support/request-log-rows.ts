@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/platform/database/database.js';
 import { toStoredText } from '../../src/platform/database/stored-text.js';
-import { ArchiveBucket } from '../../src/core/ledger/request-log/archive/archive-bucket.js';
-import { RequestLogArchive } from '../../src/core/ledger/request-log/archive/request-log-archive.js';
-import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
+import { ArchiveBucket } from '../../src/core/request-log/archive/archive-bucket.js';
+import { RequestLogArchive } from '../../src/core/request-log/archive/request-log-archive.js';
+import type { RequestLogRow } from '../../src/core/request-log/request-log-row.js';
 
 /** For readers of a log of which nothing was archived. */
 export function noArchive(): RequestLogArchive {

@@ -1,9 +1,9 @@
 import type {
   RequestLogGroup,
   RequestLogGrouping,
-} from '../../src/core/ledger/request-log/request-log-analytics.reader.js';
-import type { RequestLogFilters } from '../../src/core/ledger/request-log/request-log-filters.js';
-import type { RequestLogRow } from '../../src/core/ledger/request-log/request-log-row.js';
+} from '../../src/core/request-log/request-log-analytics.reader.js';
+import type { RequestLogFilters } from '../../src/core/request-log/request-log-filters.js';
+import type { RequestLogRow } from '../../src/core/request-log/request-log-row.js';
 
 /** Whether a filter leaves the row. */
 export function isLeftBy(row: RequestLogRow, filter: RequestLogFilters): boolean {

@@ -1,4 +1,4 @@
-import { RequestLogRollUpService } from '../../src/core/ledger/request-log/request-log-roll-up.service.js';
+import { RequestLogRollUpService } from '../../src/core/request-log/request-log-roll-up.service.js';
 import type { Database } from '../../src/platform/database/database.js';
 import { until } from './until.js';
 

@@ -1,5 +1,5 @@
 import { CatalogueService } from '../../../dist/src/core/catalogue/catalogue.service.js';
-import { priceSheetOf } from '../../../dist/src/core/ledger/receipts/price-sheet.js';
+import { priceSnapshotOf } from '../../../dist/src/core/ledger/receipts/price-snapshot.js';
 
 /** What tenants of the seeded system ask for: alias, endpoint, share, milliseconds before the first token and for each. */
 const ASKED_FOR = [
@@ -33,8 +33,8 @@ export function seededRoutes() {
     const weights = second ? [share * (1 - FALLBACK_SHARE), share * FALLBACK_SHARE] : [share];
     return weights.map((weight, index) => {
       const { provider, pricing } = routes[index];
-      const shared = priceSheetOf({ pricing });
-      const own = priceSheetOf({ pricing, byokFeePercent: BYOK_FEE_PERCENT });
+      const shared = priceSnapshotOf({ pricing });
+      const own = priceSnapshotOf({ pricing, byokFeePercent: BYOK_FEE_PERCENT });
       for (const { id, json } of [shared, own]) sheets.set(id, json);
       return {
         ...{ weight, model: alias, endpoint, provider, base_ms: baseMs, token_ms: tokenMs },

@@ -4,7 +4,7 @@ import { AnswerReader } from '../../answer-reader.mjs';
 import { costOf, usageOf } from '../../answers.mjs';
 import { smallChat, streamedChat, streamedMessage, streamedResponse } from '../../workloads.mjs';
 import { modelRow } from '../gateway-process.mjs';
-import { OddReader } from '../odd-reader.mjs';
+import { OddReader } from '../irregular-reader.mjs';
 import { VENDOR_TROUBLES } from './plan.mjs';
 
 /** Longer than any answer takes here: who waits longer has left. */

@@ -4,7 +4,7 @@
  */
 import { Random } from '../../seeded-random.mjs';
 
-/** How a vendor spoils an answer: see troubled-vendor.mjs. */
+/** How a vendor spoils an answer: see faulty-vendor.mjs. */
 export const VENDOR_TROUBLES = [
   '500',
   '429',

@@ -7,7 +7,7 @@ import { Books } from '../books.mjs';
 import { Callers } from './callers.mjs';
 import { makePlan } from './plan.mjs';
 import { judge, judgeUnknown } from './verdicts.mjs';
-import { World } from './world.mjs';
+import { World } from './fault-environment.mjs';
 
 const USAGE = `npm run test:faults -- [options]
   --seed N       what happens and when; a failing run names its own (random)

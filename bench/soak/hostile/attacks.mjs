@@ -5,7 +5,7 @@ import { figuresAttack } from './figures-attack.mjs';
 import { bodiesAttack, floodAttack } from './flood-attack.mjs';
 import { jsonAttack, vectorsAttack } from './json-attack.mjs';
 import { keysAttack } from './keys-attack.mjs';
-import { leaversAttack } from './leavers-attack.mjs';
+import { leaversAttack } from './disconnect-attack.mjs';
 import { managementAttack } from './management-attack.mjs';
 import { messagesAttack } from './messages-attack.mjs';
 import { ownLimitsAttack } from './own-limits-attack.mjs';

@@ -3,7 +3,7 @@ import { atMost, none, told } from '../table.mjs';
 import { ask } from './callers.mjs';
 import { MAX_TOKENS, priceOf } from './models.mjs';
 import { makeBody } from './prompts.mjs';
-import { SMALL_CREDITS } from './stronghold.mjs';
+import { SMALL_CREDITS } from './target-gateway.mjs';
 
 const CALLERS = 200;
 /** All are under way together, and yet do not arrive as one. */

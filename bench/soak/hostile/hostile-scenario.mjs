@@ -4,7 +4,7 @@ import { readMemory, watchMemory } from '../memory.mjs';
 import { atMost, milliseconds, none, seconds, told } from '../table.mjs';
 import { ask } from './callers.mjs';
 import { makeBody } from './prompts.mjs';
-import { Stronghold } from './stronghold.mjs';
+import { Stronghold } from './target-gateway.mjs';
 
 const QUIET_MS = 6_000;
 const NEIGHBOURS_WARM_UP_MS = 2_000;

@@ -22,7 +22,7 @@ export const PAPER_TOKENS = 1_500 * PAPER_PAGES;
 /**
  * A body in a dialect.
  *
- * @param options.plan what the vendor is to do: see `known-vendor.mjs`
+ * @param options.plan what the vendor is to do: see `scripted-vendor.mjs`
  * @param options.prompt the text; @param options.attach `picture` or `paper`
  */
 export function makeBody(dialect, { model, plan, prompt = PROMPT, attach, stream, ...fields }) {

@@ -1,6 +1,6 @@
 import { isWell, type CheckOutcome } from '../../core/credentials/account-check.js';
 import type { ProviderCheck } from '../../core/configuration/provider-checks.service.js';
-import { formatTable } from '../commands/command.js';
+import { formatTable } from '../../operator/format-table.js';
 
 const WORDS: Readonly<Record<CheckOutcome, string>> = {
   ok: 'works',

@@ -4,12 +4,12 @@ import { OPERATOR_ROLES, type OperatorRole } from '../../core/people/roles.js';
 import {
   CommandError,
   UsageError,
-  formatTable,
   readFutureTime,
   readName,
   readUuid,
   type Command,
 } from './command.js';
+import { formatTable } from '../../operator/format-table.js';
 
 /** More are not listed; nobody has them. */
 const MAX_LISTED = 1_000;

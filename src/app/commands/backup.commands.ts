@@ -9,7 +9,7 @@ export const backupCommand: Command = {
   flags: ['without-artifacts'],
   async run({ parameters: [file = ''], flags }, { config, print, note }) {
     const settings = config();
-    const { backUp } = await import('../backup/operator-backups.js');
+    const { backUp } = await import('../../operator/backup/operator-backups.js');
     const withArtifacts = !flags.has('without-artifacts');
     const lines = await backUp(file, { config: settings, log: note, withArtifacts });
     lines.forEach(file === '-' ? note : print);
@@ -25,7 +25,7 @@ export const restoreCommand: Command = {
   flags: ['replace', 'other-secret'],
   async run({ parameters: [file = ''], flags }, { config, print, note }) {
     const settings = config();
-    const { restore } = await import('../backup/operator-backups.js');
+    const { restore } = await import('../../operator/backup/operator-backups.js');
     const lines = await restore(file, {
       config: settings,
       log: note,
@@ -53,7 +53,7 @@ export const moveCommand: Command = {
         'DATABASE_URL is set, so there is no embedded database in use: take a server\'s data elsewhere with "backup" and "restore"',
       );
     }
-    const { move } = await import('../backup/operator-backups.js');
+    const { move } = await import('../../operator/backup/operator-backups.js');
     const { binaries } = options;
     const replaces = flags.has('replace');
     const lines = await move(to, { config: settings, log: note, binaries, replaces });

@@ -12,22 +12,22 @@ import {
   comparePrices,
   type Comparison,
   type ModelMove,
-} from '../../core/catalogue/price-lists/compare-prices.js';
-import { loadPriceList } from '../../core/catalogue/price-lists/load-price-list.js';
-import { PriceListError, type PriceList } from '../../core/catalogue/price-lists/price-list.js';
-import { factorOf } from '../../core/catalogue/price-lists/price-moves.js';
-import { STALE_AFTER_DAYS, staleRowsOf } from '../../core/catalogue/price-lists/stale-prices.js';
+} from '../../operator/price-lists/compare-prices.js';
+import { loadPriceList } from '../../operator/price-lists/load-price-list.js';
+import { PriceListError, type PriceList } from '../../operator/price-lists/price-list.js';
+import { factorOf } from '../../operator/price-lists/price-moves.js';
+import { STALE_AFTER_DAYS, staleRowsOf } from '../../operator/price-lists/stale-prices.js';
 import { EMPTY_DOCUMENT, shownDocument } from '../../core/configuration/config-document.js';
 import { codeOf, messageOf } from '../../platform/errors/thrown.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import {
   CommandError,
-  formatTable,
   readInteger,
   UsageError,
   type Command,
   type CommandContext,
 } from './command.js';
+import { formatTable } from '../../operator/format-table.js';
 
 const MAX_DAYS = 3_650;
 /** Of rows that a list does not have, and of models that no row has, so many are named. */

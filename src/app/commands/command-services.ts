@@ -13,7 +13,7 @@ import type { AppConfig } from '../../platform/config/app-config.js';
 import { databaseOptions } from '../../platform/database/database-options.js';
 import { Database } from '../../platform/database/database.js';
 import { migrateDatabase } from '../../platform/database/migrate-database.js';
-import { MIGRATIONS } from '../migrations.js';
+import { MIGRATIONS } from '../../platform/database/migrations.js';
 import { attachEmbeddedPostgres } from '../../platform/database/embedded-postgres.js';
 import { TenantEntries } from '../../features/admin/tenants/tenant-entries.service.js';
 import { TenantEraser } from '../../features/admin/tenants/tenant-eraser.service.js';

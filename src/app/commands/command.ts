@@ -104,17 +104,3 @@ export async function findTenant(services: CommandServices, name: string): Promi
     `there is no tenant ${JSON.stringify(name)}; "tenant list" shows which there are`,
   );
 }
-
-/** Rows of cells as lines, each column as wide as its widest cell. */
-export function formatTable(rows: readonly (readonly string[])[]): string[] {
-  const widths: number[] = [];
-  for (const row of rows) {
-    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));
-  }
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-}

@@ -7,7 +7,8 @@ import type { ConfigVersion, WantedDocument } from '../../core/configuration/con
 import { readJsonFile } from '../../platform/config/config-error.js';
 import { codeOf, messageOf } from '../../platform/errors/thrown.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { CommandError, formatTable, readInteger, type Command } from './command.js';
+import { CommandError, readInteger, type Command } from './command.js';
+import { formatTable } from '../../operator/format-table.js';
 
 const MAX_NUMBER = 2 ** 31 - 1;
 const MAX_LISTED = 1_000;

@@ -24,7 +24,7 @@ import {
 } from './config.commands.js';
 import { keyCreateCommand, keyRevokeCommand } from './key.commands.js';
 import { providersCheckCommand } from './providers.commands.js';
-import { rehearseCommand } from './rehearse.command.js';
+import { replayCommand } from './replay.command.js';
 import { receiptsRotateKeyCommand } from './receipts.commands.js';
 import { loginLinkCommand, personInviteCommand } from './people.commands.js';
 import { settingsPageCommand } from './settings-page.command.js';
@@ -84,12 +84,15 @@ const COMMANDS: readonly Command[] = [
   openApiCommand,
   settingsPageCommand,
   settleCommand,
-  rehearseCommand,
+  replayCommand,
   backupCommand,
   restoreCommand,
   moveCommand,
   receiptsRotateKeyCommand,
 ];
+
+/** Names that commands had in earlier releases. */
+const FORMER_NAMES: Readonly<Record<string, string>> = { rehearse: 'replay' };
 
 interface CommandEnvironment {
   /** @throws ConfigError */
@@ -122,9 +125,11 @@ export async function runCommand(
 }
 
 async function execute(
-  words: readonly string[],
+  typed: readonly string[],
   environment: CommandEnvironment,
 ): Promise<0 | 1 | void> {
+  const [first = '', ...others] = typed;
+  const words = typed.length === 0 ? typed : [FORMER_NAMES[first] ?? first, ...others];
   const command = COMMANDS.find(({ name }) => words.slice(0, wordsIn(name)).join(' ') === name);
   if (!command) {
     if (words.length > 0 && !words.some((word) => word === '--help' || word === '-h')) {

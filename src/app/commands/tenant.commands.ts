@@ -1,6 +1,7 @@
 import { COMMAND_AUTHOR } from '../../core/access/author.js';
 import { MAX_GRANT_CREDITS } from '../../platform/config/setting-values.js';
-import { type Command, readInteger, readName, formatTable, findTenant } from './command.js';
+import { type Command, readInteger, readName, findTenant } from './command.js';
+import { formatTable } from '../../operator/format-table.js';
 
 export const tenantLimitCommand: Command = {
   name: 'tenant limit',

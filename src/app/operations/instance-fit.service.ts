@@ -23,7 +23,7 @@ import { DueWork } from '../../platform/database/due-work.js';
 import { describeNewerSchema, readNewerSchema } from '../../platform/database/migrate-database.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
-import { MIGRATIONS } from '../migrations.js';
+import { MIGRATIONS } from '../../platform/database/migrations.js';
 import { findForeignSecret } from '../stored-secrets.js';
 
 /** By itself: what others do to its database. Beside others it looks every few seconds. */
@@ -38,7 +38,7 @@ export interface Misfit {
 
 /**
  * Whether this process fits the database and the others on it. What does not fit, it says at its start
- * and on `/readyz`, and goes on. See decision 31.
+ * and on `/readyz`, and goes on. See decision 30.
  */
 @Injectable()
 export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -99,6 +99,8 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** Of a version that was there at the look before already. */
   private async lateness(): Promise<Misfit[]> {
+    const { adoptionFault: fault } = this.configuration;
+    if (fault !== undefined) return [{ part: 'config', reason: fault }];
     const latest = await this.configuration.latestNumber();
     const own = this.configuration.current?.number ?? 0;
     const isLate = this.latest > own;

@@ -3,6 +3,9 @@ import type { RouteCondition } from '../../core/routing/route-health.js';
 import type { InFlightLimiter } from '../../core/access/in-flight-limiter.js';
 import type { InstanceService } from '../../core/ledger/instance.service.js';
 import type { LedgerStore } from '../../core/ledger/ledger-store.js';
+import type { HedgeShare } from '../../core/routing/hedge/hedge-share.js';
+import type { AccountPools } from '../../core/routing/pool/account-pools.js';
+import type { OperatorPools } from '../../core/routing/pool/operator-pools.js';
 import type { RoutingService } from '../../core/routing/routing.service.js';
 import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { LiveReport, routesLeftAlone } from './live-report.js';
@@ -46,7 +49,7 @@ describe(LiveReport.name, () => {
     jest.useFakeTimers();
     try {
       let living: { facts: { role?: string } }[] = [];
-      const routing = { hasPools: true, pools: { share: 1 } };
+      const pools = { share: 1 };
       const report = new LiveReport(
         {
           reportLive: () => undefined,
@@ -54,21 +57,24 @@ describe(LiveReport.name, () => {
         } as unknown as InstanceService,
         {} as InFlightLimiter,
         {} as LedgerStore,
-        routing as unknown as RoutingService,
+        {} as RoutingService,
+        { hasAny: true } as OperatorPools,
+        pools as AccountPools,
+        {} as HedgeShare,
         {} as GatewayMetrics,
       );
       report.onModuleInit();
       living = [{ facts: { role: 'gateway' } }, { facts: { role: 'gateway' } }];
       living.push({ facts: { role: 'worker' } });
       await jest.advanceTimersByTimeAsync(5_000);
-      expect(routing.pools.share).toBe(1 / 2);
+      expect(pools.share).toBe(1 / 2);
       // While the database is away, what was known holds.
       living = [];
       await jest.advanceTimersByTimeAsync(5_000);
-      expect(routing.pools.share).toBe(1 / 2);
+      expect(pools.share).toBe(1 / 2);
       living = [{ facts: { role: 'gateway' } }];
       await jest.advanceTimersByTimeAsync(5_000);
-      expect(routing.pools.share).toBe(1);
+      expect(pools.share).toBe(1);
       report.onApplicationShutdown();
     } finally {
       jest.useRealTimers();

@@ -6,6 +6,9 @@ import {
   type InstanceRoute,
 } from '../../core/ledger/instance.service.js';
 import { LedgerStore } from '../../core/ledger/ledger-store.js';
+import { HedgeShare } from '../../core/routing/hedge/hedge-share.js';
+import { AccountPools } from '../../core/routing/pool/account-pools.js';
+import { OperatorPools } from '../../core/routing/pool/operator-pools.js';
 import { ROUTE_STATES, type RouteCondition } from '../../core/routing/route-health.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
@@ -26,6 +29,9 @@ export class LiveReport implements OnModuleInit, OnApplicationShutdown {
     private readonly inFlight: InFlightLimiter,
     private readonly ledger: LedgerStore,
     private readonly routing: RoutingService,
+    private readonly operatorPools: OperatorPools,
+    private readonly accountPools: AccountPools,
+    private readonly hedges: HedgeShare,
     private readonly metrics: GatewayMetrics,
   ) {}
 
@@ -35,11 +41,11 @@ export class LiveReport implements OnModuleInit, OnApplicationShutdown {
 
   /** Each instance takes its part of an account's limits. One that cannot look keeps to what it knew. */
   private async shareLimits(): Promise<void> {
-    if (!this.routing.hasPools) return;
+    if (!this.operatorPools.hasAny) return;
     try {
       const living = await this.instance.living();
       const gateways = living.filter(({ facts }) => facts.role === 'gateway').length;
-      this.routing.pools.share = 1 / Math.max(1, gateways);
+      this.accountPools.share = 1 / Math.max(1, gateways);
     } catch {
       // The outage is told already.
     }
@@ -54,7 +60,7 @@ export class LiveReport implements OnModuleInit, OnApplicationShutdown {
       recent: this.metrics.recent.read(),
       ...routesLeftAlone(this.routing.conditions()),
       failing: this.routing.failingRoutes().slice(0, MAX_ROUTES).map(toNames),
-      hedging: this.routing.hedges.latest,
+      hedging: this.hedges.latest,
     }));
   }
 }

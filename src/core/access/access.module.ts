@@ -15,9 +15,9 @@ import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { KeyDirectory } from './key-directory.service.js';
 import { RedisRateLimiter, InProcessRateLimiter, RateLimiter } from './rate-limiters.js';
-import { SharedTime } from '../../platform/queue/shared-time.js';
+import { ContentionWindow } from '../../platform/queue/contention-window.js';
 import { RequestRates } from './request-rates.js';
-import { StrangerTurns } from './stranger-turns.js';
+import { UnauthenticatedQueue } from './unauthenticated-queue.js';
 import { TenantEntity } from './tenant.entity.js';
 import { TenantSettings } from './tenant-settings.service.js';
 import { WrongKeys } from './wrong-keys.js';
@@ -41,16 +41,16 @@ import { TenantsService } from './tenants.service.js';
     TenantsService,
     TenantSettings,
     InFlightLimiter,
-    { provide: SharedTime, useFactory: () => new SharedTime() },
+    { provide: ContentionWindow, useFactory: () => new ContentionWindow() },
     FairStarts,
     RequestRates,
     ClientNetworks,
-    StrangerTurns,
+    UnauthenticatedQueue,
     WrongKeys,
     {
       provide: BodyBudget,
-      inject: [APP_CONFIG, SharedTime],
-      useFactory: ({ admission }: AppConfig, time: SharedTime) =>
+      inject: [APP_CONFIG, ContentionWindow],
+      useFactory: ({ admission }: AppConfig, time: ContentionWindow) =>
         new BodyBudget(admission.bodyBudgetBytes, time),
     },
     {
@@ -79,7 +79,7 @@ import { TenantsService } from './tenants.service.js';
     FairStarts,
     RequestRates,
     ClientNetworks,
-    StrangerTurns,
+    UnauthenticatedQueue,
     WrongKeys,
     BodyBudget,
   ],

@@ -4,7 +4,7 @@ import { APP_CONFIG } from '../../platform/config/app-config.js';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { Test } from '@nestjs/testing';
 import { loadConfig } from '../../platform/config/load-config.js';
-import { SharedTime } from '../../platform/queue/shared-time.js';
+import { ContentionWindow } from '../../platform/queue/contention-window.js';
 import { BodyBudget } from '../../platform/http/body-budget.js';
 import { SessionGate } from '../people/session-gate.service.js';
 import { ClientNetworks } from './client-networks.js';
@@ -41,7 +41,7 @@ class CustomerController {
     { provide: SessionGate, useValue: {} },
     { provide: RateLimiter, useValue: {} },
     { provide: APP_CONFIG, useValue: loadConfig({}, []) },
-    { provide: SharedTime, useValue: new SharedTime() },
+    { provide: ContentionWindow, useValue: new ContentionWindow() },
     { provide: BodyBudget, useValue: new BodyBudget(1_000) },
     InFlightLimiter,
     FairStarts,

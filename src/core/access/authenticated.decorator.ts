@@ -60,7 +60,7 @@ interface InferenceOptions {
   acceptsXApiKey?: boolean;
   /**
    * For handlers that write the response themselves, and so call `setRateLimitHeaders` first: an
-   * interceptor has nothing to wrap there, and costs 60 µs a request (docs/decisions/0008).
+   * interceptor has nothing to wrap there, and costs 60 µs a request (docs/decisions/0005).
    */
   writesResponse?: boolean;
 }

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { CallerGoneError } from '../../platform/http/read-body.js';
-import { SharedTime } from '../../platform/queue/shared-time.js';
+import { ContentionWindow } from '../../platform/queue/contention-window.js';
 import { FairStarts } from './fair-starts.js';
 
 const openResponse = () => Object.assign(new EventEmitter(), { destroyed: false });
@@ -11,7 +11,7 @@ const openResponse = () => Object.assign(new EventEmitter(), { destroyed: false 
 function makeStarts() {
   const clock = { nowMs: 1_000 };
   const nowMs = () => clock.nowMs;
-  return { clock, starts: Object.assign(new FairStarts(new SharedTime(nowMs)), { nowMs }) };
+  return { clock, starts: Object.assign(new FairStarts(new ContentionWindow(nowMs)), { nowMs }) };
 }
 
 /** Has calls of these tenants wait for their turns, and notes whose started. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { FairQueue } from '../../platform/queue/fair-queue.js';
-import { SharedTime } from '../../platform/queue/shared-time.js';
+import { ContentionWindow } from '../../platform/queue/contention-window.js';
 import type { Closing } from './in-flight-limiter.js';
 
 /** So many calls of models start in one turn of the event loop … */
@@ -27,7 +27,7 @@ export class FairStarts {
   private startsOfOne = STARTS_OF_ONE;
   private turnBeganMs = 0;
 
-  constructor(private readonly time: SharedTime) {}
+  constructor(private readonly time: ContentionWindow) {}
 
   /**
    * @returns undefined when the call may start at once

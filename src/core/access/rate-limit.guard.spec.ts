@@ -6,7 +6,7 @@ import { decideRateLimit } from './rate-limit-decisions.js';
 import { InProcessRateLimiter, type RateLimiter } from './rate-limiters.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { loadConfig } from '../../platform/config/load-config.js';
-import { SharedTime } from '../../platform/queue/shared-time.js';
+import { ContentionWindow } from '../../platform/queue/contention-window.js';
 import { FairStarts } from './fair-starts.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
 import { RateLimitGuard, RateLimitInterceptor } from './rate-limit.guard.js';
@@ -47,7 +47,7 @@ describe(RateLimitGuard.name, () => {
   });
 
   it('counts a call only when it has its turn', async () => {
-    const starts = new FairStarts(new SharedTime());
+    const starts = new FairStarts(new ContentionWindow());
     for (let index = 0; index < 5; index++)
       void starts.waitForTurn(`tenant ${index % 2}`, responseOf());
     for (let index = 0; index < 4; index++) void starts.waitForTurn('tenant', responseOf());
@@ -83,7 +83,7 @@ describe(RateLimitInterceptor.name, () => {
 function guard(
   count: number,
   options?: { late?: boolean },
-  starts = new FairStarts(new SharedTime()),
+  starts = new FairStarts(new ContentionWindow()),
 ): RateLimitGuard {
   const limiter: RateLimiter = new InProcessRateLimiter();
   const decision = decideRateLimit(1, count, NOW_MS);

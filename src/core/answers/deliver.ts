@@ -48,7 +48,7 @@ export async function deliver<Event extends BilledEvent>(
   response: ServerResponse,
   reply: (call: Call) => Promise<Reply<Event> | Promised>,
 ): Promise<void> {
-  // Here and not in an interceptor, which costs 60 µs a request (docs/decisions/0008).
+  // Here and not in an interceptor, which costs 60 µs a request (docs/decisions/0005).
   if (received.rateLimit) setRateLimitHeaders(response, received.rateLimit);
   const call = callOf(received, response);
   try {

@@ -16,7 +16,7 @@ import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import { ByokCredential } from '../credentials/credential.repository.js';
 import type { AbandonedAnswers } from '../ledger/abandoned-answers.js';
 import { AccountStates } from '../ledger/account-states.js';
-import { admitAsks } from '../ledger/admit-asks.js';
+import { admitRequests } from '../ledger/admit-requests.js';
 import { CoverEntry, HoldEntry, SettleEntry } from '../ledger/ledger-entry.js';
 import type {
   CoverOperation,
@@ -54,7 +54,7 @@ class Books {
     const store = {
       hold: async (operation: HoldOperation) => {
         const entry = new HoldEntry(operation, TIMER);
-        admitAsks(this.accounts, [entry], new Set());
+        admitRequests(this.accounts, [entry], new Set());
         const { outcome } = entry;
         if (outcome?.admitted) {
           this.holds.set(operation.requestId, outcome.granted ?? operation.amount);
@@ -79,7 +79,7 @@ class Books {
   }
 
   private async enlarge(entry: CoverEntry): Promise<number | undefined> {
-    admitAsks(this.accounts, [entry], new Set([entry.requestId]));
+    admitRequests(this.accounts, [entry], new Set([entry.requestId]));
     if (!entry.outcome) return undefined;
     this.holds.set(entry.requestId, this.holds.get(entry.requestId)! + entry.granted);
     return entry.granted;

@@ -6,7 +6,7 @@ import type { Guardrail } from './guardrail.js';
 import { GuardrailGoneError, ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
 import { PatternScanPool } from './pattern-scan.pool.js';
 import { compileTenantPattern, type TenantPattern } from './guardrail-rule.js';
-import { ScanTurns } from './scan-turns.js';
+import { ScanScheduler } from './scan-scheduler.js';
 
 /** Texts to look at, and which part of a larger whole they are. */
 export interface Scan {
@@ -51,7 +51,7 @@ const MAX_COMPILED = 500;
 export class TextScanner {
   private readonly logger = new Logger(TextScanner.name);
   private readonly compiled = new Map<string, RE2JS>();
-  private readonly turns = new ScanTurns();
+  private readonly turns = new ScanScheduler();
 
   constructor(private readonly pool: PatternScanPool) {}
 

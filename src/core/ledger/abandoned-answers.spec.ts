@@ -4,7 +4,7 @@ import type { BillableRequest } from '../../canonical/billable-request.js';
 import { countCodePoints } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { AbandonedAnswers } from './abandoned-answers.js';
-import { Moment } from '../../platform/time/moment.js';
+import { Timestamp } from '../../platform/time/timestamp.js';
 import type { Hold } from './hold.js';
 import { TokenCounter } from './token-counter.js';
 import { UsageMeter } from './usage-meter.js';
@@ -21,13 +21,13 @@ const TEXTS = {
 };
 const CEILING: Usage = { ...NO_USAGE, inputTokens: 1_000, outputTokens: 100_000 };
 
-const counter = new TokenCounter();
+const counter = new TokenCounter(60_000);
 const left = new AbandonedAnswers(counter);
 const caller = { tenantId: 'tenant' } as Hold['caller'];
 
 /** A moment so long ago, while the machine's clock showed what it may not have gone on from. */
-const ago = (ms: number, clockMs = ms): Moment =>
-  new Moment({
+const ago = (ms: number, clockMs = ms): Timestamp =>
+  new Timestamp({
     now: () => Date.now() - clockMs,
     monotonicMs: () => performance.now() - ms,
   });

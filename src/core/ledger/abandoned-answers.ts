@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { VendorHandle } from '../../canonical/billable-request.js';
 import { TOKENS_PER_SEARCH } from '../../canonical/canonical-request.js';
 import { countCodePoints, estimateTokens } from '../../canonical/prompt-size.js';
-import { msSince } from '../../platform/time/moment.js';
+import { msSince } from '../../platform/time/timestamp.js';
 import { NO_USAGE, UNMEASURED_SPEED, type Usage } from '../../canonical/usage.js';
 import { describeError } from './database-failure.js';
 import type { Hold } from './hold.js';

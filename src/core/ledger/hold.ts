@@ -5,6 +5,7 @@ import { heldSubjects, nameOf } from '../../canonical/limits.js';
 import type { CreditRange, HoldOutcome } from './ledger-operations.js';
 import type { LedgerStore } from './ledger-store.js';
 import { pricingOf } from '../../canonical/exact-pricing.js';
+import type { Usage } from '../../canonical/usage.js';
 import { outputWithin, priceRoute, totalOf } from './pricing.js';
 import {
   BudgetExceededError,
@@ -73,32 +74,33 @@ export class Hold {
   }
 }
 
-/** What a hold for a route comes to, in credits: its least, and how far it may go beyond. */
+/** Returns what a hold for a route costs, in credits: the least it takes, and the range it may grow in. */
 export function creditsFor(route: BillableRoute): { least: number; range?: CreditRange } {
-  const { output } = route;
-  if (!output || output.least === output.most) return { least: ceilingOf(route) };
-  setOutput(route, 0);
-  const base = ceilingOf(route);
-  setOutput(route, output.most);
-  const most = ceilingOf(route);
-  setOutput(route, output.least);
-  return { least: ceilingOf(route), range: { most, base } };
-}
-
-/** The longest output that credits pay for on a text route, in tokens of one answer; below zero: not even the prompt. */
-export function affordableOutput(route: BillableRoute, credits: number): number {
-  const { choices } = route.output!;
-  const before = route.ceiling.outputTokens / choices;
-  setOutput(route, 0);
-  const tokens = Math.floor(outputWithin(credits, route.ceiling, route) / choices);
-  setOutput(route, before);
-  return tokens;
+  const { ceiling, output } = route;
+  if (!output || output.least === output.most) return { least: priceOf(ceiling, route) };
+  return {
+    least: creditsForOutput(route, output.least),
+    range: { most: creditsForOutput(route, output.most), base: creditsForOutput(route, 0) },
+  };
 }
 
 /**
- * Makes the longest output of a text route what so many credits pay for.
+ * Returns the longest output that credits pay for on a text route, in tokens of one answer. Negative when
+ * they do not cover the prompt.
+ */
+export function affordableOutput(route: BillableRoute, credits: number): number {
+  return Math.floor(outputWithin(credits, ceilingWith(route, 0), route) / route.output!.choices);
+}
+
+/** Returns the credits of a hold for `tokens` of output in each answer. */
+export function creditsForOutput(route: BillableRoute, tokens: number): number {
+  return priceOf(ceilingWith(route, tokens), route);
+}
+
+/**
+ * Caps the longest output of a text route at what `credits` pay for.
  *
- * @returns false, and leaves the route as it is, when that is less than `leastTokens` of one answer
+ * @returns false, with the route unchanged, when that is less than `leastTokens` of one answer
  */
 export function fitOutput(route: BillableRoute, credits: number, leastTokens: number): boolean {
   const { output } = route;
@@ -109,41 +111,34 @@ export function fitOutput(route: BillableRoute, credits: number, leastTokens: nu
   output.least = Math.min(output.least, tokens);
   output.tokens = Math.min(tokens, output.fitting);
   output.isShort = output.isFitted = true;
-  setOutput(route, output.least);
+  route.ceiling = ceilingWith(route, output.least);
   return true;
 }
 
-/** Credits of a hold for so many tokens of one answer; the route stays as it was. */
-export function creditsForOutput(route: BillableRoute, tokens: number): number {
-  const before = route.ceiling.outputTokens / route.output!.choices;
-  setOutput(route, tokens);
-  const credits = ceilingOf(route);
-  setOutput(route, before);
-  return credits;
-}
-
-/** Makes the route's output what so many credits pay for, between its least and its most. */
+/** Sets the route's output to what `credits` pay for, between its least and its most. */
 export function limitOutput(route: BillableRoute, credits: number): void {
   const { output } = route;
   if (!output || output.least === output.most) return;
   const affordable = Math.max(output.least, affordableOutput(route, credits));
   output.isShort = affordable < output.most || output.isFitted === true;
   output.tokens = Math.min(affordable, output.most, output.fitting);
-  setOutput(route, output.isShort ? output.tokens : output.most);
+  route.ceiling = ceilingWith(route, output.isShort ? output.tokens : output.most);
 }
 
-/** @param tokens of one answer */
-function setOutput(route: BillableRoute, tokens: number): void {
+/** Returns the route's worst-case usage with `tokens` of output in each answer. */
+function ceilingWith(route: BillableRoute, tokens: number): Usage {
   const { ceiling, output } = route;
+  const outputTokens = tokens * output!.choices;
   const pricing = pricingOf(route, ceiling);
-  ceiling.outputTokens = tokens * output!.choices;
-  // Priced at whichever is dearer, as any of it may be reasoning.
-  if (pricing.reasoning > pricing.completion) ceiling.reasoningTokens = ceiling.outputTokens;
+  // Any of the output may be reasoning, so it is priced at the higher of the two rates.
+  const reasoningTokens =
+    pricing.reasoning > pricing.completion ? outputTokens : ceiling.reasoningTokens;
+  return { ...ceiling, outputTokens, reasoningTokens };
 }
 
-/** The most that a request can cost on a route, in credits. */
-function ceilingOf(route: BillableRoute): number {
-  return totalOf(priceRoute(route.ceiling, route));
+/** Returns the cost of a worst-case usage on a route, in credits. */
+function priceOf(usage: Usage, route: BillableRoute): number {
+  return totalOf(priceRoute(usage, route));
 }
 
 /** Room may come with the end of any answer. */

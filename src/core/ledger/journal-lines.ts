@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readAsked } from '../../canonical/asked.js';
+import { readRequestOptions } from '../../canonical/request-options.js';
 import { readTags } from '../../canonical/request-tags.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { isUuid } from '../../platform/database/stored-text.js';
@@ -11,9 +11,9 @@ import type {
   PricesUsed,
   RequestLogDraft,
   RequestOutcome,
-} from './request-log/request-log-row.js';
-import { otherUsageText, readOtherUsage } from './receipts/other-usage.js';
-import { priceSheetOf, readPriceSheet } from './receipts/price-sheet.js';
+} from '../request-log/request-log-row.js';
+import { otherUsageText, readOtherUsage } from '../request-log/other-usage.js';
+import { priceSnapshotOf, readPriceSheet } from './receipts/price-snapshot.js';
 
 /** The layout of a line. A line of another one is not read. */
 const VERSION = 1;
@@ -60,7 +60,7 @@ export function toJournalLine({ log, charge, hadHold }: JournalledSettlement): s
         reasoningTokens: finite(log.usage.reasoningTokens),
       },
       otherUsage: otherUsageText(log.usage),
-      priceSheet: log.billedBy ? priceSheetOf(log.billedBy).json : null,
+      priceSheet: log.billedBy ? priceSnapshotOf(log.billedBy).json : null,
       usageSource: log.usageSource,
       billingNote: log.billingNote,
       streamed: log.streamed,
@@ -165,7 +165,7 @@ function readSettlement(value: JsonObject): JournalledSettlement | undefined {
         attempts: readAttempts(value.attempts),
         endUser: typeof value.endUser === 'string' ? value.endUser : undefined,
         tags: readTags({}, value.tags),
-        asked: readAsked(value.asked),
+        asked: readRequestOptions(value.asked),
         configVersion: numberOrUndefined(value.configVersion),
         createdAt: new Date(readNumber(Date.parse(readText(value.createdAt)))),
         billedBy: readPrices(value.priceSheet),

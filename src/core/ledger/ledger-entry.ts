@@ -1,9 +1,9 @@
 import type { QueryConfig } from 'pg';
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
 import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
-import { missingSheets, storeSheets, type PriceSheet } from './receipts/price-sheet.js';
+import { missingSheets, storeSheets, type PriceSnapshot } from './receipts/price-snapshot.js';
 import type { LimitedSubject } from '../../canonical/limits.js';
-import type { RequestLogDraft } from './request-log/request-log-row.js';
+import type { RequestLogDraft } from '../request-log/request-log-row.js';
 import type {
   Charge,
   CoverOperation,
@@ -81,14 +81,14 @@ export class SettleEntry extends LedgerEntry<SettleOutcome> {
 /** The statements of a group beside those of the ledger's own tables: prices, then records. */
 export function writtenBeside(
   settlements: readonly SettleEntry[],
-  sheets: readonly PriceSheet[],
+  sheets: readonly PriceSnapshot[],
 ): QueryConfig[] {
   const records = settlements.flatMap(({ record }) => record ?? []);
   return sheets.length === 0 ? records : [...storeSheets(sheets), ...records];
 }
 
 /** The prices of settlements that are to be stored with them. */
-export function sheetsOf(session: object, settlements: readonly SettleEntry[]): PriceSheet[] {
+export function sheetsOf(session: object, settlements: readonly SettleEntry[]): PriceSnapshot[] {
   return missingSheets(
     session,
     settlements.map(({ log }) => log.billedBy),

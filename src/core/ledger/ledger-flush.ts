@@ -1,7 +1,7 @@
 import type { PoolClient, QueryConfig } from 'pg';
 import { toStoredText } from '../../platform/database/stored-text.js';
 import { AccountStates } from './account-states.js';
-import { admitAsks, type AdmittedAsks } from './admit-asks.js';
+import { admitRequests, type AdmittedRequests } from './admit-requests.js';
 import { COUNT_USE, OPEN_LIMIT_HOLDS, type UseRow } from './budget-statements.js';
 import { provesRollback } from './database-failure.js';
 import {
@@ -13,7 +13,7 @@ import {
 } from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
 import { toHoldRow, type LogRow } from './ledger-rows.js';
-import { noteSheets } from './receipts/price-sheet.js';
+import { noteSheets } from './receipts/price-snapshot.js';
 import { settleGroup, type LoggedRequest } from './settle-group.js';
 import {
   SpendLimits,
@@ -49,7 +49,7 @@ export async function flushGroup(
 
   const rows = settleGroup(locked.accounts, settlements, locked.endedHolds, locked.logged);
   const limits = await readSpendLimits(client, group.asks, locked.accounts);
-  const admitted = admitAsks(locked.accounts, group.asks, locked.openHolds, limits);
+  const admitted = admitRequests(locked.accounts, group.asks, locked.openHolds, limits);
   const settled = locked.accounts.settledAccounts();
 
   const writes: QueryConfig[] = [];
@@ -220,7 +220,10 @@ function columnsOf(rows: readonly (readonly string[])[], width: number): string[
 }
 
 /** The statements that note which of the admitted holds count against whose limits. */
-function openLimitHolds({ holds }: AdmittedAsks, limits: SpendLimits | undefined): QueryConfig[] {
+function openLimitHolds(
+  { holds }: AdmittedRequests,
+  limits: SpendLimits | undefined,
+): QueryConfig[] {
   if (!limits) return [];
   const lines = linesOf(holds);
   const opened = lines.length > 0 ? [{ ...OPEN_LIMIT_HOLDS, values: columnsOf(lines, 4) }] : [];
@@ -235,7 +238,7 @@ function openLimitHolds({ holds }: AdmittedAsks, limits: SpendLimits | undefined
 /** The statements that open and enlarge the admitted holds. */
 function openHolds(
   instanceId: string,
-  admitted: AdmittedAsks,
+  admitted: AdmittedRequests,
   accounts: AccountStates,
 ): QueryConfig[] {
   if (admitted.holds.length + admitted.covers.size === 0) return [];

@@ -1,4 +1,4 @@
-import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
+import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log-row.js';
 import type { BudgetPeriod, LimitScope, LimitedSubject } from '../../canonical/limits.js';
 import type { Usage } from '../../canonical/usage.js';
 

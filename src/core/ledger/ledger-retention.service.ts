@@ -12,7 +12,7 @@ import { Retention } from '../../platform/time/retention.js';
 /**
  * Drops months of the ledger that are older than the setting says, with their sums carried forward:
  * one entry for each account, kind and month, without a request. So every balance stays the sum of
- * its entries and every statement says what it said (docs/decisions/0039). A month goes only after
+ * its entries and every statement says what it said (docs/decisions/0042). A month goes only after
  * its log rows. Entries of before there were months stay.
  */
 @Injectable()

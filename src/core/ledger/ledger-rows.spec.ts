@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { NO_USAGE } from '../../canonical/usage.js';
-import type { RequestLogDraft } from './request-log/request-log-row.js';
+import type { RequestLogDraft } from '../request-log/request-log-row.js';
 import { blankLog, toLogRow } from './ledger-rows.js';
 
 const DRAFT: RequestLogDraft = {

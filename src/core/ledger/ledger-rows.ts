@@ -4,11 +4,11 @@ import type {
   LoggedAttempt,
   RequestLogDraft,
   RequestOutcome,
-} from './request-log/request-log-row.js';
+} from '../request-log/request-log-row.js';
 import { isAmount, type PayableCharge } from './pricing.js';
 import type { HoldEntry } from './ledger-entry.js';
-import { otherUsageText } from './receipts/other-usage.js';
-import { priceSheetOf } from './receipts/price-sheet.js';
+import { otherUsageText } from '../request-log/other-usage.js';
+import { priceSnapshotOf } from './receipts/price-snapshot.js';
 
 const INT4_MAX = 2 ** 31 - 1;
 
@@ -98,7 +98,7 @@ export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
     end_user: log.endUser === undefined ? undefined : toStoredText(log.endUser),
     tags: log.tags,
     created_at: log.createdAt,
-    price_sheet: log.billedBy ? priceSheetOf(log.billedBy).id : null,
+    price_sheet: log.billedBy ? priceSnapshotOf(log.billedBy).id : null,
     other_usage: otherUsageText(log.usage, log.asked),
     config_version: log.configVersion ?? undefined,
   };

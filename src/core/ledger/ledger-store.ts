@@ -3,7 +3,7 @@ import { Database } from '../../platform/database/database.js';
 import { DatabaseUnavailableError, InternalError } from '../../platform/errors/gateway-errors.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import { within } from '../../platform/time/within.js';
-import type { RequestLogDraft } from './request-log/request-log-row.js';
+import type { RequestLogDraft } from '../request-log/request-log-row.js';
 import { classifyFailure, describeError, describeLoss } from './database-failure.js';
 import { InstanceService } from './instance.service.js';
 import { LedgerCommitter } from './ledger-committer.js';
@@ -23,7 +23,7 @@ import type {
   SettleOperation,
   SettleOutcome,
 } from './ledger-operations.js';
-import { LedgerLanes } from './ledger-lanes.js';
+import { CommitQueues } from './commit-queues.js';
 import { releaseOf } from './ledger-queue.js';
 import { PendingRecords } from './pending-records.js';
 import type { JournalledSettlement } from './journal-lines.js';
@@ -47,7 +47,7 @@ const SHUTDOWN_LIMIT_MS = 2_000;
 @Injectable()
 export class LedgerStore implements OnApplicationShutdown {
   private readonly logger = new Logger(LedgerStore.name);
-  private readonly lanes: LedgerLanes;
+  private readonly lanes: CommitQueues;
   private readonly timer = new CoarseTimer();
   private readonly records = new PendingRecords();
   private toldOutageAtMs: number | undefined;
@@ -66,7 +66,7 @@ export class LedgerStore implements OnApplicationShutdown {
       (hold) => this.add(releaseOf(hold)),
       (entry) => this.journal.observeLoss(entry),
     );
-    this.lanes = new LedgerLanes(
+    this.lanes = new CommitQueues(
       (group) => committer.commit(group),
       (error) => this.noteCommit(error),
     );

@@ -29,7 +29,7 @@ import { recordOf } from './pending-records.js';
 import { AbandonedAnswers } from './abandoned-answers.js';
 import { UsageReason } from './plausible-usage.js';
 import { NO_CHARGE, priceRoute, totalOf } from './pricing.js';
-import { draftLogRow, measuresOf, tellObserver } from './request-ending.js';
+import { draftLogRow, measuresOf, tellObserver } from './draft-log-row.js';
 import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
 import { UsageMeter } from './usage-meter.js';
 import { noteAttempts, vendorCostOf } from './vendor-cost.js';

@@ -1,7 +1,7 @@
 import type { RequestTags } from '../../canonical/request-tags.js';
 import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
-import { billingNoteOf } from './request-ending.js';
-import type { RequestLogDraft, RequestOutcome } from './request-log/request-log-row.js';
+import { billingNoteOf } from './draft-log-row.js';
+import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log-row.js';
 import type { SettlementRecord } from './ledger-operations.js';
 import type { LoggableAttempt } from './vendor-cost.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';

@@ -1,7 +1,7 @@
 import type { Logger } from '@nestjs/common';
 import { describeError } from './database-failure.js';
 import type { MakeRecord, SettleOutcome, SettlementRecord } from './ledger-operations.js';
-import type { RequestLogDraft } from './request-log/request-log-row.js';
+import type { RequestLogDraft } from '../request-log/request-log-row.js';
 import type { AnswerEnding } from './settled-answer.js';
 
 /** Characters of records kept in memory while the database is away: about 64 MB. */

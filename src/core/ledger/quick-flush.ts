@@ -11,7 +11,7 @@ import { BEGIN, COMMIT } from './ledger-statements.js';
 import { toLogRow, toHoldRow, toRangeRow, type LogRow } from './ledger-rows.js';
 import { totalOf } from './pricing.js';
 import * as quick from './quick-statements.js';
-import { noteSheets, type PriceSheet } from './receipts/price-sheet.js';
+import { noteSheets, type PriceSnapshot } from './receipts/price-snapshot.js';
 import { runInOrder } from './statement-runner.js';
 
 /** A group of the ordinary kind: requests that end and holds that are asked for, all of them new. */
@@ -94,7 +94,7 @@ function grantsOf(results: readonly QueryResult<Partial<quick.GrantsRow>>[]): re
 function toStatements(
   instanceId: string,
   ordinary: OrdinaryGroup,
-  sheets: readonly PriceSheet[],
+  sheets: readonly PriceSnapshot[],
 ): QueryConfig[] {
   const statement = toStatement(instanceId, ordinary);
   const beside = writtenBeside(ordinary.settlements, sheets);

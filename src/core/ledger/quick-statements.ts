@@ -112,7 +112,7 @@ export const QUICK_SETTLE_AND_RANGES = quickFlush(true, 'ranges');
 export const QUICK_RANGES = quickFlush(false, 'ranges');
 
 /**
- * A group of one, which is what most groups are, at 40 % less than the statements above (decision 0087): nothing is
+ * A group of one, which is what most groups are, at 40 % less than the statements above (decision 87): nothing is
  * grouped or added up, and the account is locked by the change itself. They fail as those do.
  *
  * Opens the hold of the request $2 for the account $1: $3 credits, or more up to $4 (`shareOf`, base $5).

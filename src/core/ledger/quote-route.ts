@@ -3,7 +3,7 @@ import { estimateTokens } from '../../canonical/prompt-size.js';
 import { asServed } from '../../canonical/served-prices.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
-import { shareOf } from './admit-asks.js';
+import { shareOf } from './admit-requests.js';
 import { creditsFor, limitOutput } from './hold.js';
 import { priceRoute, totalOf } from './pricing.js';
 

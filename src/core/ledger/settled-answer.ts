@@ -2,7 +2,7 @@ import type { BillableRequest } from '../../canonical/billable-request.js';
 import type { CanonicalEvent, SettledEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { RequestTimeError, SlowReaderError } from '../../platform/errors/gateway-errors.js';
-import type { RequestOutcome } from './request-log/request-log-row.js';
+import type { RequestOutcome } from '../request-log/request-log-row.js';
 
 /** What the ledger can follow: the events of text, or those of other work. */
 export type BilledEvent = CanonicalEvent | WorkEvent<unknown>;

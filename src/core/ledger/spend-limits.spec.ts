@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import { AccountStates } from './account-states.js';
-import { admitAsks } from './admit-asks.js';
+import { admitRequests } from './admit-requests.js';
 import { CoverEntry, HoldEntry, type Ask } from './ledger-entry.js';
 import { SpendLimits } from './spend-limits.js';
 
@@ -59,7 +59,7 @@ describe(SpendLimits.name, () => {
     const accounts = makeAccounts();
     const limits = new SpendLimits([keyRow], accounts);
     const group = [hold(30), hold(30), hold(20), hold(1)];
-    const admitted = admitAsks(accounts, group, new Set(), limits);
+    const admitted = admitRequests(accounts, group, new Set(), limits);
     expect(admitted.holds).toEqual([group[0], group[2]]);
     expect(group[1]!.outcome).toEqual({
       admitted: false,
@@ -78,7 +78,7 @@ describe(SpendLimits.name, () => {
     const accounts = makeAccounts();
     const limits = new SpendLimits([keyRow, tenantRow], accounts);
     const group = [hold(40, 'other'), hold(1)];
-    admitAsks(accounts, group, new Set(), limits);
+    admitRequests(accounts, group, new Set(), limits);
     expect(group[0]!.outcome).toEqual({ admitted: true });
     expect(group[1]!.outcome).toMatchObject({ excess: { scope: 'tenant', left: 0 } });
     expect([limits.limitedKeysOf('key'), limits.limitedKeysOf('other')]).toEqual([['key'], []]);
@@ -89,7 +89,7 @@ describe(SpendLimits.name, () => {
     const shared = { ...keyRow, key_ids: ['key', 'child'] } as const;
     const limits = new SpendLimits([shared, own], makeAccounts());
     const group = [hold(31, 'child'), hold(30, 'child'), hold(21), hold(20)];
-    const { holds } = admitAsks(makeAccounts(), group, new Set(), limits);
+    const { holds } = admitRequests(makeAccounts(), group, new Set(), limits);
     expect(holds).toEqual([group[1], group[3]]);
     expect(group[2]!.outcome).toMatchObject({ excess: { scope: 'key', limit: 300, left: 20 } });
     expect(limits.limitedKeysOf('child')).toEqual(['key', 'child']);
@@ -105,7 +105,7 @@ describe(SpendLimits.name, () => {
     const accounts = makeAccounts();
     const limits = new SpendLimits([keyRow], accounts);
     const group = [cover('open', 51), cover('open', 50), cover('open', 1)];
-    const { covers } = admitAsks(accounts, group, new Set(['open']), limits);
+    const { covers } = admitRequests(accounts, group, new Set(['open']), limits);
     expect(group.map(({ outcome }) => outcome)).toEqual([false, true, false]);
     expect(covers).toEqual(new Map([['open', 50]]));
   });

@@ -3,9 +3,9 @@ import type { BillableRoute } from '../../canonical/billable-route.js';
 import { pricingOf, type PricedWork } from '../../canonical/exact-pricing.js';
 import { asServed } from '../../canonical/served-prices.js';
 import type { Usage } from '../../canonical/usage.js';
-import { Moment } from '../../platform/time/moment.js';
+import { Timestamp } from '../../platform/time/timestamp.js';
 import { priceUsage, totalOf } from './pricing.js';
-import type { LoggedAttempt, RequestLogDraft } from './request-log/request-log-row.js';
+import type { LoggedAttempt, RequestLogDraft } from '../request-log/request-log-row.js';
 import type { UsageMeter } from './usage-meter.js';
 
 /** Beyond so many, those before the last are left out; their cost counts all the same. */
@@ -93,6 +93,7 @@ export function routeName({ provider, model }: Pick<BillableRoute, 'provider' | 
 }
 
 function msBetween(earlier: Date, later: Date): number {
-  const ms = later instanceof Moment ? later.msSince(earlier) : later.getTime() - earlier.getTime();
+  const ms =
+    later instanceof Timestamp ? later.msSince(earlier) : later.getTime() - earlier.getTime();
   return Math.max(0, ms);
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Asked } from '../../canonical/asked.js';
+import type { RequestOptions } from '../../canonical/request-options.js';
 import type { CacheLookup } from './cache/answer-cache.service.js';
 import {
   latestOf,
@@ -24,7 +24,7 @@ import type { UpstreamFailure } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
-import { Moment, msSince } from '../../platform/time/moment.js';
+import { Timestamp, msSince } from '../../platform/time/timestamp.js';
 import type { AccountUse } from './pool/account-pools.js';
 import type { PooledCall } from './pool/pool-member.js';
 
@@ -139,7 +139,7 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   /** Where it is remembered which route has the conversation in its cache; undefined: it is of none. */
   conversation: ConversationRoutes | undefined;
   /** What the caller asked for beyond a model; undefined: nothing. */
-  asked: Asked | undefined;
+  asked: RequestOptions | undefined;
   /** Where it is counted what answers used; set with `speeds`. */
   uses: RouteUses | undefined;
   dearerPart: PlannedRoute | undefined;
@@ -235,7 +235,7 @@ class VendorCanceller extends Canceller {
 
   noteSent(): void {
     const attempt = this.attempts.at(-1);
-    if (attempt) attempt.sentAt ??= new Moment();
+    if (attempt) attempt.sentAt ??= new Timestamp();
   }
 
   noteHead(headers: IncomingHttpHeaders): void {

@@ -36,7 +36,7 @@ export function offeredPrices(
   if (!ordinary.tiers && !others) {
     return { pricing: ordinary.pricing, longPrompts: ordinary.longPrompts };
   }
-  const asked = askedOf(request);
+  const asked = requestOptionsOf(request);
   const offer = { asked, ordinary, regions: others };
   const there =
     (asked.region === undefined ? undefined : regionOf(others, asked.region)) ?? ordinary;
@@ -55,7 +55,7 @@ function tiersToCover({ tiers }: RegionPricing, { tier }: AskedPrices): PricedWo
 }
 
 /** The tier and region that a request names, as vendors' fields have them. */
-function askedOf(request: RoutableRequest): AskedPrices {
+function requestOptionsOf(request: RoutableRequest): AskedPrices {
   const { service_tier: tier, inference_geo: region }: Readonly<Record<string, unknown>> =
     request.body.value;
   return {

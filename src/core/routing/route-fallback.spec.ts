@@ -3,8 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatModel, modelRoute } from '../../../test/support/catalogue-models.js';
 import { embeddingRequest } from '../../../test/support/embedding-requests.js';
 import type { Caller } from '../access/caller.js';
-import type { EndUserLimits } from '../access/end-user-limits.service.js';
-import type { AnswerCache } from './cache/answer-cache.service.js';
 import { waitUnless } from '../../canonical/cancel-signal.js';
 import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-request.js';
 import type { WorkEvent } from '../../canonical/canonical-event.js';
@@ -17,8 +15,8 @@ import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { WorkCall } from '../../vendors/upstream.js';
 import type { Plan, RouteCover } from './plan.js';
 import { RouteFallback } from './route-fallback.js';
-import type { RoutePauses } from './route-pauses.service.js';
-import { RoutingService } from './routing.service.js';
+import { createRouting } from '../../../test/support/create-routing.js';
+import type { RoutingService } from './routing.service.js';
 
 const vectors = chatModel('a/vectors', [modelRoute('a'), modelRoute('b'), modelRoute('c')], {
   kind: 'embedding',
@@ -35,13 +33,13 @@ class World {
   constructor(private readonly scripts: Record<string, (UpstreamFailure | 'good' | 'silent')[]>) {
     const models = [vectors, chat];
     const limits = { idleTimeoutMs: 1_000, requestTimeoutMs: 1_000, cooldownMs: 1_000 };
-    this.service = new RoutingService(
-      { limits, hedgePercent: 100 } as AppConfig,
-      {
+    this.service = createRouting({
+      config: { limits, hedgePercent: 100 } as AppConfig,
+      catalogue: {
         find: (id: string) => models.find((model) => model.id === id),
         nearest: (): string[] => [],
       } as unknown as CatalogueService,
-      {
+      upstreams: {
         has: () => true,
         providers: [],
         get: (provider: string) => ({
@@ -53,17 +51,14 @@ class World {
           }),
         }),
       } as unknown as UpstreamRegistry,
-      {
+      metrics: {
         observeAttempt: () => undefined,
         observeHedge: () => undefined,
         track: () => undefined,
         trackEach: () => undefined,
       } as unknown as GatewayMetrics,
-      { of: () => [] } as unknown as ByokUpstreams,
-      {} as AnswerCache,
-      { of: () => undefined } as unknown as RoutePauses,
-      { subjectsOf: () => undefined } as unknown as EndUserLimits,
-    );
+      byokUpstreams: { of: () => [] } as unknown as ByokUpstreams,
+    }).service;
   }
 
   plan(model = 'a/vectors', hedgeMs?: number): Promise<Plan<EmbeddingRequest>> {

@@ -9,13 +9,13 @@ import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
 import { GatewayError, TimeoutError } from '../../platform/errors/gateway-errors.js';
-import { Moment } from '../../platform/time/moment.js';
+import { Timestamp } from '../../platform/time/timestamp.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
 import { brokenAnswerError, callerErrorOf, type RouteFailure } from './caller-error.js';
 import { HedgeRace } from './hedge/hedge-race.js';
 import type { HedgeShare } from './hedge/hedge-share.js';
-import type { Lane } from './hedge/lane.js';
+import type { HedgeLeg } from './hedge/hedge-leg.js';
 import { pullToContent, type BegunAnswer } from './opened-answer.js';
 import type { Plan, PlannedRoute, RouteAttempt, RouteCover } from './plan.js';
 import { AttemptRecorder, type AttemptSinks } from './attempt-recorder.js';
@@ -131,8 +131,8 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     throw callerErrorOf(this.failures, this.plan.request);
   }
 
-  private now(): Moment {
-    return new Moment(this.records.clock);
+  private now(): Timestamp {
+    return new Timestamp(this.records.clock);
   }
 
   private limitsLeft(route: PlannedRoute): CallLimits | undefined {
@@ -155,7 +155,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   /** One try, and a quick second one where a connection broke or a server stumbled. */
   private async tryRoute(
     route: PlannedRoute,
-    lane?: Lane,
+    lane?: HedgeLeg,
   ): Promise<FirstAnswer<Event> | undefined> {
     const answer = await this.tryOnce(route, lane);
     const last = this.failures.findLast((failure) => failure.route === route);
@@ -194,7 +194,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
    */
   private async tryOnce(
     route: PlannedRoute,
-    lane?: Lane,
+    lane?: HedgeLeg,
     continued?: CanonicalRequest,
   ): Promise<FirstAnswer<Event> | undefined> {
     const { plan } = this;

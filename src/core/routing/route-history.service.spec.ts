@@ -3,7 +3,6 @@ import type { Database } from '../../platform/database/database.js';
 import { NO_USAGE } from '../../canonical/usage.js';
 import { cacheHitRateOf, RouteHistory, uptimeOf } from './route-history.service.js';
 import { RouteTally } from './route-tally.js';
-import type { RoutingService } from './routing.service.js';
 
 function world() {
   const written: unknown[][] = [];
@@ -21,10 +20,7 @@ function world() {
     },
   };
   const tally = new RouteTally();
-  const history = new RouteHistory(
-    database as unknown as Database,
-    { tally } as unknown as RoutingService,
-  );
+  const history = new RouteHistory(database as unknown as Database, tally);
   return { history, tally, written, reads, state };
 }
 

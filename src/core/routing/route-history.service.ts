@@ -2,8 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { Retention } from '../../platform/time/retention.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
-import { PERIOD_MS, type RouteCount } from './route-tally.js';
-import { RoutingService } from './routing.service.js';
+import { PERIOD_MS, RouteTally, type RouteCount } from './route-tally.js';
 
 const KEPT_DAYS = 7;
 const INTERVAL_MS = 10_000;
@@ -73,7 +72,7 @@ export class RouteHistory extends Retention {
 
   constructor(
     private readonly database: Database,
-    private readonly routing: RoutingService,
+    private readonly tally: RouteTally,
   ) {
     super('the history of routes', () => KEPT_DAYS);
   }
@@ -93,7 +92,7 @@ export class RouteHistory extends Retention {
 
   /** What fails to be written is kept for the next time. */
   async writeNow(): Promise<void> {
-    const counts = this.routing.tally.take();
+    const counts = this.tally.take();
     if (counts.length === 0) return;
     const all = <Value>(read: (count: RouteCount) => Value): Value[] => counts.map(read);
     try {
@@ -110,7 +109,7 @@ export class RouteHistory extends Retention {
         all(({ outputMs }) => outputMs),
       ]);
     } catch (error) {
-      this.routing.tally.putBack(counts);
+      this.tally.putBack(counts);
       throw error;
     }
   }

@@ -1,53 +1,52 @@
-import type { AppConfig } from '../../platform/config/app-config.js';
-import type { LiveSettings } from '../../platform/config/live-settings.js';
-import { askedOf } from '../../canonical/asked.js';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { LiveSettings } from '../../platform/config/live-settings.js';
+import { requestOptionsOf } from '../../canonical/request-options.js';
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
-import type { UpstreamRegistry } from '../../vendors/upstream.registry.js';
+import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { Caller } from '../access/caller.js';
-import type { EndUserLimits } from '../access/end-user-limits.service.js';
-import type { CatalogueService } from '../catalogue/catalogue.service.js';
+import { EndUserLimits } from '../access/end-user-limits.service.js';
+import { CatalogueService } from '../catalogue/catalogue.service.js';
 import type { Model } from '../catalogue/catalogue.types.js';
-import type { ByokAccess, ByokUpstreams } from '../credentials/byok-upstreams.service.js';
-import type { AnswerCache } from './cache/answer-cache.service.js';
+import { ByokUpstreams, type ByokAccess } from '../credentials/byok-upstreams.service.js';
+import { AnswerCache } from './cache/answer-cache.service.js';
 import { refuseDenied, withoutDeniedHit } from './denied-names.js';
 import { findModel } from './find-model.js';
-import type { HedgeShare } from './hedge/hedge-share.js';
-import { mayBeHedged } from './hedge/hedge-wish.js';
+import { HedgeShare } from './hedge/hedge-share.js';
+import { mayBeHedged } from './hedge/hedge-option.js';
 import { freeRoute } from './opened-answer.js';
 import { Plan, type RequestContext } from './plan.js';
-import type { AccountPools } from './pool/account-pools.js';
-import type { OperatorPools } from './pool/operator-pools.js';
-import { recoveryOf } from './recovery/recovery-wish.js';
-import type { RouteHealth } from './route-health.js';
-import type { RoutePauses } from './route-pauses.service.js';
+import { AccountPools } from './pool/account-pools.js';
+import { OperatorPools } from './pool/operator-pools.js';
+import { recoveryOf } from './recovery/recovery-option.js';
+import { RouteHealth } from './route-health.js';
+import { RoutePauses } from './route-pauses.service.js';
 import type { RoutingState } from './routing-state.js';
 import { selectRoutes } from './select-routes.js';
 import { isCacheable } from './stickiness/conversation-key.js';
-import type { ConversationPlaces } from './stickiness/conversation-places.js';
+import { ConversationPlaces } from './stickiness/conversation-places.js';
 import { StickyConversation } from './stickiness/sticky-conversation.js';
 
-/** What a plan is made of, beside the request. */
-interface PlannerSources {
-  readonly config: AppConfig;
-  readonly catalogue: CatalogueService;
-  readonly upstreams: UpstreamRegistry;
-  readonly byokUpstreams: ByokUpstreams;
-  readonly cache: AnswerCache;
-  readonly pauses: RoutePauses;
-  readonly endUserLimits: EndUserLimits;
-  readonly settings: LiveSettings | undefined;
-  readonly health: RouteHealth;
-  readonly pools: AccountPools;
-  readonly operatorPools: OperatorPools;
-  readonly hedges: HedgeShare;
-  readonly conversations: ConversationPlaces;
-}
-
-/** Decides which routes a request will try, and in which order, by all that is known when it comes. */
+/** Chooses and orders the routes that a request will try. */
+@Injectable()
 export class RoutePlanner {
   private state: RoutingState;
 
-  constructor(private readonly sources: PlannerSources) {
+  constructor(
+    @Inject(APP_CONFIG) private readonly config: AppConfig,
+    private readonly catalogue: CatalogueService,
+    private readonly upstreams: UpstreamRegistry,
+    private readonly byokUpstreams: ByokUpstreams,
+    private readonly cache: AnswerCache,
+    private readonly pauses: RoutePauses,
+    private readonly endUserLimits: EndUserLimits,
+    private readonly health: RouteHealth,
+    private readonly pools: AccountPools,
+    private readonly operatorPools: OperatorPools,
+    private readonly hedges: HedgeShare,
+    private readonly conversations: ConversationPlaces,
+    @Optional() private readonly settings?: LiveSettings,
+  ) {
     this.state = this.makeState();
   }
 
@@ -69,17 +68,16 @@ export class RoutePlanner {
     // Of one version, whatever comes into force while this waits.
     const current = this.currentState();
     const models = request.models.map((alias) =>
-      findModel(this.sources.catalogue, request, alias, this.nearest),
+      findModel(this.catalogue, request, alias, this.nearest),
     );
-    const found = this.sources.endUserLimits.subjectsOf(caller, request.endUser);
+    const found = this.endUserLimits.subjectsOf(caller, request.endUser);
     const limits = found instanceof Promise ? await found : found;
     if (limits) refuseDenied(request, models, limits);
     const { cacheTtlSeconds: ttl } = context;
-    const kept =
-      ttl === undefined ? undefined : this.sources.cache.lookUp(caller.tenantId, request, ttl);
+    const kept = ttl === undefined ? undefined : this.cache.lookUp(caller.tenantId, request, ttl);
     const cache = withoutDeniedHit(kept && (await kept), limits);
     if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache, limits);
-    const known = this.sources.byokUpstreams.of(caller.tenantId);
+    const known = this.byokUpstreams.of(caller.tenantId);
     const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
     const { costLimit, leftOut } = context;
     const conversation = this.conversationOf(caller, request, models, context, byok);
@@ -92,18 +90,18 @@ export class RoutePlanner {
     const recovery = recoveryOf(request, context.recovery);
     const read = cache || recovery ? decoded(request, recovery) : request;
     const { hedgeMs: wish } = context;
-    const isHedged = wish !== undefined && !this.sources.hedges.isOff && mayBeHedged(request);
+    const isHedged = wish !== undefined && !this.hedges.isOff && mayBeHedged(request);
     const hedgeMs = isHedged ? wish : undefined;
     const plan = new Plan(read, routes, context, cache, limits, recovery, hedgeMs);
     plan.conversation = conversation;
-    plan.asked = askedOf(request, context, conversation?.key);
+    plan.asked = requestOptionsOf(request, context, conversation?.key);
     return plan;
   }
 
   /** Of the models that can be called here. */
   private readonly nearest = (alias: string): string[] =>
-    this.sources.catalogue.nearest(alias, ({ routes }) =>
-      routes.some(({ provider }) => this.sources.upstreams.has(provider)),
+    this.catalogue.nearest(alias, ({ routes }) =>
+      routes.some(({ provider }) => this.upstreams.has(provider)),
     );
 
   /** Undefined where there is no choice, or nothing that a vendor would have in its cache. */
@@ -119,30 +117,29 @@ export class RoutePlanner {
       byok.length > 0 ||
       models.some(
         ({ routes }) =>
-          routes.length > 1 || (routes[0] && this.sources.operatorPools.of(routes[0].provider)),
+          routes.length > 1 || (routes[0] && this.operatorPools.of(routes[0].provider)),
       );
     if (!hasChoice) return undefined;
-    return StickyConversation.of(caller.tenantId, request, sessionId, this.sources.conversations);
+    return StickyConversation.of(caller.tenantId, request, sessionId, this.conversations);
   }
 
   /** Whether the cache has an answer to a request now. */
   async isKept(caller: Caller, request: RoutableRequest, ttlSeconds: number): Promise<boolean> {
-    const limits = await this.sources.endUserLimits.subjectsOf(caller, request.endUser);
-    const kept = await this.sources.cache.lookUp(caller.tenantId, request, ttlSeconds);
+    const limits = await this.endUserLimits.subjectsOf(caller, request.endUser);
+    const kept = await this.cache.lookUp(caller.tenantId, request, ttlSeconds);
     return withoutDeniedHit(kept, limits)?.hit !== undefined;
   }
 
   /** What routes are chosen and priced by now. */
   private currentState(): RoutingState {
     const { state } = this;
-    const { catalogue, config } = this.sources;
+    const { catalogue, config } = this;
     const isCurrent = state.configVersion === catalogue.version && state.limits === config.limits;
     return isCurrent ? state : (this.state = this.makeState());
   }
 
   private makeState(): RoutingState {
-    const { config, catalogue, upstreams, health, pauses, settings, pools, operatorPools } =
-      this.sources;
+    const { config, catalogue, upstreams, health, pauses, settings, pools, operatorPools } = this;
     const { limits, byokFeePercent } = config;
     health.cooldownMs = limits.cooldownMs;
     return {

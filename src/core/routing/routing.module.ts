@@ -9,6 +9,18 @@ import { ProviderHealthService } from './provider-health.service.js';
 import { RouteHistory } from './route-history.service.js';
 import { RoutePauses } from './route-pauses.service.js';
 import { RoutingService } from './routing.service.js';
+import { CatalogueService } from '../catalogue/catalogue.service.js';
+import { HedgeShare } from './hedge/hedge-share.js';
+import { AccountPools } from './pool/account-pools.js';
+import { OperatorPools } from './pool/operator-pools.js';
+import { RouteHealth } from './route-health.js';
+import { trackAccounts, trackRoutes } from './route-metrics.js';
+import { RoutePlanner } from './route-planner.js';
+import { RouteRecords } from './route-records.js';
+import { RouteTally } from './route-tally.js';
+import { RouteUpstreams } from './route-upstreams.js';
+import { SingleAttempts } from './single-attempts.js';
+import { ConversationPlaces } from './stickiness/conversation-places.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { InstanceChannel } from '../../platform/channel/instance-channel.js';
@@ -18,7 +30,7 @@ import { NoticesChannel } from '../../platform/database/notices-channel.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { RedisChannel } from '../../platform/redis/redis-channel.js';
 import { AnswerCache } from './cache/answer-cache.service.js';
-import { SharedPlaces } from './stickiness/shared-places.service.js';
+import { StickyRoutes } from './stickiness/sticky-routes.service.js';
 import { CacheStore } from './cache/cache-store.js';
 import { InProcessCacheStore } from './cache/in-process-cache-store.js';
 import { RedisCacheStore } from './cache/redis-cache-store.js';
@@ -63,7 +75,34 @@ class CacheModule {}
     ProviderHealthService,
     RouteHistory,
     RoutePauses,
+    RoutePlanner,
+    RouteRecords,
+    RouteTally,
+    RouteUpstreams,
     RoutingService,
+    SingleAttempts,
+    { provide: ConversationPlaces, useFactory: () => new ConversationPlaces() },
+    {
+      provide: RouteHealth,
+      inject: [APP_CONFIG],
+      useFactory: ({ limits }: AppConfig) => new RouteHealth(limits.cooldownMs),
+    },
+    {
+      provide: AccountPools,
+      inject: [RouteHealth],
+      useFactory: (health: RouteHealth) => new AccountPools(health),
+    },
+    {
+      provide: OperatorPools,
+      inject: [UpstreamRegistry, CatalogueService, APP_CONFIG],
+      useFactory: (upstreams: UpstreamRegistry, catalogue: CatalogueService, config: AppConfig) =>
+        new OperatorPools(upstreams, catalogue, config),
+    },
+    {
+      provide: HedgeShare,
+      inject: [APP_CONFIG],
+      useFactory: (config: AppConfig) => new HedgeShare(() => config.hedgePercent),
+    },
     {
       provide: InstanceChannel,
       inject: [APP_CONFIG, GatewayMetrics, Database, DatabaseNotices],
@@ -81,9 +120,9 @@ class CacheModule {}
     },
     {
       provide: SharedHealth,
-      inject: [RoutingService, InstanceChannel, UpstreamRegistry, ByokUpstreams],
+      inject: [RouteHealth, InstanceChannel, UpstreamRegistry, ByokUpstreams],
       useFactory: (
-        { health }: RoutingService,
+        health: RouteHealth,
         channel: InstanceChannel,
         upstreams: UpstreamRegistry,
         byok: ByokUpstreams,
@@ -95,13 +134,36 @@ class CacheModule {}
         ),
     },
     {
-      provide: SharedPlaces,
-      inject: [RoutingService, InstanceChannel],
-      // There are too many conversations for a database to tell of each.
-      useFactory: ({ conversations }: RoutingService, channel: InstanceChannel) =>
-        new SharedPlaces(conversations, channel instanceof RedisChannel ? channel : undefined),
+      provide: StickyRoutes,
+      inject: [ConversationPlaces, InstanceChannel],
+      // Conversations change too often to announce each one through the database.
+      useFactory: (conversations: ConversationPlaces, channel: InstanceChannel) =>
+        new StickyRoutes(conversations, channel instanceof RedisChannel ? channel : undefined),
     },
   ],
-  exports: [ProviderHealthService, RouteHistory, RoutePauses, RoutingService],
+  exports: [
+    AccountPools,
+    HedgeShare,
+    OperatorPools,
+    ProviderHealthService,
+    RouteHistory,
+    RoutePauses,
+    RoutingService,
+  ],
 })
-export class RoutingModule {}
+export class RoutingModule {
+  constructor(
+    metrics: GatewayMetrics,
+    health: RouteHealth,
+    catalogue: CatalogueService,
+    upstreams: UpstreamRegistry,
+    routing: RoutingService,
+  ) {
+    trackRoutes(metrics, health, () => catalogue.rows);
+    trackAccounts(metrics, () =>
+      upstreams.providers.flatMap(({ id: provider }) =>
+        (routing.accountsOf(provider) ?? []).map((figures) => ({ provider, figures })),
+      ),
+    );
+  }
+}

@@ -12,7 +12,7 @@ import {
   limited,
   World,
   CHAIN,
-} from '../../../test/support/routing-world.js';
+} from '../../../test/support/routing-environment.js';
 
 describe(`${RoutingService.name}, when a route fails`, () => {
   beforeAll(() => void Logger.overrideLogger(false));

@@ -11,7 +11,7 @@ import {
 } from '@jest/globals';
 import { RoutingService } from './routing.service.js';
 import { onFakeClock } from '../../../test/support/on-fake-clock.js';
-import { GOOD, bad, limited, World, CHAIN } from '../../../test/support/routing-world.js';
+import { GOOD, bad, limited, World, CHAIN } from '../../../test/support/routing-environment.js';
 
 describe(`${RoutingService.name}, asked to wait`, () => {
   beforeAll(() => void Logger.overrideLogger(false));

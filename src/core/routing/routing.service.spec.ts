@@ -18,7 +18,7 @@ import {
   COVERS_ALL,
   CHAIN,
   GOOD,
-} from '../../../test/support/routing-world.js';
+} from '../../../test/support/routing-environment.js';
 
 describe(RoutingService.name, () => {
   beforeAll(() => void Logger.overrideLogger(false));

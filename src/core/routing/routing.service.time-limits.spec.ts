@@ -9,10 +9,10 @@ import {
   it,
   jest,
 } from '@jest/globals';
-import { Moment } from '../../platform/time/moment.js';
+import { Timestamp } from '../../platform/time/timestamp.js';
 import { RoutingService } from './routing.service.js';
 import { onFakeClock } from '../../../test/support/on-fake-clock.js';
-import { bad, COVERS_ALL, limited, World } from '../../../test/support/routing-world.js';
+import { bad, COVERS_ALL, limited, World } from '../../../test/support/routing-environment.js';
 
 describe(`${RoutingService.name}, short of time`, () => {
   beforeAll(() => void Logger.overrideLogger(false));
@@ -36,7 +36,7 @@ describe(`${RoutingService.name}, short of time`, () => {
   });
 
   it('has as much time left when the machine’s clock was set forward meanwhile', async () => {
-    const receivedAt = new Moment();
+    const receivedAt = new Timestamp();
     jest.setSystemTime(Date.now() + 3_600_000);
     const world = new World({});
     const { failure } = await world.open({}, COVERS_ALL, receivedAt);

@@ -1,19 +1,11 @@
-import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Caller } from '../access/caller.js';
-import { EndUserLimits } from '../access/end-user-limits.service.js';
 import { AnswerCache } from './cache/answer-cache.service.js';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { CanonicalEvent, RouteEvent, WorkEvent } from '../../canonical/canonical-event.js';
-import { SYSTEM_CLOCK } from '../../canonical/clock.js';
 import { type RoutableRequest, type WorkRequest } from '../../canonical/work-request.js';
-import { CatalogueService } from '../catalogue/catalogue.service.js';
-import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
-import { LiveSettings } from '../../platform/config/live-settings.js';
 import { CallerGoneError } from '../../platform/http/read-body.js';
-import { ByokUpstreams } from '../credentials/byok-upstreams.service.js';
-import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
-import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { CallLimits, Upstream, UpstreamWork, WorkCall } from '../../vendors/upstream.js';
 import { callerErrorOf } from './caller-error.js';
 import { PURPOSES } from './find-model.js';
@@ -22,17 +14,14 @@ import { OpenedAnswer, replay } from './opened-answer.js';
 import { RecoveringAnswer } from './recovery/recovering-answer.js';
 import { Plan, type PlannedRoute, type RequestContext, type RouteCover } from './plan.js';
 import { figuresOf, type AccountFigures } from './pool/account-figures.js';
-import { AccountPools } from './pool/account-pools.js';
 import { OperatorPools } from './pool/operator-pools.js';
 import type { RouteSpeed } from './health/speed-memory.js';
-import { RouteHealth, type HealthKey, type RouteCondition } from './route-health.js';
+import type { HealthKey, RouteCondition } from './route-health.js';
 import { RoutePlanner } from './route-planner.js';
-import { RouteTally } from './route-tally.js';
-import { RoutePauses } from './route-pauses.service.js';
-import { trackAccounts, trackRoutes } from './route-metrics.js';
-import { RouteFallback, type FallbackSinks, type MakeRouteCall } from './route-fallback.js';
+import { RouteFallback, type MakeRouteCall } from './route-fallback.js';
+import { RouteRecords } from './route-records.js';
+import { RouteUpstreams } from './route-upstreams.js';
 import { SingleAttempts } from './single-attempts.js';
-import { ConversationPlaces } from './stickiness/conversation-places.js';
 import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
 /** A count of tokens is worth no longer wait: an estimate takes its place. */
@@ -42,63 +31,24 @@ const PATIENCE_FOR_COUNT_MS = 10_000;
 @Injectable()
 export class RoutingService {
   private readonly logger = new Logger(RoutingService.name);
-  /** What became of calls since it was last written down. */
-  readonly tally = new RouteTally();
-  /** What the accounts of providers have to do that have several. */
-  readonly pools: AccountPools;
-  private readonly operatorPools: OperatorPools;
-  readonly hedges: HedgeShare;
-  /** Where conversations went last. */
-  readonly conversations = new ConversationPlaces();
-  /** What is remembered of each route. */
-  readonly health: RouteHealth;
-  private readonly planner: RoutePlanner;
-  private readonly singles: SingleAttempts;
-  private readonly records: FallbackSinks;
 
   constructor(
-    @Inject(APP_CONFIG) config: AppConfig,
-    catalogue: CatalogueService,
-    private readonly upstreams: UpstreamRegistry,
-    private readonly metrics: GatewayMetrics,
-    private readonly byokUpstreams: ByokUpstreams,
+    private readonly planner: RoutePlanner,
+    private readonly singles: SingleAttempts,
+    private readonly records: RouteRecords,
+    private readonly hedges: HedgeShare,
+    private readonly upstreams: RouteUpstreams,
+    private readonly operatorPools: OperatorPools,
     private readonly cache: AnswerCache,
-    pauses: RoutePauses,
-    endUserLimits: EndUserLimits,
-    @Optional() settings?: LiveSettings,
-  ) {
-    this.health = new RouteHealth(config.limits.cooldownMs);
-    this.pools = new AccountPools(this.health);
-    this.operatorPools = new OperatorPools(upstreams, catalogue, config);
-    const { health, tally, pools, logger } = this;
-    this.records = { health, metrics, tally, pools, logger, clock: SYSTEM_CLOCK };
-    this.hedges = new HedgeShare(() => config.hedgePercent);
-    const { operatorPools, hedges, conversations } = this;
-    this.planner = new RoutePlanner({
-      ...{ config, catalogue, upstreams, byokUpstreams, cache, pauses, endUserLimits, settings },
-      ...{ health, pools, operatorPools, hedges, conversations },
-    });
-    const upstreamOf = (route: PlannedRoute) => this.upstreamOf(route);
-    this.singles = new SingleAttempts({ pauses, operatorPools, records: this.records, upstreamOf });
-    trackRoutes(metrics, this.health, () => catalogue.rows);
-    trackAccounts(metrics, () =>
-      upstreams.providers.flatMap(({ id: provider }) =>
-        (this.accountsOf(provider) ?? []).map((figures) => ({ provider, figures })),
-      ),
-    );
-  }
-
-  /** Whether any provider has several accounts. */
-  get hasPools(): boolean {
-    return this.upstreams.providers.some(({ accounts }) => accounts !== undefined);
-  }
+  ) {}
 
   /** How each account of a provider does that has several, as this process knows; undefined: it has one. */
   accountsOf(provider: string): AccountFigures[] | undefined {
     const members = this.operatorPools.of(provider);
     if (!members) return undefined;
-    const conditions = this.health.sharedRoutes();
-    return members.map((member) => figuresOf(provider, member, this.pools, conditions));
+    const { health, pools } = this.records;
+    const conditions = health.sharedRoutes();
+    return members.map((member) => figuresOf(provider, member, pools, conditions));
   }
 
   /**
@@ -137,7 +87,7 @@ export class RoutingService {
     const asked = isKept ? undefined : () => body.forget?.();
     const answered = isKept ? undefined : () => body.forget?.('always');
     const call: MakeRouteCall<CanonicalEvent> = (route, limits, signal, continued) => {
-      const upstream = this.upstreamOf(route);
+      const upstream = this.upstreams.of(route);
       const textCall = toTextCall(plan, route, limits, signal, continued);
       return {
         events: upstream.generate(textCall),
@@ -150,8 +100,9 @@ export class RoutingService {
     };
     const fallback = new RouteFallback(plan, cover, call, this.records, this.hedges);
     if (!plan.recovery) return new OpenedAnswer<CanonicalEvent>(() => fallback.begin());
-    const upstreamOf = (route: PlannedRoute) => this.upstreamOf(route);
-    const sources = { fallback, metrics: this.metrics, upstreamOf };
+    const { metrics } = this.records;
+    const upstreamOf = (route: PlannedRoute) => this.upstreams.of(route);
+    const sources = { fallback, metrics, upstreamOf };
     return new OpenedAnswer<CanonicalEvent>(
       async () => new RecoveringAnswer(plan, await fallback.firstAnswer(), sources),
     );
@@ -171,7 +122,7 @@ export class RoutingService {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
     this.follow(plan);
     const call = (route: PlannedRoute, limits: CallLimits, signal: CancelSignal) => {
-      const upstream = this.upstreamOf(route);
+      const upstream = this.upstreams.of(route);
       const work = start(upstream, toCall(plan, route, limits, signal));
       if (!work) {
         throw new UpstreamError({
@@ -226,7 +177,7 @@ export class RoutingService {
 
   /** How each shared route does that this process has called. */
   conditions(): RouteCondition[] {
-    return this.health.sharedRoutes();
+    return this.records.health.sharedRoutes();
   }
 
   /**
@@ -246,7 +197,7 @@ export class RoutingService {
     };
     try {
       const call = toTextCall(plan, route, limits, plan.callerGone);
-      const tokens = await this.upstreamOf(route).countTokens?.(call);
+      const tokens = await this.upstreams.of(route).countTokens?.(call);
       return tokens === undefined ? undefined : { tokens, provider };
     } catch (error) {
       if (plan.callerGone.aborted) throw new CallerGoneError();
@@ -261,30 +212,30 @@ export class RoutingService {
 
   /** Shared routes that fail again and again, as far as this process knows; without a model the whole provider. */
   failingRoutes(): Omit<RouteCondition, 'state'>[] {
-    return this.health.failingRoutes();
+    return this.records.health.failingRoutes();
   }
 
   /**
-   * The vendor of a planned route, over the tenant's own account where the route says so.
+   * Returns the adapter of a planned route, over the tenant's BYOK account when the route uses one.
    *
-   * @throws UpstreamError `operator` when a stored credential is of no use
+   * @throws UpstreamError `operator` when a stored credential cannot be used
    */
-  upstreamOf({ provider, account, byok }: PlannedRoute): Upstream {
-    return byok ? this.byokUpstreams.use(byok) : this.upstreams.get(provider, account);
+  upstreamOf(route: PlannedRoute): Upstream {
+    return this.upstreams.of(route);
   }
 
   /** How fast a route has been of late, over the same account; undefined where nothing is known. */
   speedOf(key: HealthKey): RouteSpeed | undefined {
-    return this.health.speedOf(key);
+    return this.records.health.speedOf(key);
   }
 
   /** Whether the route is left alone for a while, over the same account. */
   isCooling(key: HealthKey): boolean {
-    return this.health.isCooling(key);
+    return this.records.health.isCooling(key);
   }
 
   private follow(plan: Plan<RoutableRequest>): void {
-    plan.speeds = this.health;
-    plan.uses = this.tally;
+    plan.speeds = this.records.health;
+    plan.uses = this.records.tally;
   }
 }

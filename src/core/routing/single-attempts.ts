@@ -1,22 +1,23 @@
+import { Injectable } from '@nestjs/common';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { Upstream } from '../../vendors/upstream.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import type { PlannedRoute } from './plan.js';
 import { fullAccount } from './pool/account-pools.js';
-import type { OperatorPools } from './pool/operator-pools.js';
+import { OperatorPools } from './pool/operator-pools.js';
 import { isPooled, type PooledRoute } from './pool/pool-member.js';
-import type { FallbackSinks } from './route-fallback.js';
-import type { RoutePauses } from './route-pauses.service.js';
+import { RoutePauses } from './route-pauses.service.js';
+import { RouteRecords } from './route-records.js';
+import { RouteUpstreams } from './route-upstreams.js';
 
 /** Calls to one route, for work that may be asked for once only and so has no fallback. */
+@Injectable()
 export class SingleAttempts {
   constructor(
-    private readonly parts: {
-      pauses: Pick<RoutePauses, 'of'>;
-      operatorPools: Pick<OperatorPools, 'of'>;
-      records: FallbackSinks;
-      upstreamOf: (route: PlannedRoute) => Upstream;
-    },
+    private readonly pauses: RoutePauses,
+    private readonly operatorPools: OperatorPools,
+    private readonly records: RouteRecords,
+    private readonly upstreams: RouteUpstreams,
   ) {}
 
   async attempt<Result>(
@@ -24,7 +25,7 @@ export class SingleAttempts {
     requestId: string,
     call: (upstream: Upstream) => Promise<Result> | undefined,
   ): Promise<Result> {
-    const { pauses, records, upstreamOf } = this.parts;
+    const { pauses, records, upstreams } = this;
     if (pauses.of(route)) {
       // As if no connection came about: nobody was asked, and it may be otherwise in a while.
       throw new UpstreamError({
@@ -39,7 +40,7 @@ export class SingleAttempts {
     const tried = new AttemptRecorder(pooled ?? route, records, requestId);
     let outcome = 'aborted';
     try {
-      const asked = call(upstreamOf(route));
+      const asked = call(upstreams.of(route));
       if (!asked) {
         throw new UpstreamError({
           failure: 'unsupported',
@@ -67,7 +68,7 @@ export class SingleAttempts {
   private pooledOf(route: PlannedRoute): (PlannedRoute & PooledRoute) | undefined {
     if (isPooled(route)) return route;
     const { provider, account, byok } = route;
-    const ofOperator = account === undefined ? undefined : this.parts.operatorPools.of(provider);
+    const ofOperator = account === undefined ? undefined : this.operatorPools.of(provider);
     const member = byok ? byok.member : ofOperator?.find((one) => one.account === account);
     return member && { ...route, pooled: { member, tokens: 0 } };
   }

@@ -2,7 +2,7 @@ import type { CancelSignal } from '../../canonical/cancel-signal.js';
 import type { CanonicalRequest } from '../../canonical/canonical-request.js';
 import { ownOutputLimitOf } from '../../canonical/billable-route.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
-import type { Moment } from '../../platform/time/moment.js';
+import type { Timestamp } from '../../platform/time/timestamp.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits, Upstream, UpstreamCall, WorkCall } from '../../vendors/upstream.js';
 import type { Plan, PlannedRoute } from './plan.js';
@@ -21,7 +21,7 @@ export function droppedHeaders(
 export function limitsLeft(
   plan: Plan<RoutableRequest>,
   { limits }: PlannedRoute,
-  now: Moment,
+  now: Timestamp,
 ): CallLimits | undefined {
   const requestMs = limits.requestMs - now.msSince(plan.startedAt);
   if (requestMs <= 0) return undefined;

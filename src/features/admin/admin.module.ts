@@ -16,7 +16,7 @@ import { AdminContentLogController } from './content-log/admin-content-log.contr
 import { AdminKeysController } from './keys/admin-keys.controller.js';
 import { RoutesController } from './routes/routes.controller.js';
 import { RoutesAdmin } from './routes/routes.service.js';
-import { RequestLogModule } from '../../core/ledger/request-log/request-log.module.js';
+import { RequestLogModule } from '../../core/request-log/request-log.module.js';
 import { AdminLogsController } from './logs/admin-logs.controller.js';
 import { TenantEntriesController } from './tenants/tenant-entries.controller.js';
 import { TenantEntries } from './tenants/tenant-entries.service.js';

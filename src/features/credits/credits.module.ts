@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { LedgerModule } from '../../core/ledger/ledger.module.js';
-import { RequestLogModule } from '../../core/ledger/request-log/request-log.module.js';
+import { RequestLogModule } from '../../core/request-log/request-log.module.js';
 import { CreditsController, CustomerCreditsController } from './credits.controller.js';
 import { CreditsService } from './credits.service.js';
 

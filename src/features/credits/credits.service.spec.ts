@@ -4,7 +4,7 @@ import type { BalanceReader } from '../../core/ledger/balance.reader.js';
 import type {
   RequestLogAnalyticsReader,
   RequestLogGroup,
-} from '../../core/ledger/request-log/request-log-analytics.reader.js';
+} from '../../core/request-log/request-log-analytics.reader.js';
 import { CreditsService } from './credits.service.js';
 
 const CALLER: Caller = {

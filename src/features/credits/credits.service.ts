@@ -3,7 +3,7 @@ import { strictestBudgets, strictestRates } from '../../canonical/limits.js';
 import type { Caller } from '../../core/access/caller.js';
 import { DAY_MS, startOfUtcDay, utcMonthOf } from '../../platform/time/dates.js';
 import { BalanceReader } from '../../core/ledger/balance.reader.js';
-import { RequestLogAnalyticsReader } from '../../core/ledger/request-log/request-log-analytics.reader.js';
+import { RequestLogAnalyticsReader } from '../../core/request-log/request-log-analytics.reader.js';
 import type {
   CreditDayDto,
   CreditHistoryDto,

@@ -4,7 +4,7 @@ import { CredentialsModule } from '../../core/credentials/credentials.module.js'
 import { GuardrailsModule } from '../../core/guardrails/guardrails.module.js';
 import { LedgerModule } from '../../core/ledger/ledger.module.js';
 import { ReceiptReader } from '../../core/ledger/receipts/receipt.reader.js';
-import { RequestLogModule } from '../../core/ledger/request-log/request-log.module.js';
+import { RequestLogModule } from '../../core/request-log/request-log.module.js';
 import { SigningKeys } from '../../core/ledger/receipts/signing-keys.service.js';
 import { LimitsModule } from '../../core/limits/limits.module.js';
 import { OutboundModule } from '../../platform/outbound/outbound.module.js';

@@ -17,7 +17,7 @@ import {
 import type { Call } from '../../core/answers/call.js';
 import { parseImageGeneration } from './image-generation.parse.js';
 import { JobArtifacts } from './job-artifacts.service.js';
-import { JobEndings } from './job-endings.service.js';
+import { JobOutcomes } from './job-outcomes.service.js';
 import { DEADLINE_PASSED, reasonOf, toGatewayError, toJobFailure } from './job-failure.js';
 import { JobWaiter } from './job-waiter.service.js';
 import type { JobView, JobArtifact } from './job.js';
@@ -112,7 +112,7 @@ export class ImageGenerationsService {
     private readonly creation: CreateJobService,
     private readonly waiter: JobWaiter,
     private readonly repository: JobsRepository,
-    private readonly endings: JobEndings,
+    private readonly endings: JobOutcomes,
     private readonly artifacts: JobArtifacts,
     private readonly images: EncodedImages,
     private readonly catalogue: CatalogueService,

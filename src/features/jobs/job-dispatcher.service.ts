@@ -8,11 +8,11 @@ import {
 import { callerErrorOf, type RouteFailure } from '../../core/routing/caller-error.js';
 import type { PlannedRoute } from '../../core/routing/plan.js';
 import { RoutingService } from '../../core/routing/routing.service.js';
-import { Moment } from '../../platform/time/moment.js';
+import { Timestamp } from '../../platform/time/timestamp.js';
 import { MediaFailedError, type MediaProgress } from '../../vendors/media-work.js';
 import { UpstreamError, type UpstreamFailure } from '../../vendors/upstream-error.js';
 import { JobClaims, type JobClaim } from './job-claims.repository.js';
-import { JobEndings } from './job-endings.service.js';
+import { JobOutcomes } from './job-outcomes.service.js';
 import { CREDENTIAL_GONE, UNKNOWN_OUTCOME } from './job-failure.js';
 import type { JobLease } from './job-lease.js';
 import {
@@ -44,7 +44,7 @@ export class JobDispatcher {
 
   constructor(
     private readonly claims: JobClaims,
-    private readonly endings: JobEndings,
+    private readonly endings: JobOutcomes,
     private readonly routing: RoutingService,
     private readonly credentials: JobCredentials,
   ) {}
@@ -64,7 +64,7 @@ export class JobDispatcher {
         continue;
       }
       if (!(await this.claims.beginSubmission(claim, index, route.provider))) return OVER;
-      const sentAt = new Moment();
+      const sentAt = new Timestamp();
       try {
         const progress = await this.send(claim.job.requestId, route, request, lease);
         claim = withAttempt(claim, attemptOf(route, sentAt));

@@ -6,7 +6,7 @@ import type { TrafficMode, UsageBounds } from '../../canonical/billable-route.js
 import { Injectable } from '@nestjs/common';
 import { ByokUpstreams } from '../../core/credentials/byok-upstreams.service.js';
 import type { TracedAttempt } from '../../core/tracing/recorded-trace.js';
-import { msSince } from '../../platform/time/moment.js';
+import { msSince } from '../../platform/time/timestamp.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 
 /** Opens the accounts that jobs' routes go over. A job keeps no more of one than its id. */

@@ -11,7 +11,7 @@ import { ArtifactTooLargeError } from './artifacts/artifact-store.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { toMediaRequest } from './job-body.js';
 import { JobClaims, type ClaimedJob, type JobClaim } from './job-claims.repository.js';
-import { JobEndings } from './job-endings.service.js';
+import { JobOutcomes } from './job-outcomes.service.js';
 import { CREDENTIAL_GONE, UNKNOWN_OUTCOME, reasonOf } from './job-failure.js';
 import type { JobLease } from './job-lease.js';
 import { readRoutes, JobCredentials } from './job-routes.js';
@@ -37,7 +37,7 @@ export class JobRunner {
   constructor(
     private readonly claims: JobClaims,
     private readonly dispatcher: JobDispatcher,
-    private readonly endings: JobEndings,
+    private readonly endings: JobOutcomes,
     private readonly followUp: JobFollowUp,
     private readonly artifacts: JobArtifacts,
     private readonly routing: RoutingService,

@@ -13,7 +13,7 @@ import { WorkQueue } from '../../platform/queue/work-queue.js';
 import { reasonOf } from './job-failure.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { JobArtifacts, REMOVAL_DUE } from './job-artifacts.service.js';
-import { JobEndings, type RefundableJob } from './job-endings.service.js';
+import { JobOutcomes, type RefundableJob } from './job-outcomes.service.js';
 import { JobTraces, TRACE_DUE } from './job-traces.service.js';
 import type { EndableJob } from './job.js';
 import { ENDABLE } from './jobs.repository.js';
@@ -67,7 +67,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly database: Database,
     private readonly dueWork: DueWork,
     private readonly queue: WorkQueue,
-    private readonly endings: JobEndings,
+    private readonly endings: JobOutcomes,
     private readonly followUp: JobFollowUp,
     private readonly traces: JobTraces,
     private readonly artifacts: JobArtifacts,

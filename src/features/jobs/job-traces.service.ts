@@ -23,7 +23,7 @@ import type { JobModality } from './job.js';
 import type { TrafficMode } from '../../canonical/billable-route.js';
 
 /** What a job keeps of its submission for the trace that is made at its end. */
-interface KeptTrace {
+interface StoredTrace {
   headers: IncomingHttpHeaders;
   /** The body's `trace`. */
   trace: unknown;
@@ -38,7 +38,7 @@ interface EndedJobRow {
   body: MediaBody;
   routes: StoredRoute[];
   attempts: StoredAttempt[];
-  trace: KeptTrace;
+  trace: StoredTrace;
   usage: Usage | null;
   flagged: boolean;
   createdAt: Date;
@@ -100,7 +100,7 @@ export class JobTraces implements OnModuleDestroy {
     const guardrails: TriggeredGuardrail[] = [];
     plan.observer = keepGuardrails(observer, guardrails);
     const headers = Object.fromEntries(TRACE_HEADERS.map((name) => [name, origin.headers[name]]));
-    return () => JSON.stringify({ headers, trace, guardrails } satisfies KeptTrace);
+    return () => JSON.stringify({ headers, trace, guardrails } satisfies StoredTrace);
   }
 
   /** Before the buffers of traces are emptied. */

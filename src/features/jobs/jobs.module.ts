@@ -26,7 +26,7 @@ import { JobCredentials } from './job-routes.js';
 import { JobFollowUp } from './job-follow-up.service.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { JobClaims } from './job-claims.repository.js';
-import { JobEndings } from './job-endings.service.js';
+import { JobOutcomes } from './job-outcomes.service.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobRetentionService } from './job-retention.service.js';
 import { JobRunner } from './job-runner.service.js';
@@ -90,7 +90,7 @@ import { parseJob } from './jobs.parse.js';
     JobFollowUp,
     JobArtifacts,
     JobClaims,
-    JobEndings,
+    JobOutcomes,
     JobMetrics,
     JobEndEvents,
     JobRetentionService,

@@ -19,7 +19,7 @@ import { OutboundClient } from '../../platform/outbound/outbound-client.js';
 import { type CursorPage, readCursor, toCursorPage } from '../../platform/http/cursor-page.js';
 import type { JobGalleryQueryDto } from './job-gallery.dto.js';
 import type { JobsQueryDto } from './jobs.dto.js';
-import { JobEndings } from './job-endings.service.js';
+import { JobOutcomes } from './job-outcomes.service.js';
 import { isOpen, type JobModality, type JobView, modalityOfJobId } from './job.js';
 import { parseJob } from './jobs.parse.js';
 import { JobsRepository } from './jobs.repository.js';
@@ -32,7 +32,7 @@ export class JobsService {
   constructor(
     private readonly creation: CreateJobService,
     private readonly repository: JobsRepository,
-    private readonly endings: JobEndings,
+    private readonly endings: JobOutcomes,
     private readonly catalogue: CatalogueService,
     private readonly urls: ArtifactUrls,
     private readonly outbound: OutboundClient,

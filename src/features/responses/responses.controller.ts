@@ -13,7 +13,7 @@ import {
   ApiRetrieveResponse,
 } from './responses.openapi.js';
 import { ResponsesService } from './responses.service.js';
-import { TurnToolsService } from './turn-tools.service.js';
+import { ConversationToolsService } from './conversation-tools.service.js';
 import { Authenticated, Inference } from '../../core/access/authenticated.decorator.js';
 import type { Caller } from '../../core/access/caller.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
@@ -73,7 +73,7 @@ export class StoredResponsesController {
 export class ResponsesController {
   constructor(
     private readonly responses: ResponsesService,
-    private readonly tools: TurnToolsService,
+    private readonly tools: ConversationToolsService,
   ) {}
 
   @Post()

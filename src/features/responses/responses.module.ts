@@ -15,8 +15,8 @@ import { ResponsesService } from './responses.service.js';
 import { ResponseSockets } from './socket/response-sockets.service.js';
 import { StoredContentLimit } from './stored-content-limit.service.js';
 import { StoredResponsesRepository } from './stored-responses.repository.js';
-import { TurnContextService } from './turn-context.service.js';
-import { TurnToolsService } from './turn-tools.service.js';
+import { ConversationContextService } from './conversation-context.service.js';
+import { ConversationToolsService } from './conversation-tools.service.js';
 import { StoredResponsesService, ResponseRetentionService } from './stored-responses.service.js';
 import { QuotesService } from '../../core/answers/quotes.service.js';
 
@@ -40,8 +40,8 @@ import { QuotesService } from '../../core/answers/quotes.service.js';
     StoredResponsesService,
     // Its own thread: long prompts do not keep settlements waiting.
     TokenCounter,
-    TurnContextService,
-    TurnToolsService,
+    ConversationContextService,
+    ConversationToolsService,
   ],
 })
 export class ResponsesModule {

@@ -7,7 +7,7 @@ import type { MakeRecord } from '../../core/ledger/ledger-operations.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { BackgroundResponses } from './background/background-responses.service.js';
-import { TurnContextService } from './turn-context.service.js';
+import { ConversationContextService } from './conversation-context.service.js';
 import { ResponseAnswer } from './response-answer.js';
 import { toResponseError } from './response-object.js';
 import { newResponseId } from './item-id.js';
@@ -21,7 +21,7 @@ import { storedResponseRecord, type StoredTurn } from './stored-turn.js';
 export class ResponsesService {
   constructor(
     private readonly answers: AnswersService,
-    private readonly context: TurnContextService,
+    private readonly context: ConversationContextService,
     private readonly background: BackgroundResponses,
   ) {}
 

@@ -5,7 +5,7 @@ import { isJsonObject } from '../http/json-body.js';
 
 let known: string | undefined;
 
-/** The version in the program's `package.json`, such as `0.1.0`; `unknown` where there is none. */
+/** The version in the program's `package.json`, such as `1.0.0`; `unknown` where there is none. */
 export function programVersion(): string {
   return (known ??= readVersion(dirname(fileURLToPath(import.meta.url))));
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { OverloadedError } from '../errors/gateway-errors.js';
-import { SharedTime } from '../queue/shared-time.js';
+import { ContentionWindow } from '../queue/contention-window.js';
 
 const RETRY_AFTER_SECONDS = 2;
 /** Shares of nobody are forgotten when there are more, not at each request: that would cost more. */
@@ -17,7 +17,7 @@ export class BodyBudget {
   /** @param time whether bodies of several tenants come at this time */
   constructor(
     readonly maxBytes: number,
-    readonly time = new SharedTime(),
+    readonly time = new ContentionWindow(),
   ) {}
 
   get used(): number {

@@ -2,7 +2,6 @@ import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { FairQueue } from '../queue/fair-queue.js';
 import { networkOf } from './network-of.js';
-import { throwRestAway } from './read-body.js';
 
 /** Of bodies with so many chunks in a piece, one piece is taken at a time … */
 const MANY_CHUNKS = 256;
@@ -14,8 +13,6 @@ const LARGE_CHUNK_BYTES = 1_024;
 const MAX_RESTING = 32;
 /** By address, so that none has others' bodies wait for a crowd of its own. */
 const resting = new FairQueue<() => void>(MAX_RESTING);
-/** Where Node's parser has what it calls for each chunk, which it does not document. */
-const ON_BODY = 3;
 
 /** @returns false when too many wait already */
 function waitForRest({ remoteAddress = '' }: Socket, goOn: () => void): boolean {
@@ -27,18 +24,6 @@ function waitForRest({ remoteAddress = '' }: Socket, goOn: () => void): boolean 
     if (resting.size === 0) clearInterval(timer);
   }, REST_MS);
   return true;
-}
-
-/** Has the rest of the bytes that are being parsed cost no buffer and no call for each chunk. */
-function cutOff(socket: Socket): void {
-  const { parser } = socket as Socket & { parser?: { [ON_BODY]?: unknown } | null };
-  const onBody = parser?.[ON_BODY];
-  if (parser && typeof onBody === 'function') {
-    parser[ON_BODY] = undefined;
-    // It serves another connection later.
-    setImmediate(() => (parser[ON_BODY] = onBody));
-  }
-  socket.destroy();
 }
 
 /**
@@ -65,15 +50,9 @@ export function makeRequestClass(): typeof IncomingMessage {
       if (this.inTurn === MANY_CHUNKS) {
         // Now: the system gives up to thirty-two pieces in a turn.
         this.socket.pause();
-        if (!waitForRest(this.socket, () => this.goOn())) cutOff(this.socket);
+        if (!waitForRest(this.socket, () => this.goOn())) this.socket.destroy();
       }
       return true;
-    }
-
-    /** Node's own way to throw a body away, once its answer has left, leaves `push` out, and reads whatever comes. */
-    _dump(): void {
-      if (this.complete) this.resume();
-      else throwRestAway(this);
     }
 
     private endTurn(): void {

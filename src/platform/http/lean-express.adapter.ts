@@ -5,8 +5,9 @@ import express, { type Express } from 'express';
 import { GatewayError, InvalidRequestError } from '../errors/gateway-errors.js';
 import { limitConnections } from './connection-limit.js';
 import { makeRequestClass } from './gathered-chunks.js';
+import { limitUnreadBody } from './read-body.js';
 import { refuseRequest, type RecordRefusal, isClosing } from './refuse-request.js';
-import { endWithConnection, isOneTooMany, stopParsing, TOO_MANY } from './requests-in-a-row.js';
+import { endWithConnection, isOneTooMany, TOO_MANY } from './requests-in-a-row.js';
 
 /** How often connections are looked through for those that exceed a time limit; Node's default is 30 s. */
 const CHECK_CONNECTIONS_EVERY_MS = 5_000;
@@ -72,7 +73,10 @@ export class LeanExpressAdapter extends ExpressAdapter {
         requireHostHeader: false,
       },
       (request, response) => {
+        // Node parses the rest of a segment even after its connection was destroyed.
+        if (request.socket.destroyed) return;
         if (isOneTooMany(request, response)) return this.cutOff(request);
+        limitUnreadBody(request, response);
         if (isClosing(request)) return;
         if (response.socket === null) endWithConnection(request, response);
         if (request.headers.host === undefined && request.httpVersion === '1.1') {
@@ -91,7 +95,6 @@ export class LeanExpressAdapter extends ExpressAdapter {
   /** Nobody who means well sends so much in a row, so the answers that are still to come are lost on nobody. */
   private cutOff({ socket, method, url }: http.IncomingMessage): void {
     this.recordRefusal({ requestId: randomUUID(), error: TOO_MANY, method, url });
-    stopParsing(socket);
     socket.destroy();
   }
 

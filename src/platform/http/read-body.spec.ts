@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
-import { SharedTime } from '../queue/shared-time.js';
+import { ContentionWindow } from '../queue/contention-window.js';
 import { BodyBudget, type BodyShare } from './body-budget.js';
 import { CallerGoneError, readBody } from './read-body.js';
 
@@ -89,7 +89,7 @@ describe(readBody.name, () => {
     ['while other tenants call, and rests in between', 'b', 20, Infinity],
     ['not while its tenant calls alone', 'a', 0, 5],
   ])('takes turns over some middling bodies %s', async (_, other, least, most) => {
-    const time = new SharedTime();
+    const time = new ContentionWindow();
     const share = new BodyBudget(100_000_000, time).shareOf('a');
     time.note('a');
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -100,7 +100,7 @@ describe(readBody.name, () => {
   });
 
   it('rests for as long as many wait, those that are whole included', async () => {
-    const time = new SharedTime();
+    const time = new ContentionWindow();
     const share = new BodyBudget(100_000_000, time).shareOf('a');
     for (const tenant of ['a', 'b']) time.note(tenant);
     const rest = jest.spyOn(globalThis, 'setTimeout');

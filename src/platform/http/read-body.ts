@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BodyShare, BudgetedRequest } from './body-budget.js';
 import { FairQueue } from '../queue/fair-queue.js';
-import { SenderPace } from './sender-pace.js';
+import { UploadPace } from './upload-pace.js';
 import { toError } from '../errors/thrown.js';
 
 export interface ReadBodyOptions {
@@ -28,7 +28,9 @@ const MANY_BESIDE_OTHERS = 4;
 /** … for so many times as long as it worked: the others get the larger part of the time. */
 const REST_FACTOR = 2;
 
-/** Of a body that nobody wants; uploads have 25 MB at most. */
+/** How long Node may drain an unread body after its answer has gone out. */
+const UNREAD_BODY_MS = 5_000;
+/** The most of an unwanted body that is read; uploads have 25 MB at most. */
 const MAX_THROWN_AWAY_BYTES = 32_000_000;
 
 /**
@@ -84,7 +86,7 @@ export async function readBody(
     const chunks: Buffer[] = [];
     let received = 0;
     let inspected = 0;
-    const pace = new SenderPace((error) => fail(error));
+    const pace = new UploadPace((error) => fail(error));
 
     let isCounted = false;
     const readOn = (): void => void request.resume();
@@ -149,6 +151,20 @@ export function throwRestAway(request: BudgetedRequest): void {
       else pauseForTurn(request, readOn);
     })
     .resume();
+}
+
+/**
+ * Bounds the time in which Node drains a body that the handler left unread: callers that still send when
+ * their answer has gone out lose the connection.
+ */
+export function limitUnreadBody(request: IncomingMessage, response: ServerResponse): void {
+  const { headers, socket } = request;
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
+  response.once('finish', () => {
+    if (request.complete) return;
+    const cut = setTimeout(() => socket.destroy(), UNREAD_BODY_MS).unref();
+    request.once('close', () => clearTimeout(cut));
+  });
 }
 
 function pauseForTurn(request: BudgetedRequest, readOn: () => void): void {

@@ -19,7 +19,7 @@ import {
   tooMany,
 } from './file-places.js';
 import { FormFields, type FormShape } from './form-fields.js';
-import { SenderPace } from './sender-pace.js';
+import { UploadPace } from './upload-pace.js';
 
 const MAX_FIELDS = 64;
 
@@ -108,7 +108,7 @@ class FormReceiver {
     const { request, parser, places } = this;
     const maxBytes = maxBytesOf(places);
     this.lease = request.bodyShare?.lease(request.res);
-    const pace = new SenderPace((error) => this.reject(error));
+    const pace = new UploadPace((error) => this.reject(error));
     const onData = (chunk: Buffer): void => {
       pace.note(chunk.length);
       this.receivedBytes += chunk.length;

@@ -16,8 +16,6 @@ export const TOO_MANY = new RateLimitError(
 /** Those of this turn. */
 const arrived = new Map<Socket, number>();
 const waiting = new WeakMap<Socket, number>();
-/** What the parser takes for a message that ends HTTP. */
-const UPGRADED = 2;
 
 /** Whether it is to end its connection. To be asked once for each request, as it comes. */
 export function isOneTooMany({ socket }: IncomingMessage, response: ServerResponse): boolean {
@@ -46,13 +44,4 @@ export function endWithConnection({ socket }: IncomingMessage, response: ServerR
     socket.off('close', onClose);
     waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
   });
-}
-
-/**
- * The rest of the bytes that are being parsed holds hundreds of requests more. To take what comes for another protocol
- * is the one way in which Node's parser, which it does not document, stops amid them.
- */
-export function stopParsing(socket: Socket): void {
-  const { parser } = socket as Socket & { parser?: { onIncoming?: () => number } | null };
-  if (parser?.onIncoming) parser.onIncoming = () => UPGRADED;
 }

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { mintRequestId } from './request-id.js';
-import { Moment } from '../time/moment.js';
+import { Timestamp } from '../time/timestamp.js';
 
 /** Of each answer: nobody takes it for something else than it says it is. */
 export const NOSNIFF = ['x-content-type-options', 'nosniff'] as const;
@@ -61,7 +61,7 @@ export function requestIdMiddleware(
   next: NextFunction,
 ): void {
   request.requestId = mintRequestId();
-  request.receivedAt = new Moment();
+  request.receivedAt = new Timestamp();
   response.setHeader('x-request-id', request.requestId);
   response.setHeader('request-id', request.requestId);
   response.setHeader(...NOSNIFF);

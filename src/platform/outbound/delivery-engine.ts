@@ -2,12 +2,12 @@ import type { Logger } from '@nestjs/common';
 import type { SweepTimer } from '../time/sweep-timer.js';
 import { endsWithin } from '../time/within.js';
 import {
-  DeliveryLanes,
-  type LaneRun,
+  DeliveryQueues,
+  type QueueRun,
   type RunOutcome,
-  type DeliveryLane,
-  type LaneLimits,
-} from './delivery-lanes.js';
+  type ReceiverQueue,
+  type ReceiverQueueLimits,
+} from './delivery-queues.js';
 import type { OutboundOutcome } from './outbound-client.js';
 import { messageOf } from '../errors/thrown.js';
 
@@ -53,7 +53,7 @@ export interface DeliveryWork<Delivery extends TakenDelivery, Reason extends str
 }
 
 export interface DeliveryPolicy {
-  readonly lanes: LaneLimits;
+  readonly lanes: ReceiverQueueLimits;
   /** After so many a delivery is given up; 5 unless told, which are 15 seconds. */
   readonly maxAttempts?: number;
   /** Before the second attempt; it doubles with each that follows. 1,000 unless told. */
@@ -70,7 +70,7 @@ export interface DeliveryPolicy {
  * keeps in mind itself; the rows, which a sweep looks through, are there for when it dies.
  */
 export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends string = never> {
-  private readonly lanes: DeliveryLanes;
+  private readonly lanes: DeliveryQueues;
   /** Posts that the stop of this process broke off. */
   private readonly brokenOff = new Set<string>();
   private isStopped = false;
@@ -80,7 +80,7 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
     private readonly policy: DeliveryPolicy,
     private readonly logger: Pick<Logger, 'warn'>,
   ) {
-    this.lanes = new DeliveryLanes(policy.lanes, (run) => this.run(run));
+    this.lanes = new DeliveryQueues(policy.lanes, (run) => this.run(run));
   }
 
   private get maxAttempts(): number {
@@ -119,7 +119,7 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
     }
   }
 
-  private async run({ lane, id, holds }: LaneRun): Promise<RunOutcome> {
+  private async run({ lane, id, holds }: QueueRun): Promise<RunOutcome> {
     let outcome: RunOutcome = NOT_POSTED;
     try {
       const delivery = this.isStopped ? undefined : await this.work.take(id);
@@ -137,9 +137,9 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
   }
 
   private async attempt(
-    lane: DeliveryLane,
+    lane: ReceiverQueue,
     delivery: Delivery,
-    holds: LaneRun['holds'],
+    holds: QueueRun['holds'],
   ): Promise<RunOutcome> {
     const { id, attempts } = delivery;
     // Each attempt before one too many ended with the process that made it.

@@ -4,7 +4,7 @@ import type { Job, JobOptions, Queue } from 'bull';
 import { isJsonObject } from '../http/json-body.js';
 import { endsWithin, within } from '../time/within.js';
 import { BullConnections } from './bull-connections.js';
-import { BullTurns } from './bull-turns.js';
+import { BullTurns } from './bull-key-locks.js';
 import {
   WorkQueue,
   type Consumer,

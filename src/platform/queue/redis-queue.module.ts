@@ -5,7 +5,7 @@ import { BullConnections } from './bull-connections.js';
 import { BullWorkQueue } from './bull-work-queue.js';
 import { TOPICS, WorkQueue } from './work-queue.js';
 import type { QueueOptions } from 'bull';
-import { BULL_PREFIX } from './bull-turns.js';
+import { BULL_PREFIX } from './bull-key-locks.js';
 
 /** The queue on Redis. Loaded only where there is one, since Bull takes some megabytes. */
 @Module({})

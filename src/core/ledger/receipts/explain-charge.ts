@@ -1,8 +1,8 @@
 import { toDecimal, type ExactPricing } from '../../../canonical/exact-pricing.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { isAmount, priceRoute, priceUsage, totalOf } from '../pricing.js';
-import type { PricesUsed, RequestLogRow } from '../request-log/request-log-row.js';
-import { PRICE_NAMES } from './price-sheet.js';
+import type { PricesUsed, RequestLogRow } from '../../request-log/request-log-row.js';
+import { PRICE_NAMES } from './price-snapshot.js';
 
 const MS_PER_MINUTE = 60_000;
 

@@ -3,11 +3,11 @@ import { FREE } from '../../../canonical/exact-pricing.js';
 import type { Usage } from '../../../canonical/usage.js';
 import { Database } from '../../../platform/database/database.js';
 import { InternalError } from '../../../platform/errors/gateway-errors.js';
-import type { RequestLogRow } from '../request-log/request-log-row.js';
-import { RequestLogReader } from '../request-log/request-log.reader.js';
+import type { RequestLogRow } from '../../request-log/request-log-row.js';
+import { RequestLogReader } from '../../request-log/request-log.reader.js';
 import { explainCharge, type ChargeArithmetic } from './explain-charge.js';
-import { readOtherUsage } from './other-usage.js';
-import { pricesInUsd, readPriceSheet } from './price-sheet.js';
+import { readOtherUsage } from '../../request-log/other-usage.js';
+import { pricesInUsd, readPriceSheet } from './price-snapshot.js';
 
 /** A request, what it was charged, and why. */
 export interface RequestBill {

@@ -9,7 +9,13 @@ import {
   it,
   jest,
 } from '@jest/globals';
-import { error, start, usage, World, type Script } from '../../../../test/support/routing-world.js';
+import {
+  error,
+  start,
+  usage,
+  World,
+  type Script,
+} from '../../../../test/support/routing-environment.js';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
 import type { Plan } from '../plan.js';

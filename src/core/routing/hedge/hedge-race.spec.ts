@@ -18,7 +18,7 @@ import {
   text,
   World,
   type Script,
-} from '../../../../test/support/routing-world.js';
+} from '../../../../test/support/routing-environment.js';
 import { HedgeRace } from './hedge-race.js';
 import {
   slow,

@@ -4,7 +4,7 @@ import type { RoutableRequest } from '../../../canonical/work-request.js';
 import type { GatewayMetrics } from '../../../platform/metrics/gateway-metrics.js';
 import type { Plan, PlannedRoute, RouteAttempt } from '../plan.js';
 import type { HedgeShare } from './hedge-share.js';
-import { Lane } from './lane.js';
+import { HedgeLeg } from './hedge-leg.js';
 
 /** Where it is counted what became of second routes, and by whose time they are due. */
 export interface HedgeSinks {
@@ -15,7 +15,7 @@ export interface HedgeSinks {
 /** What a race needs of who walks the routes. */
 export interface HedgedWalk<Answer> {
   /** Asks a route. Undefined: it has no answer. @throws GatewayError when no other route would have one */
-  ask(route: PlannedRoute, lane: Lane): Promise<Answer | undefined>;
+  ask(route: PlannedRoute, lane: HedgeLeg): Promise<Answer | undefined>;
   /** Whether a route may be asked for nothing but speed. */
   mayTry(route: PlannedRoute): boolean;
   /** Sets aside what a route may cost at most, where that is more than is there. */
@@ -48,7 +48,7 @@ export class HedgeRace<Answer extends { readonly attempt: RouteAttempt }> {
    */
   async ask(route: PlannedRoute): Promise<Answer | undefined> {
     const { clock } = this.records;
-    const lane = new Lane(this.plan, clock);
+    const lane = new HedgeLeg(this.plan, clock);
     const asked = this.walk.ask(route, lane);
     if (!this.isDue) return asked;
     const over = new Canceller();
@@ -59,7 +59,7 @@ export class HedgeRace<Answer extends { readonly attempt: RouteAttempt }> {
     const second = await this.secondTo(route, lane, over);
     if (!second) return asked;
     this.second = second;
-    const spare = new Lane(this.plan, clock, true);
+    const spare = new HedgeLeg(this.plan, clock, true);
     lane.other = spare;
     spare.other = lane;
     return this.firstOf({ lane, asked }, { lane: spare, asked: this.walk.ask(second, spare) });
@@ -68,7 +68,7 @@ export class HedgeRace<Answer extends { readonly attempt: RouteAttempt }> {
   /** The route to ask as well, which is paid for by now; undefined: none. */
   private async secondTo(
     silent: PlannedRoute,
-    lane: Lane,
+    lane: HedgeLeg,
     over: Canceller,
   ): Promise<PlannedRoute | undefined> {
     const { plan, share } = this;
@@ -123,7 +123,7 @@ export class HedgeRace<Answer extends { readonly attempt: RouteAttempt }> {
 }
 
 interface Run<Answer> {
-  readonly lane: Lane;
+  readonly lane: HedgeLeg;
   readonly asked: Promise<Answer | undefined>;
 }
 

@@ -23,6 +23,11 @@ export class OperatorPools {
     private readonly config: Pick<AppConfig, 'declared'>,
   ) {}
 
+  /** True when some provider has several accounts. */
+  get hasAny(): boolean {
+    return this.upstreams.providers.some(({ accounts }) => accounts !== undefined);
+  }
+
   /** In the order of their declaration; undefined where a provider has one account only. */
   of(provider: string): readonly PoolMember[] | undefined {
     const { known, catalogue } = this;

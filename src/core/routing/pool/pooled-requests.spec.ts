@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { bad, GOOD, limited, type Script } from '../../../../test/support/routing-world.js';
+import { bad, GOOD, limited, type Script } from '../../../../test/support/routing-environment.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
 import { RateLimitError } from '../../../platform/errors/gateway-errors.js';
-import { world, ask, refusal, limits, countOf } from '../../../../test/support/pooled-world.js';
+import {
+  world,
+  ask,
+  refusal,
+  limits,
+  countOf,
+} from '../../../../test/support/pooled-environment.js';
 
 describe('requests of a provider with several accounts', () => {
   it('have a route for each account before those of the next provider', async () => {
@@ -35,7 +41,7 @@ describe('requests of a provider with several accounts', () => {
     expect(one.closed).toEqual(['openai@a', 'openai@a']);
     const uses = [...first.plan.attempts, ...second.plan.attempts].map(({ route }) => route);
     for (const { pooled } of uses) {
-      if (pooled) expect(one.service.pools.loadFor(pooled.member.key)!.open).toBe(0);
+      if (pooled) expect(one.pools.loadFor(pooled.member.key)!.open).toBe(0);
     }
   });
 
@@ -199,7 +205,7 @@ describe('requests of a provider with several accounts', () => {
     expect(await submit('b')).toBe('taken');
     // One that is gone since is not counted.
     expect(await submit('gone')).toBe('taken');
-    expect(one.service.pools.loadFor('openai@a')).toMatchObject({ open: 0 });
+    expect(one.pools.loadFor('openai@a')).toMatchObject({ open: 0 });
   });
 
   it('do not leak what is under way, whatever becomes of it', async () => {
@@ -208,7 +214,7 @@ describe('requests of a provider with several accounts', () => {
       { 'openai@a': [bad('server', { status: 400 }), GOOD, bad('cut')] },
     );
     for (let count = 0; count < 8; count++) await ask(one, { model: 'openai/alone' });
-    expect(one.service.pools.loadFor('openai@a')?.open ?? 0).toBe(0);
-    expect(one.service.pools.loadFor('openai@b')?.open ?? 0).toBe(0);
+    expect(one.pools.loadFor('openai@a')?.open ?? 0).toBe(0);
+    expect(one.pools.loadFor('openai@b')?.open ?? 0).toBe(0);
   });
 });

@@ -1,11 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { bad, limited, type Script } from '../../../../test/support/routing-world.js';
+import { bad, limited, type Script } from '../../../../test/support/routing-environment.js';
 import { RateLimitError } from '../../../platform/errors/gateway-errors.js';
 import { readAllowance } from '../../../vendors/account-allowance.js';
 import type { ByokAccess } from '../../credentials/byok-upstreams.service.js';
 import { ByokCredential } from '../../credentials/credential.repository.js';
 import type { PoolMember } from './pool-member.js';
-import { world, ask, refusal, limits, countOf } from '../../../../test/support/pooled-world.js';
+import {
+  world,
+  ask,
+  refusal,
+  limits,
+  countOf,
+} from '../../../../test/support/pooled-environment.js';
 
 describe('requests over several accounts of a tenant with one provider', () => {
   const KEY = 'sk-secret-of-the-tenant';
@@ -109,7 +115,7 @@ describe('requests over several accounts of a tenant with one provider', () => {
     await ask(one);
     const route = { provider: 'openai', upstreamModel: 'openai-model' };
     const { upstreamModel } = (await one.plan()).routes[0];
-    const { pools } = one.service;
+    const { pools } = one;
     expect(pools.expectedTokens({ ...route, upstreamModel }, 10_000)).toBe(500);
     const [byok] = one.byok;
     expect(pools.expectedTokens({ ...route, upstreamModel, ...(byok && { byok }) }, 10_000)).toBe(
@@ -124,6 +130,6 @@ describe('requests over several accounts of a tenant with one provider', () => {
     const submit = () => one.service.attempt(stored, 'id', () => Promise.resolve('taken'));
     expect(await submit()).toBe('taken');
     await expect(submit()).rejects.toMatchObject({ failure: 'rate_limited' });
-    expect(one.service.pools.loadFor('a')).toMatchObject({ open: 0 });
+    expect(one.pools.loadFor('a')).toMatchObject({ open: 0 });
   });
 });

@@ -8,7 +8,7 @@ import {
   start,
   World,
   type Script,
-} from '../../../../test/support/routing-world.js';
+} from '../../../../test/support/routing-environment.js';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
 import { ByokCredential } from '../../credentials/credential.repository.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BROKEN_TEXTS, DISTINCT_TEXTS } from '../../../../test/support/broken-texts.js';
 import { chatRequest } from '../../../../test/support/chat-requests.js';
 import { generate, SSE } from '../../../../test/support/openai-adapter-calls.js';
-import { finish, start, World, type Script } from '../../../../test/support/routing-world.js';
+import { finish, start, World, type Script } from '../../../../test/support/routing-environment.js';
 import { SeededRandom } from '../../../../test/support/seeded-random.js';
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { NO_USAGE } from '../../../canonical/usage.js';

@@ -12,7 +12,7 @@ import type { FirstAnswer, RouteFallback } from '../route-fallback.js';
 import { AnswerSoFar } from './answer-so-far.js';
 import { continuedRequest } from './continued-request.js';
 import { cutTail } from './cut-tail.js';
-import { Seam } from './seam.js';
+import { Continuation } from './continuation.js';
 
 /** So many routes are asked to go on with one answer. */
 const MAX_TRIES = 4;
@@ -41,7 +41,7 @@ export interface RecoverySources {
 
 /** What a route adds that goes on with an answer. */
 interface Part {
-  readonly seam: Seam;
+  readonly seam: Continuation;
   /** The answer's text before it. */
   readonly before: string;
   /** Of the prompt by which it was asked for, beside the caller's own. */
@@ -166,7 +166,7 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     this.answer = answer;
     this.source = eventsOf(answer);
     this.part = {
-      seam: new Seam(before, cut.tail),
+      seam: new Continuation(before, cut.tail),
       before,
       addedTokens: continued.promptSize.tokens - request.promptSize.tokens,
     };
@@ -187,7 +187,7 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
   }
 
   /** Reads until the route has said again what it was to say, or something else. */
-  private async isJoined(seam: Seam): Promise<boolean> {
+  private async isJoined(seam: Continuation): Promise<boolean> {
     while (!seam.isJoined && !seam.isUnjoined) {
       const result = await this.source.next();
       if (result.done || !MAY_PRECEDE_TEXT.has(result.value.type)) break;

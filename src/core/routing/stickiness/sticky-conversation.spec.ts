@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatModel, modelRoute } from '../../../../test/support/catalogue-models.js';
-import { limited, World, type Script } from '../../../../test/support/routing-world.js';
+import { limited, World, type Script } from '../../../../test/support/routing-environment.js';
 import type { PoolAccount, ProviderConfig } from '../../../platform/config/app-config.js';
 import type { PooledRoute } from '../pool/pool-member.js';
 import { rendezvous, StickyConversation } from './sticky-conversation.js';
@@ -125,16 +125,16 @@ describe(StickyConversation.name, () => {
     const provider = { order: ['openai'] };
     expect(await turn(one, 'x', 3, { ...fields, provider })).toBe('openai');
     // Short prompts are not remembered at all.
-    const { size } = one.service.conversations;
+    const { size } = one.conversations;
     await one.open({ model: 'openai/gpt', messages: [{ role: 'user', content: 'Hi' }] });
-    expect(one.service.conversations.size).toBe(size);
+    expect(one.conversations.size).toBe(size);
   });
 
   it('agrees with other instances, which are told of what moves', async () => {
     const scripts: Record<string, Script[]> = {};
     const [one, other] = [world(pool('a', 'b', 'c'), scripts), world(pool('a', 'b', 'c'))];
     for (const name of NAMES) expect(await turn(other, name, 2)).toBe(await turn(one, name, 1));
-    one.service.conversations.onMoved = (...moved) => other.service.conversations.learn(...moved);
+    one.conversations.onMoved = (...moved) => other.conversations.learn(...moved);
     const first = await turn(one, 'z', 1);
     scripts[first] = [limited(60_000)];
     const second = await turn(one, 'z', 2);

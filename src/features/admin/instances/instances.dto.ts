@@ -78,7 +78,7 @@ export class InstanceDto {
   @ApiProperty({ type: String, enum: ['gateway', 'worker'], nullable: true, example: 'gateway' })
   role!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, example: '0.1.0' })
+  @ApiProperty({ type: String, nullable: true, example: '1.0.0' })
   version!: string | null;
 
   @ApiProperty({ type: String, nullable: true, example: 'gateway-1' })

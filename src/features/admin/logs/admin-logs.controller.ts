@@ -10,15 +10,15 @@ import {
 import { ApiFilters } from '../../../core/access/customer.decorator.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
-import { LogRowDto } from '../../../core/ledger/request-log/log-row.dto.js';
-import { toLogRow } from '../../../core/ledger/request-log/log-rows.js';
+import { LogRowDto } from '../../../core/request-log/log-row.dto.js';
+import { toLogRow } from '../../../core/request-log/log-rows.js';
 import {
   LogRowFilterQueryDto,
   NewerLogsQueryDto,
   readLogFilters,
-} from '../../../core/ledger/request-log/log-query.dto.js';
-import { RequestLogOverTenantsReader } from '../../../core/ledger/request-log/request-log-over-tenants.reader.js';
-import type { TenantLogRow } from '../../../core/ledger/request-log/stored-row.js';
+} from '../../../core/request-log/log-query.dto.js';
+import { RequestLogOverTenantsReader } from '../../../core/request-log/request-log-over-tenants.reader.js';
+import type { TenantLogRow } from '../../../core/request-log/stored-row.js';
 import {
   CursorPageDto,
   CursorPageQueryDto,

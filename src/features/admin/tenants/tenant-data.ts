@@ -1,4 +1,4 @@
-import { SERIES_SUMS, valueIdOf } from '../../../core/ledger/request-log/series-statements.js';
+import { SERIES_SUMS, valueIdOf } from '../../../core/request-log/series-statements.js';
 
 /**
  * What becomes of each table that has a `tenant_id` when a tenant is deleted. A table that is in neither

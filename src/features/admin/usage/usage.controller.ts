@@ -2,17 +2,17 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiFilters } from '../../../core/access/customer.decorator.js';
 import { Operator } from '../../../core/access/operator.decorator.js';
-import { readDimensions } from '../../../core/ledger/request-log/log-dimensions.js';
+import { readDimensions } from '../../../core/request-log/log-dimensions.js';
 import {
   LogGroupListDto,
   toGroupList,
   valuesOf,
-} from '../../../core/ledger/request-log/log-groups.dto.js';
-import { readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
+} from '../../../core/request-log/log-groups.dto.js';
+import { readLogFilters } from '../../../core/request-log/log-query.dto.js';
 import {
   RequestLogGroupsReader,
   type LogSums,
-} from '../../../core/ledger/request-log/request-log-groups.reader.js';
+} from '../../../core/request-log/request-log-groups.reader.js';
 import { MarginListDto, MarginSumsDto, UsageQueryDto } from './usage.dto.js';
 
 /** What requests add up to over all tenants, and what is left of it. */

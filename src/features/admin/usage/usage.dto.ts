@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, Matches } from 'class-validator';
-import { LOG_DIMENSIONS } from '../../../core/ledger/request-log/log-dimensions.js';
-import { GROUP_LIMIT, LogFilterQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
+import { LOG_DIMENSIONS } from '../../../core/request-log/log-dimensions.js';
+import { GROUP_LIMIT, LogFilterQueryDto } from '../../../core/request-log/log-query.dto.js';
 import { UUID } from '../../../platform/database/stored-text.js';
 import { PageLimit } from '../../../platform/http/field.decorators.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
 import { findViolations } from '../../../platform/config/config-error.js';
-import { readDimensions } from '../../../core/ledger/request-log/log-dimensions.js';
-import { readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
+import { readDimensions } from '../../../core/request-log/log-dimensions.js';
+import { readLogFilters } from '../../../core/request-log/log-query.dto.js';
 import { AnalyticsQueryDto } from './analytics.dto.js';
 
 describe(AnalyticsQueryDto.name, () => {

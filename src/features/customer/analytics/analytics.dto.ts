@@ -1,12 +1,12 @@
 import { ApiProperty, ApiPropertyOptional, IntersectionType, OmitType } from '@nestjs/swagger';
 import { IsString } from 'class-validator';
-import { LOG_DIMENSIONS } from '../../../core/ledger/request-log/log-dimensions.js';
+import { LOG_DIMENSIONS } from '../../../core/request-log/log-dimensions.js';
 import {
   LogGroupDto,
   LogGroupListDto,
   LogSumsDto,
-} from '../../../core/ledger/request-log/log-groups.dto.js';
-import { GROUP_LIMIT, LogFilterQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
+} from '../../../core/request-log/log-groups.dto.js';
+import { GROUP_LIMIT, LogFilterQueryDto } from '../../../core/request-log/log-query.dto.js';
 import { PageLimit } from '../../../platform/http/field.decorators.js';
 
 const PERCENTILE =

@@ -1,22 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
-import { readDimensions } from '../../../core/ledger/request-log/log-dimensions.js';
+import { readDimensions } from '../../../core/request-log/log-dimensions.js';
 import {
   toGroupList,
   type LogGroupDto,
   type LogSumsDto,
-} from '../../../core/ledger/request-log/log-groups.dto.js';
-import { readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
+} from '../../../core/request-log/log-groups.dto.js';
+import { readLogFilters } from '../../../core/request-log/log-query.dto.js';
 import {
   REQUEST_LOG_GROUPINGS,
   RequestLogAnalyticsReader,
   type LatencyPercentiles,
   type RequestLogGroup,
-} from '../../../core/ledger/request-log/request-log-analytics.reader.js';
+} from '../../../core/request-log/request-log-analytics.reader.js';
 import {
   RequestLogGroupsReader,
   type LogGroups,
-} from '../../../core/ledger/request-log/request-log-groups.reader.js';
+} from '../../../core/request-log/request-log-groups.reader.js';
 import type {
   AnalyticsDto,
   AnalyticsGroupDto,

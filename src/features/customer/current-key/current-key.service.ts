@@ -7,7 +7,7 @@ import { AuthenticationError } from '../../../platform/errors/gateway-errors.js'
 import { BudgetReader } from '../../../core/ledger/budget.reader.js';
 import { BalanceReader } from '../../../core/ledger/balance.reader.js';
 import { DAY_MS, startOfUtcDay, utcMonthOf } from '../../../platform/time/dates.js';
-import { RequestLogAnalyticsReader } from '../../../core/ledger/request-log/request-log-analytics.reader.js';
+import { RequestLogAnalyticsReader } from '../../../core/request-log/request-log-analytics.reader.js';
 import type { CurrentKeyRecordDto } from './current-key.dto.js';
 
 const RATE_LIMIT_NOTE = 'Requests to models; see X-RateLimit-Limit.';

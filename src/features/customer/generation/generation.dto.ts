@@ -1,4 +1,4 @@
-import { RequestDetailsDto } from '../../../core/ledger/request-log/log-row.dto.js';
+import { RequestDetailsDto } from '../../../core/request-log/log-row.dto.js';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsNotEmpty, IsString } from 'class-validator';
 

@@ -1,4 +1,4 @@
-import { toDetails } from '../../../core/ledger/request-log/log-rows.js';
+import { toDetails } from '../../../core/request-log/log-rows.js';
 import { describe, expect, it } from '@jest/globals';
 import { requestLogRow } from '../../../../test/support/request-log-rows.js';
 import { toGenerationRecord } from './generation.service.js';

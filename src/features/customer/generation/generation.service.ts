@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../core/access/caller.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
-import { toDetails } from '../../../core/ledger/request-log/log-rows.js';
-import type { RequestLogRow } from '../../../core/ledger/request-log/request-log-row.js';
-import { RequestLogReader } from '../../../core/ledger/request-log/request-log.reader.js';
+import { toDetails } from '../../../core/request-log/log-rows.js';
+import type { RequestLogRow } from '../../../core/request-log/request-log-row.js';
+import { RequestLogReader } from '../../../core/request-log/request-log.reader.js';
 import type {
   ApiType,
   CompatibleGenerationRecordDto,

@@ -16,7 +16,7 @@ import {
   LogsQueryDto,
   NewerLogsDto,
 } from './logs.dto.js';
-import { NewerLogsQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
+import { NewerLogsQueryDto } from '../../../core/request-log/log-query.dto.js';
 import { LogsService } from './logs.service.js';
 import { Members } from '../../../core/people/roles.js';
 

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString } from 'class-validator';
-import { LogRowDto } from '../../../core/ledger/request-log/log-row.dto.js';
-import { LogRowFilterQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
+import { LogRowDto } from '../../../core/request-log/log-row.dto.js';
+import { LogRowFilterQueryDto } from '../../../core/request-log/log-query.dto.js';
 import {
   GUARDRAIL_ACTIONS,
   GUARDRAIL_DIRECTIONS,

@@ -7,13 +7,10 @@ import { DAY_MS } from '../../../platform/time/dates.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { GuardrailEvents } from '../../../core/guardrails/guardrail-events.service.js';
-import {
-  readLogFilters,
-  type NewerLogsQueryDto,
-} from '../../../core/ledger/request-log/log-query.dto.js';
-import { RequestLogFacetsReader } from '../../../core/ledger/request-log/request-log-facets.reader.js';
-import { RequestLogOverTenantsReader } from '../../../core/ledger/request-log/request-log-over-tenants.reader.js';
-import { RequestLogReader } from '../../../core/ledger/request-log/request-log.reader.js';
+import { readLogFilters, type NewerLogsQueryDto } from '../../../core/request-log/log-query.dto.js';
+import { RequestLogFacetsReader } from '../../../core/request-log/request-log-facets.reader.js';
+import { RequestLogOverTenantsReader } from '../../../core/request-log/request-log-over-tenants.reader.js';
+import { RequestLogReader } from '../../../core/request-log/request-log.reader.js';
 import {
   MAX_LIMIT,
   type LogsQueryDto,
@@ -24,7 +21,7 @@ import {
   type LogFacetsQueryDto,
   type NewerLogsDto,
 } from './logs.dto.js';
-import { LOG_CSV_HEADER, toLogCsv, toLogRow } from '../../../core/ledger/request-log/log-rows.js';
+import { LOG_CSV_HEADER, toLogCsv, toLogRow } from '../../../core/request-log/log-rows.js';
 /** Rows that an export reads and writes at once; of 1,000 the CSV would hold up everybody for 30 ms and more. */
 const EXPORT_BATCH_SIZE = 200;
 /** So far back values are looked for that requests can be filtered by. */

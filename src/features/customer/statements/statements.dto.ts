@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { IsOptional, IsString } from 'class-validator';
-import { LogGroupListDto } from '../../../core/ledger/request-log/log-groups.dto.js';
-import { LogFilterQueryDto } from '../../../core/ledger/request-log/log-query.dto.js';
+import { LogGroupListDto } from '../../../core/request-log/log-groups.dto.js';
+import { LogFilterQueryDto } from '../../../core/request-log/log-query.dto.js';
 import { LEDGER_ENTRY_KINDS, type LedgerEntryKind } from '../../../core/ledger/statement.reader.js';
 
 /** Which requests of the month are added up, and by what; without any the statement has its entries. */

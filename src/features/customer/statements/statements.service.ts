@@ -3,13 +3,10 @@ import type { Caller } from '../../../core/access/caller.js';
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
 import { toCsv } from '../../../platform/http/csv.js';
 import { utcMonthOf, type UtcMonth } from '../../../platform/time/dates.js';
-import { readDimensions } from '../../../core/ledger/request-log/log-dimensions.js';
-import {
-  toGroupList,
-  type LogGroupListDto,
-} from '../../../core/ledger/request-log/log-groups.dto.js';
-import { GROUP_LIMIT, readLogFilters } from '../../../core/ledger/request-log/log-query.dto.js';
-import { RequestLogGroupsReader } from '../../../core/ledger/request-log/request-log-groups.reader.js';
+import { readDimensions } from '../../../core/request-log/log-dimensions.js';
+import { toGroupList, type LogGroupListDto } from '../../../core/request-log/log-groups.dto.js';
+import { GROUP_LIMIT, readLogFilters } from '../../../core/request-log/log-query.dto.js';
+import { RequestLogGroupsReader } from '../../../core/request-log/request-log-groups.reader.js';
 import { StatementReader, type StatementEntry } from '../../../core/ledger/statement.reader.js';
 import type {
   StatementDto,

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { CoarseTimer } from '../../platform/time/coarse-timer.js';
+import { AccountStates } from './account-states.js';
+import { admitRequests } from './admit-requests.js';
+import { CoverEntry, HoldEntry, type Ask } from './ledger-entry.js';
+
+const timer = new CoarseTimer();
+
+function hold(tenantId: string, amount: number): HoldEntry {
+  const operation = {
+    requestId: `request of ${amount}`,
+    tenantId,
+    apiKeyId: 'key',
+    amount,
+    endpoint: 'chat',
+    model: 'm',
+    provider: 'p',
+    streamed: false,
+    createdAt: new Date(),
+  };
+  return new HoldEntry(operation, timer);
+}
+
+const cover = (requestId: string, additional: number) =>
+  new CoverEntry({ requestId, tenantId: 'a', additional }, timer);
+
+/** Account `a` has 100 credits of which 20 are held, account `b` has 10. */
+function twoAccounts(): AccountStates {
+  const accounts = new AccountStates();
+  accounts.add('a', 100, 20);
+  accounts.add('b', 10, 0);
+  return accounts;
+}
+
+function outcomes(asks: Ask[]): unknown[] {
+  return asks.map((ask) => {
+    timer.unwatch(ask);
+    return ask.outcome;
+  });
+}
+
+describe('admitAsks', () => {
+  it('admits in the order of arrival, each tenant by itself, and lets small ones pass', () => {
+    const accounts = twoAccounts();
+    const asks = [hold('a', 50), hold('b', 11), hold('a', 31), hold('b', 10), hold('a', 30)];
+    const admitted = admitRequests(accounts, asks, new Set());
+    expect(outcomes(asks)).toEqual([
+      { admitted: true },
+      { admitted: false, available: 10 },
+      { admitted: false, available: 30 },
+      { admitted: true },
+      { admitted: true },
+    ]);
+    expect(admitted.holds).toEqual([asks[0], asks[3], asks[4]]);
+    expect(accounts.openedAccounts()).toEqual([
+      { tenant_id: 'a', credits: 80 },
+      { tenant_id: 'b', credits: 10 },
+    ]);
+  });
+
+  it('refuses a tenant without an account everything but a hold of nothing', () => {
+    const asks = [hold('nobody', 1), hold('nobody', 0)];
+    admitRequests(twoAccounts(), asks, new Set());
+    expect(outcomes(asks)).toEqual([{ admitted: false, available: 0 }, { admitted: true }]);
+  });
+
+  it('adds the covers of one hold up, and refuses those of holds that are gone', () => {
+    const accounts = twoAccounts();
+    const asks = [cover('open', 30), cover('gone', 1), cover('open', 51), cover('open', 50)];
+    const admitted = admitRequests(accounts, asks, new Set(['open']));
+    expect(outcomes(asks)).toEqual([true, false, false, true]);
+    expect([...admitted.covers]).toEqual([['open', 80]]);
+    expect(accounts.available('a')).toBe(0);
+  });
+});

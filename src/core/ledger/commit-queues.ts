@@ -1,0 +1,153 @@
+import { toError } from '../../platform/errors/thrown.js';
+import { classifyFailure } from './database-failure.js';
+import { GroupCommit, type CommitSource } from './group-commit.js';
+import { toGroup, type Ask, type Ending, type LedgerGroup } from './ledger-entry.js';
+import { LedgerQueue } from './ledger-queue.js';
+import { sizeOf } from './pending-records.js';
+
+/** Of a record that is written in some milliseconds; an answer that is kept may have tens of millions of characters. */
+const MAX_RECORD_CHARACTERS = 256_000;
+
+/** Commits a group, or throws when the database can't take it, or not all of it, now. */
+type Commit = (group: LedgerGroup) => Promise<void>;
+
+/** What waits for its commit, one group after the other, in the order of arrival. */
+class CommitQueue implements CommitSource {
+  readonly queue = new LedgerQueue();
+  readonly groupCommit = new GroupCommit(this);
+
+  constructor(
+    private readonly commit: Commit,
+    /** Hears of each group: undefined, or why it has to be tried again. */
+    private readonly onCommit: (error: unknown) => void,
+  ) {}
+
+  add(entry: Ending | Ask): void {
+    this.queue.add(entry);
+    this.groupCommit.wake();
+  }
+
+  hasWork(): boolean {
+    return !this.queue.isEmpty();
+  }
+
+  async commitNext(): Promise<boolean> {
+    const group = this.queue.take();
+    try {
+      if (group.endings.length + group.asks.length > 0) await this.commit(group);
+    } catch (error) {
+      this.queue.putBack(group);
+      this.onCommit(error);
+      return false;
+    }
+    this.queue.landed();
+    this.onCommit(undefined);
+    return true;
+  }
+}
+
+/**
+ * The ways into the database: one for all tenants, and one aside for those whose rows somebody has locked, or whose
+ * record takes long to write, who so keep nobody else waiting. On that each tenant has a transaction of its own, and
+ * leaves it when that is committed.
+ */
+export class CommitQueues {
+  private readonly main: CommitQueue;
+  private readonly side: CommitQueue;
+  /** Tenants on the side lane. */
+  private readonly aside = new Set<string>();
+
+  /** @param onCommit hears of each group: undefined, or why the database took none of it or not all */
+  constructor(
+    private readonly commit: Commit,
+    onCommit: (error: unknown) => void,
+  ) {
+    this.main = new CommitQueue(this.commitTogether.bind(this), onCommit);
+    this.side = new CommitQueue(this.commitApart.bind(this), onCommit);
+  }
+
+  /** Endings that wait or are in a transaction now. */
+  get pendingEndings(): number {
+    return this.main.queue.pendingEndings + this.side.queue.pendingEndings;
+  }
+
+  /** How many tenants are on the side lane. */
+  get tenantsAside(): number {
+    return this.aside.size;
+  }
+
+  /** Those that wait or are in a transaction now. */
+  openEndings(): Ending[] {
+    return [...this.main.queue.openEndings(), ...this.side.queue.openEndings()];
+  }
+
+  add(entry: Ending | Ask): void {
+    // Its account is locked until the record is written: what else the tenant has goes the same way.
+    if (takesLong(entry)) this.setAside([entry.tenantId]);
+    (this.aside.has(entry.tenantId) ? this.side : this.main).add(entry);
+  }
+
+  /** Resolves when nothing is queued or under way. */
+  async whenIdle(): Promise<void> {
+    await this.main.groupCommit.whenIdle();
+    await this.side.groupCommit.whenIdle();
+  }
+
+  /** Ends the work for good, done or not. */
+  stop(): void {
+    this.main.groupCommit.stop();
+    this.side.groupCommit.stop();
+  }
+
+  private async commitTogether(group: LedgerGroup): Promise<void> {
+    try {
+      await this.commit(group);
+    } catch (error) {
+      if (classifyFailure(error) !== 'locked') throw error;
+      this.main.queue.putBack(group);
+      // Whose rows are locked is not known: whoever has not leaves the side lane at once.
+      const open = [...group.endings, ...group.asks].filter(({ answered }) => !answered);
+      this.setAside(open.map(({ tenantId }) => tenantId));
+    }
+  }
+
+  private setAside(tenantIds: readonly string[]): void {
+    for (const tenantId of tenantIds) this.aside.add(tenantId);
+    for (const entry of this.main.queue.extract(this.aside)) this.side.add(entry);
+  }
+
+  /** With what it has asked for meanwhile: else a busy tenant would stay aside for as long as another is locked. */
+  private bringBack(tenantId: string): void {
+    this.aside.delete(tenantId);
+    for (const entry of this.side.queue.extract(new Set([tenantId]))) this.add(entry);
+  }
+
+  private async commitApart(group: LedgerGroup): Promise<void> {
+    let locked: Error | undefined;
+    for (const [tenantId, entries] of byTenant(group)) {
+      try {
+        await this.commit(toGroup(entries));
+        this.bringBack(tenantId);
+      } catch (error) {
+        if (classifyFailure(error) !== 'locked') throw error;
+        locked = toError(error);
+      }
+    }
+    if (locked) throw locked;
+  }
+}
+
+function takesLong(entry: Ending | Ask): boolean {
+  const record = entry.kind === 'settle' ? entry.record : undefined;
+  return record !== undefined && sizeOf(record) > MAX_RECORD_CHARACTERS;
+}
+
+function byTenant({ endings, asks }: LedgerGroup): Map<string, (Ending | Ask)[]> {
+  const entries = new Map<string, (Ending | Ask)[]>();
+  for (const entry of [...endings, ...asks]) {
+    const others = entries.get(entry.tenantId);
+    if (others) others.push(entry);
+    else entries.set(entry.tenantId, [entry]);
+  }
+  return entries;
+}

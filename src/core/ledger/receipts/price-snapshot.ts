@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import type { QueryConfig } from 'pg';
+import {
+  FREE,
+  parsePrice,
+  toDecimal,
+  type ExactPricing,
+} from '../../../canonical/exact-pricing.js';
+import { isJsonObject } from '../../../platform/http/json-body.js';
+import type { PricesUsed } from '../../request-log/request-log-row.js';
+
+/** What catalogue rows call each price. */
+export const PRICE_NAMES = {
+  prompt: 'prompt',
+  completion: 'completion',
+  request: 'request',
+  image: 'image',
+  cacheRead: 'input_cache_read',
+  cacheWrite: 'input_cache_write',
+  cacheWriteLong: 'input_cache_write_1h',
+  reasoning: 'internal_reasoning',
+  webSearch: 'web_search',
+  audioCharacter: 'audio_character',
+  audioByte: 'audio_byte',
+  audioMinute: 'audio_minute',
+  videoSecond: 'video_second',
+} as const satisfies Record<keyof ExactPricing, string>;
+
+const PRICES = Object.entries(PRICE_NAMES) as [keyof ExactPricing, string][];
+
+/** Prices as a settlement used them. Its id is made of its content, so it never changes. */
+export interface PriceSnapshot {
+  /** A UUID: the first half of the SHA-256 of `json`. */
+  readonly id: string;
+  /** `{prices: {<name>: <decimal USD>}, byok_fee_percent?, cached_answer?, served_as?}`, always in this order. */
+  readonly json: string;
+}
+
+/** Prices are objects of the catalogue, of one tier each, the same for all requests: each is spelled once. */
+const sheets = new WeakMap<ExactPricing, Map<number | undefined, PriceSnapshot>>();
+
+export function priceSnapshotOf({ pricing, byokFeePercent, servedAs }: PricesUsed): PriceSnapshot {
+  let byPercent = sheets.get(pricing);
+  if (!byPercent) sheets.set(pricing, (byPercent = new Map<number | undefined, PriceSnapshot>()));
+  let sheet = byPercent.get(byokFeePercent);
+  if (!sheet) byPercent.set(byokFeePercent, (sheet = makeSheet(pricing, byokFeePercent, servedAs)));
+  return sheet;
+}
+
+function makeSheet(
+  pricing: ExactPricing,
+  byokFeePercent: number | undefined,
+  servedAs: string | undefined,
+): PriceSnapshot {
+  const json = JSON.stringify({
+    prices: Object.fromEntries(PRICES.map(([key, name]) => [name, toDecimal(pricing[key])])),
+    ...(byokFeePercent !== undefined && { byok_fee_percent: byokFeePercent }),
+    ...(pricing === FREE && { cached_answer: true }),
+    ...(servedAs !== undefined && { served_as: servedAs }),
+  });
+  const hex = createHash('sha256').update(json).digest('hex');
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
+  return { id: [...parts, hex.slice(20, 32)].join('-'), json };
+}
+
+/** Decimal prices by their names, without those that are 0. */
+export function pricesInUsd(pricing: ExactPricing): Record<string, string> {
+  const charged = PRICES.filter(([key]) => pricing[key] !== 0n);
+  return Object.fromEntries(charged.map(([key, name]) => [name, toDecimal(pricing[key])]));
+}
+
+/** The very prices `FREE` for an answer that was given again. Undefined: it is no sheet of this program. */
+export function readPriceSheet(value: unknown): PricesUsed | undefined {
+  if (!isJsonObject(value) || !isJsonObject(value.prices)) return undefined;
+  const { prices, byok_fee_percent: percent, served_as: servedAs } = value;
+  const read = (name: string): bigint | undefined => {
+    const decimal = prices[name];
+    return typeof decimal === 'string' ? parsePrice(decimal) : undefined;
+  };
+  const pricing: Record<keyof ExactPricing, bigint> = { ...FREE };
+  for (const [key, name] of PRICES) {
+    const price = read(name);
+    if (price === undefined) return undefined;
+    pricing[key] = price;
+  }
+  return {
+    pricing: value.cached_answer === true ? FREE : pricing,
+    ...(typeof percent === 'number' && { byokFeePercent: percent }),
+    ...(typeof servedAs === 'string' && { servedAs }),
+  };
+}
+
+/** Ids of the sheets that a session has seen stored. */
+const stored = new WeakMap<object, Set<string>>();
+
+/**
+ * Of the prices that settlements were charged at, the sheets that this session does not know to be stored: they
+ * are written with them, so that no row ever names a sheet that is not there. Another session may be with another
+ * server, to which the database has moved, and which lacks what came last.
+ */
+export function missingSheets(
+  session: object,
+  used: readonly (PricesUsed | undefined)[],
+): PriceSnapshot[] {
+  const known = stored.get(session);
+  const missing = new Map<string, PriceSnapshot>();
+  for (const billedBy of used) {
+    const sheet = billedBy && priceSnapshotOf(billedBy);
+    if (sheet && !known?.has(sheet.id)) missing.set(sheet.id, sheet);
+  }
+  return [...missing.values()];
+}
+
+/** To be called once a transaction of the session has committed that wrote them. */
+export function noteSheets(session: object, sheets: readonly PriceSnapshot[]): void {
+  if (sheets.length === 0) return;
+  const known = stored.get(session) ?? new Set();
+  for (const { id } of sheets) known.add(id);
+  stored.set(session, known);
+}
+
+/** The statements that write the sheets, in one order, so that transactions do not wait in circles. */
+export function storeSheets(missing: readonly PriceSnapshot[]): QueryConfig[] {
+  return missing
+    .toSorted((one, other) => (one.id < other.id ? -1 : 1))
+    .map(({ id, json }) => ({
+      name: 'ledger-store-price-sheet',
+      text: 'INSERT INTO price_sheets (id, sheet) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      values: [id, json],
+    }));
+}

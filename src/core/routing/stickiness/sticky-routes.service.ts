@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
+import type { InstanceChannel } from '../../../platform/channel/instance-channel.js';
+import type { ConversationPlace, ConversationPlaces } from './conversation-places.js';
+
+const TOPIC = 'conversations';
+/** What moves within so long is told together. */
+const GATHER_MS = 100;
+/** Of more that move within that time the eldest is told to nobody: the hash says the same to most. */
+const MAX_WAITING = 2_000;
+const MAX_PER_TEXT = 100;
+const KEY = /^[\w-]{16}$/;
+const MAX_NAME = 256;
+const MAX_TTL_MS = 3_600_000;
+
+/** A conversation as it is told: key, model, provider, account, for how many ms. */
+type Told = readonly [
+  key: string,
+  model: string,
+  provider: string,
+  account: string | null,
+  ttlMs: number,
+];
+
+/**
+ * Tells other instances where conversations begin and move to, and heeds what they tell; off the path of requests. What is lost
+ * is lost: each instance then goes by what it knows.
+ */
+export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly id = randomUUID();
+  private readonly waiting = new Map<string, Told>();
+  private gathering: NodeJS.Timeout | undefined;
+
+  /** @param channel undefined: there is none that could bear so much */
+  constructor(
+    private readonly places: ConversationPlaces,
+    private readonly channel: InstanceChannel | undefined,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (!this.channel) return;
+    this.places.onMoved = (key, place, ttlMs) => this.tell(key, place, ttlMs);
+    this.channel.listen(
+      TOPIC,
+      (text) => this.hear(text),
+      () => undefined,
+    );
+  }
+
+  onApplicationShutdown(): void {
+    this.places.onMoved = undefined;
+    clearTimeout(this.gathering);
+  }
+
+  private tell(key: string, { model, provider, account }: ConversationPlace, ttlMs: number): void {
+    this.waiting.delete(key);
+    if (this.waiting.size >= MAX_WAITING) {
+      const [eldest] = this.waiting.keys();
+      if (eldest !== undefined) this.waiting.delete(eldest);
+    }
+    this.waiting.set(key, [key, model, provider, account ?? null, ttlMs]);
+    this.gathering ??= setTimeout(() => this.send(), GATHER_MS).unref();
+  }
+
+  private send(): void {
+    this.gathering = undefined;
+    const all = [...this.waiting.values()];
+    this.waiting.clear();
+    for (let first = 0; first < all.length; first += MAX_PER_TEXT) {
+      const text = JSON.stringify([this.id, ...all.slice(first, first + MAX_PER_TEXT)]);
+      void this.channel?.publish(TOPIC, text);
+    }
+  }
+
+  /** Whatever may be said on the channel, by whomever. */
+  private hear(text: string): void {
+    let told: unknown;
+    try {
+      told = JSON.parse(text);
+    } catch {
+      return;
+    }
+    if (!Array.isArray(told) || told[0] === this.id) return;
+    for (const each of told.slice(1, 1 + MAX_PER_TEXT)) {
+      if (!isTold(each)) continue;
+      const [key, model, provider, account, ttlMs] = each;
+      this.places.learn(key, { model, provider, account: account ?? undefined }, ttlMs);
+    }
+  }
+}
+
+function isTold(value: unknown): value is Told {
+  const parts: readonly unknown[] = Array.isArray(value) ? value : [];
+  const [key, model, provider, account, ttlMs] = parts;
+  return (
+    typeof key === 'string' &&
+    KEY.test(key) &&
+    isName(model) &&
+    isName(provider) &&
+    (account === null || isName(account)) &&
+    typeof ttlMs === 'number' &&
+    ttlMs > 0 &&
+    ttlMs <= MAX_TTL_MS
+  );
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_NAME;
+}

@@ -1,0 +1,272 @@
+import { createHash, type Hash } from 'node:crypto';
+import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import pg, { type PoolClient } from 'pg';
+import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { Database } from '../../platform/database/database.js';
+import { LOCK_NOT_AVAILABLE } from '../../platform/database/database-outage.js';
+import { type MonthPartition, monthsEndedBy } from '../../platform/database/month-partitions.js';
+import { DAY_MS, HOUR_MS } from '../../platform/time/dates.js';
+import { SweepTimer } from '../../platform/time/sweep-timer.js';
+import { describeError } from '../../core/ledger/database-failure.js';
+import { ArchiveBucket } from '../../core/request-log/archive/archive-bucket.js';
+import {
+  ARCHIVED_ROW_SQL,
+  type ArchivedRow,
+  type Bounds,
+  lineOf,
+  openArchiveFile,
+  startArchiveFile,
+} from '../../core/request-log/archive/archive-format.js';
+
+/** The server ends a transaction that waits so long for an upload. */
+const IDLE_LIMIT_MS = 600_000;
+const LOCK_LIMIT_MS = 200;
+const LOCK_ATTEMPTS = 10;
+const LOCK_PAUSE_MS = 500;
+
+/** A number for a row, which is another one once the row is changed. */
+const MARK_SQL = 'hashtextextended(log::text, 0)';
+
+/** A file in the bucket, as it is to be written down. */
+interface StoredFile {
+  readonly key: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly first: ArchivedRow;
+  readonly last: ArchivedRow;
+  readonly instants: Bounds;
+}
+
+/** A month in the bucket, and what its rows add up to: equal while none was changed. */
+interface StoredMonth {
+  readonly files: readonly StoredFile[];
+  readonly rows: number;
+  readonly marks: string;
+}
+
+type MarkedRow = ArchivedRow & { mark: string };
+
+/**
+ * Moves months of the request log that are old enough to a bucket (docs/decisions/0042), and removes
+ * from there what the log's retention has hidden. One instance does it at a time. A month leaves the
+ * database in the transaction that writes its files down, after they have been read back; whatever
+ * breaks off before has changed nothing but that files lie in the bucket of which nobody knows.
+ */
+@Injectable()
+export class RequestLogArchiveService implements OnApplicationBootstrap, OnApplicationShutdown {
+  /** Rows of a file, and of a group, which is read at once and pruned by tenant and time. */
+  protected readonly sizes = { file: 50_000, group: 1_000 };
+
+  private readonly logger = new Logger(RequestLogArchiveService.name);
+  private readonly timer = new SweepTimer(
+    () => this.sweepNow(),
+    (error) => this.logger.warn(`Archiving the request log failed: ${describeError(error)}`),
+  );
+
+  constructor(
+    private readonly database: Database,
+    private readonly bucket: ArchiveBucket,
+    @Inject(APP_CONFIG)
+    private readonly config: Pick<AppConfig, 's3' | 'logArchiveAfterDays'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.config.s3) this.timer.start(HOUR_MS);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.timer.stop();
+  }
+
+  /** @returns the rows that have left the database; @throws ArchiveUnavailableError */
+  async sweepNow(now = new Date()): Promise<number> {
+    await this.removeHidden();
+    const days = this.config.logArchiveAfterDays;
+    if (days === 0) return 0;
+    const before = new Date(now.getTime() - days * DAY_MS);
+    let archived = 0;
+    for (const month of await monthsEndedBy(this.database, 'request_logs', before)) {
+      if (this.timer.isStopped) break;
+      archived += await this.archive(month, before);
+    }
+    return archived;
+  }
+
+  /** Files first, so that none is left behind of which nobody knows. */
+  private async removeHidden(): Promise<void> {
+    const { rows } = await this.database.query<{ key: string }>(
+      `SELECT key FROM archived_request_logs, request_log_progress
+       WHERE last_created_at < swept_before ORDER BY key`,
+    );
+    for (const { key } of rows) {
+      if (this.timer.isStopped) return;
+      await this.bucket.remove(key);
+      await this.database.query('DELETE FROM archived_request_logs WHERE key = $1', [key]);
+    }
+  }
+
+  private archive({ name, month }: MonthPartition, before: Date): Promise<number> {
+    return this.database.transaction(async (client) => {
+      await client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`);
+      const { rows: locks } = await client.query<{ is_mine: boolean }>(
+        `SELECT pg_try_advisory_xact_lock(hashtext('model-gateway request log archive')) AS is_mine`,
+      );
+      if (!locks[0]!.is_mine) return 0;
+      // Another instance may have archived it since it was listed.
+      const { rows: found } = await client.query<{ is_there: boolean }>(
+        'SELECT to_regclass($1) IS NOT NULL AS is_there',
+        [name],
+      );
+      const isReady = () => this.isReady(client, name, month, before);
+      if (!found[0]!.is_there || !(await isReady())) return 0;
+      const stored = await this.store(client, name, month);
+      if (this.timer.isStopped) return 0;
+      return (await this.replace(client, name, month, stored, isReady)) ? stored.rows : 0;
+    });
+  }
+
+  /** Whether nothing is left to be done with any row, and there are rows to be shown. */
+  private async isReady(
+    client: PoolClient,
+    name: string,
+    month: string,
+    before: Date,
+  ): Promise<boolean> {
+    const { rows } = await client.query<{ is_ready: boolean }>(
+      `SELECT count(*) FILTER (WHERE created_at >= swept_before) > 0
+         AND count(*) FILTER (WHERE created_at >= $1 OR id > least(rolled_up_id, series_id)) = 0
+         AND NOT EXISTS (
+           SELECT FROM holds WHERE request_id >= first_request_id(to_date($2, 'YYYY_MM'))
+             AND request_id < first_request_id((to_date($2, 'YYYY_MM') + interval '1 month')::date)
+         ) AS is_ready
+       FROM ${name}, request_log_progress`,
+      [before, month],
+    );
+    return rows[0]!.is_ready;
+  }
+
+  /** Puts all rows into files by tenant and request, and reads each of them back. */
+  private async store(client: PoolClient, name: string, month: string): Promise<StoredMonth> {
+    await client.query(
+      `DECLARE archived_rows NO SCROLL CURSOR FOR
+       SELECT ${ARCHIVED_ROW_SQL}, ${MARK_SQL}::text AS mark
+       FROM ${name} AS log ORDER BY tenant_id, request_id`,
+    );
+    const files: StoredFile[] = [];
+    let rows = 0;
+    let marks = 0n;
+    const nextGroup = async (): Promise<ArchivedRow[]> => {
+      // Encoding a group takes tens of milliseconds: requests go on in between.
+      await breathe();
+      const { rows: marked } = await client.query<MarkedRow>(
+        `FETCH ${this.sizes.group} FROM archived_rows`,
+      );
+      rows += marked.length;
+      return marked.map(({ mark, ...row }) => {
+        marks += BigInt(mark);
+        return row;
+      });
+    };
+    let group = await nextGroup();
+    while (group.length > 0 && !this.timer.isStopped) {
+      const file = await startArchiveFile();
+      const lines = createHash('sha256');
+      const first = group[0]!;
+      let last = first;
+      let written = 0;
+      while (group.length > 0 && written < this.sizes.file && !this.timer.isStopped) {
+        file.add(group);
+        addLines(lines, group);
+        written += group.length;
+        last = group.at(-1)!;
+        group = await nextGroup();
+      }
+      const bytes = file.finish();
+      const key = await this.bucket.put(month, bytes);
+      const instants = await this.readBack(key, bytes.length, lines.digest('hex'));
+      files.push({ key, rows: written, bytes: bytes.length, first, last, instants });
+    }
+    await client.query('CLOSE archived_rows');
+    return { files, rows, marks: String(marks) };
+  }
+
+  /** @returns when its rows are from; @throws Error when they are not those of the database */
+  private async readBack(key: string, bytes: number, digest: string): Promise<Bounds> {
+    const file = await openArchiveFile({
+      byteLength: bytes,
+      slice: (start, end = bytes) => this.bucket.read(key, start, end),
+    });
+    const lines = createHash('sha256');
+    for (const group of file.groups) {
+      addLines(lines, await file.read(group));
+      await breathe();
+    }
+    if (lines.digest('hex') !== digest) throw new Error(`${key} has other rows than the database`);
+    const instants = file.groups.map((group) => group.instants);
+    return {
+      first: instants.map(({ first }) => first).sort()[0]!,
+      last: instants
+        .map(({ last }) => last)
+        .sort()
+        .at(-1)!,
+    };
+  }
+
+  /**
+   * Drops the month and writes down where its rows are now, unless one was changed meanwhile. A lock
+   * that cannot be had at once is given up and asked for again, since requests wait behind it.
+   */
+  private async replace(
+    client: PoolClient,
+    name: string,
+    month: string,
+    { files, rows, marks }: StoredMonth,
+    isReady: () => Promise<boolean>,
+  ): Promise<boolean> {
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_LIMIT_MS}`);
+    for (let attempt = 1; ; attempt++) {
+      await client.query('SAVEPOINT locks');
+      try {
+        // From here on nobody adds to the month; reading it is free until it goes.
+        await client.query(`LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE`);
+        const { rows: now } = await client.query<Pick<StoredMonth, 'rows' | 'marks'>>(
+          `SELECT count(*) AS rows, sum(${MARK_SQL}::numeric)::text AS marks FROM ${name} AS log`,
+        );
+        const isAsStored = now[0]!.rows === rows && now[0]!.marks === marks;
+        if (!isAsStored || !(await isReady())) return false;
+        await client.query(WRITE_DOWN, [month, JSON.stringify(files)]);
+        await client.query(`DROP TABLE ${name}`);
+        return true;
+      } catch (error) {
+        const code = error instanceof pg.DatabaseError ? error.code : undefined;
+        if (code !== LOCK_NOT_AVAILABLE || attempt === LOCK_ATTEMPTS) throw error;
+        await client.query('ROLLBACK TO SAVEPOINT locks');
+        await pause(LOCK_PAUSE_MS);
+      }
+    }
+  }
+}
+
+const WRITE_DOWN = `
+  INSERT INTO archived_request_logs (
+    key, month, rows, bytes, first_tenant_id, first_request_id, last_tenant_id, last_request_id,
+    first_created_at, last_created_at
+  )
+  SELECT key, to_date($1, 'YYYY_MM'), rows, bytes,
+    (first ->> 'tenant_id')::uuid, (first ->> 'request_id')::uuid,
+    (last ->> 'tenant_id')::uuid, (last ->> 'request_id')::uuid,
+    (instants ->> 'first')::timestamptz, (instants ->> 'last')::timestamptz
+  FROM json_to_recordset($2::json) AS file (
+    key text, rows integer, bytes bigint, first json, last json, instants json
+  )`;
+
+function addLines(lines: Hash, rows: readonly ArchivedRow[]): void {
+  for (const row of rows) lines.update(`${lineOf(row)}\n`);
+}

@@ -1,0 +1,149 @@
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { Client } from 'pg';
+import { BackupWriter } from './backup-archive.js';
+import { connectForCopy, copyOut, listMigrations, quote, type CopiedTable } from './table-copy.js';
+import type { AppConfig } from '../../platform/config/app-config.js';
+import { codeOf, toError } from '../../platform/errors/thrown.js';
+import {
+  COUNTS_MEMBER,
+  describeDatabase,
+  HEADER_MEMBER,
+  type BackupCounts,
+  type BackupHeader,
+} from './backup-header.js';
+
+/** No backup can be made; the message is for the operator. */
+class BackupError extends Error {
+  override readonly name = 'BackupError';
+}
+
+export interface WrittenBackup extends BackupCounts {
+  readonly header: BackupHeader;
+}
+
+/**
+ * Writes the whole database, as it is at one moment, and the artifacts of the data folder. The
+ * service may be at work; what it commits meanwhile is not in it, nor is half of anything.
+ *
+ * @param withArtifacts false leaves the artifacts out
+ */
+export async function writeBackup(
+  { url, config, withArtifacts }: { url: string; config: AppConfig; withArtifacts: boolean },
+  target: Writable,
+): Promise<WrittenBackup> {
+  const client = await connectForCopy(url);
+  const writer = new BackupWriter(target);
+  try {
+    const hasMonths = await hasMonthsOfLog(client);
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    if (hasMonths) await keepMonthsOfLog(client);
+    if ((await listMigrations(client)).length === 0) {
+      throw new BackupError(
+        'There is nothing to back up: the service has not made its tables in this database.',
+      );
+    }
+    const header = await describeDatabase(client, config);
+    await writer.add(HEADER_MEMBER, toJson(header));
+    const rows = await addTables(writer, client, header.tables);
+    await client.query('COMMIT');
+    const folder = withArtifacts && config.s3 === undefined ? artifactFolder(config) : undefined;
+    const artifacts = await addArtifacts(writer, folder);
+    await writer.add(COUNTS_MEMBER, toJson({ rows, artifacts }));
+    await writer.finish();
+    return { header, rows, artifacts };
+  } catch (error) {
+    await writer.abort(toError(error));
+    throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+async function hasMonthsOfLog(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `SELECT to_regclass('request_logs_months') IS NOT NULL AS found`,
+  );
+  return rows[0]!.found;
+}
+
+/**
+ * To be called before the transaction has its moment: a month that were archived between the moment
+ * and its turn would be neither in the backup's table nor in its list of the archive.
+ */
+async function keepMonthsOfLog(client: Client): Promise<void> {
+  await client.query('LOCK TABLE ONLY request_logs_months IN ACCESS SHARE MODE');
+}
+
+/** Where artifacts lie without a bucket. */
+export function artifactFolder({ dataDirectory }: Pick<AppConfig, 'dataDirectory'>): string {
+  return join(dataDirectory, 'artifacts');
+}
+
+async function addTables(
+  writer: BackupWriter,
+  client: Client,
+  tables: readonly CopiedTable[],
+): Promise<Record<string, number>> {
+  // Migrations wait for the end, rather than change a table before its turn.
+  const names = tables.map(({ name }) => quote(name));
+  if (names.length > 0) await client.query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`);
+  const counts: Record<string, number> = {};
+  for (const table of tables) {
+    const parts = copyOut(client, table);
+    let part = await parts.next();
+    for (let number = 1; part.done !== true; number++) {
+      await writer.add(`tables/${table.name}/${String(number).padStart(6, '0')}`, part.value);
+      part = await parts.next();
+    }
+    counts[table.name] = part.value;
+  }
+  return counts;
+}
+
+/** Artifacts never change; one whose time is over meanwhile may be gone before its turn. */
+async function addArtifacts(
+  writer: BackupWriter,
+  root: string | undefined,
+): Promise<BackupCounts['artifacts']> {
+  const counts = { files: 0, bytes: 0 };
+  if (root === undefined) return counts;
+  for (const folder of await foldersIn(root)) {
+    for (const name of await readdir(join(root, folder))) {
+      const file = await openIfThere(join(root, folder, name));
+      if (file === undefined) continue;
+      // Closes the file when it has been read, or is destroyed.
+      const content = file.createReadStream();
+      try {
+        const { size } = await file.stat();
+        await writer.addStream({ name: `artifacts/${folder}/${name}`, size, content });
+        counts.files++;
+        counts.bytes += size;
+      } finally {
+        content.destroy();
+      }
+    }
+  }
+  return counts;
+}
+
+/** Those with finished files; see `LocalArtifactStore`. */
+async function foldersIn(root: string): Promise<string[]> {
+  const names = await readdir(root).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  });
+  return names.filter((name) => /^[0-9a-f]{2}$/.test(name)).sort();
+}
+
+async function openIfThere(path: string) {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+const toJson = (value: object): Buffer => Buffer.from(`${JSON.stringify(value, null, 2)}\n`);

@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { CatalogueModule } from '../core/catalogue/catalogue.module.js';
+import { RequestLogModule } from '../core/request-log/request-log.module.js';
+import { RequestLogArchiveService } from './archive/request-log-archive.service.js';
+import { PriceWatch } from './price-lists/price-watch.service.js';
+
+/** Runs the operator's background work: archiving the request log and checking prices. */
+@Module({
+  imports: [CatalogueModule, RequestLogModule],
+  providers: [PriceWatch, RequestLogArchiveService],
+})
+export class OperatorModule {}

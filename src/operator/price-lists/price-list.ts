@@ -1,0 +1,135 @@
+import type {
+  ModelKind,
+  PriceChange,
+  PriceTiers,
+  Pricing,
+} from '../../core/catalogue/catalogue.types.js';
+
+/** All prices of a model with one vendor, as rows and routes of the catalogue have them. */
+export interface WholePricing extends PriceTiers {
+  pricing: Partial<Pricing>;
+  price_changes?: PriceChange[];
+}
+
+/** One model of a public price list. */
+export interface ListedModel {
+  /** As the list names the vendor; `Vendor.listedAs` says whose that is. */
+  readonly provider: string;
+  /** As the vendor's API takes it. */
+  readonly model: string;
+  readonly prices: WholePricing;
+  readonly kind?: ModelKind;
+  readonly contextLength?: number;
+  readonly maxCompletionTokens?: number;
+  /** Why its prices cannot be used, as the end of a sentence that begins with the model. */
+  readonly problem?: string;
+  /** Whether it stands for other names as well, where the list says so. */
+  readonly names?: (model: string) => boolean;
+}
+
+/** The list as a whole cannot be used; the message says what was wrong with what. */
+export class PriceListError extends Error {}
+
+/** A price that is none; the message is the end of a sentence that begins with the model. */
+export class BadPriceError extends Error {}
+
+/** A price list that has been read. */
+export class PriceList {
+  private readonly byProvider = new Map<string, Map<string, ListedModel>>();
+
+  /** @param name of the list, for people */
+  constructor(
+    readonly name: string,
+    models: readonly ListedModel[],
+  ) {
+    for (const model of models) {
+      let ofProvider = this.byProvider.get(model.provider);
+      if (!ofProvider) {
+        ofProvider = new Map<string, ListedModel>();
+        this.byProvider.set(model.provider, ofProvider);
+      }
+      ofProvider.set(model.model, oneOf(ofProvider.get(model.model), model));
+    }
+  }
+
+  get models(): ListedModel[] {
+    return [...this.byProvider.values()].flatMap((models) => [...models.values()]);
+  }
+
+  /** The model by its name; else the first that the list says stands for such names. */
+  find(provider: string, model: string): ListedModel | undefined {
+    const models = this.byProvider.get(provider);
+    return models?.get(model) ?? [...(models?.values() ?? [])].find((one) => one.names?.(model));
+  }
+}
+
+/** A model that stands there twice has the prices of neither, unless they are the same. */
+function oneOf(before: ListedModel | undefined, model: ListedModel): ListedModel {
+  if (!before) return model;
+  if (JSON.stringify(before.prices) === JSON.stringify(model.prices)) return before;
+  return { ...before, problem: 'is listed twice, with different prices' };
+}
+
+const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i;
+/** A double tells any decimal number of so many digits from all others. */
+const SURE_DIGITS = 15;
+/** More than any price needs; trailing zeros of longer ones take quadratic time. */
+const MAX_TEXT = 100;
+const MAX_PLACES = 18;
+const MAX_WHOLE = 9;
+
+/**
+ * A price as catalogue rows have it: USD per unit as a decimal text.
+ *
+ * Lists write prices as JSON numbers, with or without an exponent, and `JSON.parse` makes doubles of them. A number
+ * of at most 15 digits comes back from a double as it was written, so none of those that vendors publish is changed.
+ * Longer ones, such as 3.3000000000000004e-07, are what somebody else's floating point made of a shorter one; rounded
+ * to 15 digits they are that one again. From there on it is text: a price per million is moved by six places.
+ *
+ * @param value a number, or its text
+ * @param places by how many the point moves to the left: 6 for what is listed per million
+ * @throws BadPriceError
+ */
+export function exactPrice(field: string, value: unknown, places = 0): string {
+  const text = typeof value === 'number' ? value.toPrecision(SURE_DIGITS) : value;
+  const shown = JSON.stringify(value)?.slice(0, 40);
+  if (typeof text !== 'string') throw new BadPriceError(`${field} is ${shown} and no price`);
+  if (text.trim().startsWith('-')) throw new BadPriceError(`${field} is negative (${shown})`);
+  const match = text.length > MAX_TEXT ? null : DECIMAL.exec(text);
+  if (!match) throw new BadPriceError(`${field} is ${shown} and no price`);
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  return moved(whole + fraction, fraction.length + places - Number(exponent), field, shown);
+}
+
+/** @param scale of how many of the digits are behind the point */
+function moved(digits: string, scale: number, field: string, shown: string | undefined): string {
+  const padded = digits.padStart(scale + 1, '0') + '0'.repeat(Math.max(0, -scale));
+  const point = scale > 0 ? padded.length - scale : padded.length;
+  const whole = padded.slice(0, point).replace(/^0+(?=\d)/, '');
+  const fraction = padded.slice(point).replace(/0+$/, '');
+  if (fraction.length > MAX_PLACES || whole.length > MAX_WHOLE) {
+    throw new BadPriceError(
+      `${field} is ${shown}, which has more than ${MAX_PLACES} decimal places or ${MAX_WHOLE} digits before them`,
+    );
+  }
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+/** A count of tokens, where it is one. */
+export function tokensIn(value: unknown): number | undefined {
+  const count = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  return Number.isSafeInteger(count) && Number(count) > 0 ? Number(count) : undefined;
+}
+
+/** What `read` makes of a model, or why its prices cannot be used. */
+export function listedModel(
+  model: Omit<ListedModel, 'prices' | 'problem'>,
+  read: () => WholePricing,
+): ListedModel {
+  try {
+    return { ...model, prices: read() };
+  } catch (error) {
+    if (!(error instanceof BadPriceError)) throw error;
+    return { ...model, prices: { pricing: {} }, problem: error.message };
+  }
+}

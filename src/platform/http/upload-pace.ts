@@ -1,0 +1,43 @@
+import { InvalidRequestError } from '../errors/gateway-errors.js';
+import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
+
+/** After its time for nothing, a sender has to have kept up this rate since the start. */
+const MIN_BYTES_PER_SECOND = 8_192;
+const CHECK_EVERY_MS = 2_500;
+
+/** One timer watches all bodies: a timer each costs more than reading a small body. */
+const timer = new CoarseTimer();
+
+/** Watches that a body does not drip in for hours. */
+export class UploadPace implements Watched {
+  /** A sender gets this long for nothing; less in a suite that waits for it. */
+  static patienceMs = 10_000;
+  watchIndex = NOT_WATCHED;
+  private readonly startedMs = performance.now();
+  deadlineMs = this.startedMs + UploadPace.patienceMs;
+  private received = 0;
+
+  /** @param onTooSlow is told so once, with the 408 for the sender */
+  constructor(private readonly onTooSlow: (error: InvalidRequestError) => void) {
+    timer.watch(this);
+  }
+
+  /** To be called with the length of each piece. */
+  note(bytes: number): void {
+    this.received += bytes;
+  }
+
+  stop(): void {
+    timer.unwatch(this);
+  }
+
+  onDeadline(): void {
+    const nowMs = performance.now();
+    if (this.received < ((nowMs - this.startedMs) / 1000) * MIN_BYTES_PER_SECOND) {
+      const message = 'The body arrived too slowly; send it again.';
+      return this.onTooSlow(new InvalidRequestError('body', message, 408));
+    }
+    this.deadlineMs = nowMs + CHECK_EVERY_MS;
+    timer.watch(this);
+  }
+}
