@@ -18,6 +18,9 @@ describe('the entities of access/', () => {
 
   it('describe the migrated tables exactly', async () => {
     const difference = await access.dataSource.driver.createSchemaBuilder().log();
-    expect(difference.upQueries.map(({ query }) => query)).toEqual([]);
+    // The foreign key to a table of people, whose entity is not of this room.
+    const foreign = /DROP CONSTRAINT "api_keys_bound_by_person_id_fkey"/;
+    const queries = difference.upQueries.map(({ query }) => query);
+    expect(queries.filter((query) => !foreign.test(query))).toEqual([]);
   });
 });

@@ -62,7 +62,7 @@ describe('gatewayErrorOf', () => {
     expect(errorBody(error)).toEqual({
       error: {
         message:
-          "The database is unavailable or rejects writes. Send the request again in a few seconds.",
+          'The database is unavailable or rejects writes. Send the request again in a few seconds.',
         type: 'provider_unavailable',
         code: 503,
         param: 'database',
