@@ -70,7 +70,6 @@ describe('the files that settings name', () => {
           apiKey: 'a-vendor-key',
           settings: {},
           knownFieldsOnly: true,
-          isDeclared: true,
         },
         expect.objectContaining({ id: 'other-1', apiKey: undefined, knownFieldsOnly: false }),
       ]);
