@@ -1,0 +1,44 @@
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { ActorKind } from '../access/caller.js';
+import { storedText } from '../../platform/database/stored-text.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+
+/** One change of an administered resource. Append-only. */
+@Entity('audit_log')
+export class AuditLogEntryEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  id!: number;
+
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'clock_timestamp()' })
+  createdAt!: Date;
+
+  @Column('text')
+  actorKind!: ActorKind;
+
+  @Column('text', { nullable: true })
+  actorId!: string | null;
+
+  @Column('text', { transformer: storedText })
+  actorName!: string;
+
+  @Column('uuid', { nullable: true })
+  tenantId!: string | null;
+
+  @Column('text')
+  action!: string;
+
+  @Column('text')
+  targetType!: string;
+
+  @Column('text', { transformer: storedText })
+  targetId!: string;
+
+  @Column('jsonb', { nullable: true })
+  before!: JsonObject | null;
+
+  @Column('jsonb', { nullable: true })
+  after!: JsonObject | null;
+
+  @Column('uuid', { nullable: true })
+  requestId!: string | null;
+}

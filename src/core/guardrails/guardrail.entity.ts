@@ -1,0 +1,53 @@
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { Maker } from '../access/caller.js';
+import type { GuardrailAction, GuardrailDirection } from './guardrail-rule.js';
+import { storedText } from '../../platform/database/stored-text.js';
+
+/** A tenant's rules on text, and how often they matched. */
+@Entity('guardrails')
+export class GuardrailEntity {
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
+
+  @Column('uuid')
+  tenantId!: string;
+
+  @Column('text', { transformer: storedText })
+  name!: string;
+
+  @Column('text', { transformer: storedText, nullable: true })
+  description!: string | null;
+
+  @Column('text')
+  rules!: string;
+
+  @Column('integer', { array: true })
+  patternSizes!: number[];
+
+  @Column('text')
+  action!: GuardrailAction;
+
+  @Column('text', { array: true })
+  appliesTo!: GuardrailDirection[];
+
+  @Column('boolean')
+  isEnabled!: boolean;
+
+  @Column('bigint', { default: 0 })
+  triggerCount!: number;
+
+  @Column('timestamptz', { nullable: true })
+  lastTriggeredAt!: Date | null;
+
+  @Column('integer', { default: 1 })
+  revision!: number;
+
+  @Column('timestamptz', { default: () => 'now()' })
+  createdAt!: Date;
+
+  @Column('timestamptz', { default: () => 'now()' })
+  updatedAt!: Date;
+
+  @Column('text', { default: 'management' })
+  madeBy!: Maker;
+}

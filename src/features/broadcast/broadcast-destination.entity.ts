@@ -1,0 +1,52 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { Maker } from '../../core/access/caller.js';
+import { storedText } from '../../platform/database/stored-text.js';
+
+/** An OTLP collector that receives the traces of a tenant. */
+@Entity('broadcast_destinations')
+export class BroadcastDestinationEntity {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('uuid')
+  tenantId!: string;
+
+  @Column('boolean')
+  isEnabled!: boolean;
+
+  @Column('text', { transformer: storedText })
+  url!: string;
+
+  @Column('bytea')
+  sealedHeaders!: Buffer;
+
+  @Column('double precision')
+  samplingRate!: number;
+
+  @Column('boolean')
+  includesContent!: boolean;
+
+  @Column('bigint', { default: 0 })
+  deliveredCount!: number;
+
+  @Column('bigint', { default: 0 })
+  droppedCount!: number;
+
+  @Column('timestamptz', { nullable: true })
+  lastSuccessAt!: Date | null;
+
+  @Column('text', { transformer: storedText, nullable: true })
+  lastError!: string | null;
+
+  @Column('timestamptz', { nullable: true })
+  lastErrorAt!: Date | null;
+
+  @Column('timestamptz', { default: () => 'now()' })
+  createdAt!: Date;
+
+  @Column('timestamptz', { default: () => 'now()' })
+  updatedAt!: Date;
+
+  @Column('text', { default: 'management' })
+  madeBy!: Maker;
+}
