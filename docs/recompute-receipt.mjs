@@ -1,7 +1,7 @@
-// node check-receipt.mjs receipt.json jwks.json | node recompute-receipt.mjs: does its arithmetic again.
+// node check-receipt.mjs receipt.json jwks.json | node recompute-receipt.mjs: recomputes the charge.
 import { readFileSync } from 'node:fs';
 const { charge } = JSON.parse(readFileSync(0));
-/** In 60,000ths of 10^-18 USD, so that milliseconds at a price per minute come to whole numbers. */
+/** Converts USD to units of 10^-18 / 60,000, in which milliseconds at a price per minute are whole numbers. */
 const price = (usd) => {
   const [whole, fraction = ''] = usd.split('.');
   return BigInt(whole + fraction.padEnd(18, '0')) * 60_000n;
@@ -11,5 +11,6 @@ const sum = charge.lines.reduce((total, line) => total + amount(line), 0n);
 const rounded = Number((sum + price('0.000001') - 1n) / price('0.000001'));
 const due = Math.ceil((rounded * (charge.byok_fee_percent ?? 100)) / 100);
 const cost = due - charge.beyond_hold - charge.shortfall;
-if (rounded !== charge.rounded || cost !== charge.cost) throw new Error('It does not add up.');
-console.log(`${cost} credits were charged, and that is what comes of it.`);
+if (rounded !== charge.rounded || cost !== charge.cost)
+  throw new Error('The receipt does not add up.');
+console.log(`The receipt adds up: ${cost} credits were charged.`);

@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join, relative } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { PROJECT_ROOT } from './project-root.mjs';
 import { runScript, secondsSince } from './run-program.mjs';
@@ -19,8 +19,6 @@ const CHECKS_NICENESS = 5;
  * their processor time.
  */
 const CHECKS_ENVIRONMENT = { GOGC: 'off' };
-/** With more suites than these, it is the change that fails them. */
-const MAX_SUSPECTS = 3;
 
 process.chdir(PROJECT_ROOT);
 const total = { passed: 0, failed: 0 };
@@ -32,7 +30,7 @@ try {
   // Suites that wait leave the processors to the checks, which in turn hold up no suite.
   const [checks, report] = await Promise.all([runChecks(), runSuites(process.argv.slice(2))]);
   add(checks);
-  add(sumOf(await retrySuspects(report)));
+  add(sumOf(report));
 } catch (error) {
   console.error(error.message);
   total.failed++;
@@ -77,26 +75,6 @@ async function runCheck(name) {
     console.log(output.trimEnd());
   }
   return succeeded;
-}
-
-/**
- * Suites that failed among all others, if they are few, once more by themselves: a suite that waits too short
- * for a busy machine is told apart from one that fails.
- */
-async function retrySuspects(report) {
-  const suspects = report.suites.filter(({ failed }) => failed > 0);
-  if (suspects.length === 0 || suspects.length > MAX_SUSPECTS) return report;
-  const paths = suspects.map(({ name }) => relative(PROJECT_ROOT, name));
-  console.log(`Failed among all others, and run again alone: ${paths.join(', ')}`);
-  const again = await runSuites(['--runInBand', '--runTestsByPath', ...paths]);
-  const passed = again.suites.filter(({ failed }) => failed === 0);
-  for (const { name } of passed) {
-    console.log(
-      `Passed alone, so it depends on how busy the machine is: ${relative(PROJECT_ROOT, name)}`,
-    );
-  }
-  const others = report.suites.filter((suite) => !suspects.includes(suite));
-  return { ...again, suites: [...others, ...again.suites] };
 }
 
 async function runSuites(parameters) {

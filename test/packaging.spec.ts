@@ -199,7 +199,12 @@ describe('the alerts', () => {
     expect(there.sort()).toEqual([...pages].sort());
     for (const [index, page] of pages.entries()) {
       const parts = read(page).match(/^#+ .*$/gm);
-      expect(parts).toEqual([`# ${rules[index]!.alert}`, '## Look', '## Do', '## Harmless when']);
+      expect(parts).toEqual([
+        `# ${rules[index]!.alert}`,
+        '## Check',
+        '## Fix',
+        '## Safe to ignore when',
+      ]);
     }
   });
 

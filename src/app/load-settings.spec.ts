@@ -37,6 +37,7 @@ describe(loadSettings.name, () => {
           id: 'sandbox',
           name: 'Sandbox',
           adapter: 'sandbox',
+          isDeclared: true,
           type: 'openai',
           baseUrl: '',
           apiKey: undefined,

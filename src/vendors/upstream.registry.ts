@@ -1,15 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  APP_CONFIG,
-  type AppConfig,
-  type PoolAccount,
-  type ProviderConfig,
-} from '../platform/config/app-config.js';
+import { APP_CONFIG, type AppConfig, type ProviderConfig } from '../platform/config/app-config.js';
 import { HttpTransport } from './transport/http-transport.js';
 import { MediaFetcher } from './transport/media-fetcher.js';
 import type { Upstream } from './upstream.js';
 import type { AdapterTools } from './vendor.js';
-import { vendorOf } from './vendors.js';
+import { vendorOf, withAccount } from './vendors.js';
 
 /** The configured providers, and the adapter that speaks to each, or to each of its accounts. */
 @Injectable()
@@ -86,14 +81,6 @@ export class UpstreamRegistry {
 /** No provider's id has an `@`. */
 function nameOf(providerId: string, account: string | undefined): string {
   return account === undefined ? providerId : `${providerId}@${account}`;
-}
-
-/** The provider as its adapter has to know it to call it over one of its accounts. */
-export function withAccount(
-  { accounts: _, ...provider }: ProviderConfig,
-  { apiKey, baseUrl = provider.baseUrl, settings }: PoolAccount,
-): ProviderConfig {
-  return { ...provider, apiKey, baseUrl, settings: { ...provider.settings, ...settings } };
 }
 
 interface ConfiguredUpstream {

@@ -1,6 +1,6 @@
 import type { WorkKind } from '../canonical/work-request.js';
 import type { ProviderConfig } from '../platform/config/app-config.js';
-import type { VendorSettings } from '../platform/config/vendor-settings.js';
+import type { SettingRule, VendorSettings } from '../platform/config/vendor-settings.js';
 import type { ReadAllowance } from './account-allowance.js';
 import type { HttpTransport } from './transport/http-transport.js';
 import type { MediaFetcher } from './transport/media-fetcher.js';
@@ -120,7 +120,7 @@ export function patternSetting(
   pattern: RegExp,
   description: string,
   fault: string,
-): AccountSetting {
+): AccountSetting & { faultOf: SettingRule } {
   return {
     isRequired,
     description,

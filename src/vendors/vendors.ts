@@ -1,4 +1,5 @@
-import type { ProviderConfig } from '../platform/config/app-config.js';
+import type { PoolAccount, ProviderConfig } from '../platform/config/app-config.js';
+import { messageOf } from '../platform/errors/thrown.js';
 import { readAllowance, type ReadAllowance } from './account-allowance.js';
 import { anthropic } from './anthropic/anthropic.vendor.js';
 import { azure } from './azure/azure.vendor.js';
@@ -10,7 +11,7 @@ import { openAi } from './openai/openai.vendor.js';
 import { google } from './google/google.vendor.js';
 import { loadPresets } from './presets/load-presets.js';
 import { sandbox } from './sandbox/sandbox.vendor.js';
-import { KEY_ONLY, type Vendor, type ByokAccountForm } from './vendor.js';
+import { KEY_ONLY, type AdapterTools, type Vendor, type ByokAccountForm } from './vendor.js';
 import { vertex } from './vertex/vertex.vendor.js';
 
 export { presetCatalogues } from './presets/load-presets.js';
@@ -36,6 +37,30 @@ export const VENDORS: Vendor[] = [
 /** The vendor whose adapter has this name. */
 export function vendorOf(adapter: string): Vendor | undefined {
   return VENDORS.find(({ id }) => id === adapter);
+}
+
+/**
+ * Returns why a provider, or one of its accounts, cannot be called as configured. Builds its adapters: their
+ * constructors read every setting, and use their tools in calls only.
+ */
+export function faultOfProvider(provider: ProviderConfig): string | undefined {
+  const vendor = vendorOf(provider.adapter);
+  if (!vendor) return `there is no adapter ${provider.adapter}`;
+  const accounts = provider.accounts?.map((account) => withAccount(provider, account));
+  try {
+    for (const one of accounts ?? [provider]) vendor.createAdapter(one, {} as AdapterTools);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** The provider as its adapter has to know it to call it over one of its accounts. */
+export function withAccount(
+  { accounts: _, ...provider }: ProviderConfig,
+  { apiKey, baseUrl = provider.baseUrl, settings }: PoolAccount,
+): ProviderConfig {
+  return { ...provider, apiKey, baseUrl, settings: { ...provider.settings, ...settings } };
 }
 
 /** The form of accounts with a provider, by its adapter; most have a key and nothing else. */

@@ -79,7 +79,7 @@ describe('the cache', () => {
     };
   }
 
-  interface RequestOptions {
+  interface CachedCall {
     response: Response;
     answer: ReadAnswer;
     cache: [string | null, string | null];
@@ -89,7 +89,7 @@ describe('the cache', () => {
     path: string,
     fields: Json = {},
     { cache = 'true', key = gateway.apiKey, through = gateway } = {},
-  ): Promise<RequestOptions> {
+  ): Promise<CachedCall> {
     const response = await through.post(path, bodyOf(path, fields), {
       authorization: `Bearer ${key}`,
       ...(cache !== '' && { 'x-gateway-cache': cache }),
@@ -109,7 +109,7 @@ describe('the cache', () => {
     return rows[0]!.balance;
   }
 
-  const rowOf = ({ response }: Pick<RequestOptions, 'response'>) =>
+  const rowOf = ({ response }: Pick<CachedCall, 'response'>) =>
     loggedRequest(gateway.database, response.headers.get('x-request-id'));
 
   describe.each([

@@ -435,7 +435,7 @@ describe('the configuration', () => {
     again.providers[0]!.base_url = 'http://127.0.0.1:9/v1';
     expect(await apply(again)).toMatchObject({
       code: 1,
-      errors: expect.stringContaining('providers.mine.api_key must be given anew'),
+      errors: expect.stringContaining('providers.mine.api_key must be sent again'),
     });
   });
 
@@ -785,5 +785,109 @@ describe('/v1/admin/config', () => {
     );
     await reaches(one, rows[0]!.number);
     expect(await costOf(one)).toBe(7_000);
+  });
+
+  describe('given a provider that no instance could call', () => {
+    const entry = (id: string, fields: object) => ({ id, name: 'Mistyped', ...fields });
+    const vertex = (region: string) =>
+      entry('vertex', { accounts: [{ id: 'a', region }], settings: { project: 'one' } });
+
+    it.each<[string, object, string]>([
+      ['a location with a space', vertex('us central1'), 'accounts.0.region'],
+      ['a location that is a host', vertex('localhost:28363/x'), 'accounts.0.region'],
+      [
+        'a region with a trailing space',
+        entry('bedrock', {
+          accounts: [{ id: 'a', settings: { region: 'eu-central-1 ' } }],
+          settings: { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' },
+        }),
+        'accounts.0.settings.region',
+      ],
+      [
+        'an API version with a slash',
+        entry('azure', { base_url: 'https://one.example', settings: { apiVersion: 'a/b' } }),
+        'settings.apiVersion',
+      ],
+      ['a metadata service', entry('mine2', { base_url: 'http://169.254.169.254/v1' }), 'base_url'],
+      [
+        'a metadata service in IPv6 form',
+        entry('mine2', { base_url: 'http://[::ffff:a9fe:a9fe]/v1' }),
+        'base_url',
+      ],
+      [
+        'a link-local address',
+        entry('mine2', { base_url: 'http://[fe80::1]:8080/v1' }),
+        'base_url',
+      ],
+      [
+        'default credentials for another host',
+        entry('vertex', { base_url: 'http://127.0.0.1:9', settings: { project: 'one' } }),
+        '',
+      ],
+    ])('refuses %s, dry run or not, and keeps serving', async (_name, provider, field) => {
+      const number = await latest();
+      const { id } = provider as { id: string };
+      const param = `providers.${id}${field && `.${field}`}`;
+      for (const more of [{ dry_run: true }, {}]) {
+        const answer = await call('PUT', `/providers/${id}`, { provider, ...more });
+        expect([answer.status, answer.body.error?.param]).toEqual([400, param]);
+      }
+      expect(await latest()).toBe(number);
+      for (const gateway of [one, two]) expect((await ask(gateway)).status).toBe(200);
+    });
+
+    it('sends no stored or ambient credential to another place', async () => {
+      const provider = { ...vertex('us-central1'), api_key: 'ya29.stored-key-of-vertex' };
+      expect(await call('PUT', '/providers/vertex', { provider })).toMatchObject({ status: 200 });
+      const moved = { provider: vertex('europe-west4') };
+      expect(await call('PUT', '/providers/vertex', moved)).toMatchObject({
+        status: 400,
+        body: { error: { param: 'providers.vertex.api_key' } },
+      });
+      const renamed = { provider: { ...vertex('us-central1'), name: 'Renamed' } };
+      expect(await call('PUT', '/providers/vertex', renamed)).toMatchObject({ status: 200 });
+      const elsewhere = entry('vertex2', { adapter: 'vertex', base_url: fake.baseUrl });
+      const { calls } = fake;
+      const before = calls.length;
+      expect(await call('POST', '/providers/vertex2/test', { provider: elsewhere })).toMatchObject({
+        status: 400,
+        body: { error: { param: 'provider' } },
+      });
+      expect(calls).toHaveLength(before);
+      expect(await call('DELETE', '/providers/vertex')).toMatchObject({ status: 200 });
+    });
+
+    it('keeps the last good version when a bad one is stored, at a start too', async () => {
+      const good = await latest();
+      const bad = JSON.stringify([vertex('us central1')]);
+      // As a program without these checks stored it.
+      await own.database.query(
+        `INSERT INTO config_versions (number, document, catalogue, fingerprint, diff, comment,
+                                      actor_kind, actor_id, actor_name, program, built_in)
+         SELECT number + 1, jsonb_set(document, '{providers}', $2::jsonb), catalogue, fingerprint,
+                diff, comment, actor_kind, actor_id, actor_name, program, built_in
+           FROM config_versions WHERE number = $1`,
+        [good, bad],
+      );
+      await own.database.query(`SELECT pg_notify('gateway_config', $1)`, [String(good + 1)]);
+      const metrics = async (): Promise<string> => (await fetch(`${one.url}/metrics`)).text();
+      await until(async () => (await metrics()).includes('gateway_config_refused 1'));
+      await until(async () => (await readiness(one)).degraded.includes('config'));
+      const { reasons, config: inUse } = await readiness(one);
+      expect(inUse.version).toBe(good);
+      expect(reasons.join()).toContain(`Version ${good + 1}`);
+      expect((await ask(one)).status).toBe(200);
+      const started = await bootGateway(environment, { database: own });
+      try {
+        expect((await readiness(started)).config.version).toBe(good);
+        expect((await ask(started)).status).toBe(200);
+      } finally {
+        await started.close();
+      }
+      const mended = await call('DELETE', '/providers/vertex');
+      expect(mended).toMatchObject({ status: 200, body: { version: good + 2, is_stored: true } });
+      for (const gateway of [one, two]) await reaches(gateway, good + 2);
+      expect(await metrics()).toContain('gateway_config_refused 0');
+    });
   });
 });

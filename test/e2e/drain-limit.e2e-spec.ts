@@ -25,14 +25,14 @@ const VECTORS = 'one/vectors';
 const VOICE = 'one/voice';
 const SPEAK = 'Speak';
 
-type RequestOptions = [path: string, body: object];
+type SentRequest = [path: string, body: object];
 
-const STREAMS: [...RequestOptions, lastEvent: RegExp][] = [
+const STREAMS: [...SentRequest, lastEvent: RegExp][] = [
   [CHAT, { messages: [{ role: 'user', content: SPEAK }] }, /"finish_reason":"error"/],
   [MESSAGES, { messages: [{ role: 'user', content: SPEAK }], max_tokens: 9 }, /event: error\n/],
   [RESPONSES, { input: SPEAK }, /event: response\.failed\n/],
 ];
-const UNANSWERED: RequestOptions[] = [
+const UNANSWERED: SentRequest[] = [
   [CHAT, { model: MODEL, messages: [SILENT] }],
   [CHAT, { model: MODEL, messages: [SILENT], stream: true }],
   [MESSAGES, { model: MODEL, messages: [SILENT], max_tokens: 9 }],

@@ -206,6 +206,8 @@ describe('a response in the background', () => {
     await gateway.admin('POST', `${tenant}/corrections`, { credits: -credits, memo: 'spent' });
     work.mockRestore();
     await worker.work(data.id);
+    // A sweep may have claimed it first.
+    await until(async () => !OPEN.includes((await client.responses.retrieve(data.id)).status!));
     const response = await client.responses.retrieve(data.id);
     expect(response).toMatchObject({ status: 'failed', error: { message: /has risen/ } });
     expect(fake.calls).toEqual([]);

@@ -32,7 +32,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-interface RequestOptions {
+interface HoldRequest {
   amount: number;
   range?: CreditRange;
 }
@@ -40,7 +40,7 @@ interface RequestOptions {
 /** One group: what each tenant asks for, one after the other, and requests that end in it. */
 async function flush(
   way: (client: PoolClient, instanceId: string, group: LedgerGroup) => Promise<unknown>,
-  asks: readonly [TestTenant, RequestOptions][],
+  asks: readonly [TestTenant, HoldRequest][],
   endings: SettleEntry[] = [],
 ): Promise<{ result: unknown; granted: (number | undefined)[] }> {
   const timer = new CoarseTimer();
@@ -59,7 +59,7 @@ async function flush(
   return { result, granted };
 }
 
-const wide = (amount: number, most: number, base = 0): RequestOptions => ({
+const wide = (amount: number, most: number, base = 0): HoldRequest => ({
   amount,
   range: { most, base },
 });
@@ -99,7 +99,7 @@ describe('a hold of open length', () => {
 
   it('is decided alike in one statement and in several, in the order of arrival', async () => {
     const random = new SeededRandom(18);
-    const kinds = Array.from({ length: 60 }, (): RequestOptions => {
+    const kinds = Array.from({ length: 60 }, (): HoldRequest => {
       const base = random.below(50);
       const amount = base + random.below(200);
       return random.below(4) === 0 ? { amount } : wide(amount, amount + random.below(3_000), base);
@@ -116,7 +116,7 @@ describe('a hold of open length', () => {
         await store.hold(ending);
         const { charge, log } = settleOperation(tenants[0]!, ending.requestId, 1_234);
         const settlement = new SettleEntry(log, charge, true);
-        const asks = kinds.map((kind, index): [TestTenant, RequestOptions] => [
+        const asks = kinds.map((kind, index): [TestTenant, HoldRequest] => [
           tenants[index % 2]!,
           kind,
         ]);

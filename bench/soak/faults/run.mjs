@@ -1,6 +1,6 @@
 /**
  * `npm run test:faults`: processes that are killed, frozen, out of room or out of time, vendors that fail and
- * callers who leave, while requests run. See docs/operations.md, "Faults". Ends with status 1 when the books
+ * callers who leave, while requests run. See docs/operations.md, "Fault injection". Ends with status 1 when the books
  * do not balance, or when what a caller saw does not fit what was charged.
  */
 import { ensureBuilt } from '../../../scripts/ensure-built.mjs';

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
 import { ConfigurationService } from '../../core/configuration/configuration.service.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
+import { unhandledRejections } from '../process/end-gracefully.js';
 
 /** As seen from the sources, and from the build in its folder of its own. */
 const MANIFESTS = ['../../../package.json', '../../../../package.json'];
@@ -31,6 +32,16 @@ export class BuildInfo {
       [],
       () => [{ labels: {}, value: configuration.current?.number ?? 0 }],
       'min',
+    );
+    metrics.track(
+      'gateway_config_refused',
+      'Processes that cannot adopt the latest version of the configuration and use an earlier one.',
+      () => Number(configuration.adoptionFault !== undefined),
+    );
+    metrics.trackTotal(
+      'gateway_unhandled_rejections_total',
+      'Promises that were rejected and not handled: faults to report. The process goes on.',
+      () => unhandledRejections.count,
     );
     metrics.trackEach(
       'gateway_config_info',

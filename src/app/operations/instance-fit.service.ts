@@ -99,6 +99,8 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** Of a version that was there at the look before already. */
   private async lateness(): Promise<Misfit[]> {
+    const { adoptionFault: fault } = this.configuration;
+    if (fault !== undefined) return [{ part: 'config', reason: fault }];
     const latest = await this.configuration.latestNumber();
     const own = this.configuration.current?.number ?? 0;
     const isLate = this.latest > own;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { JsonLogger } from '../../platform/logging/json-logger.js';
-import { endGracefully, type WayToClose } from './end-gracefully.js';
+import { unhandledRejections, endGracefully, type WayToClose } from './end-gracefully.js';
 
 const error = jest.fn();
 const logger = { close: () => Promise.resolve(), error } as unknown as JsonLogger;
@@ -103,34 +103,44 @@ describe(endGracefully.name, () => {
     expect(exit).toHaveBeenCalledWith(0);
   });
 
-  it.each(['uncaughtException', 'unhandledRejection'] as const)(
-    'logs, drains and ends with status 1 after an %s, once',
-    async (failure) => {
-      let finish = (): void => undefined;
-      const close = jest.fn(() => new Promise<void>((resolve) => (finish = resolve)));
-      const hurry = jest.fn(() => true);
-      endGracefully(logger, { isWorker: true })(by(close, hurry));
-      const emit = (words: string): void => {
-        const [own] = process
-          .rawListeners(failure)
-          .filter((listener) => !before.get(failure)?.includes(listener));
-        (own as (error: Error) => void)(new Error(words));
-      };
-      emit('first');
-      emit('while it stops');
-      expect(error.mock.calls).toEqual([
-        [new Error('first'), failure],
-        [new Error('while it stops'), failure],
-      ]);
-      expect(close).toHaveBeenCalledTimes(1);
-      expect(hurry).toHaveBeenCalled();
-      await untilClosed();
-      expect(exit).not.toHaveBeenCalled();
-      finish();
-      await untilClosed();
-      expect(exit.mock.calls).toEqual([[1]]);
-    },
-  );
+  it('logs, drains and exits with status 1 after an uncaught exception, once', async () => {
+    const failure = 'uncaughtException';
+    let finish = (): void => undefined;
+    const close = jest.fn(() => new Promise<void>((resolve) => (finish = resolve)));
+    const hurry = jest.fn(() => true);
+    endGracefully(logger, { isWorker: true })(by(close, hurry));
+    const emit = (words: string): void => {
+      const [own] = process
+        .rawListeners(failure)
+        .filter((listener) => !before.get(failure)?.includes(listener));
+      (own as (error: Error) => void)(new Error(words));
+    };
+    emit('first');
+    emit('while it stops');
+    expect(error.mock.calls).toEqual([
+      [new Error('first'), failure],
+      [new Error('while it stops'), failure],
+    ]);
+    expect(close).toHaveBeenCalledTimes(1);
+    expect(hurry).toHaveBeenCalled();
+    await untilClosed();
+    expect(exit).not.toHaveBeenCalled();
+    finish();
+    await untilClosed();
+    expect(exit.mock.calls).toEqual([[1]]);
+  });
+
+  it('counts and logs an unhandled rejection and goes on', async () => {
+    const close = jest.fn(() => Promise.resolve());
+    endGracefully(logger, { isWorker: false })(by(close));
+    const { count } = unhandledRejections;
+    const listeners = process.rawListeners('unhandledRejection') as ((error: Error) => void)[];
+    listeners.at(-1)?.(new Error('bad input'));
+    await untilClosed();
+    expect(error.mock.calls).toEqual([[new Error('bad input'), 'unhandledRejection']]);
+    expect(unhandledRejections.count).toBe(count + 1);
+    expect([close.mock.calls, exit.mock.calls]).toEqual([[], []]);
+  });
 
   it('ends with status 1 when something fails while it stops', async () => {
     let finish = (): void => undefined;

@@ -3,8 +3,8 @@ import type { JsonLogger } from '../../platform/logging/json-logger.js';
 
 /** A terminal that is closed says SIGHUP. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-/** An error that nobody caught leaves behind what nobody knows, which must not keep money. */
-const FAILURES = ['uncaughtException', 'unhandledRejection'] as const;
+/** How many promises were rejected without a handler since the process started. */
+export const unhandledRejections = { count: 0 };
 
 /**
  * A signal sooner after the first one is the same wish: Ctrl-C reaches every process of a terminal,
@@ -20,7 +20,7 @@ export interface WayToClose {
 }
 
 /**
- * Closes on a signal, or on an error that nobody caught, and ends the process: with status 0, or 1
+ * Closes on a signal, or on an uncaught exception, and ends the process: with status 0, or 1
  * after such an error or when not all could be closed. Until it is known how to close, while the
  * service is starting, there is nothing to wait for, and the process ends at once: by an exit, at
  * which an embedded database is told to end, not by the signal, which it would outlive.
@@ -59,13 +59,17 @@ export function endGracefully(
     }
   };
   for (const signal of SIGNALS) if (!isIgnored(signal)) process.on(signal, onSignal);
-  for (const failure of FAILURES) {
-    process.on(failure, (error: unknown) => {
-      fail(error, failure);
-      stop();
-      way?.hurry();
-    });
-  }
+  // An uncaught exception leaves unknown state behind, which must not handle money.
+  process.on('uncaughtException', (error: unknown) => {
+    fail(error, 'uncaughtException');
+    stop();
+    way?.hurry();
+  });
+  // A rejected promise has unwound its own work. Bad input must not end every instance.
+  process.on('unhandledRejection', (error: unknown) => {
+    unhandledRejections.count++;
+    logger.error(error, 'unhandledRejection');
+  });
   // A worker does not outlive its primary process.
   if (options.isWorker) {
     process.on('disconnect', () => {

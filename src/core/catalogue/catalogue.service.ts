@@ -42,7 +42,7 @@ export class CatalogueService {
   readonly declaredRows: readonly JsonObject[];
   private current: Snapshot;
   /** Of the version in force, or those that come with the program. */
-  private versionRows: CatalogueRows = builtInRows();
+  versionRows: CatalogueRows = builtInRows();
   /** Rows of models that servers have at the moment, by their provider. */
   private readonly served = new Map<string, readonly JsonObject[]>();
 
@@ -101,9 +101,9 @@ export class CatalogueService {
   }
 
   /** From now on these are the rows; requests that are planned go on with what they have. */
-  use(rows: CatalogueRows, version: number): void {
-    this.versionRows = rows;
+  use(rows: CatalogueRows, version: number | null): void {
     this.current = this.take(rows, version);
+    this.versionRows = rows;
   }
 
   /** From now on a provider has these models as well; rows of the version or a file stand over them. */

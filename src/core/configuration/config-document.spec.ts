@@ -22,7 +22,7 @@ describe(readDocument, () => {
     expect(() => readDocument({ providers }, {} as AppConfig)).toThrow(
       expect.objectContaining({
         param,
-        message: expect.stringContaining('must not name credentials'),
+        message: expect.stringContaining('must not contain credentials'),
       }),
     );
   });

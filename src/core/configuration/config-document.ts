@@ -11,7 +11,7 @@ import {
   fingerprintOfText,
 } from '../catalogue/canonical-json.js';
 import type { AppConfig, AccountEntry, ProviderEntry } from '../../platform/config/app-config.js';
-import { checkProviders } from '../../platform/config/configured-providers.js';
+import { checkProviders, toProvider } from '../../platform/config/configured-providers.js';
 import {
   normalSettings,
   problemsOfSettings,
@@ -19,8 +19,9 @@ import {
 } from '../../platform/config/live-settings.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
+import { addressIn, isMetadataAddress } from '../../platform/http/public-address.js';
 import { readPlainKey } from '../../vendors/vendor.js';
-import { VENDORS } from '../../vendors/vendors.js';
+import { faultOfProvider, VENDORS } from '../../vendors/vendors.js';
 
 const MAX_SHOWN_PROBLEMS = 10;
 
@@ -212,14 +213,15 @@ export function readProviders(value: unknown, problems: ConfigProblem[]): GivenP
     return { ...entry, accounts: entry.accounts.map(withoutKeys) };
   });
   for (const [index, one] of plain.entries()) {
-    refuseCredentials(one, (field, fault) => complain(index, field, fault));
+    refuseAddress(one, (field, fault) => complain(index, field, fault));
     for (const [position, account] of accountsIn(one).entries()) {
-      refuseCredentials(account, (field, fault) =>
+      refuseAddress(account, (field, fault) =>
         complain(index, `accounts.${position}.${field}`, fault),
       );
     }
   }
-  return checkProviders(plain, VENDORS, complain, { mayBeVendors: true }).map((entry) => {
+  const checked = checkProviders(plain, VENDORS, complain, { mayBeVendors: true });
+  return checked.map((entry) => {
     const { own, ofAccounts } = keys[plain.indexOf(entry)]!;
     const { accounts, ...provider } = entry;
     const given = accounts?.map((account, position): GivenAccount => {
@@ -234,6 +236,28 @@ export function readProviders(value: unknown, problems: ConfigProblem[]): GivenP
   });
 }
 
+/**
+ * Returns the providers of a document that no adapter can be built for, by building them.
+ *
+ * @param document as it will be stored
+ */
+export function problemsOfAdapters({ providers }: ConfigDocument): ConfigProblem[] {
+  return providers.flatMap(({ api_key: key, accounts, ...entry }) => {
+    const ofAccounts = accounts?.map(({ api_key: own }) => placeholderOf(own ?? key));
+    const plain = accounts?.map(({ api_key: _, ...account }) => account);
+    const whole = { ...entry, ...(plain && { accounts: plain }) };
+    const provider = toProvider(whole, placeholderOf(key), VENDORS, ofAccounts);
+    const fault = faultOfProvider(provider);
+    const param = `providers.${entry.id}`;
+    return fault === undefined ? [] : [{ param, message: `${param}: ${fault}` }];
+  });
+}
+
+/** Stands for a stored key, which is of no concern to an adapter's constructor. */
+function placeholderOf(key: StoredKey | undefined): string | undefined {
+  return key && 'stored';
+}
+
 function accountsIn(one: unknown): readonly unknown[] {
   return isJsonObject(one) && Array.isArray(one.accounts) ? one.accounts : [];
 }
@@ -245,14 +269,21 @@ function withoutKeys(one: unknown): unknown {
   return entry;
 }
 
-/** Those in an address are sent to nobody, and addresses are shown to whoever reads the configuration. */
-function refuseCredentials(one: unknown, complain: (field: string, fault: string) => void): void {
+/** Everyone who may read the configuration sees addresses, so these hold no credentials. */
+function refuseAddress(one: unknown, complain: (field: string, fault: string) => void): void {
   if (!isJsonObject(one) || typeof one.base_url !== 'string') return;
   const { base_url: text } = one;
   if (!URL.canParse(text)) return;
-  const { username, password } = new URL(text);
-  if (username !== '' || password !== '') {
-    complain('base_url', 'must not name credentials, which everybody would see; send api_key');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') {
+    complain(
+      'base_url',
+      'must not contain credentials, which every reader would see; send api_key',
+    );
+  }
+  const address = addressIn(url);
+  if (address !== undefined && isMetadataAddress(address)) {
+    complain('base_url', 'must not be a link-local address or a metadata service');
   }
 }
 

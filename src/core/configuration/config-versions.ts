@@ -12,10 +12,12 @@ import { ConflictError, NotFoundError } from '../../platform/errors/gateway-erro
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { diffOf, type ConfigChange } from './config-diff.js';
 import {
+  BadConfigError,
   builtInFingerprint,
   catalogueOf,
   configFingerprint,
   EMPTY_DOCUMENT,
+  problemsOfAdapters,
   readDocument,
   type ConfigDocument,
   type StoredProvider,
@@ -106,11 +108,13 @@ export class ConfigVersions {
   async latestAfter(
     known: number,
     executor: SqlExecutor = this.database.lookUps,
+    before: number | null = null,
   ): Promise<PricedVersion | undefined> {
     const { rows } = await executor.query<VersionRow & { catalogue: StoredRows | null }>(
       `SELECT ${COLUMNS}, CASE WHEN program <> $2 OR built_in <> $3 THEN catalogue END AS catalogue
-       FROM config_versions WHERE number > $1 ORDER BY number DESC LIMIT 1`,
-      [known, programVersion(), builtInFingerprint()],
+       FROM config_versions WHERE number > $1 AND ($4::integer IS NULL OR number < $4)
+       ORDER BY number DESC LIMIT 1`,
+      [known, programVersion(), builtInFingerprint(), before],
     );
     const [row] = rows;
     if (!row) return undefined;
@@ -119,6 +123,11 @@ export class ConfigVersions {
       ...toVersion(row),
       catalogue: catalogue ? new Map(Object.entries(catalogue)) : catalogueOf(document),
     };
+  }
+
+  /** Returns the latest version before a number, for a start whose latest version cannot be adopted. */
+  latestBefore(number: number): Promise<PricedVersion | undefined> {
+    return this.latestAfter(0, this.database.lookUps, number);
   }
 
   /** 0 before the first. */
@@ -182,6 +191,8 @@ export class ConfigVersions {
       const given = readDocument(value, this.config);
       const { mayNameVariables = false } = options;
       const { document, newKeys } = await this.keys.place(client, given, keysOf, mayNameVariables);
+      const problems = problemsOfAdapters(document);
+      if (problems.length > 0) throw new BadConfigError(problems);
       const diff = diffOf(before, document);
       if (latest && diff.length === 0 && latest.builtIn === builtInFingerprint()) {
         return { version: latest, isNew: false };

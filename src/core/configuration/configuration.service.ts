@@ -1,17 +1,21 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { BOOTSTRAP_AUTHOR } from '../access/author.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
-import { mergeRows, toCatalogue } from '../catalogue/load-catalogue.js';
+import { mergeRows, toCatalogue, type CatalogueRows } from '../catalogue/load-catalogue.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
 import { keyFromVariable, toProvider } from '../../platform/config/configured-providers.js';
-import { LiveSettings, normalSettings } from '../../platform/config/live-settings.js';
+import {
+  LiveSettings,
+  normalSettings,
+  type SettingValues,
+} from '../../platform/config/live-settings.js';
 import { programVersion } from '../../platform/config/program-version.js';
 import { DatabaseNotices } from '../../platform/database/database-notices.js';
 import { gatewayErrorOf } from '../../platform/database/database-outage.js';
 import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
-import { VENDORS } from '../../vendors/vendors.js';
+import { faultOfProvider, VENDORS } from '../../vendors/vendors.js';
 import {
   builtInFingerprint,
   catalogueOf,
@@ -30,6 +34,9 @@ import {
   type PricedVersion,
 } from './config-versions.js';
 
+/** How many versions back a start looks for one that it can adopt. */
+const MAX_VERSIONS_TRIED = 50;
+
 /**
  * The version of the configuration that this process uses: the latest, within a second of its commit, with
  * what this process's variables and files declare over it.
@@ -40,7 +47,12 @@ export class ConfigurationService implements OnModuleInit {
   private version: ConfigVersion | undefined;
   private reading: Promise<void> | undefined;
   private isReadAgain = false;
-  private toldFailure: string | undefined;
+  /** The version that could not be adopted, and why; undefined when the latest one is in use. */
+  private refused: { readonly number: number; readonly reason: string } | undefined;
+  private inUse: { settings: SettingValues; providers: readonly ProviderConfig[] } = {
+    settings: {},
+    providers: [],
+  };
   private readonly listeners = new Set<() => void>();
   /** Of all that is in force here, once somebody has asked or a version is in use. */
   private inForce: string | undefined;
@@ -65,10 +77,23 @@ export class ConfigurationService implements OnModuleInit {
     return this.version;
   }
 
-  /** Before anything works with it. */
+  /** Why this process does not use the latest version, a sentence; undefined when it does. */
+  get adoptionFault(): string | undefined {
+    if (!this.refused) return undefined;
+    const { number, reason } = this.refused;
+    const own = this.version
+      ? `version ${this.version.number}`
+      : 'what its files and variables declare';
+    return `Version ${number} of the configuration cannot be adopted by this instance, which keeps using ${own}: ${reason}.`;
+  }
+
+  /** Adopts the latest version before anything works with it, or the last good one before it. */
   async onModuleInit(): Promise<void> {
-    const latest = await this.versions.latestAfter(0);
-    if (latest) await this.use(latest);
+    let version = await this.versions.latestAfter(0);
+    for (let tries = 0; version && tries < MAX_VERSIONS_TRIED; tries++) {
+      if (await this.adopt(version)) return;
+      version = await this.versions.latestBefore(version.number);
+    }
   }
 
   /**
@@ -113,6 +138,8 @@ export class ConfigurationService implements OnModuleInit {
 
   private async makeOwnVersion(): Promise<void> {
     const { version } = this;
+    // A version that cannot be adopted stays the latest until an operator replaces it.
+    if (this.refused) return;
     const isFirst = version === undefined;
     const isNewer =
       version !== undefined &&
@@ -159,21 +186,38 @@ export class ConfigurationService implements OnModuleInit {
       this.isReadAgain = false;
       try {
         const latest = await this.versions.latestAfter(this.version?.number ?? 0);
-        if (latest) await this.use(latest);
-        this.toldFailure = undefined;
+        if (latest) await this.adopt(latest);
       } catch (error) {
-        // An outage is told already, and over one day; anything else is worth a line, once.
+        // The outage is reported elsewhere, and ends some day.
         if (gatewayErrorOf(error) instanceof DatabaseUnavailableError) continue;
-        const failure = messageOf(error);
-        if (failure !== this.toldFailure) {
-          this.logger.warn(`The latest version of the configuration could not be used: ${failure}`);
-        }
-        this.toldFailure = failure;
+        this.logger.warn(`The configuration could not be read: ${messageOf(error)}`);
       }
     } while (this.isReadAgain);
   }
 
-  /** All of it in one turn of the event loop: no request sees half of a version. */
+  /**
+   * Uses a version, or keeps the one in use when that fails; an outage of the database is no reason to refuse it.
+   *
+   * @returns whether the version is in use
+   */
+  private async adopt(version: PricedVersion): Promise<boolean> {
+    try {
+      await this.use(version);
+      this.refused = undefined;
+      return true;
+    } catch (error) {
+      if (gatewayErrorOf(error) instanceof DatabaseUnavailableError) throw error;
+      const { number } = version;
+      const reason = messageOf(error);
+      const isKnown = this.refused?.number === number && this.refused.reason === reason;
+      // At a start the latest version counts, whichever earlier ones fail after it.
+      if ((this.refused?.number ?? 0) <= number) this.refused = { number, reason };
+      if (!isKnown) this.logger.error(`Version ${number} cannot be adopted: ${reason}`);
+      return false;
+    }
+  }
+
+  /** Applies all of a version in one turn of the event loop, so that no request sees half of it. */
   private async use(version: PricedVersion): Promise<void> {
     const { document } = version;
     const keys = await this.versions.keysOf(document.providers);
@@ -181,9 +225,17 @@ export class ConfigurationService implements OnModuleInit {
     const providers = document.providers.flatMap((provider) =>
       this.configure(provider, keys, faults),
     );
-    this.settings.use(document.settings, providers);
-    this.upstreams.refresh();
-    this.catalogue.use(version.catalogue, version.number);
+    for (const provider of providers) {
+      const fault = faultOfProvider(provider);
+      if (fault !== undefined) throw new Error(`the provider ${provider.id}: ${fault}`);
+    }
+    const before = { ...this.inUse, rows: this.catalogue.versionRows };
+    try {
+      this.apply(document.settings, providers, version.catalogue, version.number);
+    } catch (error) {
+      this.apply(before.settings, before.providers, before.rows, this.version?.number ?? null);
+      throw error;
+    }
     const { catalogue: _, ...summary } = version;
     this.version = summary;
     this.faults = faults;
@@ -191,6 +243,18 @@ export class ConfigurationService implements OnModuleInit {
     for (const fault of faults) this.logger.warn(fault);
     this.logger.log(`The configuration is version ${version.number} (${this.fingerprint})`);
     for (const listener of this.listeners) listener();
+  }
+
+  private apply(
+    settings: SettingValues,
+    providers: readonly ProviderConfig[],
+    rows: CatalogueRows,
+    number: number | null,
+  ): void {
+    this.settings.use(settings, providers);
+    this.upstreams.refresh();
+    this.catalogue.use(rows, number);
+    this.inUse = { settings, providers };
   }
 
   private configure(

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import type { AppConfig } from '../../platform/config/app-config.js';
+import type { AccountEntry, AppConfig, ProviderEntry } from '../../platform/config/app-config.js';
+import { vendorOfEntry } from '../../platform/config/pool-accounts.js';
+import { VENDORS } from '../../vendors/vendors.js';
 import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { DecryptionError, SecretBox } from '../../platform/crypto/secret-box.js';
 import type { Database, SqlExecutor } from '../../platform/database/database.js';
@@ -28,6 +30,8 @@ interface KeyHolder {
   readonly param: string;
 }
 
+type PlaceFields = Partial<Pick<AccountEntry, 'base_url' | 'region' | 'settings'>>;
+
 /** How the key of a provider, or of one of its accounts, is called; no provider's id has an `@`. */
 export function keyName(provider: string, account?: string): string {
   return account === undefined ? provider : `${provider}@${account}`;
@@ -40,6 +44,22 @@ function keysIn({ id, api_key: own, accounts = [] }: StoredProvider): [string, S
   }
   return keys;
 }
+
+/**
+ * Names where calls go: everything of an entry that may take part in an address. Settings count unless the
+ * vendor declares them placeless, so that a new vendor is safe by default.
+ */
+function placeOf(
+  { base_url: url, region, settings = {} }: PlaceFields,
+  entry: Pick<ProviderEntry, 'adapter' | 'id'>,
+): string {
+  const placeless = vendorOfEntry(entry, VENDORS)?.placelessSettings ?? [];
+  const named = Object.entries(settings).filter(([name]) => !placeless.includes(name));
+  return JSON.stringify([url, region, named.sort(([one], [other]) => (one < other ? -1 : 1))]);
+}
+
+/** Of an account that is called where its provider is. */
+const NO_PLACE = placeOf({}, { id: '' });
 
 /** What provider keys are encrypted for. */
 export const PROVIDER_KEY_PURPOSE = 'provider-key';
@@ -106,7 +126,7 @@ export class ProviderKeys {
       if (key === null) return {};
       if (key === undefined) {
         if (!before?.api_key) return {};
-        if (!isSamePlace) complain('api_key', 'must be given anew, as the address is another');
+        if (!isSamePlace) complain('api_key', 'must be sent again: the address has changed');
         return { api_key: before.api_key };
       }
       if (before?.api_key && stored.get(name) === key) return { api_key: before.api_key };
@@ -121,8 +141,8 @@ export class ProviderKeys {
       const param = `providers.${entry.id}`;
       const isSamePlace =
         before !== undefined &&
-        before.base_url === entry.base_url &&
-        before.adapter === entry.adapter;
+        before.adapter === entry.adapter &&
+        placeOf(before, before) === placeOf(entry, entry);
       const placed = accounts?.map((given, index): StoredAccount => {
         const { api_key: _own, ...account } = given;
         const known = before?.accounts?.find(({ id }) => id === account.id);
@@ -130,13 +150,29 @@ export class ProviderKeys {
           given,
           before: known,
           // A change of the provider's address moves those without one of their own.
-          isSamePlace: known?.base_url === account.base_url && isSamePlace,
+          isSamePlace:
+            known !== undefined && isSamePlace && placeOf(known, entry) === placeOf(account, entry),
           name: keyName(entry.id, account.id),
           param: `${param}.accounts.${index}`,
         });
         return { ...account, ...key };
       });
-      const own = place({ given: provider, before, isSamePlace, name: entry.id, param });
+      // Accounts without a key of their own are called with the provider's.
+      const isSentElsewhere = accounts?.some((account) => {
+        const known = before?.accounts?.find(({ id }) => id === account.id);
+        const hasKey =
+          account.api_key_env !== undefined ||
+          (account.api_key === undefined ? known?.api_key !== undefined : account.api_key !== null);
+        const place = placeOf(account, entry);
+        return !hasKey && place !== NO_PLACE && (!known || placeOf(known, entry) !== place);
+      });
+      const own = place({
+        given: provider,
+        before,
+        isSamePlace: isSamePlace && isSentElsewhere !== true,
+        name: entry.id,
+        param,
+      });
       return { ...entry, ...own, ...(placed && { accounts: placed }) };
     });
     if (problems.length > 0) throw new BadConfigError(problems);

@@ -21,7 +21,7 @@ const TEXTS = {
 };
 const CEILING: Usage = { ...NO_USAGE, inputTokens: 1_000, outputTokens: 100_000 };
 
-const counter = new TokenCounter();
+const counter = new TokenCounter(60_000);
 const left = new AbandonedAnswers(counter);
 const caller = { tenantId: 'tenant' } as Hold['caller'];
 

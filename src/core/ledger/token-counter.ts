@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../../platform/queue/fair-queue.js';
 
@@ -14,7 +14,7 @@ const MAX_WAITING = 500;
 
 const PROGRAM = new URL('./token-counter.worker.mjs', import.meta.url);
 
-interface RequestOptions {
+interface CountRequest {
   readonly texts: readonly string[];
   readonly answer: (tokens: number | undefined) => void;
 }
@@ -27,15 +27,18 @@ interface RequestOptions {
 @Injectable()
 export class TokenCounter implements OnApplicationShutdown {
   private worker: Worker | undefined;
-  private readonly waiting = new FairQueue<RequestOptions>(MAX_WAITING);
-  private atWork: RequestOptions | undefined;
+  private readonly waiting = new FairQueue<CountRequest>(MAX_WAITING);
+  private atWork: CountRequest | undefined;
   private idle: NodeJS.Timeout | undefined;
+
+  /** @param patienceMs how long a count may take, waiting and loading included */
+  constructor(@Optional() private readonly patienceMs = PATIENCE_MS) {}
 
   /** Tokens of all texts together; undefined when that takes too long. @param tenantId whose they are */
   count(tenantId: string, texts: readonly string[]): Promise<number | undefined> {
     if (texts.length === 0) return Promise.resolve(0);
     return new Promise((resolve) => {
-      const asked: RequestOptions = {
+      const asked: CountRequest = {
         texts,
         answer: (tokens) => {
           clearTimeout(timer);
@@ -45,7 +48,7 @@ export class TokenCounter implements OnApplicationShutdown {
       const timer = setTimeout(() => {
         if (!this.waiting.remove(tenantId, asked)) void this.dismiss();
         asked.answer(undefined);
-      }, PATIENCE_MS);
+      }, this.patienceMs);
       if (this.waiting.add(tenantId, asked)) this.proceed();
       else asked.answer(undefined);
     });

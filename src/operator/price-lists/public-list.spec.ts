@@ -20,7 +20,7 @@ function publicList() {
 /** `model@route` of the table in the documentation, each with the reason. */
 function explained(): string[] {
   const page = readFileSync(new URL('../../../docs/prices.md', import.meta.url), 'utf8');
-  const [, table = ''] = page.split('## Where the built-in prices are others');
+  const [, table = ''] = page.split('## Where built-in prices differ');
   return [...table.matchAll(/`([^`\s]+@[a-z-]+)`/g)].map(([, name]) => name!);
 }
 

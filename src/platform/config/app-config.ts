@@ -235,6 +235,8 @@ export interface ProviderConfig {
   readonly apiKey: string | undefined;
   /** What only this adapter needs to know, by names of its own. */
   readonly settings: Readonly<Record<string, string | undefined>>;
+  /** Its address comes from a variable or a file of this machine, so it may be sent ambient credentials. */
+  readonly isDeclared?: boolean;
   /** Whether fields that nobody documents are kept from it; false unless told. */
   readonly knownFieldsOnly?: boolean;
   /** Whether tenants may use it with accounts of their own; undefined: if it asks for a key. */

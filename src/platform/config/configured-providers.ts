@@ -97,7 +97,8 @@ function operatorsProvider(given: VendorEnv): ProviderConfig[] {
   if (!account) return [];
   const provider = vendorsProvider(given);
   const { apiKey, settings = {}, baseUrl = provider.baseUrl } = account;
-  const whole = { ...provider, apiKey, settings, baseUrl: withoutTrailingSlash(baseUrl) };
+  const address = withoutTrailingSlash(baseUrl);
+  const whole = { ...provider, apiKey, settings, baseUrl: address, isDeclared: true };
   return [withAccounts(whole, accountsOfVariables(given.vendor, account))];
 }
 
@@ -148,7 +149,7 @@ export function readProvidersFile(
     const keys = entry.accounts?.map((account, index) =>
       read(`accounts.${index}.api_key_env`, account.api_key_env),
     );
-    return toProvider(entry, apiKey, vendors, keys);
+    return { ...toProvider(entry, apiKey, vendors, keys), isDeclared: true };
   });
   return { providers, entries };
 }
@@ -202,17 +203,33 @@ export function checkProviders(
       complain(index, field, message),
     );
     if (!isWell) return false;
-    const speaker =
-      vendors.find(({ id }) => id === (entry.adapter ?? entry.id)) ?? standardOf(vendors);
-    for (const [name, words] of Object.entries(speaker.settingWords ?? {})) {
-      const word = entry.settings?.[name];
-      if (word === undefined || words.includes(word)) continue;
-      complain(index, `settings.${name}`, `must be one of ${words.join(', ')}`);
-      return false;
-    }
+    const faults = faultsOfSettings(plain as ProviderEntry, vendors);
+    for (const [field, fault] of faults) complain(index, field, fault);
+    if (faults.length > 0) return false;
     usedIds.add(entry.id);
     return true;
   });
+}
+
+/** Returns the faults in the settings of an entry and its accounts, by field. */
+function faultsOfSettings(
+  { accounts = [], settings, ...entry }: ProviderEntry,
+  vendors: readonly VendorSettings[],
+): [field: string, fault: string][] {
+  const { settingRules = {}, regionSetting } = vendorOfEntry(entry, vendors) ?? {};
+  const check = (prefix: string, values: Readonly<Record<string, string>> = {}) =>
+    Object.entries(values).flatMap(([name, value]): [string, string][] => {
+      const fault = settingRules[name]?.(value);
+      return fault === undefined ? [] : [[`${prefix}settings.${name}`, fault]];
+    });
+  const ofAccounts = accounts.flatMap(({ region, settings: own }, index) => {
+    const prefix = `accounts.${index}.`;
+    const isRuled = region !== undefined && regionSetting !== undefined;
+    const fault = isRuled ? settingRules[regionSetting]?.(region) : undefined;
+    const ofRegion: [string, string][] = fault === undefined ? [] : [[`${prefix}region`, fault]];
+    return [...ofRegion, ...check(prefix, own)];
+  });
+  return [...check('', settings), ...ofAccounts];
 }
 
 /** The value of the variable that an entry names for its key; without a name there is no key. */

@@ -14,7 +14,7 @@ import {
 import { incompletePeople, PeopleEnv, peopleOf } from './people-env.js';
 import { incompleteS3, S3Env, s3Of } from './s3-settings.js';
 import { readTelemetry, TelemetryEnv } from './read-telemetry.js';
-import { problemsOfLists } from './pool-accounts.js';
+import { problemsOfVariables } from './pool-accounts.js';
 import { withSecretFiles } from './secret-files.js';
 import {
   DEFAULT_RATE_LIMIT_PER_MINUTE,
@@ -75,7 +75,7 @@ export function loadConfig(
   problems.push(
     ...read.flatMap(({ vendor, env: given }) => [
       ...(vendor.incomplete?.(given) ?? []),
-      ...problemsOfLists(vendor, given),
+      ...problemsOfVariables(vendor, given),
     ]),
     ...incompletePeople(people),
     ...incompleteS3(s3),

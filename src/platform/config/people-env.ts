@@ -13,39 +13,39 @@ const MAPPED_ROLE = /^(?:admin|auditor|.+:(?:owner|developer|viewer|billing))$/s
 /** How people log in: the variables of sessions and of the OpenID Connect issuer. */
 export class PeopleEnv {
   @Describe(
-    'Issuer of OpenID Connect whose people may log in; its endpoints are found by its `/.well-known/openid-configuration`. `https`, or `http` on this machine; see [people.md](people.md)',
-    { without: 'people log in with keys only', example: 'https://login.example/realms/acme' },
+    'OpenID Connect issuer for logins, discovered through its `/.well-known/openid-configuration`. `https`, or `http` on this machine; see [people.md](people.md)',
+    { without: 'people can log in with keys only', example: 'https://login.example/realms/acme' },
   )
   @IssuerVariable()
   GATEWAY_OIDC_ISSUER?: string;
 
-  @Describe('The id that the issuer gave the gateway', { example: 'model-gateway' })
+  @Describe('The client id', { example: 'model-gateway' })
   @IsOptional()
   GATEWAY_OIDC_CLIENT_ID?: string;
 
-  @Describe('The secret that the issuer gave the gateway', {
-    without: 'the gateway is a public client, by PKCE alone',
+  @Describe('The client secret', {
+    without: 'the gateway is a public client with PKCE',
     example: 'b7T4…',
     isSecret: true,
   })
   @IsOptional()
   GATEWAY_OIDC_CLIENT_SECRET?: string;
 
-  @Describe('What is asked of the issuer, separated by spaces; `openid` has to be among it', {
+  @Describe('Requested scopes, separated by spaces; must include `openid`', {
     default: DEFAULT_SCOPES,
     example: 'openid email profile groups',
   })
   @ScopesVariable()
   GATEWAY_OIDC_SCOPES?: string;
 
-  @Describe('Domains of verified e-mail addresses whose people may log in, separated by commas', {
-    without: 'any, also unverified ones whose roles come from a claim',
+  @Describe('Comma-separated domains of verified email addresses allowed to log in', {
+    without: 'any; unverified addresses too if their role comes from a claim',
     example: 'acme.example, acme.test',
   })
   @DomainsVariable()
   GATEWAY_OIDC_EMAIL_DOMAINS?: string;
 
-  @Describe('Claim with a value or a list of values that `GATEWAY_OIDC_ROLES` maps', {
+  @Describe('Claim whose value or values `GATEWAY_OIDC_ROLES` maps', {
     default: 'groups',
     example: 'roles',
   })
@@ -53,7 +53,7 @@ export class PeopleEnv {
   GATEWAY_OIDC_ROLES_CLAIM?: string;
 
   @Describe(
-    'Roles of people by the values of that claim: `value=admin` or `value=auditor` for operators, `value=<tenant>:<role>` for members; percent-encoded, separated by commas',
+    'Maps values of that claim to roles: `value=admin` or `value=auditor` for operators, `value=<tenant>:<role>` for members; percent-encoded, comma-separated',
     {
       without: 'people need an invitation',
       example: 'gateway-admins=admin,acme-developers=acme:developer',
@@ -62,14 +62,14 @@ export class PeopleEnv {
   @RolesVariable()
   GATEWAY_OIDC_ROLES?: string;
 
-  @Describe('A session ends when it has not been used for so many minutes', {
+  @Describe('Idle timeout of a session, in minutes', {
     default: '480',
     example: '60',
   })
   @IntegerVariable(5, MAX_SESSION_HOURS * 60)
   GATEWAY_SESSION_IDLE_MINUTES?: number;
 
-  @Describe('A session ends so many hours after its login', { default: '168', example: '12' })
+  @Describe('Maximum duration of a session, in hours', { default: '168', example: '12' })
   @IntegerVariable(1, MAX_SESSION_HOURS)
   GATEWAY_SESSION_HOURS?: number;
 }

@@ -115,8 +115,26 @@ export function withAccounts(
   return { ...provider, apiKey: accounts[0]?.apiKey, accounts };
 }
 
-/** What is wrong with lists in the variables of one vendor, a line each, without a value. */
-export function problemsOfLists(vendor: VendorSettings, env: object): string[] {
+/** Returns the faults in the variables of one vendor: lists and the account's settings, a line each, without a value. */
+export function problemsOfVariables(vendor: VendorSettings, env: object): string[] {
+  return [...problemsOfLists(vendor, env), ...problemsOfAccount(vendor, env)];
+}
+
+function problemsOfAccount(vendor: VendorSettings, env: object): string[] {
+  const { settings = {} } = vendor.account(env) ?? {};
+  return Object.entries(settings).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const values = (name === vendor.regionSetting ? listIn(value) : undefined) ?? [value];
+    const fault = values
+      .filter((each) => each !== '')
+      .map((each) => vendor.settingRules?.[name]?.(each))
+      .find((each) => each !== undefined);
+    const [variable = vendor.id] = Object.entries(env).find(([, one]) => one === value) ?? [];
+    return fault === undefined ? [] : [`${variable} ${fault}`];
+  });
+}
+
+function problemsOfLists(vendor: VendorSettings, env: object): string[] {
   const account = vendor.account(env);
   const accounts = account && accountsOfVariables(vendor, account);
   if (!accounts || !account) return [];

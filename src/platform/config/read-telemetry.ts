@@ -25,95 +25,98 @@ const TRACES_SAMPLERS = [
 
 /** Telemetry's part of the environment: the standard variables. */
 export class TelemetryEnv {
-  @Describe("Where the service's own traces and metrics go; see [broadcast.md](broadcast.md)", {
-    without: 'nowhere',
-    example: 'http://collector:4318',
-  })
+  @Describe(
+    "OTLP endpoint for the service's own traces and metrics; see [broadcast.md](broadcast.md)",
+    {
+      without: 'nothing is exported',
+      example: 'http://collector:4318',
+    },
+  )
   @UrlVariable('http', 'https')
   OTEL_EXPORTER_OTLP_ENDPOINT?: string;
 
-  @Describe('Full URL for traces alone', {
+  @Describe('Full URL for traces', {
     without: '`/v1/traces` at the endpoint',
     example: 'http://collector:4318/v1/traces',
   })
   @UrlVariable('http', 'https')
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string;
 
-  @Describe('Full URL for metrics alone', {
+  @Describe('Full URL for metrics', {
     without: '`/v1/metrics` at the endpoint',
     example: 'http://collector:4318/v1/metrics',
   })
   @UrlVariable('http', 'https')
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?: string;
 
-  @Describe('Headers of every export', { example: 'authorization=Bearer%20token', isSecret: true })
+  @Describe('Headers for every export', { example: 'authorization=Bearer%20token', isSecret: true })
   @HeadersVariable()
   OTEL_EXPORTER_OTLP_HEADERS?: string;
 
-  @Describe('Further headers for traces', { example: 'x-team=gateway', isSecret: true })
+  @Describe('Additional headers for traces', { example: 'x-team=gateway', isSecret: true })
   @HeadersVariable()
   OTEL_EXPORTER_OTLP_TRACES_HEADERS?: string;
 
-  @Describe('Further headers for metrics', { example: 'x-team=gateway', isSecret: true })
+  @Describe('Additional headers for metrics', { example: 'x-team=gateway', isSecret: true })
   @HeadersVariable()
   OTEL_EXPORTER_OTLP_METRICS_HEADERS?: string;
 
-  @Describe('The one protocol that there is', {
+  @Describe('Protocol; only `http/protobuf`', {
     default: 'http/protobuf',
     example: 'http/protobuf',
   })
   @ChoiceVariable('http/protobuf')
   OTEL_EXPORTER_OTLP_PROTOCOL?: 'http/protobuf';
 
-  @Describe('The one protocol that there is, for traces', {
+  @Describe('Protocol for traces; only `http/protobuf`', {
     default: 'http/protobuf',
     example: 'http/protobuf',
   })
   @ChoiceVariable('http/protobuf')
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL?: 'http/protobuf';
 
-  @Describe('The one protocol that there is, for metrics', {
+  @Describe('Protocol for metrics; only `http/protobuf`', {
     default: 'http/protobuf',
     example: 'http/protobuf',
   })
   @ChoiceVariable('http/protobuf')
   OTEL_EXPORTER_OTLP_METRICS_PROTOCOL?: 'http/protobuf';
 
-  @Describe('`none` exports no traces', { default: 'otlp', example: 'none' })
+  @Describe('`none` disables trace export', { default: 'otlp', example: 'none' })
   @ChoiceVariable('otlp', 'none')
   OTEL_TRACES_EXPORTER?: 'otlp' | 'none';
 
-  @Describe('`none` exports no metrics', { default: 'otlp', example: 'none' })
+  @Describe('`none` disables metric export', { default: 'otlp', example: 'none' })
   @ChoiceVariable('otlp', 'none')
   OTEL_METRICS_EXPORTER?: 'otlp' | 'none';
 
-  @Describe('Which traces are exported', {
+  @Describe('Trace sampler', {
     default: 'parentbased_always_on',
     example: 'parentbased_traceidratio',
   })
   @ChoiceVariable(...TRACES_SAMPLERS)
   OTEL_TRACES_SAMPLER?: (typeof TRACES_SAMPLERS)[number];
 
-  @Describe('Share of the traces that a sampler by ratio exports', { default: '1', example: '0.1' })
+  @Describe('Share of traces exported by a ratio sampler', { default: '1', example: '0.1' })
   @ShareVariable()
   OTEL_TRACES_SAMPLER_ARG?: number;
 
-  @Describe('Milliseconds between two exports of metrics', { default: '60000', example: '10000' })
+  @Describe('Metric export interval in milliseconds', { default: '60000', example: '10000' })
   @IntegerVariable(100, MAX_TIMEOUT_MS)
   OTEL_METRIC_EXPORT_INTERVAL?: number;
 
-  @Describe('`true` exports nothing', { default: 'false', example: 'true' })
+  @Describe('`true` disables all export', { default: 'false', example: 'true' })
   @FlagVariable()
   OTEL_SDK_DISABLED?: 'true' | 'false';
 
-  @Describe("The service's name in what is exported", {
+  @Describe('The exported service name', {
     without: '`model-gateway`',
     example: 'gateway-eu',
   })
   @IsOptional()
   OTEL_SERVICE_NAME?: string;
 
-  @Describe('Further attributes of the resource', { example: 'deployment.environment=production' })
+  @Describe('Additional resource attributes', { example: 'deployment.environment=production' })
   @PairsVariable()
   OTEL_RESOURCE_ATTRIBUTES?: string;
 }

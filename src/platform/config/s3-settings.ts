@@ -8,14 +8,14 @@ const DEFAULT_REGION = 'us-east-1';
 
 /** The bucket's part of the environment. */
 export class S3Env {
-  @Describe('Artifacts lie in this bucket; see [artifacts.md](artifacts.md)', {
-    without: 'they lie in the data folder',
+  @Describe('Bucket for artifacts; see [artifacts.md](artifacts.md)', {
+    without: 'artifacts are stored in the data folder',
     example: 'artifacts',
   })
   @IsOptional()
   S3_BUCKET?: string;
 
-  @Describe('A server that speaks S3', { without: "the cloud's own", example: 'http://store:9000' })
+  @Describe('S3-compatible server', { without: 'AWS', example: 'http://store:9000' })
   @UrlVariable('http', 'https')
   S3_ENDPOINT?: string;
 
@@ -23,22 +23,22 @@ export class S3Env {
   @IsOptional()
   S3_REGION?: string;
 
-  @Describe('Id of an access key; both parts of it or neither', {
-    without: "what the machine's role gives",
+  @Describe('Access key id; set both parts or neither', {
+    without: "the machine's role",
     example: 'AKIAIOSFODNN7EXAMPLE',
   })
   @IsOptional()
   S3_ACCESS_KEY_ID?: string;
 
-  @Describe('The secret part of that key', {
-    without: "what the machine's role gives",
+  @Describe('Secret access key', {
+    without: "the machine's role",
     example: 'wJalrXUtnFEMI…',
     isSecret: true,
   })
   @IsOptional()
   S3_SECRET_ACCESS_KEY?: string;
 
-  @Describe('`false`: the service passes artifacts on instead of redirecting to the bucket', {
+  @Describe('`false` relays artifacts instead of redirecting to the bucket', {
     default: 'true',
     example: 'false',
   })

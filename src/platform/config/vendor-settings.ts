@@ -9,6 +9,9 @@ export interface VendorAccount {
   readonly settings?: Readonly<Record<string, string | undefined>>;
 }
 
+/** Returns what is wrong with a value, as the end of a sentence that begins with the setting's name. */
+export type SettingRule = (value: string) => string | undefined;
+
 /**
  * What the loader of the settings has to know of a vendor: which variables it reads, and what they
  * make of it. `Env` is a class with one property a variable, as `EnvDto` is.
@@ -28,8 +31,10 @@ export interface VendorSettings<Env extends object = object> {
   baseUrl(env: Env): string;
   /** Undefined without the operator's account: the vendor is not configured. */
   account(env: Env): VendorAccount | undefined;
-  /** Of `settings` in an entry of the providers file those that take certain words only, with these. */
-  readonly settingWords?: Readonly<Record<string, readonly string[]>>;
+  /** Rules for an operator's `settings`, by name; settings without one take any text. */
+  readonly settingRules?: Readonly<Record<string, SettingRule>>;
+  /** Settings that play no part in where calls go. A stored key must be sent again when any other changes. */
+  readonly placelessSettings?: readonly string[];
   /** Present where tenants may use accounts of their own; what it says is the vendors' business. */
   readonly accountForm?: { readonly settings: object };
   /** The one of an account's settings that names a region, where it has them; a variable may list several. */

@@ -81,6 +81,8 @@ const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
  * hands out their configuration.
  */
 const HOST_OF_MACHINE = '168.63.129.16';
+/** Metadata services of clouds that are not in a link-local range. */
+const METADATA_ADDRESSES = new Set([HOST_OF_MACHINE, '100.100.100.200', 'fd00:ec2::254']);
 
 /** A host that leads elsewhere than to a public address. */
 export class PrivateAddressError extends Error {
@@ -104,6 +106,22 @@ export function isPublicAddress(address: string): boolean {
   return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_IPV6);
 }
 
+/**
+ * Whether an IP address is link-local or a cloud's metadata service, IPv4 addresses in IPv6 form included.
+ * Nobody configures those as a server on purpose, and they hand out the machine's credentials.
+ */
+export function isMetadataAddress(address: string): boolean {
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.process(address);
+  return parsed.range() === 'linkLocal' || METADATA_ADDRESSES.has(parsed.toString());
+}
+
+/** Returns the IP address that a URL's host spells out; undefined for a name. */
+export function addressIn({ hostname }: Pick<URL, 'hostname'>): string | undefined {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) === 0 ? undefined : host;
+}
+
 /** How names are resolved; `OutboundLookup` outside of tests. */
 export type Resolve = (
   hostname: string,
@@ -119,12 +137,15 @@ export const resolveOutbound: Resolve = (hostname, _options, callback) => {
   );
 };
 
-/** A `lookup` for sockets that gives any address. */
+/** A `lookup` for sockets that gives any address but those of metadata services. */
 function anyLookup(resolveName: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-      const [first] = addresses;
+      const [first] = addresses ?? [];
       if (error || !first) return callback(error ?? new Error('no address'), '');
+      if (addresses.some(({ address }) => isMetadataAddress(address))) {
+        return callback(new PrivateAddressError(), '');
+      }
       if (options.all) return callback(null, addresses);
       callback(null, first.address, first.family);
     });
@@ -163,14 +184,24 @@ export function publicConnector(options: PublicConnectorOptions): buildConnector
   const lookup = allowPrivate ? anyLookup(resolveName) : publicLookup(resolveName);
   const connect = buildConnector({ timeout: timeoutMs, lookup });
   return (target, callback) => {
-    // Sockets do not look literal addresses up, so these have to be seen here.
-    const host = target.hostname.replace(/^\[|\]$/g, '');
-    if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) {
+    // Sockets do not look up literal addresses, so those are checked here.
+    const address = addressIn(target);
+    const isAllowed = allowPrivate ? (one: string) => !isMetadataAddress(one) : isPublicAddress;
+    if (address !== undefined && !isAllowed(address)) {
       callback(new PrivateAddressError(), null);
       return;
     }
     connect(target, callback);
   };
+}
+
+/** A `connect` for undici's clients that reaches the operator's servers: any address but metadata services. */
+export function operatorConnector(timeoutMs: number): buildConnector.connector {
+  return publicConnector({
+    timeoutMs,
+    allowPrivate: true,
+    resolveName: (hostname, options, callback) => lookup(hostname, options, callback),
+  });
 }
 
 /** All addresses of a name. Rejects with an error that has one of node's codes. */

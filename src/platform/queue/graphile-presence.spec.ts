@@ -13,14 +13,13 @@ interface Connection {
 }
 
 /** A connection, with what was asked of it. */
-interface RequestOptions {
+interface ClientRequest {
   readonly client: pg.Client;
   readonly queries: string[];
   readonly names: string[];
 }
-const clients: RequestOptions[] = [];
-const requestOptionsOf = (client: unknown): RequestOptions =>
-  clients.find((one) => one.client === client)!;
+const clients: ClientRequest[] = [];
+const requestOf = (client: unknown): ClientRequest => clients.find((one) => one.client === client)!;
 
 const HOST = 'test';
 
@@ -41,9 +40,9 @@ function pretend(): void {
     if (this.host !== HOST) return query.call(this, sql, values);
     const [name] = values;
     if (database.isAway) return Promise.reject(new Error('gone'));
-    requestOptionsOf(this).queries.push(sql);
+    requestOf(this).queries.push(sql);
     if (name === undefined) return Promise.resolve({ rows: [] });
-    if (sql.includes('pg_try_advisory_lock')) requestOptionsOf(this).names.push(name);
+    if (sql.includes('pg_try_advisory_lock')) requestOf(this).names.push(name);
     return Promise.resolve({ rows: [{ taken: !database.taken.has(name) }] });
   });
   jest.spyOn(prototype, 'end').mockImplementation(function (this: pg.Client) {

@@ -35,6 +35,13 @@ class AzureEnv {
   AZURE_OPENAI_API_VERSION?: string;
 }
 
+const API_VERSION = patternSetting(
+  false,
+  /^[0-9a-z.-]{1,40}$/,
+  'API version of the deployment paths; without it, the v1 paths are used.',
+  'must be an API version such as 2024-10-21',
+);
+
 const FORM: ByokAccountForm = {
   settings: {
     endpoint: {
@@ -42,12 +49,7 @@ const FORM: ByokAccountForm = {
       description: 'The resource, a bare origin: `https://my-resource.openai.azure.com`.',
       faultOf: faultOfEndpoint,
     },
-    api_version: patternSetting(
-      false,
-      /^[0-9a-z.-]{1,40}$/,
-      'API version of the deployment paths; without it, the v1 paths are used.',
-      'must be an API version such as 2024-10-21',
-    ),
+    api_version: API_VERSION,
   },
   keyDescription: 'The API key of the resource.',
   readKey: readPlainKey,
@@ -67,6 +69,8 @@ export const azure: Vendor<AzureEnv> = {
   kinds: ['chat', 'embedding', 'image'],
   telemetryName: 'azure.ai.openai',
   Variables: AzureEnv,
+  settingRules: { apiVersion: API_VERSION.faultOf },
+  placelessSettings: ['apiVersion'],
   incomplete: (env) =>
     env.AZURE_OPENAI_API_KEY && !env.AZURE_OPENAI_ENDPOINT
       ? ['AZURE_OPENAI_ENDPOINT must be set when AZURE_OPENAI_API_KEY is']

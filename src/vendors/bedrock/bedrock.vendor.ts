@@ -34,21 +34,22 @@ class BedrockEnv {
   AWS_BEDROCK_ENDPOINT?: string;
 }
 
+const ACCESS_KEY_ID = patternSetting(
+  true,
+  /^[A-Za-z0-9]{16,128}$/,
+  'Id of the access key of an IAM user.',
+  'must be an access key id of 16 to 128 letters and digits',
+);
+
+const REGION = patternSetting(
+  true,
+  /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/,
+  'Region whose models are called.',
+  'must be a region such as eu-central-1',
+);
+
 const FORM: ByokAccountForm = {
-  settings: {
-    access_key_id: patternSetting(
-      true,
-      /^[A-Za-z0-9]{16,128}$/,
-      'Id of the access key of an IAM user.',
-      'must be an access key id of 16 to 128 letters and digits',
-    ),
-    region: patternSetting(
-      true,
-      /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/,
-      'Region whose models are called.',
-      'must be a region such as eu-central-1',
-    ),
-  },
+  settings: { access_key_id: ACCESS_KEY_ID, region: REGION },
   keyDescription: 'The secret access key.',
   readKey: readPlainKey,
   hasOwnAddress: ({ baseUrl }) => baseUrl === '',
@@ -68,6 +69,8 @@ export const bedrock: Vendor<BedrockEnv> = {
   telemetryName: 'aws.bedrock',
   Variables: BedrockEnv,
   regionSetting: 'region',
+  settingRules: { region: REGION.faultOf },
+  placelessSettings: ['accessKeyId', 'sessionToken'],
   incomplete: (env) => [
     ...(env.AWS_ACCESS_KEY_ID && !env.AWS_SECRET_ACCESS_KEY
       ? ['AWS_SECRET_ACCESS_KEY must be set when AWS_ACCESS_KEY_ID is']

@@ -1,7 +1,7 @@
 import { IsOptional } from 'class-validator';
 import { UrlVariable, Describe } from '../../platform/config/variable.decorators.js';
 import { KEY_ONLY, type Vendor } from '../vendor.js';
-import { PREFILLS } from '../dialects/chat/chat-prefill.js';
+import { isPrefill, PREFILLS } from '../dialects/chat/chat-prefill.js';
 import { OpenAiAdapter } from './openai.adapter.js';
 
 class OpenAiEnv {
@@ -30,7 +30,12 @@ export const openAi: Vendor<OpenAiEnv> = {
   listedAs: ['openai', 'text-completion-openai'],
   kinds: ['chat', 'embedding', 'speech', 'transcription', 'image', 'video'],
   isDefault: true,
-  settingWords: { prefill: PREFILLS },
+  settingRules: {
+    prefill: (value) => (isPrefill(value) ? undefined : `must be one of ${PREFILLS.join(', ')}`),
+    responses: (value) =>
+      value === 'true' || value === 'false' ? undefined : 'must be "true" or "false"',
+  },
+  placelessSettings: ['prefill', 'responses'],
   Variables: OpenAiEnv,
   baseUrl: (env) => env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1',
   account: ({ OPENAI_API_KEY: apiKey }) => (apiKey ? { apiKey } : undefined),

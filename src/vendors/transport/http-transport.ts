@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Pool, type buildConnector, type Dispatcher } from 'undici';
 import type { CancelSignal } from '../../canonical/cancel-signal.js';
+import { operatorConnector } from '../../platform/http/public-address.js';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import type { CallLimits } from '../upstream.js';
 import { UpstreamResponse } from './upstream-response.js';
@@ -48,11 +49,11 @@ export class HttpTransport implements OnApplicationShutdown {
   private uses = 0;
   private readonly timer = new CoarseTimer();
 
-  private readonly connect: { timeout: number } | buildConnector.connector;
+  private readonly connect: buildConnector.connector;
 
-  /** @param connect how connections are made, where more than a time limit decides that */
+  /** @param connect how connections are made; by default to any address but metadata services */
   constructor(connectTimeoutMs: number, connect?: buildConnector.connector) {
-    this.connect = connect ?? { timeout: connectTimeoutMs };
+    this.connect = connect ?? operatorConnector(connectTimeoutMs);
   }
 
   /**

@@ -39,21 +39,22 @@ class VertexEnv {
   VERTEX_ACCESS_TOKEN?: string;
 }
 
+const PROJECT = patternSetting(
+  true,
+  /^[a-z0-9](?:[a-z0-9.:-]{0,61}[a-z0-9])?$/,
+  'Id of the project.',
+  'must be the id of a project',
+);
+
+const LOCATION = patternSetting(
+  false,
+  /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/,
+  'Location whose models are called; `us-central1` without it.',
+  'must be a location such as us-central1 or global',
+);
+
 const FORM: ByokAccountForm = {
-  settings: {
-    project: patternSetting(
-      true,
-      /^[a-z0-9](?:[a-z0-9.:-]{0,61}[a-z0-9])?$/,
-      'Id of the project.',
-      'must be the id of a project',
-    ),
-    location: patternSetting(
-      false,
-      /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/,
-      'Location whose models are called; `us-central1` without it.',
-      'must be a location such as us-central1 or global',
-    ),
-  },
+  settings: { project: PROJECT, location: LOCATION },
   keyDescription: "The JSON of a service account's key, or an access token.",
   readKey: readGoogleKey,
   hasOwnAddress: ({ baseUrl }) => baseUrl === '',
@@ -81,6 +82,8 @@ export const vertex: Vendor<VertexEnv> = {
   telemetryName: 'gcp.vertex_ai',
   Variables: VertexEnv,
   regionSetting: 'location',
+  settingRules: { project: PROJECT.faultOf, location: LOCATION.faultOf },
+  placelessSettings: ['project'],
   incomplete: (env) =>
     env.VERTEX_BASE_URL && env.VERTEX_LOCATION?.includes(',')
       ? [

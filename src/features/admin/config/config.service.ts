@@ -32,8 +32,8 @@ import {
   type CursorPageQueryDto,
 } from '../../../platform/http/cursor-page.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
-import { VENDORS } from '../../../vendors/vendors.js';
-import { UpstreamRegistry, withAccount } from '../../../vendors/upstream.registry.js';
+import { faultOfProvider, VENDORS, withAccount } from '../../../vendors/vendors.js';
+import { UpstreamRegistry } from '../../../vendors/upstream.registry.js';
 import type { ConfigChangeOptionsDto } from './config-change.dto.js';
 import type {
   ChangedConfigDto,
@@ -165,12 +165,15 @@ export class AdminConfigService {
     }
     const { api_key: key, accounts, ...rest } = given;
     const entries = accounts?.map(({ api_key: _, ...account }) => account);
-    return toProvider(
+    const provider = toProvider(
       { ...rest, ...(entries && { accounts: entries }) },
       key ?? undefined,
       VENDORS,
       accounts?.map(({ api_key: own }) => own ?? undefined),
     );
+    const fault = faultOfProvider(provider);
+    if (fault === undefined) return provider;
+    throw new InvalidRequestError('provider', `The provider cannot be called: ${fault}.`);
   }
 
   deleteProvider(author: Author, id: string, options: Options): Promise<ChangedConfigDto> {
@@ -202,13 +205,26 @@ export class AdminConfigService {
         { action, isDryRun, comment: comment ?? null, ...(expect !== undefined && { expect }) },
       );
       const isStored = isNew && !isDryRun;
-      if (isStored) await this.configuration.refresh();
+      if (isStored) await this.adopt(version.number);
       return { ...toVersionDto(version), is_stored: isStored };
     } catch (error) {
       if (matched === undefined || !(error instanceof ConfigConflictError)) throw error;
       const { message } = error;
       throw new GatewayError({ status: 412, type: 'conflict_error', param: 'if-match', message });
     }
+  }
+
+  /** @throws GatewayError 503 while this instance does not use the version, which is stored */
+  private async adopt(number: number): Promise<void> {
+    await this.configuration.refresh();
+    const { current, adoptionFault } = this.configuration;
+    if (current && current.number >= number) return;
+    throw new GatewayError({
+      status: 503,
+      type: 'provider_unavailable',
+      param: 'version',
+      message: `Version ${number} is stored, but not in use here. ${adoptionFault ?? 'The database does not answer; the version applies when it does.'}`,
+    });
   }
 }
 

@@ -31,7 +31,7 @@ export class EffectiveConfigService {
   ) {}
 
   effective(): EffectiveConfigDto {
-    const { current, fingerprint, faults } = this.configuration;
+    const { current, fingerprint, faults, adoptionFault } = this.configuration;
     return {
       object: 'config',
       version: current?.number ?? null,
@@ -41,7 +41,7 @@ export class EffectiveConfigService {
       models: this.models(current?.document),
       providers: this.providers(current?.document),
       settings: this.settingValues(current?.document),
-      faults: [...faults],
+      faults: [...(adoptionFault === undefined ? [] : [adoptionFault]), ...faults],
     };
   }
 

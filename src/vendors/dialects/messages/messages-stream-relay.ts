@@ -17,7 +17,7 @@ import {
 } from './read-messages-usage.js';
 
 /** What becomes of an event: sent as it is, sent in another spelling, or not sent. */
-type VendorOutcome = 'keep' | 'drop' | { replace: string };
+type EventEdit = 'keep' | 'drop' | { replace: string };
 
 /**
  * Passes a messages stream through to a caller of the same dialect.
@@ -100,7 +100,7 @@ export class MessagesStreamRelay extends SseStreamReader {
     return output;
   }
 
-  private decide(frame: string): VendorOutcome {
+  private decide(frame: string): EventEdit {
     const data = eventData(frame);
     if (data === '') return 'drop';
     try {
@@ -115,7 +115,7 @@ export class MessagesStreamRelay extends SseStreamReader {
     }
   }
 
-  private readEvent(event: JsonObject, data: string): VendorOutcome {
+  private readEvent(event: JsonObject, data: string): EventEdit {
     switch (event.type) {
       case 'message_start':
         return this.readStart(isJsonObject(event.message) ? event.message : {}, data);
@@ -138,7 +138,7 @@ export class MessagesStreamRelay extends SseStreamReader {
     }
   }
 
-  private readStart(message: JsonObject, data: string): VendorOutcome {
+  private readStart(message: JsonObject, data: string): EventEdit {
     this.usageReader.add(message.usage, { isFinal: false });
     if (!this.started) {
       this.started = true;
