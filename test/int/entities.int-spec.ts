@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
 import { ENTITIES } from '../support/entities.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -53,14 +54,16 @@ describe('the entities', () => {
 
   it('map every column with its type, nullability, default and key', () => {
     const mapped = dataSource.entityMetadatas.flatMap((entity) =>
-      entity.columns.map((column) => ({
-        table: entity.tableName,
-        name: column.databaseName,
-        type: typeOf(column),
-        isNullable: column.isNullable,
-        hasDefault: column.default !== undefined || column.isGenerated || !column.isInsert,
-        isPrimary: column.isPrimary && !WITHOUT_KEY.includes(entity.tableName),
-      })),
+      entity.columns
+        .filter(({ isVirtualProperty }) => !isVirtualProperty)
+        .map((column) => ({
+          table: entity.tableName,
+          name: column.databaseName,
+          type: typeOf(dataSource, column),
+          isNullable: column.isNullable,
+          hasDefault: column.default !== undefined || column.isGenerated || !column.isInsert,
+          isPrimary: column.isPrimary && !WITHOUT_KEY.includes(entity.tableName),
+        })),
     );
     expect(mapped.map(describeColumn).toSorted()).toEqual(
       columns
@@ -90,13 +93,11 @@ function describeColumn(column: ColumnRow): string {
   return `${table}.${name} ${type}${isNullable ? ' null' : ''}${hasDefault ? ' default' : ''}${isPrimary ? ' key' : ''}`;
 }
 
-function typeOf(column: { type: unknown; precision?: number | null; isArray: boolean }): string {
-  const type = String(column.type).replace('timestamptz', timestampWith(column.precision));
-  return `${type}${column.isArray ? '[]' : ''}`;
-}
-
-function timestampWith(precision: number | null | undefined): string {
-  return precision == null ? 'timestamp with time zone' : `timestamp(${precision}) with time zone`;
+/** As `format_type` writes it. */
+function typeOf({ driver }: DataSource, column: ColumnMetadata): string {
+  const type = driver.normalizeType(column);
+  const { precision, isArray } = column;
+  return `${precision == null ? type : type.replace('timestamp', `timestamp(${precision})`)}${isArray ? '[]' : ''}`;
 }
 
 /** Columns of the tables in `public`; partitions are left out, since their parents have the entity. */

@@ -1,6 +1,6 @@
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, PrimaryGeneratedColumn, UpdateDateColumn, VersionColumn } from 'typeorm';
 import type { Maker } from '../access/caller.js';
-import type { GuardrailAction, GuardrailDirection } from './guardrail-rule.js';
+import type { GuardrailAction, GuardrailDirection, GuardrailRule } from './guardrail-rule.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
 /** A tenant's rules on text, and how often they matched. */
@@ -18,9 +18,11 @@ export class GuardrailEntity {
   @Column('text', { transformer: storedText, nullable: true })
   description!: string | null;
 
-  @Column('text')
-  rules!: string;
+  // JSON escapes NUL and lone surrogates by itself.
+  @Column('text', { transformer: { to: JSON.stringify, from: JSON.parse } })
+  rules!: GuardrailRule[];
 
+  /** Program sizes of the `regex` rules, in their order. */
   @Column('integer', { array: true })
   patternSizes!: number[];
 
@@ -39,13 +41,14 @@ export class GuardrailEntity {
   @Column('timestamptz', { nullable: true })
   lastTriggeredAt!: Date | null;
 
-  @Column('integer', { default: 1 })
+  /** Tells instances to compile the rules again. */
+  @VersionColumn({ default: 1 })
   revision!: number;
 
   @Column('timestamptz', { default: () => 'now()' })
   createdAt!: Date;
 
-  @Column('timestamptz', { default: () => 'now()' })
+  @UpdateDateColumn({ type: 'timestamptz' })
   updatedAt!: Date;
 
   @Column('text', { default: 'management' })
