@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, UpdateDateColumn, VirtualColumn } from 'typeorm';
 import type { Maker } from '../access/caller.js';
 import type { AlertCondition, AlertFormat, AlertKind } from './alert.js';
 import { storedText } from '../../platform/database/stored-text.js';
@@ -27,6 +27,7 @@ export class AlertRuleEntity {
   @Column('jsonb')
   condition!: AlertCondition;
 
+  /** Whom it is about; null: every tenant, or the service as a whole. */
   @Column('uuid', { nullable: true })
   watchedTenantId!: string | null;
 
@@ -36,12 +37,20 @@ export class AlertRuleEntity {
   @Column('bytea')
   sealedUrl!: Buffer;
 
+  /** The origin and the last characters; the rest may be a secret. */
   @Column('text')
   urlPreview!: string;
 
   @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
   createdAt!: Date;
 
-  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  @UpdateDateColumn({ type: 'timestamptz', precision: 3 })
   updatedAt!: Date;
+
+  /** Whether its condition holds now. */
+  @VirtualColumn('boolean', {
+    query: (rule) =>
+      `SELECT EXISTS (SELECT FROM alert_events WHERE rule_id = ${rule}.id AND is_open)`,
+  })
+  isFiring!: boolean;
 }

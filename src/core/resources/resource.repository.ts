@@ -30,7 +30,7 @@ export interface ResourceKind {
 }
 
 /** Columns that callers set; undefined ones keep their value. */
-type Values<Row> = Partial<Omit<Row, 'id' | 'tenantId' | 'madeBy' | 'createdAt'>>;
+export type Values<Row> = Partial<Omit<Row, 'id' | 'tenantId' | 'madeBy' | 'createdAt'>>;
 
 /**
  * Stores the rows of one kind of resource: lists, quotas, locks, and changes with their audit rows. A subclass
@@ -45,7 +45,8 @@ export abstract class ResourceRepository<Row extends ResourceRow> {
     private readonly audit: AuditLog,
   ) {}
 
-  protected abstract toAudited(row: Row): JsonObject;
+  /** @param before the row as it was, for the new side of a change */
+  protected abstract toAudited(row: Row, before?: Row): JsonObject;
 
   /** Newest first. */
   list(owner: Owner): Promise<Row[]> {
@@ -60,10 +61,13 @@ export abstract class ResourceRepository<Row extends ResourceRow> {
     return row || this.notFound();
   }
 
-  /** @throws PermissionError for a row that only a management key may change, NotFoundError */
-  async findChangeable(caller: Caller, id: string): Promise<Row> {
-    const row = await this.find(caller.tenantId, id);
-    refuseChange(caller, row.madeBy, this.kind.noun);
+  /**
+   * @param caller null: an operator
+   * @throws PermissionError for a row that only a management key may change, NotFoundError
+   */
+  async findChangeable(caller: Caller | null, id: string): Promise<Row> {
+    const row = await this.find(caller?.tenantId ?? null, id);
+    if (caller) refuseChange(caller, row.madeBy, this.kind.noun);
     return row;
   }
 
@@ -114,13 +118,12 @@ export abstract class ResourceRepository<Row extends ResourceRow> {
     return after;
   }
 
-  /** Changes a locked row. @param extra what the audit log says besides the changed fields */
+  /** Changes a locked row. */
   async update(
     transaction: SqlExecutor,
     author: Author,
     before: Row,
     values: Values<Row>,
-    extra: (after: Row) => JsonObject = () => ({}),
   ): Promise<Row> {
     const rows = this.database.within(transaction, this.repository);
     const where = ownedBy<Row>(before.tenantId, before.id);
@@ -130,7 +133,7 @@ export abstract class ResourceRepository<Row extends ResourceRow> {
     const after = await this.find(before.tenantId, before.id, transaction);
     await this.record(transaction, author, 'update', before, {
       before: this.toAudited(before),
-      after: { ...this.toAudited(after), ...extra(after) },
+      after: this.toAudited(after, before),
     });
     return after;
   }
