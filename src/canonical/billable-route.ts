@@ -29,6 +29,8 @@ export interface BillableRoute extends PricedWork {
   readonly provider: string;
   /** The id of the operator's account that it goes over, where the provider has several. */
   readonly account?: string | undefined;
+  /** The API key that alone has this BYOK account, with the keys below it; absent: the whole tenant has it. */
+  readonly scopeKeyId?: string | undefined;
   /** The catalogue row behind the alias; of a family's members that of the family. */
   readonly catalogueId: string;
   /** The version of the configuration that has these prices; null: none has, a file of one instance does. */

@@ -57,6 +57,7 @@ describe(PATH, () => {
         key_preview: expect.stringMatching(/^sk-.{4}\.\.\..{4}$/),
         expires_at: null,
         is_active: true,
+        rights: ['money', 'read', 'develop', 'own', 'content'],
         status: 'active',
         usage: { request_count: 0, total_spend: 0 },
         last_used_at: null,

@@ -96,7 +96,9 @@ describe.each([KEYS, GUARDRAILS, DESTINATIONS, CREDENTIALS, ALERTS])('%s', (path
     expect(JSON.stringify(list.body)).not.toContain(made.id);
   });
 
-  it('of a management key is changed by management keys alone, of a routing key by every key', async () => {
+  const isScoped = [DESTINATIONS, CREDENTIALS, ALERTS].includes(path);
+
+  it('rejects changes by routing keys to what management keys or, if scoped, other keys made', async () => {
     for (const maker of [gateway.managementKey, root.plaintext, child.plaintext]) {
       const isManagement = maker === gateway.managementKey;
       for (const [name, key] of callers()) {
@@ -104,7 +106,8 @@ describe.each([KEYS, GUARDRAILS, DESTINATIONS, CREDENTIALS, ALERTS])('%s', (path
         for (const [method, url, body] of changesOf(path, id)) {
           expect((await call(method, url, body, foreignKey)).status).toBe(404);
           const answer = await call(method, url, body, key);
-          if (isManagement && name !== 'management') {
+          const isAbove = isScoped && maker === root.plaintext && name === 'child';
+          if ((isManagement && name !== 'management') || isAbove) {
             expect(answer).toEqual(UNKEYED);
             expect(JSON.stringify(answer.body)).toContain('management key');
           } else {

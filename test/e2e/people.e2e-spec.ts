@@ -123,8 +123,12 @@ async function logIn(by = browser): Promise<SessionBody> {
 const uniqueEmail = (): string => `person-${people}@acme.example`;
 
 async function invite(role: string, email = uniqueEmail()): Promise<string> {
-  const path = `/v1/admin/tenants/${gateway.tenantId}/members`;
-  expect((await gateway.admin('POST', path, { email, role })).status).toBe(201);
+  const invited = await gateway.post(
+    '/v1/customer/invitations',
+    { email, role },
+    { authorization: `Bearer ${gateway.managementKey}` },
+  );
+  expect(invited.status).toBe(201);
   return email;
 }
 
@@ -596,8 +600,12 @@ describe('members', () => {
   it('lose their rights within a second, and the last owner stays', async () => {
     const tenantId = await makeTenant(`third ${people}`);
     const path = `/v1/admin/tenants/${tenantId}/members`;
-    const join = async (by: TestBrowser, role: string, email: string): Promise<string> => {
-      expect((await gateway.admin('POST', path, { email, role })).status).toBe(201);
+    const join = async (by: TestBrowser, email: string, isFirst = false): Promise<string> => {
+      const invited = { email, role: 'owner' };
+      const invitation = isFirst
+        ? await gateway.admin('POST', path, invited)
+        : await send('POST', '/v1/customer/invitations', invited, {}, one);
+      expect(invitation.status).toBe(201);
       issuer.add({ email, ...VERIFIED });
       await logIn(by);
       const { rows } = await gateway.database.query<{ id: string }>(
@@ -607,7 +615,7 @@ describe('members', () => {
       return rows[0]!.id;
     };
     const [one, two] = [new TestBrowser(), new TestBrowser()];
-    const first = await join(one, 'owner', `one-${uniqueEmail()}`);
+    const first = await join(one, `one-${uniqueEmail()}`, true);
     const last = refusal(409, 'conflict_error', 'id');
     const members = '/v1/customer/members';
     expect(
@@ -620,7 +628,10 @@ describe('members', () => {
       refusal(409, 'conflict_error', 'person_id'),
     );
 
-    const second = await join(two, 'owner', `two-${uniqueEmail()}`);
+    expect(
+      await answer(await gateway.admin('POST', path, { email: 'a@acme.example', role: 'owner' })),
+    ).toEqual(refusal(403, 'permission_error', 'role'));
+    const second = await join(two, `two-${uniqueEmail()}`);
     const demotions = await Promise.all([
       send('PATCH', `${members}/${second}`, { role: 'viewer' }, {}, one),
       send('PATCH', `${members}/${first}`, { role: 'viewer' }, {}, two),

@@ -407,6 +407,7 @@ describe('storing a credential', () => {
     });
     expect(made).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      scope: { type: 'key', api_key_id: expect.any(String) },
       provider: 'one',
       name: 'ours',
       key_preview: `vend...${own.slice(-4)}`,

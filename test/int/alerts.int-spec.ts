@@ -417,6 +417,35 @@ describe('alerts', () => {
       expect(await types()).toEqual(['alert.resolved']);
     });
 
+    it('count only the key of a scoped rule and the keys below it, until the key ends', async () => {
+      const { tenantId, apiKeyId } = tenant;
+      const insertKey = async (ancestorIds: string[]): Promise<string> => {
+        const { rows } = await test.database.query<{ id: string }>(
+          `INSERT INTO api_keys (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute, ancestor_ids)
+           VALUES ($1, 'routing', 'key', sha256(gen_random_uuid()::text::bytea), 'sk-', 1, $2) RETURNING id`,
+          [tenantId, ancestorIds],
+        );
+        return rows[0]!.id;
+      };
+      const scope = await insertKey([]);
+      const below = await insertKey([scope]);
+      const fail = async (key: string) => {
+        for (let each = 0; each < 5; each++) {
+          await insertRequestLogRow(test.database, tenantId, {
+            ...{ apiKeyId: key, outcome: 'failed', status: 'error', createdAt: now, latencyMs: 0 },
+          });
+        }
+      };
+      await addRule('error_rate', CONDITION, { scopeKeyId: scope });
+      for (const key of [apiKeyId, apiKeyId, scope]) await fail(key);
+      expect(await look()).toEqual([]);
+      await fail(below);
+      expect(await types()).toEqual(['alert.firing']);
+      await test.database.query('DELETE FROM alert_events');
+      await test.database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [scope]);
+      expect(await look()).toEqual([]);
+    });
+
     it('are over when the window has passed', async () => {
       await addRule('error_rate', CONDITION);
       await look();

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { PartitionByMonth1764383000000 } from '../../migrations/1764383000000-partition-by-month.js';
+import { ScopeWhatKeysStore1764530000000 } from '../../migrations/1764530000000-scope-what-keys-store.js';
 import { MIGRATIONS } from '../../src/platform/database/migrations.js';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
@@ -98,6 +99,75 @@ describe('migrations', () => {
     await runner.release();
     expect(await stored()).toEqual(told());
     await empty.database.query('DELETE FROM request_logs');
+  });
+
+  it('scope what a routing key stored to the key that the audit log names', async () => {
+    const { database } = empty;
+    const later = MIGRATIONS.slice(MIGRATIONS.indexOf(ScopeWhatKeysStore1764530000000));
+    for (let count = 0; count < later.length; count++) await migrating.undoLastMigration();
+    const insert = async (sql: string, values: unknown[] = []): Promise<string> =>
+      (await database.query<{ id: string }>(`${sql} RETURNING id`, values)).rows[0]!.id;
+    const tenantId = await insert(`INSERT INTO tenants (name) VALUES ('scoped')`);
+    const insertKey = (type: string, madeBy: string) =>
+      insert(
+        `INSERT INTO api_keys (tenant_id, type, made_by, name, key_hash, key_preview, rate_limit_per_minute)
+         VALUES ($1, $2, $3, 'key', sha256(gen_random_uuid()::text::bytea), 'sk-', 1)`,
+        [tenantId, type, madeBy],
+      );
+    const insertAccount = (madeBy: string) =>
+      insert(
+        `INSERT INTO provider_credentials
+           (id, tenant_id, provider, sealed_key, key_preview, settings, allow_shared_fallback, made_by)
+         VALUES (gen_random_uuid(), $1, 'openai', '', '', '{}', false, $2)`,
+        [tenantId, madeBy],
+      );
+    const audit = (kind: string, actor: string, action: string, target: string) =>
+      database.query(
+        `INSERT INTO audit_log (actor_kind, actor_id, actor_name, tenant_id, action, target_type, target_id)
+         VALUES ($1, $2, 'Ada', $3, $4, '', $5)`,
+        [kind, actor, tenantId, action, target],
+      );
+    const person = await insert(
+      `INSERT INTO people (issuer, subject, name) VALUES ('i', gen_random_uuid(), 'Ada')`,
+    );
+    await database.query(
+      `INSERT INTO memberships (person_id, tenant_id, role) VALUES ($1, $2, 'developer')`,
+      [person, tenantId],
+    );
+    const key = await insertKey('routing', 'management');
+    const operators = await insertKey('management', 'operator');
+    const started = await insertKey('management', 'operator');
+    await audit('person', person, 'api_key.create', key);
+    await audit('admin_key', 'admin', 'api_key.create', operators);
+    await audit('bootstrap', 'start', 'api_key.create', started);
+    const known = await insertAccount('routing');
+    const unknown = await insertAccount('routing');
+    const management = await insertAccount('management');
+    await audit('api_key', key, 'provider_credential.create', known);
+    await audit('api_key', operators, 'provider_credential.create', management);
+    await migrating.runMigrations();
+    const scopes = await database.query(
+      'SELECT id, scope_key_id FROM provider_credentials WHERE tenant_id = $1',
+      [tenantId],
+    );
+    expect(new Map(scopes.rows.map(({ id, scope_key_id }) => [id, scope_key_id]))).toEqual(
+      new Map([
+        [known, key],
+        [unknown, null],
+        [management, null],
+      ]),
+    );
+    const bounds = await database.query(
+      'SELECT id, withheld_rights, bound_by_person_id FROM api_keys WHERE tenant_id = $1 ORDER BY created_at, id',
+      [tenantId],
+    );
+    expect(bounds.rows).toEqual(
+      expect.arrayContaining([
+        { id: key, withheld_rights: [], bound_by_person_id: person },
+        { id: operators, withheld_rights: ['content'], bound_by_person_id: null },
+        { id: started, withheld_rights: [], bound_by_person_id: null },
+      ]),
+    );
   });
 
   it('are run by one of several instances that start at once, the others waiting', async () => {

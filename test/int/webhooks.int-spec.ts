@@ -122,10 +122,11 @@ describe('webhooks', () => {
     await test.drop();
   });
 
+  const scopeKeyId = randomUUID();
   const enqueue = async (eventId: string = randomUUID(), to = url): Promise<string> => {
     const body = '{"é":1}';
     const id = await test.database.transaction((connection) =>
-      deliveries.enqueue(connection, { tenantId: TENANT, url: to, eventId, body }),
+      deliveries.enqueue(connection, { tenantId: TENANT, url: to, eventId, body, scopeKeyId }),
     );
     return id!;
   };
@@ -154,7 +155,9 @@ describe('webhooks', () => {
   it('are enqueued with the transaction that causes them, once an event', async () => {
     await expect(
       test.database.transaction(async (connection) => {
-        await deliveries.enqueue(connection, { tenantId: TENANT, url, eventId: 'e', body: '{}' });
+        await deliveries.enqueue(connection, {
+          ...{ tenantId: TENANT, url, eventId: 'e', body: '{}', scopeKeyId },
+        });
         throw new Error('rolled back');
       }),
     ).rejects.toThrow('rolled back');

@@ -3,9 +3,10 @@ import type { Limits } from '../../canonical/limits.js';
 import type { SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
 import type { ApiKeyType, CountedKey } from './caller.js';
+import { makerRoleOf, type StoredBounds } from './key-rights.js';
 
 /** What the request path needs of a key; its limits and its end are also those of the keys above it. */
-export interface ApiKeyLookup {
+export interface ApiKeyLookup extends StoredBounds {
   hash: string;
   id: string;
   tenantId: string;
@@ -35,7 +36,7 @@ export interface ApiKeyLookup {
 }
 
 /** A key above another. */
-export interface AncestorLookup extends CountedKey {
+export interface AncestorLookup extends CountedKey, StoredBounds {
   limits: (Limits | null)[];
 }
 
@@ -48,7 +49,9 @@ const ABOVE = `
              FILTER (WHERE content_log IS NOT NULL))[1] AS content_log,
            json_agg(
              json_build_object('id', id, 'rateLimitPerMinute', rate_limit_per_minute,
-               'limits', jsonb_build_array(limits, operator_limits))
+               'limits', jsonb_build_array(limits, operator_limits),
+               'withheldRights', withheld_rights, 'makerRole', ${makerRoleOf('ancestor')},
+               'isBoundByPerson', bound_by_person_id IS NOT NULL)
              ORDER BY array_position(api_keys.ancestor_ids, id)
            ) AS ancestors
       FROM api_keys ancestor WHERE ancestor.id = ANY (api_keys.ancestor_ids)
@@ -74,6 +77,8 @@ export async function lookUpApiKeys(
             ) AS "hasEndUserLimits",
             coalesce(api_keys.content_log, above.content_log, tenants.content_log) AS "contentLog",
             nullif(tenants.recovery, 'off') AS recovery,
+            withheld_rights AS "withheldRights", ${makerRoleOf('api_keys')} AS "makerRole",
+            bound_by_person_id IS NOT NULL AS "isBoundByPerson",
             least(api_keys.expires_at, above.expires_at) AS "expiresAt",
             coalesce(api_keys.revoked_at, above.revoked_at) AS "revokedAt"
        FROM api_keys JOIN tenants ON tenants.id = tenant_id ${ABOVE}

@@ -1,13 +1,15 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { Limits } from '../../canonical/limits.js';
 import { storedText } from '../../platform/database/stored-text.js';
+import type { KeyRight } from '../people/roles.js';
 import type { ApiKeyType, Maker } from './caller.js';
+import type { KeyBounds } from './key-rights.js';
 
 export const API_KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
 
 /** An API key. Of the key itself only a SHA-256 and a preview are kept. */
 @Entity('api_keys')
-export class ApiKeyEntity {
+export class ApiKeyEntity implements KeyBounds {
   @PrimaryGeneratedColumn('uuid')
   id!: string;
 
@@ -23,6 +25,12 @@ export class ApiKeyEntity {
   /** The key that made this one, the one that made that, and so on; empty unless routing keys did. */
   @Column('uuid', { array: true, default: () => `'{}'` })
   ancestorIds!: string[];
+
+  @Column('text', { array: true, default: () => `'{}'` })
+  withheldRights!: KeyRight[];
+
+  @Column('uuid', { nullable: true })
+  boundByPersonId!: string | null;
 
   @Column('text', { transformer: storedText })
   name!: string;

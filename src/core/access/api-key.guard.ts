@@ -5,9 +5,10 @@ import { BodyBudget } from '../../platform/http/body-budget.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { KeyDirectory, type ResolvedKey } from './key-directory.service.js';
 import { WrongKeys } from './wrong-keys.js';
-import type { ApiKeyType } from './caller.js';
+import type { ApiKeyType, Caller } from './caller.js';
 import { isAdminKey } from './api-key.js';
-import { MEMBER_RIGHT, type MemberRight } from '../people/roles.js';
+import { requireRight } from './key-rights.js';
+import { MEMBER_RIGHT, type MemberRight, KEY_RIGHTS } from '../people/roles.js';
 import { SessionGate } from '../people/session-gate.service.js';
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -57,7 +58,7 @@ export class ApiKeyGuard implements CanActivate {
   private admit(
     request: GatewayRequest,
     key: ResolvedKey | undefined,
-    requirement: KeyRequirement,
+    requirement: Requirement,
   ): true {
     if (key?.status !== 'active') {
       this.wrongKeys.note(request);
@@ -66,6 +67,7 @@ export class ApiKeyGuard implements CanActivate {
       );
     }
     assertType(key, requirement);
+    refuseWithheld(key.caller, requirement.memberRight);
     if (key.isSuspended) refuseSuspended(request);
     request.caller = key.caller;
     request.bodyShare = this.bodies.shareOf(key.caller.tenantId);
@@ -84,6 +86,7 @@ export class ApiKeyGuard implements CanActivate {
   ): Promise<boolean> {
     const session = await this.sessions.sessionOf(request);
     const { caller, isSuspended } = await this.sessions.callerIn(session, request, memberRight);
+    refuseWithheld(caller, memberRight);
     if (isSuspended) refuseSuspended(request);
     request.session = session;
     request.caller = caller;
@@ -104,6 +107,13 @@ export class ApiKeyGuard implements CanActivate {
     }
     return requirement;
   }
+}
+
+/** A key has no right that its creator lacks. @throws PermissionError */
+function refuseWithheld(caller: Caller, needed: MemberRight | undefined): void {
+  if (caller.withheld === undefined) return;
+  const right = KEY_RIGHTS.find((each) => each === needed);
+  if (right !== undefined) requireRight(caller, right);
 }
 
 function assertType({ caller }: ResolvedKey, requirement: KeyRequirement): void {

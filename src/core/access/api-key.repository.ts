@@ -1,3 +1,4 @@
+import type { KeyRight } from '../people/roles.js';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
@@ -8,6 +9,7 @@ import { lookUpApiKeys, type ApiKeyLookup } from './api-key-lookup.js';
 import { ApiKeyEntity, boundBy } from './api-key.entity.js';
 import type { ApiKeyType, Maker } from './caller.js';
 import { previewApiKey, hashApiKey } from './api-key.js';
+import { makerRoleOf, withheldBy, type KeyBounds, type StoredBounds } from './key-rights.js';
 
 /** A key as the audit log shows it: all but its hash and its use. */
 export interface AuditedApiKey {
@@ -22,6 +24,7 @@ export interface AuditedApiKey {
   expires_at: Date | null;
   revoked_at: Date | null;
   content_log: boolean | null;
+  withheld_rights: KeyRight[];
 }
 
 /** What of a key its tenant may change. */
@@ -30,6 +33,7 @@ export interface KeyChange {
   expiresAt?: Date | null | undefined;
   limits?: Limits | null | undefined;
   contentLog?: boolean | null | undefined;
+  bounds?: KeyBounds | undefined;
 }
 
 export interface ApiKeyDraft {
@@ -46,6 +50,8 @@ export interface ApiKeyDraft {
   madeBy?: Maker;
   /** The keys above it, nearest first; none, unless said otherwise. */
   ancestorIds?: readonly string[];
+  /** None, unless said otherwise. */
+  bounds?: KeyBounds;
 }
 
 /** What the operator may change of a key; undefined: it stays. */
@@ -125,6 +131,20 @@ export class ApiKeyRepository {
     return boundBy(key, await this.keys.findBy({ id: In(key.ancestorIds) }));
   }
 
+  /** The rights that keys lack at present, by key. */
+  async withheldFrom(ids: readonly string[]): Promise<Map<string, KeyRight[]>> {
+    const { rows } = await this.database.query<{ id: string; chain: StoredBounds[] }>(
+      `SELECT key.id, json_agg(json_build_object('withheldRights', link.withheld_rights,
+                'makerRole', ${makerRoleOf('link')},
+                'isBoundByPerson', link.bound_by_person_id IS NOT NULL)) AS chain
+         FROM api_keys key JOIN api_keys link
+           ON link.id = key.id OR link.id = ANY (key.ancestor_ids)
+        WHERE key.id = ANY ($1) GROUP BY key.id`,
+      [ids],
+    );
+    return new Map(rows.map(({ id, chain }) => [id, withheldBy(chain)]));
+  }
+
   /** Those of the keys that have a monthly limit of their own, in credits. */
   async ownSpendLimits(ids: readonly string[]): Promise<{ id: string; limit: number }[]> {
     const { rows } = await this.database.query<{ id: string; limit: number }>(
@@ -152,8 +172,8 @@ export class ApiKeyRepository {
     const { rows } = await executor.query<{ id: string }>(
       `INSERT INTO api_keys
          (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute, expires_at,
-          monthly_spend_limit, made_by, ancestor_ids, limits)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+          monthly_spend_limit, made_by, ancestor_ids, limits, withheld_rights, bound_by_person_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
        ON CONFLICT (key_hash) DO NOTHING
        RETURNING id`,
       [
@@ -168,6 +188,8 @@ export class ApiKeyRepository {
         draft.madeBy ?? 'operator',
         draft.ancestorIds ?? [],
         draft.limits ? JSON.stringify(draft.limits) : null,
+        draft.bounds?.withheldRights ?? [],
+        draft.bounds?.boundByPersonId ?? null,
       ],
     );
     return rows[0]?.id;
@@ -177,7 +199,7 @@ export class ApiKeyRepository {
   async lockAudited(transaction: SqlExecutor, id: string): Promise<AuditedApiKey | undefined> {
     const { rows } = await transaction.query<AuditedApiKey>(
       `SELECT tenant_id, name, type, key_preview, made_by, rate_limit_per_minute,
-              monthly_spend_limit, limits, expires_at, revoked_at, content_log
+              monthly_spend_limit, limits, expires_at, revoked_at, content_log, withheld_rights
          FROM api_keys WHERE id = $1 FOR UPDATE`,
       [id],
     );
@@ -195,7 +217,10 @@ export class ApiKeyRepository {
       `UPDATE api_keys SET name = coalesce($3, name),
               expires_at = CASE WHEN $4 THEN $5 ELSE expires_at END,
               limits = CASE WHEN $6 THEN $7 ELSE limits END,
-              content_log = CASE WHEN $8 THEN $9 ELSE content_log END, updated_at = now()
+              content_log = CASE WHEN $8 THEN $9 ELSE content_log END,
+              withheld_rights = coalesce($10, withheld_rights),
+              bound_by_person_id = CASE WHEN $10 IS NULL THEN bound_by_person_id ELSE $11 END,
+              updated_at = now()
         WHERE tenant_id = $1 AND id = $2`,
       [
         tenantId,
@@ -207,6 +232,8 @@ export class ApiKeyRepository {
         change.limits ? JSON.stringify(change.limits) : null,
         change.contentLog !== undefined,
         change.contentLog ?? null,
+        change.bounds?.withheldRights ?? null,
+        change.bounds?.boundByPersonId ?? null,
       ],
     );
   }

@@ -1,5 +1,5 @@
 import type { Recovery } from '../../canonical/routing-preferences.js';
-import type { ActingRole, OperatorRole } from '../people/roles.js';
+import type { ActingRole, KeyRight, OperatorRole } from '../people/roles.js';
 import type { LimitedSubject, Limits } from '../../canonical/limits.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
 
@@ -61,6 +61,10 @@ export interface Caller {
    * for a key that no routing key made, whose requests count on itself.
    */
   readonly countsOn?: readonly CountedKey[];
+  /** The keys above it, nearest first; absent: none. */
+  readonly ancestorIds?: readonly string[];
+  /** Rights that the key lacks, as its creator did; absent: none. Sessions go by `actingRole`. */
+  readonly withheld?: readonly KeyRight[];
   /** Whether what is said in its requests is kept, as its key or its tenant decides; absent: neither does. */
   readonly contentLog?: boolean;
   /** Who goes on with answers that break off, where a request does not say; absent: nobody. */

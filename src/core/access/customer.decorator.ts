@@ -10,7 +10,8 @@ import {
 import { Authenticated } from './authenticated.decorator.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
-import { hasRight, Members } from '../people/roles.js';
+import { Members } from '../people/roles.js';
+import { holdsRight } from './key-rights.js';
 import type { Caller } from './caller.js';
 import type { GatewayRequest } from './gateway-request.js';
 import { ApiBody, ApiParam } from '@nestjs/swagger';
@@ -50,8 +51,8 @@ export function OwnersOnly(): ClassDecorator & MethodDecorator {
 }
 
 /** Whether a caller is one of those of `OwnersOnly`. */
-export function mayReadContent({ keyType, actingRole = 'owner' }: Caller): boolean {
-  return keyType === 'management' && hasRight(actingRole, 'content');
+export function mayReadContent(caller: Caller): boolean {
+  return caller.keyType === 'management' && holdsRight(caller, 'content');
 }
 
 /**

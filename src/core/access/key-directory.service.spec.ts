@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { StoredBounds } from './key-rights.js';
 import type { ApiKeyLookup } from './api-key-lookup.js';
 import type { ApiKeyRepository } from './api-key.repository.js';
 import { hashApiKey } from './api-key.js';
@@ -101,7 +102,7 @@ describe(KeyDirectory.name, () => {
     const callerOf = async (key: string, rateLimitPerMinute: number) => {
       table.add(key, {
         rateLimitPerMinute,
-        ancestors: [between, root].map((each) => ({ ...each, limits: [] })),
+        ancestors: [between, root].map((each) => ({ ...each, ...UNBOUND, limits: [] })),
       });
       return (await resolve(key))!.caller;
     };
@@ -118,7 +119,7 @@ describe(KeyDirectory.name, () => {
     const day = (credits: number) => ({ budgets: [{ period: 'day' as const, credits }] });
     table.add('sk-child', {
       limits: [{}, null],
-      ancestors: [{ id: 'above', rateLimitPerMinute: 5, limits: [day(7), day(6)] }],
+      ancestors: [{ id: 'above', rateLimitPerMinute: 5, ...UNBOUND, limits: [day(7), day(6)] }],
       tenantLimits: [null, { max_in_flight: 3 }],
     });
     const { limits, countsOn } = (await resolve('sk-child'))!.caller;
@@ -233,6 +234,8 @@ describe(KeyDirectory.name, () => {
   }
 });
 
+const UNBOUND: StoredBounds = { withheldRights: [], makerRole: null, isBoundByPerson: false };
+
 /** Stands in for the table: a query sees the rows as they are when it is sent. */
 class FakeTable {
   readonly queries: string[][] = [];
@@ -258,6 +261,7 @@ class FakeTable {
       expiresAt: null,
       revokedAt: null,
       isSuspended: false,
+      ...UNBOUND,
       contentLog: null,
       recovery: null,
       ...overrides,

@@ -6,6 +6,7 @@ import { ApiKeyRepository } from './api-key.repository.js';
 import { apiKeyStatus, type ApiKeyStatus } from './api-key.entity.js';
 import type { Caller, CallerLimits, CountedKey } from './caller.js';
 import { hashApiKey } from './api-key.js';
+import { withheldBy } from './key-rights.js';
 
 /** A key in use is read again from this age on, before its requests would have to wait for that. */
 const REFRESH_AFTER_MS = 400;
@@ -107,6 +108,7 @@ function callerOf(key: ApiKeyLookup): Caller {
   const isLimited = keySpendLimit !== null || tenantSpendLimit !== null;
   const limits = limitsOf(key);
   const countsOn = key.ancestors ? countedKeys(key, key.ancestors) : undefined;
+  const withheld = withheldBy([key, ...(key.ancestors ?? [])]);
   return {
     tenantId: key.tenantId,
     apiKeyId: key.id,
@@ -115,7 +117,8 @@ function callerOf(key: ApiKeyLookup): Caller {
     rateLimitPerMinute: countsOn?.[0]?.rateLimitPerMinute ?? key.rateLimitPerMinute,
     ...(key.contentLog !== null && { contentLog: key.contentLog }),
     ...(key.recovery !== null && { recovery: key.recovery }),
-    ...(countsOn && { countsOn }),
+    ...(countsOn && { countsOn, ancestorIds: key.ancestors?.map(({ id }) => id) }),
+    ...(withheld.length > 0 && { withheld }),
     ...(isLimited && { spendLimits: { key: keySpendLimit, tenant: tenantSpendLimit } }),
     ...(limits && { limits }),
   };

@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
 import { DeliveryRows, later } from '../../platform/outbound/delivery-rows.js';
+import { scopeIsLive } from '../access/scope.js';
 import type { AlertEvent, AlertFormat, AlertOwner } from './alert.js';
 
-/** An event for one attempt to deliver it; of a rule that is gone the last two are null. */
+/** An event for one attempt to deliver it; the last two are null when its rule, or the rule's key, is gone. */
 export interface TakenAlert extends AlertEvent {
   readonly tenantId: string | null;
   readonly format: AlertFormat | null;
@@ -63,7 +64,8 @@ export class AlertEventRepository extends DeliveryRows {
           RETURNING *
        )
        SELECT ${EVENT}, event.tenant_id AS "tenantId", rule.format, rule.sealed_url AS "encryptedUrl"
-         FROM event ${NAMED} LEFT JOIN alert_rules rule ON rule.id = event.rule_id`,
+         FROM event ${NAMED} LEFT JOIN alert_rules rule
+           ON rule.id = event.rule_id AND ${scopeIsLive('rule.scope_key_id')}`,
       [id, leaseMs],
     );
     return rows[0] && toEvent(rows[0]);

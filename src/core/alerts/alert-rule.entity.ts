@@ -1,11 +1,12 @@
 import { Column, Entity, PrimaryColumn, UpdateDateColumn, VirtualColumn } from 'typeorm';
+import { ScopedEntity } from '../access/scoped.entity.js';
 import type { Maker } from '../access/caller.js';
 import type { AlertCondition, AlertFormat, AlertKind } from './alert.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
 /** A condition that sends a webhook when it becomes true. */
 @Entity('alert_rules')
-export class AlertRuleEntity {
+export class AlertRuleEntity extends ScopedEntity {
   @PrimaryColumn('uuid')
   id!: string;
 

@@ -1,4 +1,5 @@
 import { DEAD_AFTER_SECONDS } from '../ledger/instance.service.js';
+import { scopeIsLive } from '../access/scope.js';
 import type { AlertKind } from './alert.js';
 import { BUDGETS } from './budget-query.js';
 
@@ -32,12 +33,18 @@ const BALANCE_BELOW = `
 
 const PERCENT_SPENT = `(was_refused OR watched.spent * 100 >= watched.credits * threshold::integer)`;
 
+/** The key of a rule's scope, and the keys below it. */
+const KEYS_OF_SCOPE = `SELECT id FROM api_keys
+  WHERE id = rule.scope_key_id OR rule.scope_key_id = ANY (ancestor_ids)`;
+
 /** Every budget that there is of the tenants that a rule watches, their keys and end users. */
 const BUDGET = `
   WITH budget AS MATERIALIZED (${BUDGETS}
   ), watched AS (
     SELECT budget.*, rule.id AS rule_id, rule.condition FROM alert_rules rule
-      JOIN budget ON budget.tenant_id = rule.watched_tenant_id WHERE ${OF_ONE('budget')}
+      JOIN budget ON budget.tenant_id = rule.watched_tenant_id
+    WHERE ${OF_ONE('budget')} AND (rule.scope_key_id IS NULL OR budget.scope = 'api_key'
+      AND budget.id IN (SELECT id::text FROM (${KEYS_OF_SCOPE}) AS keys))
     UNION ALL
     SELECT budget.*, rule.id, rule.condition FROM alert_rules rule
       CROSS JOIN budget WHERE ${OF_ALL('budget')}
@@ -52,6 +59,8 @@ const BUDGET = `
     AND ${PERCENT_SPENT}`;
 
 const SEEN = `sum(requests)::bigint AS requests, sum(errors)::bigint AS errors`;
+const SEEN_IN_LOG = `count(*) FILTER (WHERE outcome NOT IN ('refused', 'cancelled')) AS requests,
+  count(*) FILTER (WHERE outcome IN ('failed', 'timeout', 'crashed')) AS errors`;
 const IN_WINDOW = `minute > $1::timestamptz - make_interval(mins => (rule.condition->>'window_minutes')::integer)
   AND (rule.condition->>'provider' IS NULL OR provider = rule.condition->>'provider')`;
 
@@ -65,7 +74,14 @@ const ERROR_RATE = `
   FROM (
     SELECT rule.*, requests, errors FROM alert_rules rule CROSS JOIN LATERAL (
       SELECT ${SEEN} FROM alert_minutes WHERE tenant_id = rule.watched_tenant_id AND ${IN_WINDOW}
-    ) AS seen WHERE ${OF_ONE('error_rate')}
+    ) AS seen WHERE ${OF_ONE('error_rate')} AND scope_key_id IS NULL
+    UNION ALL
+    SELECT rule.*, requests, errors FROM alert_rules rule CROSS JOIN LATERAL (
+      SELECT ${SEEN_IN_LOG} FROM request_logs
+       WHERE tenant_id = rule.watched_tenant_id AND api_key_id IN (${KEYS_OF_SCOPE})
+         AND created_at > $1::timestamptz - interval '2 hours' AND created_at <= $1::timestamptz
+         AND ${IN_WINDOW.replace('minute', "created_at + latency_ms * interval '1 ms'")}
+    ) AS seen WHERE ${OF_ONE('error_rate')} AND scope_key_id IS NOT NULL
     UNION ALL
     SELECT rule.*, requests, errors FROM alert_rules rule CROSS JOIN LATERAL (
       SELECT ${SEEN} FROM alert_minutes WHERE ${IN_WINDOW}
@@ -183,7 +199,7 @@ export function noteEvents(kind: AlertKind): string {
       SELECT current.*, rule.tenant_id, rule.name,
         row_number() OVER (PARTITION BY rule.id ORDER BY current.subject) <= ${TOLD_AT_ONCE} AS is_told
       FROM current JOIN alert_rules rule ON rule.id = current.rule_id
-      WHERE NOT EXISTS (
+      WHERE ${scopeIsLive('rule.scope_key_id')} AND NOT EXISTS (
           SELECT FROM alert_events known WHERE ${SAME('known', 'current')} AND known.is_open
         ) AND NOT EXISTS (
           SELECT FROM alert_events known WHERE ${SAME('known', 'current')} AND known.status = 'firing'

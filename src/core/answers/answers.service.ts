@@ -117,8 +117,9 @@ export class AnswersService {
     const plan = await this.plan(call, endpoint, guard.prepare(parsed), false);
     plan.isFlagged = accepted.isFlagged;
     const hold = await this.ledger.resume(call.caller, plan, accepted.credits);
-    const { tenantId, contentLog } = call.caller;
-    this.tracing.trace(plan, { tenantId, contentLog, headers: call.headers });
+    const { caller: chain, headers } = call;
+    const { tenantId, contentLog } = chain;
+    this.tracing.trace(plan, { tenantId, chain, contentLog, headers });
     const events = pass(guard.watch(plan, this.routing.open(plan, hold)), plan);
     return { plan, events: this.ledger.settle(hold, events, record) };
   }
@@ -192,7 +193,7 @@ export class AnswersService {
 
   private trace({ caller, headers, head }: Call, plan: Plan<RoutableRequest>): void {
     const { tenantId, contentLog } = caller;
-    this.tracing.trace(plan, { tenantId, contentLog, headers, response: head });
+    this.tracing.trace(plan, { tenantId, chain: caller, contentLog, headers, response: head });
   }
 
   /** From here on the events own the hold, and the call ends them; a failure to make them gives it back. */

@@ -1,7 +1,14 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { ActorKind } from '../access/caller.js';
-import { storedText } from '../../platform/database/stored-text.js';
+import { fromStoredText, storedText } from '../../platform/database/stored-text.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
+import { withTexts } from './audit-log.js';
+
+/** `AuditLog` writes the sides of a change. */
+const SIDE = {
+  to: (side: JsonObject | null) => side,
+  from: (stored: JsonObject | null) => stored && withTexts(stored, fromStoredText),
+};
 
 /** One change of an administered resource. Append-only. */
 @Entity('audit_log')
@@ -15,7 +22,7 @@ export class AuditLogEntryEntity {
   @Column('text')
   actorKind!: ActorKind;
 
-  @Column('text', { nullable: true })
+  @Column('text', { nullable: true, transformer: storedText })
   actorId!: string | null;
 
   @Column('text', { transformer: storedText })
@@ -24,19 +31,19 @@ export class AuditLogEntryEntity {
   @Column('uuid', { nullable: true })
   tenantId!: string | null;
 
-  @Column('text')
+  @Column('text', { transformer: storedText })
   action!: string;
 
-  @Column('text')
+  @Column('text', { transformer: storedText })
   targetType!: string;
 
   @Column('text', { transformer: storedText })
   targetId!: string;
 
-  @Column('jsonb', { nullable: true })
+  @Column('jsonb', { nullable: true, transformer: SIDE })
   before!: JsonObject | null;
 
-  @Column('jsonb', { nullable: true })
+  @Column('jsonb', { nullable: true, transformer: SIDE })
   after!: JsonObject | null;
 
   @Column('uuid', { nullable: true })

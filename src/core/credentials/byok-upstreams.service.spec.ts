@@ -78,7 +78,7 @@ describe(ByokUpstreams.name, () => {
   it('calls addresses that tenants choose by the transport that is made for them', async () => {
     const { upstreams, made, stored, credential, transport } = setUp();
     stored.push(credential('a', 'azure', { endpoint: 'https://me.example' }), credential('b'));
-    const accesses = await upstreams.of('tenant');
+    const accesses = await upstreams.of({ tenantId: 'tenant', apiKeyId: 'key' });
     expect(accesses.map(({ hasTenantAddress }) => hasTenantAddress)).toEqual([true, false]);
     upstreams.use(accesses[0]!);
     expect(made[0]).toMatchObject({ provider: { baseUrl: 'https://me.example' } });
@@ -88,7 +88,11 @@ describe(ByokUpstreams.name, () => {
   it('leaves out accounts with providers that do not take them any more', async () => {
     const { upstreams, stored, credential } = setUp();
     stored.push(credential('a', 'gone'), credential('b'));
-    expect((await upstreams.of('tenant')).map(({ credential: { id } }) => id)).toEqual(['b']);
+    expect(
+      (await upstreams.of({ tenantId: 'tenant', apiKeyId: 'key' })).map(
+        ({ credential: { id } }) => id,
+      ),
+    ).toEqual(['b']);
   });
 
   it('makes a pool of the accounts with a provider where one has a weight or a limit', async () => {
@@ -110,9 +114,9 @@ describe(ByokUpstreams.name, () => {
       account('limited', { share }),
       account('plain', {}),
       account('other', { provider: 'azure', settings: { endpoint: 'https://me.example' } }),
-      account('of a routing key', { isOfRoutingKey: true }),
+      account('of a routing key', { scopeKeyId: 'key' }),
     );
-    const accesses = await upstreams.of('tenant');
+    const accesses = await upstreams.of({ tenantId: 'tenant', apiKeyId: 'key' });
     expect(accesses.map(({ member }) => member)).toEqual([
       expect.objectContaining({ key: 'limited', weight: 1, requestsPerMinute: 60 }),
       expect.objectContaining({ key: 'plain', weight: 1, requestsPerMinute: undefined }),
@@ -126,9 +130,9 @@ describe(ByokUpstreams.name, () => {
       0,
       4,
       account('plain', {}),
-      account('late', { isOfRoutingKey: true, share: weight }),
+      account('late', { scopeKeyId: 'key', share: weight }),
     );
-    const apart = await upstreams.of('tenant');
+    const apart = await upstreams.of({ tenantId: 'tenant', apiKeyId: 'key' });
     expect(apart.map(({ member }) => member?.weight)).toEqual([undefined, 1_000]);
   });
 

@@ -11,6 +11,8 @@ import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { ReadAllowance } from '../../vendors/account-allowance.js';
 import { allowanceReaderOf, ownAccountFormOf } from '../../vendors/vendors.js';
 import type { Upstream } from '../../vendors/upstream.js';
+import type { Caller } from '../access/caller.js';
+import type { KeyChain } from '../access/scope.js';
 import { CredentialDirectory, type ByokCredentials } from './credential-directory.service.js';
 import { CredentialCipher } from './credential-cipher.service.js';
 import { CredentialUseLog } from './credential-use.log.js';
@@ -49,6 +51,8 @@ interface ByokMember {
   readonly readAllowance: ReadAllowance;
 }
 
+type CallingKey = KeyChain & Pick<Caller, 'tenantId'>;
+
 const NONE: readonly ByokAccess[] = [];
 
 /** The adapters that speak to providers with the credentials of tenants. */
@@ -83,9 +87,16 @@ export class ByokUpstreams {
     return this.providers;
   }
 
-  /** The accounts that a tenant's requests may use. Answers at once where the tenant is known. */
-  of(tenantId: string): readonly ByokAccess[] | Promise<readonly ByokAccess[]> {
-    const known = this.directory.of(tenantId);
+  /** The accounts that a caller's requests may use. Answers at once where the tenant is known. */
+  of(caller: CallingKey): readonly ByokAccess[] | Promise<readonly ByokAccess[]> {
+    return this.read(caller.tenantId, caller);
+  }
+
+  private read(
+    tenantId: string,
+    chain: KeyChain | undefined,
+  ): readonly ByokAccess[] | Promise<readonly ByokAccess[]> {
+    const known = this.directory.of(tenantId, chain);
     return known instanceof Promise
       ? known.then((read) => this.accesses(read))
       : this.accesses(known);
@@ -127,7 +138,9 @@ export class ByokUpstreams {
    */
   async find(tenantId: string, credentialId: string): Promise<ByokAccess | undefined> {
     const find = async (): Promise<ByokAccess | undefined> =>
-      (await this.of(tenantId)).find(({ credential }) => credential.id === credentialId);
+      (await this.read(tenantId, undefined)).find(
+        ({ credential }) => credential.id === credentialId,
+      );
     const known = await find();
     if (known) return known;
     // What another process has stored a moment ago may not be known here.
@@ -172,9 +185,9 @@ export class ByokUpstreams {
   }
 }
 
-/** What routing keys stored is spread among itself, or a weight would lead requests away from the others. */
+/** Each scope has a pool of its own, so a weight draws no requests away from the tenant's accounts. */
 function isSamePool(one: ByokCredential, other: ByokCredential): boolean {
-  return one.provider === other.provider && one.isOfRoutingKey === other.isOfRoutingKey;
+  return one.provider === other.provider && one.scopeKeyId === other.scopeKeyId;
 }
 
 function memberOf({ id, share }: ByokCredential, provider: ProviderConfig): ByokMember {

@@ -1,37 +1,59 @@
 import { Injectable } from '@nestjs/common';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
+import { isInScope, type KeyChain } from '../access/scope.js';
 import { CredentialRepository, type ByokCredential } from './credential.repository.js';
 /** A tenant that is in use is read again in passing, so that nobody waits. */
 const REFRESH_AFTER_MS = 400;
 
-/** Credentials of one tenant, newest first. */
+/** Credentials of one tenant, those that serve all its keys first, then newest first. */
 export type ByokCredentials = readonly ByokCredential[];
 
-const NONE: ByokCredentials = [];
+interface CredentialsOfTenant {
+  readonly all: ByokCredentials;
+  /** Those that serve every key. */
+  readonly shared: ByokCredentials;
+}
+
+const NONE: CredentialsOfTenant = { all: [], shared: [] };
 
 /** The credentials of each tenant. That a tenant has none, as most, is remembered as well. */
 @Injectable()
 export class CredentialDirectory {
-  private readonly tenants: FreshDirectory<ByokCredentials>;
+  private readonly tenants: FreshDirectory<CredentialsOfTenant>;
 
   constructor(repository: CredentialRepository) {
-    this.tenants = new FreshDirectory<ByokCredentials>({
+    this.tenants = new FreshDirectory<CredentialsOfTenant>({
       read: async (tenantIds) => {
         const found = await repository.findByTenants(tenantIds);
-        return new Map(tenantIds.map((id) => [id, found.get(id) ?? NONE]));
+        return new Map(tenantIds.map((id) => [id, byScope(found.get(id))]));
       },
       refreshAfterMs: REFRESH_AFTER_MS,
     });
   }
 
-  /** Answers at once, without a promise, where the tenant is known. */
-  of(tenantId: string): ByokCredentials | Promise<ByokCredentials> {
+  /**
+   * Returns the credentials that serve a key's requests, without a promise where the tenant is known.
+   *
+   * @param chain undefined: those of all keys
+   */
+  of(tenantId: string, chain: KeyChain | undefined): ByokCredentials | Promise<ByokCredentials> {
     const known = this.tenants.get(tenantId);
-    return known instanceof Promise ? known.then((read) => read ?? NONE) : known;
+    return known instanceof Promise
+      ? known.then((read) => serving(read ?? NONE, chain))
+      : serving(known, chain);
   }
 
   /** To be called after a change is committed: the next request sees it. */
   forget(tenantId: string): void {
     this.tenants.forget(tenantId);
   }
+}
+
+function byScope(all: ByokCredentials | undefined): CredentialsOfTenant {
+  return all ? { all, shared: all.filter(({ scopeKeyId }) => scopeKeyId === null) } : NONE;
+}
+
+function serving({ all, shared }: CredentialsOfTenant, chain: KeyChain | undefined) {
+  if (chain === undefined || all.length === shared.length) return all;
+  return all.filter(({ scopeKeyId }) => isInScope(scopeKeyId, chain));
 }

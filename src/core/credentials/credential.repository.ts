@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Maker } from '../access/caller.js';
+import { SCOPE_COLUMNS, scopeIsLive, type ScopedRow } from '../access/scope.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 
@@ -17,8 +18,8 @@ export class ByokCredential {
   readonly provider: string;
   /** Whether shared capacity may serve when this account does not. */
   readonly allowSharedFallback: boolean;
-  /** It comes behind all that others of the tenant have stored. */
-  readonly isOfRoutingKey: boolean;
+  /** The key whose requests it serves, with the keys below it; null: all of the tenant's. */
+  readonly scopeKeyId: string | null;
   /** Undefined: it says nothing of how requests are spread. */
   readonly share: CredentialShare | undefined;
   readonly settings: Readonly<Record<string, string>>;
@@ -31,13 +32,13 @@ export class ByokCredential {
     allowSharedFallback: boolean;
     settings: Record<string, string>;
     encryptedKey: Buffer;
-    isOfRoutingKey?: boolean;
+    scopeKeyId?: string | null;
     share?: CredentialShare;
   }) {
     this.id = fields.id;
     this.provider = fields.provider;
     this.allowSharedFallback = fields.allowSharedFallback;
-    this.isOfRoutingKey = fields.isOfRoutingKey ?? false;
+    this.scopeKeyId = fields.scopeKeyId ?? null;
     this.share = fields.share;
     this.settings = fields.settings;
     this.#encryptedKey = fields.encryptedKey;
@@ -60,10 +61,11 @@ interface CredentialDraft extends CredentialShare {
   settings: Record<string, string>;
   allowSharedFallback: boolean;
   madeBy: Maker;
+  scopeKeyId: string | null;
 }
 
 /** A credential as its tenant sees it: everything but the key. */
-export interface CredentialRecord extends CredentialShare {
+export interface CredentialRecord extends CredentialShare, ScopedRow {
   id: string;
   provider: string;
   name: string | null;
@@ -72,7 +74,6 @@ export interface CredentialRecord extends CredentialShare {
   allowSharedFallback: boolean;
   createdAt: Date;
   lastUsedAt: Date | null;
-  madeBy: Maker;
 }
 
 interface StoredCredential extends CredentialShare {
@@ -82,7 +83,7 @@ interface StoredCredential extends CredentialShare {
   encryptedKey: Buffer;
   settings: Record<string, string>;
   allowSharedFallback: boolean;
-  isOfRoutingKey: boolean;
+  scopeKeyId: string | null;
 }
 
 const SHARE = `
@@ -90,7 +91,7 @@ const SHARE = `
 const RECORD = `
   id, provider, name, key_preview AS "keyPreview", settings,
   allow_shared_fallback AS "allowSharedFallback", created_at AS "createdAt",
-  last_used_at AS "lastUsedAt", made_by AS "madeBy", ${SHARE}`;
+  last_used_at AS "lastUsedAt", ${SCOPE_COLUMNS}, ${SHARE}`;
 
 /** Tenants' own accounts with vendors, in the database; their keys are encrypted there. */
 @Injectable()
@@ -121,9 +122,9 @@ export class CredentialRepository {
     const { rows } = await transaction.query<CredentialRecord>(
       `INSERT INTO provider_credentials
            (id, tenant_id, provider, name, sealed_key, key_preview, settings, allow_shared_fallback,
-            made_by, weight, requests_per_minute, tokens_per_minute)
+            made_by, weight, requests_per_minute, tokens_per_minute, scope_key_id)
          SELECT $2::uuid, $1::uuid, $3, $4, $5::bytea, $6, $7::jsonb, $8::boolean, $10,
-                $11::integer, $12::integer, $13::integer
+                $11::integer, $12::integer, $13::integer, $14::uuid
           WHERE (SELECT count(*) FROM provider_credentials WHERE tenant_id = $1) < $9
          RETURNING ${RECORD}`,
       [
@@ -140,6 +141,7 @@ export class CredentialRepository {
         draft.weight,
         draft.requestsPerMinute,
         draft.tokensPerMinute,
+        draft.scopeKeyId,
       ],
     );
     return rows[0] && toRecord(rows[0]);
@@ -194,16 +196,17 @@ export class CredentialRepository {
   }
 
   /**
-   * The credentials of many tenants, newest first; a tenant without any is left out. What a routing
-   * key made comes after the rest, so that it leads nobody's requests away from the tenant's account.
+   * Returns the live credentials of many tenants, newest first, those of single keys after the
+   * tenant's own. A tenant without any is left out.
    */
   async findByTenants(tenantIds: readonly string[]): Promise<Map<string, ByokCredential[]>> {
     const { rows } = await this.database.lookUps.query<StoredCredential>(
       `SELECT id, tenant_id AS "tenantId", provider, sealed_key AS "encryptedKey", settings,
               allow_shared_fallback AS "allowSharedFallback",
-              made_by = 'routing' AS "isOfRoutingKey", ${SHARE}
+              scope_key_id AS "scopeKeyId", ${SHARE}
          FROM provider_credentials
-        WHERE tenant_id = ANY($1) ORDER BY made_by = 'routing', created_at DESC, id DESC`,
+        WHERE tenant_id = ANY($1) AND ${scopeIsLive()}
+        ORDER BY scope_key_id IS NOT NULL, created_at DESC, id DESC`,
       [tenantIds],
     );
     const byTenant = new Map<string, ByokCredential[]>();

@@ -1,10 +1,11 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { ScopedEntity } from '../access/scoped.entity.js';
 import type { Maker } from '../access/caller.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
 /** A tenant's own account with a provider (BYOK). Its key is encrypted. */
 @Entity('provider_credentials')
-export class ProviderCredentialEntity {
+export class ProviderCredentialEntity extends ScopedEntity {
   @PrimaryColumn('uuid')
   id!: string;
 

@@ -6,11 +6,12 @@ import { isUuid } from '../../platform/database/stored-text.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import type { Charge } from './ledger-operations.js';
 import { isAmount } from './pricing.js';
-import type {
-  LoggedAttempt,
-  PricesUsed,
-  RequestLogDraft,
-  RequestOutcome,
+import {
+  keyScope,
+  type LoggedAttempt,
+  type PricesUsed,
+  type RequestLogDraft,
+  type RequestOutcome,
 } from '../request-log/request-log-row.js';
 import { otherUsageText, readOtherUsage } from '../request-log/other-usage.js';
 import { priceSnapshotOf, readPriceSheet } from './receipts/price-snapshot.js';
@@ -228,6 +229,9 @@ function readAttempts(value: unknown): LoggedAttempt[] | undefined {
     return value.filter(isJsonObject).map((attempt) => ({
       route: readText(attempt.route),
       ...(attempt.account !== undefined && { account: readText(attempt.account) }),
+      ...(isJsonObject(attempt.scope) && {
+        scope: keyScope(readText(attempt.scope.api_key_id)),
+      }),
       outcome: readText(attempt.outcome),
       status: numberOrUndefined(attempt.status) ?? null,
       started_ms: readNumber(attempt.started_ms),

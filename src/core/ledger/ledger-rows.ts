@@ -149,6 +149,7 @@ function toStoredAttempt(attempt: LoggedAttempt): LoggedAttempt {
     route: toStoredText(attempt.route),
     // Its characters are ones that every text may have.
     ...(attempt.account !== undefined && { account: attempt.account }),
+    ...(attempt.scope && { scope: attempt.scope }),
     outcome: toStoredText(attempt.outcome),
     status: attempt.status,
     started_ms: toInt4(attempt.started_ms),

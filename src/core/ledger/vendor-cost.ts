@@ -5,7 +5,11 @@ import { asServed } from '../../canonical/served-prices.js';
 import type { Usage } from '../../canonical/usage.js';
 import { Timestamp } from '../../platform/time/timestamp.js';
 import { priceUsage, totalOf } from './pricing.js';
-import type { LoggedAttempt, RequestLogDraft } from '../request-log/request-log-row.js';
+import {
+  keyScope,
+  type LoggedAttempt,
+  type RequestLogDraft,
+} from '../request-log/request-log-row.js';
 import type { UsageMeter } from './usage-meter.js';
 
 /** Beyond so many, those before the last are left out; their cost counts all the same. */
@@ -34,7 +38,12 @@ export function wastedUsage(meter: UsageMeter): Usage | undefined {
 /** One call to a vendor, as far as the log has it. */
 export type LoggableAttempt = Omit<BillableAttempt, 'route'> & {
   readonly route: Pick<BillableRoute, 'provider' | 'model'> &
-    Partial<Pick<BillableRoute, 'pricing' | 'longPrompts' | 'offer' | 'trafficMode' | 'account'>>;
+    Partial<
+      Pick<
+        BillableRoute,
+        'pricing' | 'longPrompts' | 'offer' | 'trafficMode' | 'account' | 'scopeKeyId'
+      >
+    >;
 };
 
 /**
@@ -52,8 +61,9 @@ export function noteAttempts(
   const latest = latestOf(attempts);
   const unknownCost = latest?.usage ? 0 : lastCost;
   log.vendorCost = unknownCost;
-  // A list alone can say which of several accounts it was.
-  const isOrdinary = !only || (only.outcome === 'answered' && only.route.account === undefined);
+  // Only a list can say which of several accounts it was.
+  const hasAccount = (only?.route.account ?? only?.route.scopeKeyId) !== undefined;
+  const isOrdinary = !only || (only.outcome === 'answered' && !hasAccount);
   if (attempts.length <= 1 && isOrdinary) {
     log.vendorStartedMs = only && msBetween(log.createdAt, only.startedAt);
     return;
@@ -76,6 +86,7 @@ function toLogged(attempt: LoggableAttempt, arrivedAt: Date): LoggedAttempt {
   return {
     route: routeName(route),
     ...(route.account !== undefined && { account: route.account }),
+    ...(route.scopeKeyId !== undefined && { scope: keyScope(route.scopeKeyId) }),
     outcome,
     status: status ?? (outcome === 'answered' ? 200 : null),
     started_ms: msBetween(arrivedAt, startedAt),

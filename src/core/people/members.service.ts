@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
-import { ConflictError, NotFoundError } from '../../platform/errors/gateway-errors.js';
+import {
+  ConflictError,
+  NotFoundError,
+  PermissionError,
+} from '../../platform/errors/gateway-errors.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { TenantRole } from './roles.js';
@@ -42,6 +46,24 @@ export class MembersService {
       [tenantId, createdAt, id, limit],
     );
     return rows.map(readable);
+  }
+
+  /**
+   * Limits operators to a tenant's first owner: an owner reads stored prompts and answers.
+   *
+   * @throws PermissionError when the tenant has an owner who is not disabled
+   */
+  async refuseFurtherOwner(tenantId: string): Promise<void> {
+    const { rows } = await this.database.query(
+      `SELECT FROM memberships JOIN people ON people.id = person_id
+        WHERE tenant_id = $1 AND role = 'owner' AND disabled_at IS NULL LIMIT 1`,
+      [tenantId],
+    );
+    if (rows.length === 0) return;
+    throw new PermissionError(
+      'This tenant has an owner, and only owners add further ones. Ask one of them.',
+      'role',
+    );
   }
 
   /**

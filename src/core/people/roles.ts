@@ -40,6 +40,10 @@ export type MemberRight = keyof typeof ROLES_OF;
 export const GIVEN_RIGHTS = ['any', 'money', 'read', 'develop', 'own', 'content'] as const;
 export type GivenRight = (typeof GIVEN_RIGHTS)[number];
 
+/** The rights of an API key, beside calling models. The type of the key limits them further. */
+export const KEY_RIGHTS = GIVEN_RIGHTS.filter((right) => right !== 'any');
+export type KeyRight = (typeof KEY_RIGHTS)[number];
+
 /** What the operators' roles may do under `/v1/admin`. */
 export const OPERATOR_RIGHTS = ['operator:read', 'operator:write'] as const;
 export type OperatorRight = (typeof OPERATOR_RIGHTS)[number];

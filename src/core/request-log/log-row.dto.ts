@@ -1,3 +1,4 @@
+import { ScopeDto } from '../access/scope.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { TrafficMode } from '../../canonical/billable-route.js';
 import type { RequestOptions } from '../../canonical/request-options.js';
@@ -68,6 +69,12 @@ class LogAttemptDto {
     example: 'eu-west',
   })
   account?: string;
+
+  @ApiPropertyOptional({
+    type: ScopeDto,
+    description: 'Of a BYOK account that serves one key and the keys below it.',
+  })
+  scope?: ScopeDto;
 
   @ApiProperty({
     description:

@@ -52,7 +52,8 @@ function isListed({ attempts: [first, second] }: LogRowDto): boolean {
   return (
     second !== undefined ||
     (first !== undefined && first.outcome !== 'answered') ||
-    first?.account !== undefined
+    first?.account !== undefined ||
+    first?.scope !== undefined
   );
 }
 

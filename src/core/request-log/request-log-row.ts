@@ -55,12 +55,23 @@ export interface RequestLogRow {
   otherUsage: string | null;
 }
 
+export interface KeyScope {
+  type: 'key';
+  api_key_id: string;
+}
+
+export function keyScope(api_key_id: string): KeyScope {
+  return { type: 'key', api_key_id };
+}
+
 /** What became of one call to a vendor, as the log has it. */
 export interface LoggedAttempt {
   /** Provider and alias, as `azure/openai/gpt-4o`. */
   route: string;
   /** The id of the operator's account, where its provider has several. */
   account?: string;
+  /** Of a BYOK account that serves one key and the keys below it; absent: the tenant's or the operator's. */
+  scope?: KeyScope;
   /** `answered`, `aborted`, `uncovered` (never called), or a failure, as `rate_limited`. */
   outcome: string;
   /** Of HTTP; null where there was none. */

@@ -3,6 +3,7 @@ import { IsNull, type FindOptionsOrder, type FindOptionsWhere, type Repository }
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import type { Author } from '../access/author.js';
 import { refuseChange, type Caller, type Maker } from '../access/caller.js';
+import { refuseOutOfScope, type ScopedRow } from '../access/scope.js';
 import type { AuditChange, AuditLog } from '../audit/audit-log.js';
 import type { Database, SqlExecutor } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/stored-text.js';
@@ -12,8 +13,8 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 /** A tenant's id; null: the operators own it together. */
 export type Owner = string | null;
 
-/** What the entity of a resource has at least. */
-export interface ResourceRow {
+/** What the entity of a resource has at least; a `ScopedEntity` also limits which keys may change it. */
+export interface ResourceRow extends Partial<ScopedRow> {
   id: string;
   tenantId: Owner;
   madeBy: Maker;
@@ -63,11 +64,17 @@ export abstract class ResourceRepository<Row extends ResourceRow> {
 
   /**
    * @param caller null: an operator
-   * @throws PermissionError for a row that only a management key may change, NotFoundError
+   * @throws PermissionError for a row that another key owns, NotFoundError
    */
   async findChangeable(caller: Caller | null, id: string): Promise<Row> {
     const row = await this.find(caller?.tenantId ?? null, id);
-    if (caller) refuseChange(caller, row.madeBy, this.kind.noun);
+    const { noun } = this.kind;
+    const { scopeKeyId, scopeAncestorIds } = row;
+    if (caller && scopeKeyId !== undefined && scopeAncestorIds) {
+      refuseOutOfScope(caller, { scopeKeyId, scopeAncestorIds }, noun);
+    } else if (caller) {
+      refuseChange(caller, row.madeBy, noun);
+    }
     return row;
   }
 

@@ -68,7 +68,11 @@ function planRoutes(
   const own = accounts.map((account): PlannedRoute => {
     const shared = planRoute(request, model, route, state);
     const configVersion = state.isFeeOverridden ? null : (shared.configVersion ?? null);
-    return { ...shared, trafficMode: 'byok', byokFeePercent, byok: account, configVersion };
+    const scopeKeyId = account.credential.scopeKeyId ?? undefined;
+    return {
+      ...{ ...shared, trafficMode: 'byok', byokFeePercent, byok: account, configVersion },
+      ...(scopeKeyId !== undefined && { scopeKeyId }),
+    };
   });
   planned.push(...(own.some(({ byok }) => byok?.member) ? spread(request, own, state) : own));
   const isShared =
@@ -80,15 +84,16 @@ function planRoutes(
   }
 }
 
-/** A tenant's own accounts with one provider, in the order of their pools; those that routing keys stored come last. */
+/** Orders a caller's BYOK accounts with one provider by pool: the tenant's first, then those of each key. */
 function spread(
   request: RoutableRequest,
   own: readonly PlannedRoute[],
   state: RoutingState,
 ): PlannedRoute[] {
   const { pools } = state;
-  return [false, true].flatMap((isOfRoutingKey) => {
-    const routes = own.filter(({ byok }) => byok?.credential.isOfRoutingKey === isOfRoutingKey);
+  const scopes = new Set(own.map(({ byok }) => byok!.credential.scopeKeyId));
+  return [...scopes].flatMap((scope) => {
+    const routes = own.filter(({ byok }) => byok!.credential.scopeKeyId === scope);
     const pooled = routes.flatMap((route) => {
       const { member } = route.byok!;
       if (!member) return [];

@@ -77,7 +77,7 @@ export class RoutePlanner {
     const kept = ttl === undefined ? undefined : this.cache.lookUp(caller.tenantId, request, ttl);
     const cache = withoutDeniedHit(kept && (await kept), limits);
     if (cache?.hit) return new Plan(request, [freeRoute(cache.hit)], context, cache, limits);
-    const known = this.byokUpstreams.of(caller.tenantId);
+    const known = this.byokUpstreams.of(caller);
     const byok: readonly ByokAccess[] = known instanceof Promise ? await known : known;
     const { costLimit, leftOut } = context;
     const conversation = this.conversationOf(caller, request, models, context, byok);

@@ -147,6 +147,8 @@ export class RoutingService {
     events: AsyncIterable<Event>,
   ): AsyncIterable<Event> {
     if (!cache || cache.hit) return events;
+    // The cache serves the whole tenant, which must not get answers from one key's account.
+    if (routes.some(({ byok }) => byok && byok.credential.scopeKeyId !== null)) return events;
     const upstreamModelOf = ({ route }: RouteEvent): string => {
       const answering = routes.find((planned) => planned === route) ?? routes[0];
       return answering.upstreamModel;

@@ -16,7 +16,7 @@ describe(selectRoutes.name, () => {
         id = `own ${provider}`,
         allowSharedFallback = false,
         hasTenantAddress = false,
-        isOfRoutingKey = false,
+        scopeKeyId = null as string | null,
         weight = 0,
       } = {},
     ): ByokAccess => ({
@@ -24,7 +24,7 @@ describe(selectRoutes.name, () => {
         id,
         provider,
         allowSharedFallback,
-        isOfRoutingKey,
+        scopeKeyId,
         settings: {},
         encryptedKey: Buffer.from('signed'),
       }),
@@ -90,7 +90,7 @@ describe(selectRoutes.name, () => {
       const pooled = [
         own('openai', { id: 'a', weight: 2 }),
         own('openai', { id: 'b', weight: 3 }),
-        own('openai', { id: 'c', isOfRoutingKey: true }),
+        own('openai', { id: 'c', scopeKeyId: 'key' }),
       ];
       const byok = [...pooled, own('azure', { id: 'd' })];
       const request = chatRequest({});

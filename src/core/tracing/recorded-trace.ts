@@ -7,6 +7,7 @@ import type {
   RequestObserver,
 } from '../../canonical/billable-request.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
+import type { KeyChain } from '../access/scope.js';
 import type { TraceContext } from './trace-context.js';
 import type { TraceFields } from './trace-fields.js';
 import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
@@ -161,6 +162,8 @@ export class TracedAnswer {
 /** All that happened in one request. It holds on to the request's body: not to be kept. */
 export interface RecordedTrace {
   readonly tenantId: string;
+  /** As of `TraceOrigin`. */
+  readonly chain?: KeyChain | undefined;
   readonly requestId: string;
   readonly endpoint: string;
   readonly streamed: boolean;
@@ -181,7 +184,7 @@ export interface RecordedTrace {
 
 /** What became of one route. */
 export interface TracedAttempt {
-  readonly route: Pick<BillableRoute, 'model' | 'provider' | 'account'>;
+  readonly route: Pick<BillableRoute, 'model' | 'provider' | 'account' | 'scopeKeyId'>;
   readonly startedAt: Date;
   /** To the first content, or to the failure. */
   readonly durationMs: number;
@@ -203,6 +206,8 @@ export interface TracedRequest extends Omit<BillableRequest, keyof VendorHandle 
 /** Who asks for a trace. */
 export interface TraceSubject {
   readonly tenantId: string;
+  /** As of `TraceOrigin`. */
+  readonly chain?: KeyChain | undefined;
   /** Whether the request asked for its trace to be sent to the tenant's destinations. */
   readonly isBroadcast: boolean;
   /** Whether its tenant wants what is said in it to be kept; null: as the service's setting says. */

@@ -18,6 +18,7 @@ function follow(memory: AnswerMemory, keepsContent = true) {
   const recorded = new Promise<Parameters<typeof give>[0]>((resolve) => (give = resolve));
   const trace = new RequestTrace(planned, {
     tenantId: 't',
+    chain: undefined,
     isBroadcast: false,
     context: readTraceContext({}),
     fields: NO_FIELDS,

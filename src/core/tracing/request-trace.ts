@@ -12,6 +12,7 @@ import {
   type TracedRequest,
 } from './recorded-trace.js';
 import type { TraceContext } from './trace-context.js';
+import type { KeyChain } from '../access/scope.js';
 import type { TraceFields } from './trace-fields.js';
 import { isTranscription } from './output-messages.js';
 
@@ -20,6 +21,7 @@ export type TracedResponse = Pick<ServerResponse, 'getHeader' | 'once' | 'closed
 
 export interface RequestTraceOptions {
   tenantId: string;
+  chain: KeyChain | undefined;
   isBroadcast: boolean;
   context: TraceContext;
   fields: TraceFields;
@@ -71,11 +73,12 @@ export class RequestTrace implements RequestObserver {
 
   private record(ending: RequestEnding, endedAt: Date): RecordedTrace {
     const { planned, answer, guardrails } = this;
-    const { tenantId, isBroadcast, context, fields, response } = this.options;
+    const { tenantId, chain, isBroadcast, context, fields, response } = this.options;
     // Some endpoints set it when they have the whole answer only.
     const cache = response?.getHeader('X-Cache');
     return {
       tenantId,
+      chain,
       requestId: planned.requestId,
       endpoint: planned.endpoint,
       streamed: planned.streamed,

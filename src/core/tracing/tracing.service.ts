@@ -12,6 +12,7 @@ import { RequestTrace, type TracedResponse } from './request-trace.js';
 import { readTraceContext, type TraceContext } from './trace-context.js';
 import { checkTraceFields, NO_FIELDS, readTraceFields } from './trace-fields.js';
 import { messageOf } from '../../platform/errors/thrown.js';
+import type { KeyChain } from '../access/scope.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 
 /** What the answers of running requests may take together; one takes 2 MB at most. */
@@ -20,6 +21,8 @@ const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
 /** Where a request came from. Work that runs later keeps the three headers and has no response. */
 export interface TraceOrigin {
   readonly tenantId: string;
+  /** The key that asks; absent: none of its own scopes serve. */
+  readonly chain?: KeyChain | undefined;
   /** See `Caller`; absent: as the service's setting says. */
   readonly contentLog?: boolean | undefined;
   /** `x-gateway-broadcast`, `traceparent` and `tracestate` are read. */
@@ -57,14 +60,14 @@ export class TracingService {
    * @throws InvalidRequestError for a `trace` that is malformed, whether it is wanted or not
    */
   trace(planned: TracedRequest, origin: TraceOrigin): void {
-    const { tenantId, headers, response, contentLog = null } = origin;
+    const { tenantId, chain, headers, response, contentLog = null } = origin;
     const { trace } = planned.request.body.value;
     checkTraceFields(trace);
     const isBroadcast = isOptIn(headers);
     // Read on demand: most requests are of interest to nobody.
     let context: TraceContext | undefined;
     const contextOf = (): TraceContext => (context ??= readTraceContext(headers));
-    const subject: TraceSubject = { tenantId, isBroadcast, contentLog, context: contextOf };
+    const subject: TraceSubject = { tenantId, chain, isBroadcast, contentLog, context: contextOf };
     let wanted: TraceInterest = 'none';
     let keepsWhole = false;
     const takers: TraceSink[] = [];
@@ -78,6 +81,7 @@ export class TracingService {
     if (wanted === 'none') return;
     planned.observer = new RequestTrace(planned, {
       tenantId,
+      chain,
       isBroadcast,
       context: contextOf(),
       fields: isBroadcast ? readTraceFields(trace, planned) : NO_FIELDS,

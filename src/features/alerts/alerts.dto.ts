@@ -14,6 +14,7 @@ import {
   type AlertKind,
   type AlertStatus,
 } from '../../core/alerts/alert.js';
+import { ScopeDto } from '../../core/access/scope.js';
 import { CursorPageDto, CursorPageQueryDto } from '../../platform/http/cursor-page.js';
 import { IsName, MayBeAbsent } from '../../platform/http/field.decorators.js';
 import { DeletedDto } from '../../platform/http/deleted.dto.js';
@@ -81,6 +82,9 @@ export class AlertDto {
     example: 'https://hooks.example.com/…',
   })
   url_preview!: string;
+
+  @ApiProperty({ type: ScopeDto })
+  scope!: ScopeDto;
 
   @ApiProperty({ description: 'Whether what is looked for is the case now; never of a budget.' })
   firing!: boolean;

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import type { Author } from '../../core/access/author.js';
 import type { Caller, Maker } from '../../core/access/caller.js';
+import { scopeKeyOf, toScope } from '../../core/access/scope.js';
 import { TenantsService } from '../../core/access/tenants.service.js';
 import type {
   AlertCondition,
@@ -80,7 +81,7 @@ export class AlertsService {
     const id = randomUUID();
     const madeBy: Maker = caller?.keyType ?? 'operator';
     const values = {
-      ...{ id, tenantId: owner, madeBy },
+      ...{ id, tenantId: owner, madeBy, scopeKeyId: caller && scopeKeyOf(caller) },
       ...{ name, kind, format, isEnabled, ...read, ...this.rules.encryptUrl(url, id) },
     };
     return this.database.transaction(async (transaction) =>
@@ -210,6 +211,7 @@ function toAlert(rule: AlertRuleEntity): AlertDto {
     condition: rule.condition,
     format: rule.format,
     url_preview: rule.urlPreview,
+    scope: toScope(rule.scopeKeyId),
     firing: rule.isFiring,
     created_at: rule.createdAt.toISOString(),
     updated_at: rule.updatedAt.toISOString(),

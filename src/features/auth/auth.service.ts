@@ -9,6 +9,7 @@ import { OidcClient } from '../../core/people/oidc-client.service.js';
 import { PersonLogin, type Browser } from '../../core/people/person-login.service.js';
 import { SessionGate } from '../../core/people/session-gate.service.js';
 import { GIVEN_RIGHTS, RIGHTS_OF_OPERATOR, rightsOf, strongest } from '../../core/people/roles.js';
+import { holdsRight } from '../../core/access/key-rights.js';
 import { isToken, type Session } from '../../core/people/session.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { GatewayError } from '../../platform/errors/gateway-errors.js';
@@ -155,7 +156,9 @@ export function describeSession(session: Session): SessionDto {
             id: key.caller.tenantId,
             name: keyTenant ?? '',
             role: 'key',
-            rights: [...GIVEN_RIGHTS],
+            rights: GIVEN_RIGHTS.filter(
+              (right) => right === 'any' || holdsRight(key.caller, right),
+            ),
           },
         ]
       : memberships.map(({ tenantId, tenant, role }) => ({

@@ -1,10 +1,11 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { ScopedEntity } from '../../core/access/scoped.entity.js';
 import type { Maker } from '../../core/access/caller.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
 /** An OTLP collector that receives the traces of a tenant. */
 @Entity('broadcast_destinations')
-export class BroadcastDestinationEntity {
+export class BroadcastDestinationEntity extends ScopedEntity {
   @PrimaryColumn('uuid')
   id!: string;
 

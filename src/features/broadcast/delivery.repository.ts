@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { scopeHolds } from '../../core/access/key-rights.js';
+import { scopeIsLive } from '../../core/access/scope.js';
 import { LEASE_MS, MAX_PENDING_BYTES, MAX_PENDING_DELIVERIES } from './broadcast-limits.js';
 
 /** Traces for one or several destinations. */
@@ -31,6 +33,8 @@ export interface ClaimedDelivery {
   attempts: number;
   ageMs: number;
   isEnabled: boolean;
+  /** Whether the key of its scope, if it has one, is neither revoked nor expired. */
+  isLive: boolean;
   includesContent: boolean;
   url: string;
   encryptedHeaders: Buffer;
@@ -203,7 +207,7 @@ export class DeliveryRepository {
         RETURNING delivery.id, destination_id AS "destinationId", batch_id AS "batchId",
                   trace_count AS "traceCount", attempts,
                   (extract(epoch FROM now() - delivery.created_at) * 1000)::float8 AS "ageMs",
-                  is_enabled AS "isEnabled", includes_content AS "includesContent", url,
+                  is_enabled AS "isEnabled", ${scopeIsLive()} AS "isLive", includes_content AND ${scopeHolds('content')} AS "includesContent", url,
                   sealed_headers AS "encryptedHeaders", ${SOON}`,
       [id, LEASE_MS],
     );

@@ -135,7 +135,8 @@ export class DeliveryService
     return this.deliveries.findDue(destinationId, limit);
   }
 
-  findDrop({ isEnabled, ageMs }: ClaimedDelivery): Drop<DropReason> | undefined {
+  findDrop({ isEnabled, isLive, ageMs }: ClaimedDelivery): Drop<DropReason> | undefined {
+    if (!isLive) return { reason: 'disabled', words: 'the key of the destination has ended' };
     if (!isEnabled) return { reason: 'disabled', words: 'the destination is disabled' };
     if (ageMs <= MAX_DELIVERY_AGE_MS) return undefined;
     return { reason: 'expired', words: 'the traces waited for too long' };

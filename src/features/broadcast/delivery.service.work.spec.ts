@@ -15,6 +15,7 @@ const DELIVERY: ClaimedDelivery = {
   encryptedHeaders: Buffer.from('encrypted'),
   includesContent: true,
   isEnabled: true,
+  isLive: true,
   traceCount: 3,
   attempts: 1,
   ageMs: 0,

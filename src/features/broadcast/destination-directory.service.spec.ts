@@ -6,6 +6,7 @@ const CHOICE: DestinationChoice = {
   id: 'd',
   samplingRate: 1,
   includesContent: false,
+  scopeKeyId: null,
   isFailing: false,
 };
 

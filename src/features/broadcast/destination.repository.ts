@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Maker } from '../../core/access/caller.js';
+import { scopeHolds } from '../../core/access/key-rights.js';
+import { SCOPE_COLUMNS, scopeIsLive, type ScopedRow } from '../../core/access/scope.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
@@ -9,7 +11,7 @@ import { HeaderEncryption } from './destination-headers.js';
 type Stored = Omit<DestinationRecord, 'headers'> & { encryptedHeaders: Buffer };
 
 const RECORD = `
-  id, made_by AS "madeBy", is_enabled AS "isEnabled", url, sealed_headers AS "encryptedHeaders",
+  id, ${SCOPE_COLUMNS}, is_enabled AS "isEnabled", url, sealed_headers AS "encryptedHeaders",
   sampling_rate AS "samplingRate", includes_content AS "includesContent",
   delivered_count AS "deliveredCount", dropped_count AS "droppedCount",
   (SELECT count(*) FROM broadcast_deliveries WHERE destination_id = broadcast_destinations.id)
@@ -44,7 +46,7 @@ export class DestinationRepository {
     transaction: SqlExecutor,
     tenantId: string,
     draft: DestinationDraft,
-    madeBy: Maker,
+    { madeBy, scopeKeyId }: { madeBy: Maker; scopeKeyId: string | null },
     limit: number,
   ): Promise<DestinationRecord | undefined> {
     const id = randomUUID();
@@ -55,8 +57,8 @@ export class DestinationRepository {
     const { rows } = await transaction.query<Stored>(
       `INSERT INTO broadcast_destinations
            (id, tenant_id, is_enabled, url, sealed_headers, sampling_rate, includes_content,
-            made_by)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $9
+            made_by, scope_key_id)
+         SELECT $1, $2, $3, $4, $5, $6, $7, $9, $10::uuid
           WHERE (SELECT count(*) FROM broadcast_destinations WHERE tenant_id = $2) < $8
          RETURNING ${RECORD}`,
       [
@@ -69,6 +71,7 @@ export class DestinationRepository {
         draft.includesContent,
         limit,
         madeBy,
+        scopeKeyId,
       ],
     );
     return rows[0] && this.toRecord(rows[0]);
@@ -153,11 +156,11 @@ export class DestinationRepository {
   async findChoices(tenantIds: readonly string[]): Promise<Map<string, DestinationChoice[]>> {
     const { rows } = await this.database.lookUps.query<DestinationChoice & { tenantId: string }>(
       `SELECT id, tenant_id AS "tenantId", sampling_rate AS "samplingRate",
-              includes_content AS "includesContent",
+              includes_content AND ${scopeHolds('content')} AS "includesContent", scope_key_id AS "scopeKeyId",
               coalesce(last_error_at > coalesce(last_success_at, '-infinity')
                 AND last_error_at > now() - interval '2 minutes', false) AS "isFailing"
          FROM broadcast_destinations
-        WHERE tenant_id = ANY($1) AND is_enabled AND sampling_rate > 0`,
+        WHERE tenant_id = ANY($1) AND is_enabled AND sampling_rate > 0 AND ${scopeIsLive()}`,
       [tenantIds],
     );
     const choices = new Map<string, DestinationChoice[]>(tenantIds.map((id) => [id, []]));
@@ -229,9 +232,8 @@ interface DestinationDraft {
   includesContent: boolean;
 }
 
-export interface DestinationRecord extends Omit<DestinationDraft, 'headers'> {
+export interface DestinationRecord extends Omit<DestinationDraft, 'headers'>, ScopedRow {
   id: string;
-  madeBy: Maker;
   /** Undefined when nobody can read them any more, since they were encrypted with another secret. */
   headers: Readonly<Record<string, string>> | undefined;
   /** Traces. */
@@ -249,7 +251,7 @@ export interface DestinationRecord extends Omit<DestinationDraft, 'headers'> {
 /** What has to be known of a destination to choose the traces that it gets. */
 export interface DestinationChoice extends Pick<
   DestinationRecord,
-  'id' | 'samplingRate' | 'includesContent'
+  'id' | 'samplingRate' | 'includesContent' | 'scopeKeyId'
 > {
   /** Whether the last that was heard of its receiver, a moment ago, is a failure. */
   isFailing: boolean;

@@ -15,6 +15,7 @@ import {
   Min,
 } from 'class-validator';
 import { applyDecorators } from '@nestjs/common';
+import { ScopeDto } from '../../core/access/scope.js';
 import { DeletedDto } from '../../platform/http/deleted.dto.js';
 import { MayBeAbsent } from '../../platform/http/field.decorators.js';
 import { MAX_URL_LENGTH } from '../../platform/outbound/destination.js';
@@ -64,6 +65,9 @@ export class DestinationDto {
 
   @ApiProperty()
   include_content!: boolean;
+
+  @ApiProperty({ type: ScopeDto })
+  scope!: ScopeDto;
 
   @count('Traces that the receiver took.')
   delivered_count!: number;

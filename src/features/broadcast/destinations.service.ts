@@ -5,7 +5,9 @@ import type { Author } from '../../core/access/author.js';
 import { AuditLog, type AuditChange } from '../../core/audit/audit-log.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
-import { refuseChange, type Caller } from '../../core/access/caller.js';
+import type { Caller } from '../../core/access/caller.js';
+import { requireRight } from '../../core/access/key-rights.js';
+import { refuseOutOfScope, scopeKeyOf, toScope } from '../../core/access/scope.js';
 import { isUuid } from '../../platform/database/stored-text.js';
 import {
   InvalidRequestError,
@@ -58,10 +60,12 @@ export class DestinationsService {
   }
 
   async create(
-    { tenantId, keyType }: Caller,
+    caller: Caller,
     author: Author,
     body: CreateDestinationDto,
   ): Promise<DestinationDto> {
+    const { tenantId, keyType: madeBy } = caller;
+    if (body.include_content) requireRight(caller, 'content', 'include_content');
     const headers = readDestinationHeaders(body.headers ?? {});
     // Nobody has names looked up without end.
     if ((await this.destinations.countOfTenant(tenantId)) >= MAX_DESTINATIONS_PER_TENANT) {
@@ -77,7 +81,13 @@ export class DestinationsService {
     };
     const made = await this.database.transaction(async (client) => {
       const limit = MAX_DESTINATIONS_PER_TENANT;
-      const record = await this.destinations.insert(client, tenantId, draft, keyType, limit);
+      const record = await this.destinations.insert(
+        client,
+        tenantId,
+        draft,
+        { madeBy, scopeKeyId: scopeKeyOf(caller) },
+        limit,
+      );
       if (!record) throw tooMany();
       await this.record(client, author, tenantId, record.id, {
         verb: 'create',
@@ -102,7 +112,8 @@ export class DestinationsService {
   ): Promise<DestinationDto> {
     const { tenantId } = caller;
     const before = await this.find(tenantId, id);
-    refuseChange(caller, before.madeBy, 'destination');
+    refuseOutOfScope(caller, before, 'destination');
+    if (sendsContent(before, body)) requireRight(caller, 'content', 'include_content');
     const losesHeaders =
       (body.url ?? before.url) !== before.url ||
       (body.include_content ?? before.includesContent) !== before.includesContent;
@@ -136,7 +147,7 @@ export class DestinationsService {
 
   async delete(caller: Caller, author: Author, id: string): Promise<DeletedDestinationDto> {
     const { tenantId } = caller;
-    refuseChange(caller, (await this.find(tenantId, id)).madeBy, 'destination');
+    refuseOutOfScope(caller, await this.find(tenantId, id), 'destination');
     const { dropped } = await this.database.transaction(async (client) => {
       const deleted = (await this.destinations.delete(client, tenantId, id)) ?? notFound();
       await this.record(client, author, tenantId, id, {
@@ -231,6 +242,13 @@ function tooMany(): InvalidRequestError {
   );
 }
 
+/** Whether a change leaves texts in what is sent; turning the destination off is for everybody. */
+function sendsContent(before: DestinationRecord, { enabled, ...rest }: UpdateDestinationDto) {
+  const isTurnedOff =
+    enabled === false && Object.values(rest).every((value) => value === undefined);
+  return (rest.include_content ?? before.includesContent) && !isTurnedOff;
+}
+
 function originOf(url: string): string {
   return new URL(url).origin;
 }
@@ -263,6 +281,7 @@ function toDestination(record: DestinationRecord): DestinationDto {
     headers: Object.fromEntries(masked),
     sampling_rate: record.samplingRate,
     include_content: record.includesContent,
+    scope: toScope(record.scopeKeyId),
     delivered_count: record.deliveredCount,
     dropped_count: record.droppedCount,
     pending_count: record.pendingCount,

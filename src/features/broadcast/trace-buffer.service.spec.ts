@@ -16,6 +16,7 @@ const CHOICE: DestinationChoice = {
   id: 'd',
   samplingRate: 1,
   includesContent: false,
+  scopeKeyId: null,
   isFailing: false,
 };
 

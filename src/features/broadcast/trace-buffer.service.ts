@@ -19,6 +19,7 @@ import { GROUP_LIMITS, MAX_UNDECIDED_TRACES, PATIENT_GROUP_LIMITS } from './broa
 import { BroadcastMetrics } from './broadcast-metrics.js';
 import { DeliveryWriter } from './delivery-writer.service.js';
 import { DestinationDirectory } from './destination-directory.service.js';
+import { isInScope } from '../../core/access/scope.js';
 import type { DestinationChoice } from './destination.repository.js';
 import { LostTraces } from './lost-traces.service.js';
 import { TraceGroup, BufferBudget } from './trace-batch.js';
@@ -33,6 +34,7 @@ const TICK_MS = 100;
 /** A finished request, as far as its destinations are concerned. */
 interface FinishedTrace {
   readonly tenantId: string;
+  readonly chain: RecordedTrace['chain'];
   readonly traceId: string;
   draft(includeContent: boolean): SpanDraft[];
 }
@@ -71,13 +73,13 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
     if (left > 0) this.logger.error(`${left} traces were not written down before the stop`);
   }
 
-  interestIn({ tenantId, isBroadcast, context }: TraceSubject): TraceInterest {
+  interestIn({ tenantId, chain, isBroadcast, context }: TraceSubject): TraceInterest {
     if (!isBroadcast) return 'none';
     const destinations = this.directory.peek(tenantId);
     // As long as it is not known where the trace goes, all of it may be wanted.
     if (!destinations) return 'content';
     if (destinations.length === 0) return 'none';
-    const takers = takersOf(destinations, context().traceId);
+    const takers = takersOf(destinations, { chain, traceId: context().traceId });
     if (takers.length === 0) return 'none';
     return takers.some(({ includesContent }) => includesContent) ? 'content' : 'figures';
   }
@@ -85,17 +87,18 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
   accept(trace: RecordedTrace): void {
     const {
       tenantId,
+      chain,
       context: { traceId },
     } = trace;
     const destinations = this.directory.of(tenantId);
     if (!(destinations instanceof Promise)) {
       const draft = (includeContent: boolean): SpanDraft[] =>
         draftSpans(trace, { audience: 'tenant', includeContent });
-      this.take({ tenantId, traceId, draft }, destinations);
+      this.take({ tenantId, chain, traceId, draft }, destinations);
       return;
     }
     if (this.undecided.size >= MAX_UNDECIDED_TRACES) {
-      this.loseUndecided(tenantId, traceId);
+      this.loseUndecided(trace, traceId);
       return;
     }
     // What waits must not hold on to the request's body, which may be large.
@@ -103,9 +106,9 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
     const draft = (includeContent: boolean): SpanDraft[] =>
       includeContent ? spans : withoutContent(spans);
     const decision: Promise<void> = destinations
-      .then((found) => this.take({ tenantId, traceId, draft }, found))
+      .then((found) => this.take({ tenantId, chain, traceId, draft }, found))
       .catch((error: Error) => {
-        this.loseUndecided(tenantId, traceId);
+        this.loseUndecided({ tenantId, chain }, traceId);
         this.logger.warn(`A trace found no destination: ${error.message}`);
       })
       .finally(() => this.undecided.delete(decision));
@@ -113,14 +116,17 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
   }
 
   /** Counts a trace at the destinations that it would have gone to, as far as they are known. */
-  private loseUndecided(tenantId: string, traceId: string): void {
-    const known = takersOf(this.directory.lastKnown(tenantId), traceId);
+  private loseUndecided(
+    { tenantId, chain }: Pick<RecordedTrace, 'tenantId' | 'chain'>,
+    traceId: string,
+  ): void {
+    const known = takersOf(this.directory.lastKnown(tenantId), { chain, traceId });
     if (known.length === 0) this.metrics.countDropped('undecided', 1);
     for (const { id } of known) this.lost.count(id, 1, 'undecided');
   }
 
   private take(trace: FinishedTrace, destinations: readonly DestinationChoice[]): void {
-    const takers = takersOf(destinations, trace.traceId);
+    const takers = takersOf(destinations, trace);
     for (const includeContent of [true, false]) {
       const wanting = takers.filter(({ includesContent }) => includesContent === includeContent);
       const open = wanting.filter(({ id }) => this.hasPlace(trace.tenantId, id));
@@ -211,7 +217,11 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
 
 function takersOf(
   destinations: readonly DestinationChoice[],
-  traceId: string,
+  { chain, traceId }: Pick<FinishedTrace, 'chain' | 'traceId'>,
 ): readonly DestinationChoice[] {
-  return destinations.filter(({ samplingRate }) => isSampled(traceId, samplingRate));
+  return destinations.filter(
+    ({ samplingRate, scopeKeyId }) =>
+      (scopeKeyId === null || (chain && isInScope(scopeKeyId, chain))) &&
+      isSampled(traceId, samplingRate),
+  );
 }

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ArtifactUrls } from './artifacts/artifact-urls.js';
+import { scopeIsLive } from '../../core/access/scope.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
 import { WebhookDeliveries } from '../../platform/outbound/webhook-deliveries.js';
@@ -8,6 +9,13 @@ import { reasonOf } from './job-failure.js';
 import { readRoutes, type JobRoute, JobCredentials, type StoredRoute } from './job-routes.js';
 import { JobsRepository } from './jobs.repository.js';
 import { renderJob } from './render-job.js';
+
+interface DueWebhook {
+  tenantId: string;
+  url: string;
+  scopeKeyId: string;
+  isLive: boolean;
+}
 
 const MAX_CANCEL_ATTEMPTS = 5;
 
@@ -52,13 +60,15 @@ export class JobFollowUp {
   /** Hands the webhook over, once for each state that the job ends in. */
   private async tellTenant(jobId: string): Promise<void> {
     const deliveryId = await this.database.background.transaction(async (client) => {
-      const { rows } = await client.query<{ tenantId: string; url: string }>(
+      const { rows } = await client.query<DueWebhook>(
         `UPDATE jobs SET webhook_due = false WHERE id = $1 AND webhook_due
-         RETURNING tenant_id AS "tenantId", webhook_url AS url`,
+         RETURNING tenant_id AS "tenantId", webhook_url AS url, api_key_id AS "scopeKeyId",
+           ${scopeIsLive('api_key_id')} AS "isLive"`,
         [jobId],
       );
       const [due] = rows;
-      const job = due && (await this.repository.find(due.tenantId, jobId));
+      // A webhook ends with the key that asked for it.
+      const job = due?.isLive && (await this.repository.find(due.tenantId, jobId));
       if (!job) return undefined;
       const eventId = `${jobId}:${job.status}`;
       const body = JSON.stringify({
@@ -67,8 +77,9 @@ export class JobFollowUp {
         created_at: Math.floor(Date.now() / 1_000),
         data: renderJob(job, (id, expiresAt) => this.urls.sign(id, expiresAt)),
       });
+      const { tenantId, scopeKeyId } = due;
       const url = fromStoredText(due.url);
-      return this.webhooks.enqueue(client, { tenantId: due.tenantId, url, eventId, body });
+      return this.webhooks.enqueue(client, { tenantId, url, eventId, body, scopeKeyId });
     });
     if (deliveryId !== undefined) await this.webhooks.announce(deliveryId);
   }

@@ -37,6 +37,7 @@ export interface StoredRoute {
   model: string;
   provider: string;
   account?: string | undefined;
+  scopeKeyId?: string | undefined;
   catalogueId: string;
   upstreamModel: string;
   trafficMode: TrafficMode;
@@ -55,13 +56,14 @@ export interface StoredRoute {
 export function storeRoutes(routes: readonly PlannedRoute[]): string {
   return JSON.stringify(
     routes.map((route): StoredRoute => {
-      const { model, provider, account, catalogueId, upstreamModel, trafficMode, byokFeePercent } =
-        route;
+      const { model, provider, account, scopeKeyId, catalogueId, upstreamModel } = route;
+      const { trafficMode, byokFeePercent } = route;
       const { ceiling, bounds, limits, byok, configVersion, maxCost } = route;
       return {
         model,
         provider,
         account,
+        scopeKeyId,
         catalogueId,
         upstreamModel,
         trafficMode,
@@ -119,13 +121,13 @@ export interface StoredAttempt extends Omit<TracedAttempt, 'startedAt'> {
 
 /** What has just become of a route. @param error undefined when the vendor took the job */
 export function attemptOf(
-  { model, provider, account }: JobRoute,
+  { model, provider, account, scopeKeyId }: JobRoute,
   startedAt: Date,
   error?: unknown,
 ): StoredAttempt {
   const isFailure = error instanceof UpstreamError;
   return {
-    route: { model, provider, account },
+    route: { model, provider, account, scopeKeyId },
     startedAt: startedAt.toISOString(),
     durationMs: msSince(startedAt),
     outcome: isFailure ? error.failure : 'answered',

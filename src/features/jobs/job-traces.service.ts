@@ -8,6 +8,7 @@ import type {
 import type { RequestTags } from '../../canonical/request-tags.js';
 import type { MediaRequest } from '../../canonical/work-request.js';
 import { NO_USAGE, type Usage, type UsageSource } from '../../canonical/usage.js';
+import type { KeyChain } from '../../core/access/scope.js';
 import type { Caller } from '../../core/access/caller.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
@@ -32,6 +33,8 @@ interface StoredTrace {
 
 interface EndedJobRow {
   tenantId: string;
+  apiKeyId: string;
+  ancestorIds: string[];
   requestId: string;
   endpoint: string;
   modality: JobModality;
@@ -88,13 +91,14 @@ export class JobTraces implements OnModuleDestroy {
    * @throws InvalidRequestError for a `trace` that is malformed, whether it is wanted or not
    */
   begin(
-    { tenantId, contentLog }: Pick<Caller, 'tenantId' | 'contentLog'>,
+    caller: KeyChain & Pick<Caller, 'tenantId' | 'contentLog'>,
     plan: Plan<MediaRequest>,
     origin: { headers: IncomingHttpHeaders; response: TracedResponse },
     trace: unknown,
   ): () => string | null {
     const traced = toTraced(plan, plan.request, trace);
-    this.tracing.trace(traced, { tenantId, contentLog, ...origin });
+    const { tenantId, contentLog } = caller;
+    this.tracing.trace(traced, { tenantId, chain: caller, contentLog, ...origin });
     const { observer } = traced;
     if (!observer) return () => null;
     const guardrails: TriggeredGuardrail[] = [];
@@ -138,7 +142,8 @@ export class JobTraces implements OnModuleDestroy {
          jobs.attempts::json AS attempts, jobs.trace::json AS trace, jobs.usage::json AS usage,
          jobs.flagged, jobs.end_user AS "endUser", jobs.tags, jobs.created_at AS "createdAt", jobs.completed_at AS "completedAt", log.outcome, log.model, log.provider,
          log.error_type AS "errorType", log.traffic_mode AS "trafficMode",
-         log.usage_source AS "usageSource", log.cost,
+         log.usage_source AS "usageSource", log.cost, jobs.api_key_id AS "apiKeyId",
+         ARRAY(SELECT unnest(ancestor_ids) FROM api_keys WHERE id = jobs.api_key_id) AS "ancestorIds",
          (SELECT coalesce(api_keys.content_log, tenants.content_log)
             FROM api_keys JOIN tenants ON tenants.id = tenant_id
            WHERE api_keys.id = log.api_key_id) AS "contentLog"`,
@@ -169,7 +174,7 @@ export class JobTraces implements OnModuleDestroy {
       kept.trace,
     );
     const contentLog = row.contentLog ?? undefined;
-    this.tracing.trace(traced, { tenantId, contentLog, headers: kept.headers });
+    this.tracing.trace(traced, { tenantId, chain: row, contentLog, headers: kept.headers });
     const { observer } = traced;
     if (!observer) return;
     const answered = routes.find(

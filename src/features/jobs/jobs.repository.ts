@@ -130,10 +130,11 @@ export class JobsRepository {
   }
 
   /** Also one that its tenant has deleted. */
-  async find(tenantId: string, id: string): Promise<JobView | undefined> {
+  /** @param keyId only a job of this key or of one below it; undefined: of any key */
+  async find(tenantId: string, id: string, keyId?: string): Promise<JobView | undefined> {
     const { rows } = await this.database.query<JobView>(
-      `${VIEW} WHERE id = $1 AND tenant_id = $2`,
-      [id, tenantId],
+      `${VIEW} WHERE id = $1 AND tenant_id = $2 AND ${ofKey('$3')}`,
+      [id, tenantId, keyId ?? null],
     );
     return rows.map(toView)[0];
   }
@@ -141,16 +142,17 @@ export class JobsRepository {
   /** Those of the videos API. @param page.after the id of one of them */
   async listVideos(
     tenantId: string,
-    { limit, order, after }: { limit: number; order: 'asc' | 'desc'; after?: string | undefined },
+    { limit, order, after, keyId }: VideoPage,
   ): Promise<JobView[]> {
     const [beyond, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
     const { rows } = await this.database.query<JobView>(
       `${VIEW} WHERE tenant_id = $1 AND endpoint = 'videos' AND deleted_at IS NULL
+         AND ${ofKey('$4')}
          AND ($2::text IS NULL OR (created_at, id) ${beyond} (
            SELECT last.created_at, last.id FROM jobs AS last WHERE last.id = $2 AND last.tenant_id = $1
          ))
        ORDER BY created_at ${direction}, id ${direction} LIMIT $3`,
-      [tenantId, after ?? null, limit],
+      [tenantId, after ?? null, limit, keyId ?? null],
     );
     return rows.map(toView);
   }
@@ -239,6 +241,20 @@ export class JobsRepository {
       errorMessage: error && error.message,
     }));
   }
+}
+
+/** A condition: the job is of this key, or of a key below it; null: any key. */
+function ofKey(parameter: string): string {
+  return `(${parameter}::uuid IS NULL OR api_key_id IN (
+    SELECT key.id FROM api_keys key WHERE key.id = ${parameter} OR ${parameter} = ANY (key.ancestor_ids)))`;
+}
+
+interface VideoPage {
+  limit: number;
+  order: 'asc' | 'desc';
+  after?: string | undefined;
+  /** As of `find`. */
+  keyId?: string | undefined;
 }
 
 function toView(row: JobView): JobView {

@@ -3,6 +3,7 @@ import type { Author } from '../../core/access/author.js';
 import type { Caller } from '../../core/access/caller.js';
 import { setDroppedParams } from '../../core/answers/answer-headers.js';
 import type { Call } from '../../core/answers/call.js';
+import { holdsRight } from '../../core/access/key-rights.js';
 import { isOperatorRole } from '../../core/people/roles.js';
 import { ArtifactUrls } from './artifacts/artifact-urls.js';
 import { CatalogueService } from '../../core/catalogue/catalogue.service.js';
@@ -137,10 +138,12 @@ export class JobsService {
   }
 
   /** @param modality the only one that the path is for @throws NotFoundError (`id`) */
-  async find({ tenantId }: Caller, id: string, modality?: JobModality): Promise<JobView> {
+  async find(caller: Caller, id: string, modality?: JobModality): Promise<JobView> {
     const known = modalityOfJobId(id);
     const isPossible = known !== undefined && (modality === undefined || modality === known);
-    const job = isPossible ? await this.repository.find(tenantId, id) : undefined;
+    const job = isPossible
+      ? await this.repository.find(caller.tenantId, id, visibleKeyOf(caller))
+      : undefined;
     if (job && !job.isDeleted) return job;
     throw new NotFoundError(
       'id',
@@ -152,11 +155,23 @@ export class JobsService {
     return renderJob(job, (id, expiresAt) => this.urls.sign(id, expiresAt));
   }
 
-  /** What a tenant had made is no operator's business, and fetching it would settle that it is not refunded. */
-  private signFor({ actingRole }: Caller): SignArtifact {
-    if (actingRole && isOperatorRole(actingRole)) return () => null;
+  /**
+   * Operators, and keys without the right `content`, get no URLs here: fetching what a job made
+   * would also settle its charge.
+   */
+  private signFor(caller: Caller): SignArtifact {
+    const { actingRole } = caller;
+    const isBarred = actingRole ? isOperatorRole(actingRole) : !holdsRight(caller, 'content');
+    if (isBarred) return () => null;
     return (id, expiresAt) => this.urls.sign(id, expiresAt);
   }
+}
+
+/** A routing key without the right `content` reads its own jobs only, and those of keys below it. */
+export function visibleKeyOf(caller: Caller): string | undefined {
+  return caller.keyType === 'management' || holdsRight(caller, 'content')
+    ? undefined
+    : caller.apiKeyId;
 }
 
 function tooLate(status: string): ConflictError {

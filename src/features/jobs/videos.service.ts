@@ -14,7 +14,7 @@ import { receiveForm } from '../../platform/http/receive-form.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 import { isOpen, modalityOfJobId, type JobView } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
-import { JobsService } from './jobs.service.js';
+import { JobsService, visibleKeyOf } from './jobs.service.js';
 import type { VideosQueryDto } from './videos.dto.js';
 import { renderVideo, videoStatusOf } from './render-video.js';
 
@@ -51,12 +51,13 @@ export class VideosService {
   }
 
   /** One page, the newest first unless told otherwise. @throws NotFoundError (`after`) */
-  async list({ tenantId }: Caller, { limit, order, after }: VideosQueryDto): Promise<JsonObject> {
+  async list(caller: Caller, { limit, order, after }: VideosQueryDto): Promise<JsonObject> {
+    const { tenantId } = caller;
     if (after !== undefined && !(await this.findVideo(tenantId, after))) {
       throw new NotFoundError('after', 'There is no video with that id.');
     }
     // One more than asked for tells whether there are more.
-    const page = { limit: limit + 1, order, after };
+    const page = { limit: limit + 1, order, after, keyId: visibleKeyOf(caller) };
     const rows = await this.repository.listVideos(tenantId, page);
     const data = rows.slice(0, limit).map(renderVideo);
     return {

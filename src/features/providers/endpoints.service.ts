@@ -40,7 +40,7 @@ export class EndpointsService {
     const model = await this.models.find(caller, id);
     const [routes, own, sums] = await Promise.all([
       this.models.routesOf(caller, model),
-      this.byokUpstreams.of(caller.tenantId),
+      this.byokUpstreams.of(caller),
       this.past.lately(),
     ]);
     const endpoints = routes.map(({ route, state, providerName }): EndpointDto => {

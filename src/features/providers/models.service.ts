@@ -44,7 +44,7 @@ export class ModelsService {
   async listWithRoutes(caller: Caller): Promise<ModelDto[]> {
     const [served, own, stateOfRoutes] = await Promise.all([
       this.served(caller),
-      this.byokUpstreams.of(caller.tenantId),
+      this.byokUpstreams.of(caller),
       this.routeStates(caller),
     ]);
     const owned = new Set(own.map(({ credential }) => credential.provider));
@@ -120,8 +120,9 @@ export class ModelsService {
     );
   }
 
-  private async providersOf({ tenantId, limits }: Caller): Promise<ReadonlySet<string>> {
-    const own = await this.byokUpstreams.of(tenantId);
+  private async providersOf(caller: Caller): Promise<ReadonlySet<string>> {
+    const { limits } = caller;
+    const own = await this.byokUpstreams.of(caller);
     const all = [
       ...this.upstreams.providers.map(({ id }) => id),
       ...own.map(({ credential }) => credential.provider),

@@ -2,14 +2,14 @@ import { availableParallelism } from 'node:os';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import pLimit, { type LimitFunction } from 'p-limit';
-import pg, { type PoolClient, type QueryResult, type QueryResultRow, type QueryConfig } from 'pg';
+import type { PoolClient, QueryResult, QueryResultRow, QueryConfig } from 'pg';
 import { DataSource, type ObjectLiteral, type Repository } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ledgerPoolOptions } from './database-options.js';
 import { endsWithin } from '../time/within.js';
 import { isLostSession } from './database-outage.js';
+import { executorManager } from './executor-manager.js';
 import type { DatabaseSessions, SessionPool } from './sessions.js';
-import { transactionManager } from './transaction-manager.js';
 
 /** A look-up that takes so long has lost its server. */
 const LOOK_UP_LIMIT_MS = 4_000;
@@ -115,18 +115,16 @@ export class Database implements OnApplicationShutdown {
   }
 
   /**
-   * Binds a repository to the transaction of `executor`, so that entities and plain SQL commit together. Prefer
-   * `insert`, `update` and `delete` to `save`, which adds a savepoint.
-   *
-   * @param executor a client of `transaction`; anything else leaves the repository on the pool
+   * Binds a repository to an executor: in a transaction, entities and plain SQL commit together. Use `insert`,
+   * `update` and `delete`; `save` begins a transaction of its own.
    */
   within<Row extends ObjectLiteral>(
     executor: SqlExecutor,
     repository: Repository<Row>,
   ): Repository<Row> {
-    return executor instanceof pg.Client
-      ? transactionManager(this.dataSource, executor).withRepository(repository)
-      : repository;
+    return executor === this
+      ? repository
+      : executorManager(this.dataSource, executor).withRepository(repository);
   }
 
   private async inBackground<Result>(work: () => Promise<Result>): Promise<Result> {

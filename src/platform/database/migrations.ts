@@ -48,6 +48,7 @@ import { CountRouteTokens1764492000000 } from '../../../migrations/1764492000000
 import { AddTenantRecovery1764495000000 } from '../../../migrations/1764495000000-add-tenant-recovery.js';
 import { CreatePriceChecks1764510000000 } from '../../../migrations/1764510000000-create-price-checks.js';
 import { DropAlertVendorReports1764520000000 } from '../../../migrations/1764520000000-drop-alert-vendor-reports.js';
+import { ScopeWhatKeysStore1764530000000 } from '../../../migrations/1764530000000-scope-what-keys-store.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -101,4 +102,5 @@ export const MIGRATIONS = [
   AddTenantRecovery1764495000000,
   CreatePriceChecks1764510000000,
   DropAlertVendorReports1764520000000,
+  ScopeWhatKeysStore1764530000000,
 ];

@@ -11,6 +11,8 @@ export interface WebhookEvent {
   readonly eventId: string;
   /** JSON, sent as it is. */
   readonly body: string;
+  /** The key whose request asked for it. */
+  readonly scopeKeyId: string;
 }
 
 /** Webhooks that are to be delivered, each signed with its tenant's secret. */
@@ -26,10 +28,11 @@ export class WebhookDeliveries {
    */
   async enqueue(client: PoolClient, event: WebhookEvent): Promise<string | undefined> {
     const { rows } = await client.query<{ id: string }>(
-      `INSERT INTO webhook_deliveries (tenant_id, url, event_id, body) VALUES ($1, $2, $3, $4)
+      `INSERT INTO webhook_deliveries (tenant_id, url, event_id, body, scope_key_id)
+       VALUES ($1, $2, $3, $4, $5)
        ON CONFLICT (event_id) DO NOTHING
        RETURNING id`,
-      [event.tenantId, event.url, event.eventId, event.body],
+      [event.tenantId, event.url, event.eventId, event.body, event.scopeKeyId],
     );
     return rows[0]?.id;
   }

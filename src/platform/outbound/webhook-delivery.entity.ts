@@ -39,4 +39,8 @@ export class WebhookDeliveryEntity {
 
   @Column('timestamptz', { nullable: true })
   finishedAt!: Date | null;
+
+  /** Null: the whole tenant. */
+  @Column('uuid', { nullable: true })
+  scopeKeyId!: string | null;
 }

@@ -29,7 +29,7 @@ export class WebhookDeliveryRepository extends DeliveryRows {
     behind: readonly string[] | undefined,
   ): Promise<ListedWebhook[]> {
     const { rows } = await this.database.query<ListedWebhook>(
-      `SELECT id, url, event_id AS "eventId", attempts, state, last_error AS "lastError",
+      `SELECT id, url, event_id AS "eventId", scope_key_id AS "scopeKeyId", attempts, state, last_error AS "lastError",
          created_at AS "createdAt", finished_at AS "finishedAt",
          to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS place
        FROM webhook_deliveries
@@ -81,6 +81,8 @@ export class WebhookDeliveryRepository extends DeliveryRows {
 /** A delivery as its tenant sees it. */
 export interface ListedWebhook {
   readonly id: string;
+  /** Null in rows from before it was stored. */
+  readonly scopeKeyId: string | null;
   readonly url: string;
   readonly eventId: string;
   readonly attempts: number;

@@ -15,6 +15,7 @@ import {
   toast,
   type Column,
 } from '../../ui';
+import { ScopeLabel } from '../../parts/scope-label';
 import { nameOf, resultOf, type Account } from './account';
 import { AccountForm } from './account-form';
 
@@ -64,6 +65,7 @@ export function Accounts(): ReactNode {
       cell: ({ allow_shared_fallback }) =>
         allow_shared_fallback ? 'shared capacity serves, at its price' : 'the request fails',
     },
+    { header: 'Scope', cell: ({ scope }) => <ScopeLabel scope={scope} /> },
     { header: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} none="never" /> },
     ...(can('own')
       ? [

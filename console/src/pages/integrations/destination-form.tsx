@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import type { components } from '../../api/schema';
+import { useSession } from '../../session/session';
 import {
   Checkbox,
   Field,
@@ -27,6 +28,8 @@ export function DestinationForm({
   const [url, setUrl] = useState(destination?.url ?? '');
   const [headers, setHeaders] = useState(writeHeaders(destination?.headers ?? {}));
   const [share, setShare] = useState(String((destination?.sampling_rate ?? 1) * 100));
+  const { can } = useSession();
+  const mayHaveContent = can('content') || destination?.include_content === true;
   const [isEnabled, setIsEnabled] = useState(destination?.enabled ?? true);
   const [hasContent, setHasContent] = useState(destination?.include_content ?? false);
   const save = useChange(
@@ -36,7 +39,7 @@ export function DestinationForm({
         headers: readHeaders(headers),
         sampling_rate: Number(share) / 100,
         enabled: isEnabled,
-        include_content: hasContent,
+        ...(mayHaveContent && { include_content: hasContent }),
       };
       return destination
         ? api.PUT('/v1/customer/broadcast/destinations/{id}', {
@@ -87,7 +90,9 @@ export function DestinationForm({
         onChange={setShare}
       />
       <Checkbox label="Send traces" checked={isEnabled} onChange={setIsEnabled} />
-      <Checkbox label="With prompts and answers" checked={hasContent} onChange={setHasContent} />
+      {mayHaveContent && (
+        <Checkbox label="With prompts and answers" checked={hasContent} onChange={setHasContent} />
+      )}
       {destination && (url !== destination.url || hasContent !== destination.include_content) && (
         <Notice tone="warn">Headers of before are not sent there: give them anew.</Notice>
       )}

@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { api } from '../../api/client';
 import { useChange } from '../../api/changes';
 import { formatCount, formatShare } from '../../format/credits';
+import { ScopeLabel } from '../../parts/scope-label';
 import { useSession } from '../../session/session';
 import {
   ActionButton,
@@ -146,6 +147,7 @@ function DeliveryState({ destination }: { destination: Destination }): ReactNode
       </div>
       <Facts
         facts={[
+          ['Scope', <ScopeLabel key="scope" scope={destination.scope} />],
           ['Sent', `${formatCount(destination.delivered_count)} traces`],
           ['Dropped', `${formatCount(destination.dropped_count)} traces`],
           ['Under way', `${formatCount(destination.pending_count)} deliveries`],

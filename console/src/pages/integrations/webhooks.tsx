@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import type { components } from '../../api/schema';
+import { ScopeLabel } from '../../parts/scope-label';
 import { useSession } from '../../session/session';
 import {
   ActionButton,
@@ -27,6 +28,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { header: 'State', cell: ({ state }) => <Badge tone={TONE[state]}>{state}</Badge> },
   { header: 'Event', wide: true, cell: ({ event_id }) => <code>{event_id}</code> },
   { header: 'To', cell: ({ url_preview }) => url_preview },
+  { header: 'Scope', cell: ({ scope }) => <ScopeLabel scope={scope} /> },
   { header: 'Attempts', align: 'end', cell: ({ attempts }) => attempts },
   { header: 'Last error', wide: true, cell: ({ last_error }) => last_error ?? '–' },
 ];

@@ -17,6 +17,7 @@ import {
   toast,
   type Column,
 } from '../../ui';
+import { ScopeLabel } from '../scope-label';
 import { AlertForm, type Draft } from './alert-form';
 import { queryKeysOf, type Alert, type AlertEvent, type AlertSource } from './alert-source';
 import { describeCondition, KINDS } from './condition';
@@ -135,6 +136,9 @@ function ruleColumns(
 ): Column<Alert>[] {
   return [
     { header: 'Name', cell: ({ name }) => name },
+    ...(source.owner === 'tenant'
+      ? [{ header: 'Scope', cell: ({ scope }: Alert) => <ScopeLabel scope={scope} /> }]
+      : []),
     {
       header: 'State',
       cell: ({ enabled, firing }) =>

@@ -18,13 +18,13 @@ describe('requests over several accounts of a tenant with one provider', () => {
   const own = (
     id: string,
     fields: Partial<PoolMember> = {},
-    { allowSharedFallback = false, isOfRoutingKey = false } = {},
+    { allowSharedFallback = false, scopeKeyId = null as string | null } = {},
   ): ByokAccess => ({
     credential: new ByokCredential({
       id,
       provider: 'openai',
       allowSharedFallback,
-      isOfRoutingKey,
+      scopeKeyId,
       settings: {},
       encryptedKey: Buffer.from(KEY),
     }),
@@ -97,7 +97,7 @@ describe('requests over several accounts of a tenant with one provider', () => {
   it('take what a routing key stored only where nothing else is left, whatever its weight', async () => {
     const one = owning([
       own('main', limits(2)),
-      own('late', { weight: 1_000 }, { isOfRoutingKey: true }),
+      own('late', { weight: 1_000 }, { scopeKeyId: 'key' }),
     ]);
     for (let count = 0; count < 4; count++) await ask(one);
     expect(one.called).toEqual(['main', 'main', 'late', 'late']);

@@ -73,6 +73,7 @@ export class TenantMembersController {
     'The first owner': { email: 'ada@acme.example', role: 'owner' },
   })
   @ApiTenant()
+  @ApiErrorResponse(403, 'The tenant has an owner, who alone adds further ones.')
   @ApiErrorResponse(409, 'The address is invited, or has a role, already.')
   async invite(
     @CurrentAuthor() author: Author,
@@ -80,6 +81,7 @@ export class TenantMembersController {
     @Body() { email, role }: InviteMemberDto,
   ): Promise<InvitationDto> {
     const tenantId = (await this.tenants.find(id)).id;
+    if (role === 'owner') await this.members.refuseFurtherOwner(tenantId);
     return toInvitation(await this.invitations.invite(author, email, { tenantId, role }));
   }
 
@@ -89,6 +91,7 @@ export class TenantMembersController {
   @ApiOkResponse({ type: MemberDto })
   @ApiFields(UpdateMemberDto, { 'Another owner': { role: 'owner' } })
   @ApiTenant({ param: 'person_id', noun: 'member' })
+  @ApiErrorResponse(403, 'The tenant has an owner, who alone adds further ones.')
   @ApiErrorResponse(409, 'It is the last owner.')
   async update(
     @CurrentAuthor() author: Author,
@@ -97,6 +100,7 @@ export class TenantMembersController {
     @Body() { role }: UpdateMemberDto,
   ): Promise<MemberDto> {
     const tenantId = (await this.tenants.find(id)).id;
+    if (role === 'owner') await this.members.refuseFurtherOwner(tenantId);
     return toMember(
       await this.members.changeRole(author, tenantId, memberId(personId), role, 'person_id'),
     );

@@ -4,6 +4,7 @@ import { ApiKeyRepository, type ApiKeyChange } from '../../../core/access/api-ke
 import { AuditedApiKeys } from '../../../core/access/audited-api-keys.js';
 import { mintApiKey } from '../../../core/access/api-key.js';
 import type { Author } from '../../../core/access/author.js';
+import { OPERATOR_BOUNDS } from '../../../core/access/key-rights.js';
 import type { ApiKeyType } from '../../../core/access/caller.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { Database } from '../../../platform/database/database.js';
@@ -66,7 +67,7 @@ export class TenantKeys {
     const plaintext = mintApiKey(made.type);
     const id = await this.database.transaction(async (client) => {
       await this.tenants.lock(client, tenantId);
-      const draft = { ...made, tenantId, plaintext };
+      const draft = { ...made, tenantId, plaintext, bounds: OPERATOR_BOUNDS };
       const keyId = await this.audited.createWithin(client, author, draft);
       if (keyId === undefined) throw new Error('A freshly minted key exists already');
       return keyId;

@@ -1,10 +1,11 @@
+import { KEY_RIGHTS, type KeyRight } from '../../../core/people/roles.js';
 import {
   KeyExpiry,
   KeyRateLimit,
   KeySpendLimit,
 } from '../../../core/access/key-fields.decorators.js';
 import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
-import { Allow, IsBoolean, IsOptional, IsIn } from 'class-validator';
+import { Allow, IsArray, IsBoolean, IsOptional, IsIn } from 'class-validator';
 import { IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
 import { BudgetStateDto, LimitsDto, LimitsStateDto } from '../../../core/limits/limits.dto.js';
 import { API_KEY_TYPES, type ApiKeyType } from '../../../core/access/caller.js';
@@ -89,6 +90,15 @@ export class ApiKeyDto {
     example: null,
   })
   content_log!: boolean | null;
+
+  @ApiProperty({
+    enum: KEY_RIGHTS,
+    isArray: true,
+    description:
+      "What the key may do beside calling models, within its type: its creator's rights at the time, less those that the creator has lost since.",
+    example: ['money', 'read', 'develop'],
+  })
+  rights!: KeyRight[];
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
   last_used_at!: string | null;
@@ -184,4 +194,16 @@ export class UpdateApiKeyDto {
   @IsOptional()
   @IsBoolean({ message: 'content_log must be true, false or null' })
   content_log?: boolean | null;
+
+  @ApiPropertyOptional({
+    enum: KEY_RIGHTS,
+    isArray: true,
+    description:
+      'The rights the key is to have. The caller must have each of them, and the key depends on the caller from then on instead of on its creator.',
+    example: ['money', 'read', 'develop', 'own', 'content'],
+  })
+  @MayBeAbsent()
+  @IsArray({ message: 'rights must be an array' })
+  @IsIn(KEY_RIGHTS, { each: true, message: `rights must be among ${KEY_RIGHTS.join(', ')}` })
+  rights?: KeyRight[];
 }

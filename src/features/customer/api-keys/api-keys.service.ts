@@ -10,7 +10,7 @@ import { LimitsService } from '../../../core/limits/limits.service.js';
 import { readLimits, refuseMore } from '../../../core/limits/read-limits.js';
 import type { Limits } from '../../../canonical/limits.js';
 import { mayReadContent } from '../../../core/access/customer.decorator.js';
-import { hasRight } from '../../../core/people/roles.js';
+import { boundsFor, refuseRights, runsAccount } from '../../../core/access/key-rights.js';
 import { ContentLog } from '../../../core/content/content-log.service.js';
 import { KeyDirectory } from '../../../core/access/key-directory.service.js';
 import { toApiKey, toBudget } from './to-api-key.js';
@@ -76,8 +76,8 @@ export class ApiKeysService {
         'type',
       );
     }
-    const maker =
-      caller.keyType === 'routing' ? await this.find(caller, caller.apiKeyId) : undefined;
+    const own = await this.ownKey(caller);
+    const maker = caller.keyType === 'routing' ? own : undefined;
     const ancestorIds = maker ? [maker.id, ...maker.ancestorIds] : [];
     if (ancestorIds.length > MAX_ANCESTORS) {
       throw new PermissionError(
@@ -101,6 +101,7 @@ export class ApiKeysService {
       ...(limits && { limits }),
       madeBy: caller.keyType,
       ancestorIds,
+      bounds: boundsFor(caller, author.actor.id, own),
     });
     if (id === undefined) throw new Error('A freshly minted key exists already');
     const record = await this.get(caller, id);
@@ -115,8 +116,10 @@ export class ApiKeysService {
   ): Promise<ApiKeyDto> {
     const key = await this.find(caller, id);
     refuseOnManagementKey(caller, key.type, 'change');
-    const { content_log: contentLog } = body;
+    const { content_log: contentLog, rights } = body;
+    if (rights !== undefined) refuseRights(caller, key, rights);
     const change = {
+      bounds: rights && boundsFor(caller, author.actor.id, await this.ownKey(caller), rights),
       contentLog,
       name: body.name,
       expiresAt: readExpiry(body.expires_at),
@@ -178,19 +181,22 @@ export class ApiKeysService {
   ): Promise<ApiKeyDto[]> {
     const now = new Date();
     const ids = keys.filter((key) => key.monthlySpendLimit !== null).map(({ id }) => id);
-    const [states, spendLimits] = await Promise.all([
+    const [states, withheld, spendLimits] = await Promise.all([
       this.limits.describe(tenantId, 'api_key', keys),
+      this.apiKeys.withheldFrom(keys.map(({ id }) => id)),
       ids.length === 0 ? [] : this.balances.spendLimitsOf(ids, now),
     ]);
     const byId = new Map(spendLimits.map((each) => [each.id, toBudget(each, now)]));
-    return keys.map((key, index) => toApiKey(key, states[index]!, byId.get(key.id) ?? null));
+    return keys.map((key, index) =>
+      toApiKey(key, states[index]!, byId.get(key.id) ?? null, withheld.get(key.id) ?? []),
+    );
   }
 
   /** What is said in a key's requests is for the owners to keep or not. */
   private refuseContentLog(caller: Caller, contentLog: boolean | null): void {
     if (!mayReadContent(caller)) {
       throw new PermissionError(
-        'Only a management key may decide whether prompts and answers are kept.',
+        'Storing prompts and answers is decided by a management key or a member with the right `content`.',
         'content_log',
       );
     }
@@ -212,16 +218,16 @@ export class ApiKeysService {
     for (const id of [key.id, ...below]) this.directory.forget(id);
   }
 
+  /** The calling key; undefined: a person's session calls. */
+  private async ownKey(caller: Caller): Promise<ApiKeyEntity | undefined> {
+    return caller.actingRole === undefined ? this.find(caller, caller.apiKeyId) : undefined;
+  }
+
   private async find(caller: Caller, id: string): Promise<ApiKeyEntity> {
     const key = isUuid(id) ? await this.apiKeys.findOfTenant(caller.tenantId, id) : null;
     if (!key) throw new NotFoundError('id', 'There is no API key with this id.');
     return key;
   }
-}
-
-/** A management key outlives its maker's role, so it takes an owner to deal with one. */
-function runsAccount({ keyType, actingRole }: Caller): boolean {
-  return keyType === 'management' && (actingRole === undefined || hasRight(actingRole, 'own'));
 }
 
 function refuseOnManagementKey(caller: Caller, type: ApiKeyType, verb: string): void {

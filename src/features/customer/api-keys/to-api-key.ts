@@ -1,3 +1,4 @@
+import { KEY_RIGHTS, type KeyRight } from '../../../core/people/roles.js';
 import { renewalOf } from '../../../canonical/limits.js';
 import { apiKeyStatus, type ApiKeyEntity } from '../../../core/access/api-key.entity.js';
 import type { KeySpendLimit } from '../../../core/ledger/balance.reader.js';
@@ -16,11 +17,15 @@ export function toBudget({ limit, spent, held }: KeySpendLimit, now: Date): Budg
   };
 }
 
-/** @param monthlySpend null: it has no such limit */
+/**
+ * @param monthlySpend null: it has no such limit
+ * @param withheld rights that the key lacks
+ */
 export function toApiKey(
   key: ApiKeyEntity,
   { limits, operator_limits }: BothLimitsDto,
   monthlySpend: BudgetStateDto | null,
+  withheld: readonly KeyRight[],
 ): ApiKeyDto {
   const status = apiKeyStatus(key, Date.now());
   return {
@@ -38,6 +43,7 @@ export function toApiKey(
     limits,
     operator_limits,
     content_log: key.contentLog,
+    rights: KEY_RIGHTS.filter((right) => !withheld.includes(right)),
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     created_at: key.createdAt.toISOString(),
     updated_at: key.updatedAt.toISOString(),

@@ -10,6 +10,7 @@ import { Authenticated } from '../../../core/access/authenticated.decorator.js';
 import { CurrentAuthor, type Author } from '../../../core/access/author.js';
 import type { Caller } from '../../../core/access/caller.js';
 import { ApiFields, ApiFilters, ApiOwn } from '../../../core/access/customer.decorator.js';
+import { requireRightsOf } from '../../../core/access/key-rights.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { InvitationsService } from '../../../core/people/invitations.service.js';
 import {
@@ -65,15 +66,17 @@ export class MembersController {
   @ApiOkResponse({ type: MemberDto })
   @ApiFields(UpdateMemberDto, { 'Read only': { role: 'viewer' } })
   @ApiOwn('member')
+  @ApiErrorResponse(403, 'The role has rights that the caller lacks.')
   @ApiErrorResponse(409, 'It is the last owner.')
   async update(
-    @CurrentCaller() { tenantId }: Caller,
+    @CurrentCaller() caller: Caller,
     @CurrentAuthor() author: Author,
     @Param('id') id: string,
     @Body() { role }: UpdateMemberDto,
   ): Promise<MemberDto> {
     assertUuid(id, 'member');
-    return toMember(await this.members.changeRole(author, tenantId, id, role));
+    requireRightsOf(caller, role);
+    return toMember(await this.members.changeRole(author, caller.tenantId, id, role));
   }
 
   @Delete(':id')
@@ -129,12 +132,15 @@ export class InvitationsController {
   @ApiFields(InviteMemberDto, {
     'A developer': { email: 'ada@acme.example', role: 'developer' },
   })
+  @ApiErrorResponse(403, 'The role has rights that the caller lacks.')
   @ApiErrorResponse(409, 'The address is invited, or has a role, already.')
   async invite(
-    @CurrentCaller() { tenantId }: Caller,
+    @CurrentCaller() caller: Caller,
     @CurrentAuthor() author: Author,
     @Body() { email, role }: InviteMemberDto,
   ): Promise<InvitationDto> {
+    requireRightsOf(caller, role);
+    const { tenantId } = caller;
     return toInvitation(await this.invitations.invite(author, email, { tenantId, role }));
   }
 

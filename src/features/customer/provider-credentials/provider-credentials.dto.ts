@@ -1,3 +1,4 @@
+import { ScopeDto } from '../../../core/access/scope.js';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { applyDecorators } from '@nestjs/common';
 import {
@@ -136,6 +137,9 @@ export class ProviderCredentialDto {
 
   @ApiProperty({ example: false })
   allow_shared_fallback!: boolean;
+
+  @ApiProperty({ type: ScopeDto })
+  scope!: ScopeDto;
 
   @ApiProperty({ type: 'integer', nullable: true, example: 3 })
   weight!: number | null;

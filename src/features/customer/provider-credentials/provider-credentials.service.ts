@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Author } from '../../../core/access/author.js';
-import { refuseChange, type Caller } from '../../../core/access/caller.js';
+import type { Caller } from '../../../core/access/caller.js';
+import { refuseOutOfScope, scopeKeyOf, toScope } from '../../../core/access/scope.js';
 import { AuditLog } from '../../../core/audit/audit-log.js';
 import { Database } from '../../../platform/database/database.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
@@ -82,10 +83,11 @@ export class ProviderCredentialsService {
    * @throws InvalidProviderKeyError when the vendor refuses the key
    */
   async create(
-    { tenantId, keyType }: Caller,
+    caller: Caller,
     author: Author,
     body: CreateProviderCredentialDto,
   ): Promise<CreatedProviderCredentialDto> {
+    const { tenantId, keyType } = caller;
     const { offer, read, settings } = this.readAccount(body);
     let check: AccountCheck | undefined;
     if (body.check ?? this.config.checksKeys) {
@@ -103,6 +105,7 @@ export class ProviderCredentialsService {
       settings,
       allowSharedFallback: body.allow_shared_fallback ?? false,
       madeBy: keyType,
+      scopeKeyId: scopeKeyOf(caller),
       weight: body.weight ?? null,
       requestsPerMinute: body.requests_per_minute ?? null,
       tokensPerMinute: body.tokens_per_minute ?? null,
@@ -168,7 +171,7 @@ export class ProviderCredentialsService {
     const changed = await this.database.transaction(async (client) => {
       const before = isUuid(id) ? await this.credentials.lock(client, tenantId, id) : undefined;
       if (!before) throw new NotFoundError('id', 'There is no provider credential with this id.');
-      refuseChange(caller, before.madeBy, 'provider credential');
+      refuseOutOfScope(caller, before, 'provider credential');
       const after: CredentialRecord = {
         ...before,
         weight: weight === undefined ? before.weight : weight,
@@ -193,7 +196,7 @@ export class ProviderCredentialsService {
   async delete(caller: Caller, author: Author, id: string): Promise<DeletedProviderCredentialDto> {
     const { tenantId } = caller;
     const found = isUuid(id) && (await this.credentials.findOfTenant(tenantId, id));
-    if (found) refuseChange(caller, found.madeBy, 'provider credential');
+    if (found) refuseOutOfScope(caller, found, 'provider credential');
     await this.database.transaction(async (client) => {
       const before = found && (await this.credentials.delete(client, tenantId, id));
       if (!before) throw new NotFoundError('id', 'There is no provider credential with this id.');
@@ -256,6 +259,7 @@ function toDto(record: CredentialRecord): ProviderCredentialDto {
     key_preview: record.keyPreview,
     settings: record.settings,
     allow_shared_fallback: record.allowSharedFallback,
+    scope: toScope(record.scopeKeyId),
     ...toShare(record),
     created_at: record.createdAt.toISOString(),
     last_used_at: record.lastUsedAt?.toISOString() ?? null,

@@ -2,6 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import type { Caller } from '../../../core/access/caller.js';
 import { ApiFilters, Customer } from '../../../core/access/customer.decorator.js';
+import { ScopeDto, toScope } from '../../../core/access/scope.js';
 import { CurrentCaller } from '../../../core/access/gateway-request.js';
 import { previewUrl } from '../../../core/alerts/alert.js';
 import { Members } from '../../../core/people/roles.js';
@@ -35,6 +36,9 @@ class WebhookDeliveryDto {
     example: 'https://hooks.example.com/…a1b2',
   })
   url_preview!: string;
+
+  @ApiProperty({ type: ScopeDto })
+  scope!: ScopeDto;
 
   @ApiProperty({ enum: STATES, description: '`pending`: it is tried again.', example: 'delivered' })
   state!: (typeof STATES)[number];
@@ -92,6 +96,7 @@ function toDelivery(row: ListedWebhook): WebhookDeliveryDto {
     id: row.id,
     event_id: row.eventId,
     url_preview: previewUrl(fromStoredText(row.url)),
+    scope: toScope(row.scopeKeyId),
     state: row.state,
     attempts: row.attempts,
     last_error: row.lastError,

@@ -1,0 +1,77 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { PermissionError } from '../../platform/errors/gateway-errors.js';
+import type { Caller } from './caller.js';
+
+export const SCOPE_TYPES = ['tenant', 'key'] as const;
+
+/** Which requests a stored account, destination or webhook serves. */
+export class ScopeDto {
+  @ApiProperty({
+    enum: SCOPE_TYPES,
+    description: '`tenant`: all requests. `key`: requests of one key and of the keys below it.',
+  })
+  type!: (typeof SCOPE_TYPES)[number];
+
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'The key; null for `tenant`.',
+  })
+  api_key_id!: string | null;
+}
+
+/** The key of a request, and those above it. */
+export type KeyChain = Pick<Caller, 'apiKeyId' | 'ancestorIds'>;
+
+/** The scope of a row, as `SCOPE_COLUMNS` selects it. */
+export interface ScopedRow {
+  /** Null: the row serves the whole tenant. */
+  scopeKeyId: string | null;
+  /** The keys above the scope's key. */
+  scopeAncestorIds: string[];
+}
+
+/** Selects a `ScopedRow` from a table with a column `scope_key_id`. */
+export const SCOPE_COLUMNS = `scope_key_id AS "scopeKeyId",
+  ARRAY(SELECT unnest(ancestor_ids) FROM api_keys WHERE api_keys.id = scope_key_id) AS "scopeAncestorIds"`;
+
+/** Holds unless the key of a row's scope, or a key above it, is revoked or expired. */
+export function scopeIsLive(column = 'scope_key_id'): string {
+  return `NOT EXISTS (
+    SELECT FROM api_keys scope_key JOIN api_keys link
+        ON link.id = scope_key.id OR link.id = ANY (scope_key.ancestor_ids)
+     WHERE scope_key.id = ${column} AND (link.revoked_at IS NOT NULL OR link.expires_at <= now()))`;
+}
+
+/** Returns the scope of what a caller stores: its own key for a routing key, else null for the tenant. */
+export function scopeKeyOf({ keyType, apiKeyId }: Caller): string | null {
+  return keyType === 'routing' ? apiKeyId : null;
+}
+
+/** Whether a row of this scope serves the requests of a key. */
+export function isInScope(scopeKeyId: string | null, { apiKeyId, ancestorIds }: KeyChain): boolean {
+  return (
+    scopeKeyId === null || scopeKeyId === apiKeyId || ancestorIds?.includes(scopeKeyId) === true
+  );
+}
+
+export function toScope(scopeKeyId: string | null): ScopeDto {
+  return { type: scopeKeyId === null ? 'tenant' : 'key', api_key_id: scopeKeyId };
+}
+
+/**
+ * Limits a routing key to rows of its own scope and of the keys below it. Changing a row of another
+ * key would redirect that key's requests.
+ *
+ * @param noun what the row is, as `destination`
+ * @throws PermissionError
+ */
+export function refuseOutOfScope(caller: Caller, row: ScopedRow, noun: string): void {
+  const { scopeKeyId, scopeAncestorIds } = row;
+  if (caller.keyType === 'management') return;
+  if (scopeKeyId === caller.apiKeyId || scopeAncestorIds.includes(caller.apiKeyId)) return;
+  throw new PermissionError(
+    `This ${noun} belongs to ${scopeKeyId === null ? 'the whole tenant' : 'another key'}. Use a management key (sk-mgmt-…) to change or delete it.`,
+  );
+}
