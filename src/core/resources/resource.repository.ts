@@ -26,8 +26,10 @@ export interface ResourceKind {
   readonly noun: string;
   /** In the audit log: `guardrail`, for actions such as `guardrail.create`. */
   readonly type: string;
-  /** In error messages, and with hyphens the `param` of the quota error: `guardrails`. */
+  /** In the quota error: `guardrails`. */
   readonly plural: string;
+  /** The `param` of the quota error; `plural`, unless given. */
+  readonly param?: string;
 }
 
 /** Columns that callers set; undefined ones keep their value. */
@@ -101,9 +103,9 @@ export abstract class ResourceRepository<Row extends ResourceRow> {
   ): Promise<void> {
     const rows = this.database.within(executor, this.repository);
     if ((await rows.countBy(ownedBy<Row>(owner))) < limit) return;
-    const { plural } = this.kind;
+    const { plural, param = plural } = this.kind;
     throw new InvalidRequestError(
-      plural.replaceAll(' ', '-'),
+      param,
       `There are ${limit} ${plural} already, which is the most; delete one first.`,
     );
   }

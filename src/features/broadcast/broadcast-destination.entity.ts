@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, UpdateDateColumn, VirtualColumn } from 'typeorm';
 import { ScopedEntity } from '../../core/access/scoped.entity.js';
 import type { Maker } from '../../core/access/caller.js';
 import { storedText } from '../../platform/database/stored-text.js';
@@ -21,12 +21,14 @@ export class BroadcastDestinationEntity extends ScopedEntity {
   @Column('bytea')
   sealedHeaders!: Buffer;
 
+  /** 0 to 1: the share of traces that is sent, decided by trace id. */
   @Column('double precision')
   samplingRate!: number;
 
   @Column('boolean')
   includesContent!: boolean;
 
+  /** Traces. */
   @Column('bigint', { default: 0 })
   deliveredCount!: number;
 
@@ -45,9 +47,15 @@ export class BroadcastDestinationEntity extends ScopedEntity {
   @Column('timestamptz', { default: () => 'now()' })
   createdAt!: Date;
 
-  @Column('timestamptz', { default: () => 'now()' })
+  @UpdateDateColumn({ type: 'timestamptz' })
   updatedAt!: Date;
 
   @Column('text', { default: 'management' })
   madeBy!: Maker;
+
+  /** Deliveries that wait, which are batches of traces. */
+  @VirtualColumn('bigint', {
+    query: (row) => `SELECT count(*) FROM broadcast_deliveries WHERE destination_id = ${row}.id`,
+  })
+  pendingCount!: number;
 }
