@@ -71,7 +71,10 @@ const NAMED_FILE = /`(\w[\w./-]*\.(?:ts|mjs))`/g;
 const RULES: [string, (file: SourceFile) => string[]][] = [
   ['imports run one way, from a room to those below it', findImportsUpOrAcross],
   ['an import names a file that exists, or in one place a migration', findBrokenImports],
-  ['the canonical form takes one type of HTTP, and errors, and nothing more', findCanonicalImports],
+  [
+    'the canonical form imports errors, text functions and one type of HTTP only',
+    findCanonicalImports,
+  ],
   ['the environment is read in one place', findEnvironmentReads],
   ['vendors are told apart in few places only', findVendorNames],
   ['a vendor is reached by the list of vendors only', findVendorImports],
@@ -221,6 +224,7 @@ function findCanonicalImports({ path, imports }: SourceFile): string[] {
   if (placeOf(path).room !== 'canonical') return [];
   return imports
     .filter(({ target }) => placeOf(target).room === 'platform' && target !== ERRORS)
+    .filter(({ target }) => placeOf(target).folder !== 'text')
     .filter(({ target, isTypeOnly }) => target !== ONLY_TYPE_FROM_HTTP || !isTypeOnly)
     .map(({ target }) => `${path} imports ${target}`);
 }

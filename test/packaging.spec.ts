@@ -1,5 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { minVersion, satisfies } from 'semver';
@@ -38,6 +48,8 @@ interface Service {
   image?: string;
   environment?: Record<string, string>;
   env_file?: object[];
+  secrets?: string[];
+  volumes?: string[];
   stop_grace_period?: string;
   logging?: { options: Record<string, string> };
   deploy?: { resources: { limits: Record<string, string> } };
@@ -84,9 +96,56 @@ describe('the compose file', () => {
     }
   });
 
+  it('gives each service the secrets that it reads only', () => {
+    const ofGateways = ['DATABASE_URL', 'GATEWAY_SECRET', 'S3_SECRET_ACCESS_KEY'];
+    const given = Object.entries(compose.services).map(([name, { secrets }]) => [name, secrets]);
+    expect(given.filter(([, secrets]) => secrets !== undefined)).toEqual([
+      ['gateway-1', ofGateways],
+      ['gateway-2', ofGateways],
+      ['worker', ofGateways],
+      ['postgres', ['POSTGRES_PASSWORD']],
+      ['s3', ['S3_SECRET_ACCESS_KEY']],
+    ]);
+    const mounts = Object.values(compose.services).flatMap(({ volumes = [] }) => volumes);
+    expect(mounts.filter((mount) => /^\.\/secrets(?::|\/:)/.test(mount))).toEqual([]);
+  });
+
+  it('creates secrets that only their owner can read', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'secrets-'));
+    try {
+      copyFileSync('docker/make-secrets.sh', join(folder, 'make-secrets.sh'));
+      mkdirSync(join(folder, 'secrets'));
+      writeFileSync(join(folder, 'secrets', 'GATEWAY_SECRET'), 'kept', { mode: 0o644 });
+      spawnSync('sh', [join(folder, 'make-secrets.sh')], { env: { PATH: process.env.PATH } });
+      const names = readdirSync(join(folder, 'secrets')).filter((name) => name !== 'vendors');
+      expect(names).toEqual([
+        'DATABASE_URL',
+        'GATEWAY_SECRET',
+        'POSTGRES_PASSWORD',
+        'S3_SECRET_ACCESS_KEY',
+      ]);
+      const modeOf = (path: string) => statSync(join(folder, path)).mode & 0o777;
+      expect(names.map((name) => modeOf(`secrets/${name}`))).toEqual(names.map(() => 0o600));
+      expect([modeOf('secrets'), modeOf('secrets/vendors')]).toEqual([0o700, 0o700]);
+      expect(readFileSync(join(folder, 'secrets', 'GATEWAY_SECRET'), 'utf8')).toBe('kept');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it('names the release of every image', () => {
     const images = Object.values(compose.services).map(({ image }) => image);
     expect(images.filter((image) => !/:v?\d|^\$\{GATEWAY_IMAGE:-/.test(image ?? ''))).toEqual([]);
+  });
+});
+
+describe('the chart', () => {
+  it('exposes no metrics through its ingress', () => {
+    const { ingress } = parse(read('docker/helm/values.yaml')) as { ingress: { paths: string[] } };
+    expect(ingress.paths).toContain('/v1');
+    expect(ingress.paths.filter((path) => '/metrics'.startsWith(path) && path !== '/')).toEqual([]);
+    // Only the root itself, and nothing below it.
+    expect(read('docker/helm/templates/ingress.yaml')).toContain('eq . "/" | ternary "Exact"');
   });
 });
 

@@ -1,3 +1,5 @@
+import { asciiLowerCase } from '../platform/text/ascii-lower-case.js';
+
 export const BUDGET_PERIODS = ['hour', 'day', 'week', 'month', 'total'] as const;
 /** In UTC; a week begins on Monday, and `total` never begins anew. */
 export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
@@ -116,10 +118,10 @@ export function denierOf(
 }
 
 function allows({ allow, deny }: NameList, names: readonly string[]): boolean {
-  // Some vendors overlook how a model's name is spelled.
-  const plain = names.map((name) => name.toLowerCase());
+  // Some vendors ignore the case of model names.
+  const plain = names.map(asciiLowerCase);
   const isNamed = (patterns: readonly string[]): boolean =>
-    patterns.some((pattern) => plain.some((name) => matches(pattern.toLowerCase(), name)));
+    patterns.some((pattern) => plain.some((name) => matches(asciiLowerCase(pattern), name)));
   return (allow === undefined || isNamed(allow)) && !(deny && isNamed(deny));
 }
 

@@ -54,6 +54,8 @@ export interface Vendor<Env extends object = object> extends VendorSettings<Env>
   readonly telemetryName?: string;
   /** What public price lists call it, where that is not its id alone; the first that has a model counts. */
   readonly listedAs?: readonly string[];
+  /** Hosts that the machine's own credentials may be sent to, where the adapter uses them without a key. */
+  readonly ambientHosts?: RegExp;
   createAdapter(provider: ProviderConfig, tools: AdapterTools): Upstream;
 }
 

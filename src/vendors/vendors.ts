@@ -55,6 +55,24 @@ export function faultOfProvider(provider: ProviderConfig): string | undefined {
   }
 }
 
+/**
+ * Returns why a provider without a key may not be called: the machine's own credentials go to the vendor's
+ * hosts, or where a variable or file of this machine leads.
+ */
+export function ambientFaultOf({ accounts, ...provider }: ProviderConfig): string | undefined {
+  const { ambientHosts: hosts } = vendorOf(provider.adapter) ?? {};
+  if (!hosts || provider.isDeclared === true) return undefined;
+  const places = accounts?.map((account) => withAccount(provider, account)) ?? [provider];
+  const isElsewhere = places.some(({ apiKey, baseUrl }) => {
+    if (apiKey !== undefined || baseUrl === '') return false;
+    const { protocol, hostname } = new URL(baseUrl);
+    return protocol !== 'https:' || !hosts.test(hostname);
+  });
+  return isElsewhere
+    ? "an address that is not the vendor's needs an api_key: the credentials of this machine are not sent there"
+    : undefined;
+}
+
 /** The provider as its adapter has to know it to call it over one of its accounts. */
 export function withAccount(
   { accounts: _, ...provider }: ProviderConfig,

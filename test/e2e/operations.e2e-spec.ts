@@ -120,6 +120,16 @@ describe('GET /metrics', () => {
     expect(own.length).toBeGreaterThan(30);
   });
 
+  it.each(['/metrics/', '/METRICS', '/Metrics', '//metrics', '/%6detrics'])(
+    'is not found at %s, which a proxy may not block',
+    async (path) => {
+      const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+      const response = await gateway.fetch(path, { headers });
+      expect(response.status).toBe(404);
+      await response.text();
+    },
+  );
+
   it('is closed without the token', async () => {
     for (const authorization of ['', 'Bearer wrong', `Bearer ${gateway.apiKey}`]) {
       const response = await gateway.fetch('/metrics', { headers: { authorization } });
@@ -127,6 +137,37 @@ describe('GET /metrics', () => {
       await response.text();
     }
   });
+});
+
+describe('GET /readyz', () => {
+  let gateway: BootedGateway;
+
+  beforeAll(async () => {
+    gateway = await bootGateway({});
+  });
+  afterAll(() => gateway.close());
+
+  const fields = async (headers: Record<string, string>): Promise<string[]> =>
+    Object.keys((await (await fetch(`${gateway.url}/readyz`, { headers })).json()) as object);
+
+  it('gives details to this machine and to operators', async () => {
+    const all = ['status', 'database', 'rate_limits', 'queue', 'degraded', 'reasons', 'config'];
+    expect(await fields({})).toEqual(all);
+    const proxied = { 'x-forwarded-for': '203.0.113.7' };
+    const authorization = `Bearer ${gateway.adminKey}`;
+    expect(await fields({ ...proxied, authorization })).toEqual(all);
+  });
+
+  it.each(['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'])(
+    'gives the status only to requests with %s',
+    async (name) => {
+      expect(await fields({ [name]: '203.0.113.7' })).toEqual(['status']);
+      const authorization = `Bearer ${gateway.apiKey}`;
+      expect(await fields({ [name]: '203.0.113.7', authorization })).toEqual(['status']);
+      const wrong = `Bearer sk-admin-${'x'.repeat(43)}`;
+      expect(await fields({ [name]: '127.0.0.1', authorization: wrong })).toEqual(['status']);
+    },
+  );
 });
 
 describe('the service as a process', () => {

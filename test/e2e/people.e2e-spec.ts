@@ -238,6 +238,33 @@ describe('a login at an OpenID issuer', () => {
     },
   );
 
+  it('gives no invitation to an address that only looks the same', async () => {
+    const email = await invite('owner', `kate-${people}@acme.example`);
+    issuer.add({ email: email.replace('k', '\u212A'), ...VERIFIED });
+    const refused = await comeBack(await reachCallback());
+    expect(await answer(refused)).toEqual(refusal(403, 'permission_error', 'email'));
+    const path = `/v1/admin/tenants/${gateway.tenantId}/members`;
+    for (const odd of [
+      '\u212Aate@acme.example',
+      'k\u0430te@acme.example',
+      'kate@\u0430cme.example',
+    ]) {
+      const response = await gateway.admin('POST', path, { email: odd, role: 'owner' });
+      expect(await answer(response)).toEqual(refusal(400, 'invalid_request_error', 'email'));
+    }
+  });
+
+  it('neither shows an unverified address nor keeps its owner out', async () => {
+    const email = uniqueEmail();
+    issuer.add({ email, email_verified: false, groups: ['default-developers'] });
+    expect((await logIn()).email).toBeNull();
+    await invite('owner', email);
+    issuer.add({ email, ...VERIFIED });
+    const owner = new TestBrowser();
+    const session = await logIn(owner);
+    expect(session).toMatchObject({ email, tenants: [{ role: 'owner' }] });
+  });
+
   it('lets nobody in without invitation or mapped claim, nor by one that was withdrawn', async () => {
     issuer.add({ email: uniqueEmail(), ...VERIFIED, groups: ['staff', 'ghosts'] });
     expect((await comeBack(await reachCallback())).status).toBe(403);

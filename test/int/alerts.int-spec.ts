@@ -618,7 +618,7 @@ describe('alerts', () => {
       await addRule(
         'balance_below',
         { credits: 500 },
-        { format: 'slack', name: '<!channel> & co' },
+        { format: 'slack', name: '<!channel> &\nFiring: *co* \u202Ehttp://evil.example' },
       );
       later();
       await one.evaluator.look(now);
@@ -626,9 +626,13 @@ describe('alerts', () => {
       const [{ headers, body }] = receiver.posts as [(typeof receiver.posts)[number]];
       expect(headers['x-gateway-signature']).toBeUndefined();
       expect(JSON.parse(body)).toMatchObject({
-        text: 'Firing: &lt;!channel&gt; &amp; co. The balance is 1 credits, less than 500.',
-        blocks: [{ type: 'section', text: { type: 'mrkdwn' } }, { type: 'context' }],
+        text: 'Firing: &lt;!channel&gt; &amp; Firing: *co* http://evil.example. The balance is 1 credits, less than 500.',
+        mrkdwn: false,
       });
+      const { blocks } = JSON.parse(body) as { blocks: object[] };
+      // Nothing that a tenant wrote is markup.
+      expect(JSON.stringify(blocks)).not.toContain('mrkdwn');
+      expect(JSON.stringify(blocks)).not.toMatch(/\\n|\u202e/);
     });
   });
 

@@ -150,6 +150,28 @@ describe(OutboundClient.name, () => {
     expect(socket.read()).toBeNull();
   });
 
+  it.each(['', '127.0.0.1', '*'])('ignores proxies with NO_PROXY=%j', async (noProxy) => {
+    let proxied = 0;
+    const proxy = await receive((_request, response) => {
+      proxied += 1;
+      response.end();
+    });
+    const port = await receive((_request, response) => response.writeHead(204).end());
+    const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy'];
+    const before = { ...process.env };
+    for (const name of names) process.env[name] = `http://user:secret@127.0.0.1:${proxy}`;
+    Object.assign(process.env, { NO_PROXY: noProxy, NODE_USE_ENV_PROXY: '1' });
+    closing.push(() => {
+      for (const name of [...names, 'NO_PROXY', 'NODE_USE_ENV_PROXY']) delete process.env[name];
+      Object.assign(process.env, before);
+    });
+    expect(await post(makeClient(), port)).toEqual({ ok: true, status: 204 });
+    // A proxy does not lift the rule on addresses.
+    const strict = makeClient({ allowPrivate: false });
+    expect(await post(strict, port)).toMatchObject({ ok: false });
+    expect(proxied).toBe(0);
+  });
+
   it('says that a connection was broken off or refused, and throws nothing', async () => {
     const reset = await receive((request) => request.socket.resetAndDestroy());
     // What is never read never ends, and such a socket would keep the process up.

@@ -15,8 +15,9 @@ import { describeWithRedis, startTestRedis, type TestRedis } from '../support/re
 import { until } from '../support/until.js';
 
 const LIMITS = { maxBytes: 100_000_000, maxBytesPerTenant: 10_000_000 };
+const SECRET = 'a-secret-for-tests-of-enough-length';
 /** What an entry counts beside its value. */
-const OVERHEAD = 800;
+const OVERHEAD = 828;
 
 describeWithRedis(RedisCacheStore.name, () => {
   // A machine that stops for longer than a command may take makes Redis seem to hang; for a second
@@ -29,7 +30,10 @@ describeWithRedis(RedisCacheStore.name, () => {
 
   beforeAll(async () => {
     redis = await startTestRedis();
-    stores = [new RedisCacheStore(redis.url, LIMITS), new RedisCacheStore(redis.url, LIMITS)];
+    stores = [
+      new RedisCacheStore(redis.url, LIMITS, SECRET),
+      new RedisCacheStore(redis.url, LIMITS, SECRET),
+    ];
     for (const store of stores) await store.onModuleInit();
   });
   afterEach(() => {
@@ -62,6 +66,29 @@ describeWithRedis(RedisCacheStore.name, () => {
     expect(await stores[1]!.get('short')).toBeUndefined();
   });
 
+  it('finds only values that were written with the secret and under their own key', async () => {
+    const operator = new Redis(redis.url);
+    const stranger = new RedisCacheStore(redis.url, LIMITS, 'another-secret-of-enough-length-too');
+    const rotated = new RedisCacheStore(redis.url, LIMITS, () => ['a-new-secret', SECRET]);
+    for (const store of [stranger, rotated]) await store.onModuleInit();
+    stores[0]!.set('tenant', 'mine', Buffer.from('of one tenant'), 60);
+    await until(async () => (await stores[0]!.get('mine')) !== undefined);
+    const stored = await operator.getBuffer('gateway:cache:mine');
+    expect(stored?.includes('of one tenant')).toBe(false);
+    await operator.set('gateway:cache:moved', stored!);
+    await operator.set('gateway:cache:plain', '{"route":{},"events":[]}');
+    await operator.set('gateway:cache:endless', Buffer.alloc(100_000_000));
+    await operator.set('gateway:cache:cut', stored!.subarray(0, -1));
+    for (const key of ['moved', 'plain', 'endless', 'cut']) {
+      expect([key, await stores[1]!.get(key)]).toEqual([key, undefined]);
+    }
+    expect(await stranger.get('mine')).toBeUndefined();
+    expect(String(await rotated.get('mine'))).toBe('of one tenant');
+    expect(warnings).not.toHaveBeenCalled();
+    for (const store of [stranger, rotated]) store.onApplicationShutdown();
+    operator.disconnect();
+  });
+
   it('gives back four megabytes', async () => {
     const value = Buffer.alloc(4_000_000, 'answer ');
     stores[0]!.set('tenant', 'large', value, 60);
@@ -77,7 +104,10 @@ describeWithRedis(RedisCacheStore.name, () => {
     beforeEach(async () => {
       operator = new Redis(redis.url);
       await operator.flushall();
-      two = [new RedisCacheStore(redis.url, limits), new RedisCacheStore(redis.url, limits)];
+      two = [
+        new RedisCacheStore(redis.url, limits, SECRET),
+        new RedisCacheStore(redis.url, limits, SECRET),
+      ];
       for (const store of two) await store.onModuleInit();
     });
     afterEach(() => {
@@ -99,7 +129,7 @@ describeWithRedis(RedisCacheStore.name, () => {
     const reallyKept = async () => {
       const keys = await operator.keys('gateway:cache:*');
       const lengths = await Promise.all(keys.map((key) => operator.strlen(key)));
-      return lengths.reduce((sum, length) => sum + length + OVERHEAD, 0);
+      return lengths.reduce((sum, length) => sum + length + 800, 0);
     };
 
     it('keeps so much for one tenant over all instances at once, whose oldest go', async () => {
@@ -156,7 +186,7 @@ describeWithRedis(RedisCacheStore.name, () => {
   it('gives up half of what it keeps when Redis has no memory left, and goes on', async () => {
     const ownRedis = await startTestRedis();
     const operator = new Redis(ownRedis.url);
-    const store = new RedisCacheStore(ownRedis.url, LIMITS);
+    const store = new RedisCacheStore(ownRedis.url, LIMITS, SECRET);
     await store.onModuleInit();
     try {
       for (let at = 0; at < 50; at++) store.set('tenant', `k${at}`, Buffer.alloc(100_000), 60);
@@ -189,7 +219,7 @@ describeWithRedis(RedisCacheStore.name, () => {
     const operator = new Redis(ownRedis.url);
     await operator.config('SET', 'maxmemory', 16_000_000);
     await operator.config('SET', 'maxmemory-policy', 'volatile-lru');
-    const store = new RedisCacheStore(ownRedis.url, LIMITS);
+    const store = new RedisCacheStore(ownRedis.url, LIMITS, SECRET);
     await store.onModuleInit();
     try {
       await until(() => warnings.mock.calls.length > 0);
@@ -211,7 +241,7 @@ describeWithRedis(RedisCacheStore.name, () => {
 
   it('has nothing while Redis is away, says so once, and returns to it', async () => {
     const ownRedis = await startTestRedis();
-    const store = new RedisCacheStore(ownRedis.url, LIMITS);
+    const store = new RedisCacheStore(ownRedis.url, LIMITS, SECRET);
     await store.onModuleInit();
     try {
       store.set('tenant', 'key', Buffer.from('x'), 60);
@@ -243,7 +273,7 @@ describeWithRedis(RedisCacheStore.name, () => {
 
   it('waits a tenth of a second for a Redis that hangs, and then not at all for a while', async () => {
     const ownRedis = await startTestRedis();
-    const store = new RedisCacheStore(ownRedis.url, LIMITS);
+    const store = new RedisCacheStore(ownRedis.url, LIMITS, SECRET);
     await store.onModuleInit();
     const operator = new Redis(ownRedis.url);
     try {
@@ -268,7 +298,7 @@ describeWithRedis(RedisCacheStore.name, () => {
   });
 
   it('starts without Redis', async () => {
-    const store = new RedisCacheStore('redis://127.0.0.1:1', LIMITS);
+    const store = new RedisCacheStore('redis://127.0.0.1:1', LIMITS, SECRET);
     await store.onModuleInit();
     store.set('tenant', 'key', Buffer.from('x'), 60);
     expect(await store.get('key')).toBeUndefined();

@@ -63,7 +63,7 @@ async function runAttack(soak, stronghold, attack) {
   await attack.cleanUp?.(stronghold);
   return [
     ...lines,
-    ...(during ? [peaceLine(quiet, during)] : []),
+    ...(during ? [attack.isLeftToProxy ? latencyLine(during) : peaceLine(quiet, during)] : []),
     {
       what: 'the process',
       figure: `${end ?? 'lives'} (${megabytes(atRest)} before, ${megabytes(peak)} at most)`,
@@ -95,6 +95,11 @@ function peaceLine(quiet, { p99Ms, asked, failures }) {
     bound: `< ${milliseconds(limitMs)} (${milliseconds(quiet.p99Ms)} when quiet), none lost`,
     isMet: p99Ms < limitMs && failures === 0,
   };
+}
+
+/** Without a bound: a reverse proxy keeps such floods away (SECURITY.md). */
+function latencyLine({ p99Ms }) {
+  return told("the neighbour's p99 (left to the proxy)", milliseconds(p99Ms));
 }
 
 /** Answers that are read to their end, from which the gateway learns how fast each route is. */

@@ -14,6 +14,7 @@ const WRITTEN_AT_ONCE = 60_000;
  */
 export const pipelinesAttack = {
   id: 'pipelines',
+  isLeftToProxy: true,
   // Of the four connections with requests alone.
   before: {
     'connections ended on them': '13',

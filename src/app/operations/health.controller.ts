@@ -6,6 +6,7 @@ import {
   ApiServiceUnavailableResponse,
   ApiTags,
   ApiProperty,
+  ApiPropertyOptional,
 } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
@@ -15,6 +16,9 @@ import { sendJson } from '../../platform/http/send-body.js';
 import { ServiceStop } from '../../platform/time/service-stop.js';
 import { sharedReading } from '../../platform/time/shared-reading.js';
 import { WorkQueue } from '../../platform/queue/work-queue.js';
+import { AdminKeyDirectory } from '../../core/access/admin-key-directory.service.js';
+import { apiKeyStatus } from '../../core/access/api-key.entity.js';
+import { isAdminKey } from '../../core/access/api-key.js';
 import { RateLimiter } from '../../core/access/rate-limiters.js';
 import { ConfigurationService } from '../../core/configuration/configuration.service.js';
 import { InstanceService } from '../../core/ledger/instance.service.js';
@@ -45,6 +49,7 @@ class ReadinessConfigDto {
   fingerprint: string;
 }
 
+/** Details are for operators: with an admin key, or from the machine itself. */
 class ReadinessDto {
   @ApiProperty({
     enum: ['ok', 'unavailable', 'stopping'],
@@ -52,41 +57,41 @@ class ReadinessDto {
   })
   status: 'ok' | 'unavailable' | 'stopping';
 
-  @ApiProperty({
+  @ApiPropertyOptional({
     enum: DATABASE_STATES,
     description:
       'Whether it takes writes: `read-only` and `full` refuse them, `silent` has its connections and does not answer.',
   })
-  database: DatabaseState;
+  database?: DatabaseState;
 
-  @ApiProperty({
+  @ApiPropertyOptional({
     enum: ['in-process', 'redis', 'process'],
     description:
       'Where rate limits are counted: in this process, as no Redis is set; in Redis; or in this process for now, as Redis is away.',
   })
-  rate_limits: 'in-process' | 'redis' | 'process';
+  rate_limits?: 'in-process' | 'redis' | 'process';
 
-  @ApiProperty({
+  @ApiPropertyOptional({
     enum: ['redis', 'database', 'unreachable'],
     description: 'Where the queue of background work is kept.',
   })
-  queue: 'redis' | 'database' | 'unreachable';
+  queue?: 'redis' | 'database' | 'unreachable';
 
-  @ApiProperty({
+  @ApiPropertyOptional({
     enum: ['redis', 'queue', 'secret', 'schema', 'artifacts', 'catalogue', 'config'],
     isArray: true,
     description: 'What is not as it should be, although chats are answered.',
   })
-  degraded: string[];
+  degraded?: string[];
 
-  @ApiProperty({
+  @ApiPropertyOptional({
     type: [String],
     description: 'A sentence for each way in which this instance does not fit the others.',
   })
-  reasons: string[];
+  reasons?: string[];
 
-  @ApiProperty({ description: 'The configuration that this instance uses.' })
-  config: ReadinessConfigDto;
+  @ApiPropertyOptional({ description: 'The configuration that this instance uses.' })
+  config?: ReadinessConfigDto;
 }
 
 const INDEX = {
@@ -97,6 +102,13 @@ const INDEX = {
   models: '/v1/models',
   health: '/healthz',
 } as const;
+
+const PROXY_HEADERS = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'];
+
+function isLoopback(address = ''): boolean {
+  const plain = address.replace(/^::ffff:/, '');
+  return plain === '::1' || plain.startsWith('127.');
+}
 
 /** For orchestrators: whether the process lives, and whether it should get traffic. */
 @ApiTags('Operations')
@@ -114,6 +126,7 @@ export class HealthController {
     private readonly queue: WorkQueue,
     private readonly stop: ServiceStop,
     private readonly configuration: ConfigurationService,
+    private readonly adminKeys: AdminKeyDirectory,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -136,30 +149,49 @@ export class HealthController {
   }
 
   @Get('readyz')
-  @ApiOperation({ operationId: 'getReadiness', summary: 'Whether the service can take traffic' })
+  @ApiOperation({
+    operationId: 'getReadiness',
+    summary: 'Whether the service can take traffic',
+    description:
+      'Gives the status. The details need an admin key (`Authorization: Bearer sk-admin-…`), or a direct request from the same machine.',
+  })
   @ApiOkResponse({ type: ReadinessDto })
   @ApiServiceUnavailableResponse({ type: ReadinessDto })
-  async readiness(@Res() response: Response): Promise<void> {
+  async readiness(@Req() request: Request, @Res() response: Response): Promise<void> {
     const [database, [hasQueue]] = await Promise.all([this.instance.check(), this.lookAround()]);
     const isReady = database === 'ok' && !this.stop.hasBegun;
     const { misfits } = this.fit;
     const readiness: ReadinessDto = {
       status: this.stop.hasBegun ? 'stopping' : isReady ? 'ok' : 'unavailable',
-      database,
-      rate_limits: this.placeOfRateLimits(),
-      queue: hasQueue ? this.queue.kind : 'unreachable',
-      degraded: [...this.degradedParts(hasQueue), ...misfits.map(({ part }) => part)],
-      reasons: misfits.map(({ reason }) => reason),
-      config: {
-        version: this.configuration.current?.number ?? null,
-        fingerprint: this.configuration.fingerprint,
-      },
+      ...((await this.mayKnowDetails(request)) && {
+        database,
+        rate_limits: this.placeOfRateLimits(),
+        queue: hasQueue ? this.queue.kind : ('unreachable' as const),
+        degraded: [...this.degradedParts(hasQueue), ...misfits.map(({ part }) => part)],
+        reasons: misfits.map(({ reason }) => reason),
+        config: {
+          version: this.configuration.current?.number ?? null,
+          fingerprint: this.configuration.fingerprint,
+        },
+      }),
     };
     if (!isReady) response.setHeader('Retry-After', String(DATABASE_RETRY_AFTER_SECONDS));
     sendJson(response, isReady ? 200 : 503, readiness);
   }
 
-  private placeOfRateLimits(): ReadinessDto['rate_limits'] {
+  /** Details name hosts and settings. A request that a proxy passed on does not come from this machine. */
+  private async mayKnowDetails({ headers, socket }: Request): Promise<boolean> {
+    const isDirect = PROXY_HEADERS.every((name) => headers[name] === undefined);
+    if (isDirect && isLoopback(socket.remoteAddress)) return true;
+    const { authorization = '' } = headers;
+    const [, key = ''] = /^Bearer (\S+)$/i.exec(authorization) ?? [];
+    if (!isAdminKey(key)) return false;
+    // Without the database no key can be checked, and the status has to be given all the same.
+    const found = await this.adminKeys.resolve(key).catch(() => undefined);
+    return found !== undefined && apiKeyStatus(found, Date.now()) === 'active';
+  }
+
+  private placeOfRateLimits(): NonNullable<ReadinessDto['rate_limits']> {
     if (this.config.redisUrl === undefined) return 'in-process';
     return this.rateLimiter.isDegraded ? 'process' : 'redis';
   }

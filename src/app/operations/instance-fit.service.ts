@@ -65,9 +65,10 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly dueWork: DueWork,
   ) {}
 
-  /** As of the last few seconds beside other instances, of the last half minute by itself. */
+  /** As of the last few seconds, or the last half minute without other instances; the configuration as of now. */
   get misfits(): readonly Misfit[] {
-    return this.found;
+    const { adoptionFault: reason } = this.configuration;
+    return reason === undefined ? this.found : [{ part: 'config', reason }, ...this.found];
   }
 
   onApplicationBootstrap(): void {
@@ -99,8 +100,7 @@ export class InstanceFit implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** Of a version that was there at the look before already. */
   private async lateness(): Promise<Misfit[]> {
-    const { adoptionFault: fault } = this.configuration;
-    if (fault !== undefined) return [{ part: 'config', reason: fault }];
+    if (this.configuration.adoptionFault !== undefined) return [];
     const latest = await this.configuration.latestNumber();
     const own = this.configuration.current?.number ?? 0;
     const isLate = this.latest > own;

@@ -1,17 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { Controller, Get, Headers, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Inject, Req, Res } from '@nestjs/common';
 import {
   ApiOkResponse,
   ApiOperation,
   ApiServiceUnavailableResponse,
   ApiTags,
 } from '@nestjs/swagger';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 import {
   AuthenticationError,
   DATABASE_RETRY_AFTER_SECONDS,
+  NotFoundError,
 } from '../../platform/errors/gateway-errors.js';
 import { InstanceService } from '../../core/ledger/instance.service.js';
 import { ClusterMetrics } from './cluster-metrics.js';
@@ -40,8 +41,11 @@ export class MetricsController {
   })
   async read(
     @Headers('authorization') authorization = '',
+    @Req() { path }: Request,
     @Res() response: Response,
   ): Promise<void> {
+    // Proxies block `/metrics`, and not what Express takes for it.
+    if (path !== '/metrics') throw new NotFoundError('path', 'There is nothing at this path.');
     const { metricsToken } = this.config;
     if (metricsToken !== undefined && !equal(authorization, `Bearer ${metricsToken}`)) {
       throw new AuthenticationError('Send the metrics token: `Authorization: Bearer <token>`.');

@@ -167,8 +167,8 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
   async takeParts(parts: readonly MinutePart[]): Promise<PartsDecision> {
     const keys = parts.map(({ name }) => nameInRedis(name));
     const numbers = parts.flatMap(({ amount, limit }) => [amount, limit]);
-    const taken = await this.redis.ask((redis) =>
-      redis.takeParts(keys.length, ...keys, ...numbers),
+    const taken = await this.redis.ask(async (redis) =>
+      assertCounts(await redis.takeParts(keys.length, ...keys, ...numbers), 3),
     );
     if (!taken) return this.fallback.takeParts(parts);
     const [refused, count, nowMs] = taken;
@@ -188,7 +188,9 @@ export class RedisRateLimiter extends RateLimiter implements OnModuleInit, OnApp
     const { apiKeyId: id, rateLimitPerMinute } = caller;
     let decision: RateLimitDecision | undefined;
     for (const key of caller.countsOn ?? [{ id, rateLimitPerMinute }]) {
-      const counted = await this.redis.ask((redis) => redis.takeRequest(nameInRedis(key.id)));
+      const counted = await this.redis.ask(async (redis) =>
+        assertCounts(await redis.takeRequest(nameInRedis(key.id)), 2),
+      );
       if (!counted) return this.fallback.take(caller);
       const [count, nowMs] = counted;
       decision = tighterOf(decision, decideRateLimit(key.rateLimitPerMinute, count, nowMs));
@@ -205,6 +207,16 @@ interface RedisWithTake extends Redis {
     ...keysAndNumbers: (string | number)[]
   ): Promise<[refused: number, count: number, nowMs: number]>;
   correctParts(keyCount: number, ...keysAndNumbers: (string | number)[]): Promise<number>;
+}
+
+/** @throws Error for a reply that the scripts cannot give */
+function assertCounts<Counts extends readonly number[]>(reply: Counts, length: number): Counts {
+  const isValid =
+    Array.isArray(reply) &&
+    reply.length === length &&
+    reply.every((count) => Number.isSafeInteger(count) && count >= 0);
+  if (isValid) return reply;
+  throw new Error('it gave no counts');
 }
 
 function nameInRedis(name: string): string {

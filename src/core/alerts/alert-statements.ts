@@ -142,7 +142,7 @@ const SPEND_UNUSUAL = `
 /** Providers of which a living process says that they, or models of theirs, fail; each heartbeat says so again. */
 const VENDOR_UNHEALTHY = `
   SELECT rule.id AS rule_id, vendor.provider AS subject, 'unhealthy' AS threshold, NULL AS period,
-    jsonb_build_object('provider', vendor.provider, 'models', models, 'instances', instances) AS detail
+    jsonb_build_object('provider', vendor.provider, 'models', jsonb_path_query_array(models, '$[0 to 19]'), 'instances', instances) AS detail
   FROM alert_rules rule JOIN (
     SELECT provider, count(DISTINCT id) AS instances,
       coalesce(jsonb_agg(DISTINCT model) FILTER (WHERE model IS NOT NULL), '[]') AS models

@@ -1,4 +1,8 @@
+import { oneLine } from '../../platform/text/one-line.js';
 import type { AlertDetail, AlertMessage } from './alert.js';
+
+/** Code points of a rule's name in a message. */
+const MAX_TITLE = 120;
 
 /** The body of a signed webhook, as JSON. */
 export function renderWebhook(message: AlertMessage): string {
@@ -21,30 +25,38 @@ export function renderWebhook(message: AlertMessage): string {
   });
 }
 
+/** Slack refuses a section of more than 3,000 characters, and the alert would be lost. */
+const MAX_SLACK_WORDS = 1_500;
+
 /** What Slack takes, as JSON; `text` says all of it, for receivers that know no blocks. */
 export function renderSlack(message: AlertMessage): string {
-  const name = escape(message.ruleName);
-  const words = escape(describeAlert(message));
   const status = message.status[0]!.toUpperCase() + message.status.slice(1);
+  const title = escape(`${status}: ${oneLine(message.ruleName, MAX_TITLE)}`);
+  const words = escape(describeAlert(message)).slice(0, MAX_SLACK_WORDS);
   return JSON.stringify({
-    text: `${status}: ${name}. ${words}`,
+    text: `${title}. ${words}`,
+    mrkdwn: false,
     blocks: [
-      { type: 'section', text: { type: 'mrkdwn', text: `*${status}: ${name}*\n${words}` } },
+      { type: 'section', text: plainText(title) },
+      { type: 'section', text: plainText(words) },
       {
         type: 'context',
-        elements: [
-          { type: 'mrkdwn', text: `${message.kind} · ${message.createdAt.toISOString()}` },
-        ],
+        elements: [plainText(`${message.kind} · ${message.createdAt.toISOString()}`)],
       },
     ],
   });
 }
 
-/** What happened, as a sentence. */
+/** Texts from tenants and vendors must not become markup: no mentions, links or formatting. */
+function plainText(text: string): { type: 'plain_text'; text: string; emoji: false } {
+  return { type: 'plain_text', text, emoji: false };
+}
+
+/** What happened, as a sentence on one line. */
 export function describeAlert({ kind, status, detail, tenantName }: AlertMessage): string {
   if (status === 'test') return 'This is a test. Nothing happened.';
   const isOver = status === 'resolved';
-  const tenant = tenantName === null ? '' : ` of ${tenantName}`;
+  const tenant = tenantName === null ? '' : ` of ${oneLine(tenantName)}`;
   const figure = (name: string): string => show(detail, name);
   switch (kind) {
     case 'balance_below':
@@ -65,7 +77,7 @@ export function describeAlert({ kind, status, detail, tenantName }: AlertMessage
         ? `${pausedOf(detail)} is no longer paused.`
         : `${pausedOf(detail)} is paused by ${figure('paused_by')}: ${figure('reason')}`;
     case 'error_rate': {
-      const at = typeof detail.provider === 'string' ? ` at ${detail.provider}` : '';
+      const at = typeof detail.provider === 'string' ? ` at ${oneLine(detail.provider)}` : '';
       return isOver
         ? `Fewer requests${tenant}${at} fail again than the rule allows.`
         : `${figure('percent')} % of ${figure('requests')} requests${tenant}${at} failed in ${figure('window_minutes')} minutes.`;
@@ -87,26 +99,33 @@ export function describeAlert({ kind, status, detail, tenantName }: AlertMessage
 
 function budgetOf({ scope, scope_id, budget_period }: AlertDetail): string {
   const owner =
-    scope === 'tenant' ? 'the tenant' : `${String(scope).replace('_', ' ')} ${String(scope_id)}`;
+    scope === 'tenant'
+      ? 'the tenant'
+      : `${String(scope).replace('_', ' ')} ${oneLine(String(scope_id))}`;
   return `${String(budget_period)} budget of ${owner}`;
 }
 
 function modelsOf({ models }: AlertDetail): string {
-  return Array.isArray(models) && models.length > 0 ? ` with ${models.join(', ')}` : '';
+  return Array.isArray(models) && models.length > 0 ? ` with ${namesIn(models)}` : '';
 }
 
 function namesOf({ models, rows }: AlertDetail): string {
   const names = Array.isArray(models) ? models : [];
-  return names.join(', ') + (names.length < Number(rows) ? ' and others' : '');
+  return namesIn(names) + (names.length < Number(rows) ? ' and others' : '');
 }
 
 function pausedOf({ provider, model }: AlertDetail): string {
-  return typeof model === 'string' ? `${model} at ${String(provider)}` : String(provider);
+  const at = oneLine(String(provider));
+  return typeof model === 'string' ? `${oneLine(model)} at ${at}` : at;
 }
 
 function show(detail: AlertDetail, name: string): string {
   const value = detail[name];
-  return typeof value === 'number' ? value.toLocaleString('en-US') : String(value);
+  return typeof value === 'number' ? value.toLocaleString('en-US') : oneLine(String(value));
+}
+
+function namesIn(names: readonly unknown[]): string {
+  return names.map((name) => oneLine(String(name))).join(', ');
 }
 
 /** The three characters that Slack gives a meaning. */

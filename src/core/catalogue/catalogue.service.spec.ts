@@ -59,6 +59,15 @@ describe(CatalogueService.name, () => {
       },
     );
 
+    it.each([
+      ...['groq/new ', 'groq/ new', 'groq/new\t', 'groq/new\0', 'groq/new\u200b', 'groq/new\u00ad'],
+      ...['groq/ｎew', 'groq/ñew', 'groq/n\u0303ew', 'groq/nеw', 'groq/\u212aew', 'groq/\ud800'],
+      ...['groq/new%20', 'groq/new?x', 'groq/new#x', 'groq/new\\x', 'groq/*', 'groq/"new"'],
+      ...['groq/..', 'groq/.', 'groq/x/../new', 'groq//new', 'groq/new/'],
+    ])('does not find %j, which a list of denied models could miss', (alias) => {
+      expect(priced.find(alias)).toBeUndefined();
+    });
+
     it.each(['groq/', 'groq', 'mistral/new', 'openai/new', `groq/${'x'.repeat(300)}`])(
       'does not find %s',
       (alias) => {
@@ -91,6 +100,13 @@ describe(CatalogueService.name, () => {
       'openai/ft:gpt-4.1-mini*',
     );
   });
+
+  it.each(['openai/ft:gpt-4o:a b', 'openai/ft:gpt-4o:\u202e', 'openai/ft:gpt-4o/../x'])(
+    'finds no member %j',
+    (alias) => {
+      expect(catalogue.find(alias)).toBeUndefined();
+    },
+  );
 
   it('does not change a family by looking a member up', () => {
     catalogue.find('openai/ft:gpt-4o:one');

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
+import { asciiLowerCase } from '../../platform/text/ascii-lower-case.js';
 import {
   builtInRows,
   catalogueFingerprint,
@@ -130,7 +131,9 @@ export class CatalogueService {
     const exact = models.get(alias);
     if (exact) return exact;
     const family = families.find((model) => alias.startsWith(model.id.slice(0, -1)));
-    return family ? memberOf(family, alias) : this.unlisted(alias);
+    if (!family) return this.unlisted(alias);
+    const rest = alias.slice(family.id.length - 1);
+    return rest === '' || isPlainName(rest) ? memberOf(family, alias) : undefined;
   }
 
   private unlisted(alias: string): Model | undefined {
@@ -138,7 +141,7 @@ export class CatalogueService {
     const provider = providerOf(alias);
     const upstreamModel = alias.slice(provider.length + 1);
     const row = this.snapshot.exact.get(this.pricedAs.get(provider) ?? '');
-    if (row?.kind !== 'chat' || upstreamModel === '' || alias.length > MAX_ALIAS_LENGTH)
+    if (row?.kind !== 'chat' || !isPlainName(upstreamModel) || alias.length > MAX_ALIAS_LENGTH)
       return undefined;
     if (this.isListed(alias)) return undefined;
     // Others that serve the row's model need not have this one.
@@ -150,10 +153,10 @@ export class CatalogueService {
 
   /** Whether it is a row's id but for its spelling, which some vendors overlook: it has a price of its own. */
   private isListed(alias: string): boolean {
-    const plain = alias.trim().toLowerCase();
+    const plain = asciiLowerCase(alias.trim());
     const { exact, families } = this.snapshot;
-    const isFamily = families.some(({ id }) => plain.startsWith(id.slice(0, -1).toLowerCase()));
-    return isFamily || [...exact.keys()].some((id) => id.toLowerCase() === plain);
+    const isFamily = families.some(({ id }) => plain.startsWith(asciiLowerCase(id.slice(0, -1))));
+    return isFamily || [...exact.keys()].some((id) => asciiLowerCase(id) === plain);
   }
 
   private take(rows: CatalogueRows, version: number | null): Snapshot {
@@ -182,6 +185,17 @@ export class CatalogueService {
       ),
     };
   }
+}
+
+/**
+ * Whether a caller may name a model so that no row names. Other characters have several spellings, which lists of denied models
+ * would miss and a vendor might take for the same, and `..` leaves the path of the vendor's API.
+ */
+function isPlainName(name: string): boolean {
+  return (
+    /^[A-Za-z0-9._:@/+~=,()[\]-]+$/.test(name) &&
+    !name.split('/').some((segment) => ['', '.', '..'].includes(segment))
+  );
 }
 
 /** One member of a family: the caller's part takes the place of the `*` in each route. */

@@ -21,7 +21,7 @@ import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { addressIn, isMetadataAddress } from '../../platform/http/public-address.js';
 import { readPlainKey } from '../../vendors/vendor.js';
-import { faultOfProvider, VENDORS } from '../../vendors/vendors.js';
+import { ambientFaultOf, faultOfProvider, VENDORS } from '../../vendors/vendors.js';
 
 const MAX_SHOWN_PROBLEMS = 10;
 
@@ -240,22 +240,27 @@ export function readProviders(value: unknown, problems: ConfigProblem[]): GivenP
  * Returns the providers of a document that no adapter can be built for, by building them.
  *
  * @param document as it will be stored
+ * @param isDeclared whether files or commands of the machine give it
  */
-export function problemsOfAdapters({ providers }: ConfigDocument): ConfigProblem[] {
+export function problemsOfAdapters(
+  { providers }: ConfigDocument,
+  isDeclared: boolean,
+): ConfigProblem[] {
   return providers.flatMap(({ api_key: key, accounts, ...entry }) => {
-    const ofAccounts = accounts?.map(({ api_key: own }) => placeholderOf(own ?? key));
+    const own = placeholderOf({ ...entry, ...(key && { api_key: key }) });
+    const ofAccounts = accounts?.map((account) => placeholderOf(account) ?? own);
     const plain = accounts?.map(({ api_key: _, ...account }) => account);
     const whole = { ...entry, ...(plain && { accounts: plain }) };
-    const provider = toProvider(whole, placeholderOf(key), VENDORS, ofAccounts);
-    const fault = faultOfProvider(provider);
+    const provider = { ...toProvider(whole, own, VENDORS, ofAccounts), isDeclared };
+    const fault = faultOfProvider(provider) ?? ambientFaultOf(provider);
     const param = `providers.${entry.id}`;
     return fault === undefined ? [] : [{ param, message: `${param}: ${fault}` }];
   });
 }
 
-/** Stands for a stored key, which is of no concern to an adapter's constructor. */
-function placeholderOf(key: StoredKey | undefined): string | undefined {
-  return key && 'stored';
+/** Stands for a key: which one it is matters to no constructor. */
+function placeholderOf(holder: Pick<StoredAccount, 'api_key' | 'api_key_env'>): string | undefined {
+  return holder.api_key || holder.api_key_env !== undefined ? 'stored' : undefined;
 }
 
 function accountsIn(one: unknown): readonly unknown[] {

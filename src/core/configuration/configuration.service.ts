@@ -15,7 +15,7 @@ import { gatewayErrorOf } from '../../platform/database/database-outage.js';
 import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
-import { faultOfProvider, VENDORS } from '../../vendors/vendors.js';
+import { ambientFaultOf, faultOfProvider, VENDORS } from '../../vendors/vendors.js';
 import {
   builtInFingerprint,
   catalogueOf,
@@ -222,9 +222,16 @@ export class ConfigurationService implements OnModuleInit {
     const { document } = version;
     const keys = await this.versions.keysOf(document.providers);
     const faults: string[] = [];
-    const providers = document.providers.flatMap((provider) =>
+    const configured = document.providers.flatMap((provider) =>
       this.configure(provider, keys, faults),
     );
+    const providers = configured.filter((provider) => {
+      const fault = ambientFaultOf(provider);
+      if (fault !== undefined) {
+        faults.push(`The provider ${provider.id} cannot be called by this instance: ${fault}.`);
+      }
+      return fault === undefined;
+    });
     for (const provider of providers) {
       const fault = faultOfProvider(provider);
       if (fault !== undefined) throw new Error(`the provider ${provider.id}: ${fault}`);

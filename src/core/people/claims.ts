@@ -1,5 +1,6 @@
 import type { MappedRole, OidcConfig } from '../../platform/config/people-env.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
+import { asciiLowerCase } from '../../platform/text/ascii-lower-case.js';
 
 const MAX_NAME_LENGTH = 255;
 
@@ -11,7 +12,7 @@ export interface Identity {
   readonly issuer: string;
   readonly subject: string;
   readonly name: string;
-  /** In lower case, as the issuer says it; null: it says none. */
+  /** With A to Z in lower case; null when the issuer gives none. */
   readonly email: string | null;
   /** Whether the issuer has seen that mail to this address reaches them; only then does it open an invitation. */
   readonly isEmailVerified: boolean;
@@ -20,7 +21,8 @@ export interface Identity {
 
 /** @throws PermissionError for an e-mail address of a domain that may not log in */
 export function identityOf(claims: Claims, oidc: OidcConfig): Identity {
-  const email = textOf(claims.email)?.toLowerCase() ?? null;
+  const given = textOf(claims.email);
+  const email = given === undefined ? null : asciiLowerCase(given);
   // Some issuers spell it as a text.
   const isEmailVerified =
     email !== null && (claims.email_verified === true || claims.email_verified === 'true');
@@ -34,7 +36,11 @@ export function identityOf(claims: Claims, oidc: OidcConfig): Identity {
       );
     }
   }
-  const name = textOf(claims.name) ?? textOf(claims.preferred_username) ?? email ?? claims.sub;
+  const name =
+    textOf(claims.name) ??
+    textOf(claims.preferred_username) ??
+    (isEmailVerified ? email : null) ??
+    claims.sub;
   return {
     issuer,
     subject: claims.sub,

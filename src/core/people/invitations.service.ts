@@ -3,6 +3,7 @@ import { Database, type SqlExecutor } from '../../platform/database/database.js'
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { ConflictError, NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
+import { asciiLowerCase } from '../../platform/text/ascii-lower-case.js';
 import type { Author } from '../access/author.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { OperatorRole, TenantRole } from './roles.js';
@@ -47,7 +48,7 @@ export class InvitationsService {
    * @throws NotFoundError (`tenant_id`) for a deleted tenant, which is to know of nobody any more
    */
   async invite(author: Author, email: string, to: InvitedRole): Promise<Invitation> {
-    const address = toStoredText(email.toLowerCase());
+    const address = toStoredText(asciiLowerCase(email));
     return this.database.transaction(async (transaction) => {
       await this.refuseDeleted(transaction, to.tenantId);
       await this.refuseMember(transaction, address, to.tenantId);

@@ -71,13 +71,16 @@ export class InvitationListDto extends CursorPageDto {
 
 const ROLE_MESSAGE = `role must be ${TENANT_ROLES.join(', ')}`.replace(/, (\w+)$/, ' or $1');
 
-/** As `IsEmail`, which throws at half a surrogate pair. */
+/** Like `IsEmail`, for ASCII addresses only: others look like addresses of someone else. */
 function IsEmailAddress(): PropertyDecorator {
   const validate = (value: unknown): boolean =>
-    typeof value === 'string' && value.isWellFormed() && isEmail(value);
+    typeof value === 'string' && /^[\x21-\x7e]+$/.test(value) && isEmail(value);
   return ValidateBy(
     { name: 'isEmail', validator: { validate } },
-    { message: 'email must be an e-mail address' },
+    {
+      message:
+        'email must be an e-mail address in ASCII; write an international domain in its xn-- form',
+    },
   );
 }
 

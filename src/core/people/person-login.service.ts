@@ -61,7 +61,11 @@ export class PersonLogin {
           action: 'person.create',
           target: { type: 'person', id },
           before: null,
-          after: { name: identity.name, email: identity.email, issuer: identity.issuer },
+          after: {
+            name: identity.name,
+            email: identity.isEmailVerified ? identity.email : null,
+            issuer: identity.issuer,
+          },
         });
       }
       for (const invitation of invited) await this.join(transaction, author, invitation);
@@ -101,9 +105,13 @@ export class PersonLogin {
        ON CONFLICT (issuer, subject) DO UPDATE
          SET name = excluded.name, email = excluded.email, last_login_at = now()
        RETURNING id`,
-      [identity.issuer, identity.subject, identity.name, identity.email].map(
-        (text) => text && toStoredText(text),
-      ),
+      [
+        identity.issuer,
+        identity.subject,
+        identity.name,
+        // Anyone can claim an unverified address: showing it would pass them off as its owner.
+        identity.isEmailVerified ? identity.email : null,
+      ].map((text) => text && toStoredText(text)),
     );
     return rows[0]!.id;
   }

@@ -25,6 +25,7 @@ import { RouteUpstreams } from './route-upstreams.js';
 import { SingleAttempts } from './single-attempts.js';
 import { ConversationPlaces } from './stickiness/conversation-places.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
+import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { InstanceChannel } from '../../platform/channel/instance-channel.js';
 import { DatabaseNotices } from '../../platform/database/database-notices.js';
 import { Database } from '../../platform/database/database.js';
@@ -43,9 +44,10 @@ import { RedisCacheStore } from './cache/redis-cache-store.js';
     {
       provide: CacheStore,
       inject: [APP_CONFIG, GatewayMetrics],
-      useFactory: ({ redisUrl, cache }: AppConfig, metrics: GatewayMetrics): CacheStore => {
+      useFactory: (config: AppConfig, metrics: GatewayMetrics): CacheStore => {
+        const { redisUrl, cache } = config;
         if (redisUrl) {
-          const shared = new RedisCacheStore(redisUrl, cache);
+          const shared = new RedisCacheStore(redisUrl, cache, () => gatewaySecrets(config));
           metrics.trackRedis('cache', () => shared.isDegraded);
           metrics.trackShared(
             'gateway_cache_bytes',

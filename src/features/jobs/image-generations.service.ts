@@ -73,9 +73,13 @@ export class EncodedImages {
     }
   }
 
-  private async openOne({ id }: JobArtifact): Promise<Readable> {
+  private async openOne({ id, bytes }: JobArtifact): Promise<Readable> {
     const opened = await this.store.open(id);
     if (!opened) throw new Error(`the file ${id} is not where this instance keeps its artifacts`);
+    if (opened.bytes !== bytes) {
+      opened.stream.destroy();
+      throw new Error(`the file ${id} is stored with another length`);
+    }
     // One that breaks off before its turn says so when it is read; unheard it would end the process.
     opened.stream.on('error', () => undefined);
     return opened.stream;

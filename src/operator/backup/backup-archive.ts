@@ -5,11 +5,14 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { extract, pack } from 'tar-stream';
 import { messageOf } from '../../platform/errors/thrown.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
+import { checkTarHeaders, HostileTarError } from './tar-headers.js';
 
 /** The last member: its `sha256` covers every member before it, by name, length and content. */
 const END_MEMBER = 'end.json';
 /** The database is at work beside it: three quarters of the best size for a third of the time. */
 const COMPRESSION_LEVEL = 3;
+/** The description of a backup with thousands of tables is below a megabyte. */
+const MAX_SMALL_BYTES = 16 * 1024 * 1024;
 
 /** A file is no backup, is cut short, or was altered; the message says which. */
 export class BackupFileError extends Error {
@@ -93,12 +96,15 @@ export class BackupWriter {
 export async function* readBackup(source: Readable): AsyncGenerator<BackupMember> {
   const members = extract();
   const digest = createHash('sha256');
-  const read = pipeline(source, createGunzip(), members);
+  const read = pipeline(source, createGunzip(), checkTarHeaders, members);
   read.catch(() => undefined);
   let sha256: string | undefined;
   try {
     for await (const entry of members) {
-      const { name, size = 0 } = entry.header;
+      const { name, size = 0, type } = entry.header;
+      if (type !== 'file' || sha256 !== undefined) {
+        throw new BackupFileError('The backup was altered: it has members that no backup has.');
+      }
       if (name === END_MEMBER) {
         sha256 = digest.digest('hex');
         const end: unknown = JSON.parse((await contentOf(entry)).toString());
@@ -107,7 +113,7 @@ export async function* readBackup(source: Readable): AsyncGenerator<BackupMember
             'The backup was altered: its checksum is not that of its content.',
           );
         }
-      } else if (sha256 === undefined) {
+      } else {
         digest.update(headOf(name, size));
         yield { name, size, content: digesting(entry, digest) };
       }
@@ -122,10 +128,21 @@ export async function* readBackup(source: Readable): AsyncGenerator<BackupMember
     throw new BackupFileError('The backup is cut short: its end is missing.');
 }
 
-/** The whole of a member that is known to be small. */
+/**
+ * Returns the whole of a small member.
+ *
+ * @throws BackupFileError for more than 16 MB
+ */
 export async function contentOf(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of content) chunks.push(chunk);
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    if (bytes > MAX_SMALL_BYTES) {
+      throw new BackupFileError('The backup was altered: its description is too long.');
+    }
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks);
 }
 
@@ -152,6 +169,9 @@ async function* digesting(
 /** What zlib and tar say of a file, in words for whoever restores it. */
 function explain(error: unknown): unknown {
   const message = messageOf(error);
+  if (error instanceof HostileTarError) {
+    return new BackupFileError(`The backup was altered: ${message}.`);
+  }
   if (/unexpected end/i.test(message)) {
     return new BackupFileError('The backup is cut short: it ends before its end.');
   }

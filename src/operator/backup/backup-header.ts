@@ -14,9 +14,14 @@ export const COUNTS_MEMBER = 'counts.json';
 /** Changed when older versions of the service could not read what is written. */
 const FORMAT = 1;
 
-const text = { type: 'string' } as const;
+/** Shown in a terminal, where control characters would act. */
+const text = {
+  type: 'string',
+  maxLength: 1_000,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+} as const;
 const count = { type: 'integer', minimum: 0 } as const;
-const texts = { type: 'array', items: text } as const;
+const texts = { type: 'array', items: text, maxItems: 2_400 } as const;
 const table = {
   type: 'object',
   additionalProperties: false,
@@ -50,10 +55,10 @@ const headerSchema = {
     migrations: texts,
     /** Fingerprints of every GATEWAY_SECRET that stored values may be encrypted with. */
     secrets: texts,
-    tables: { type: 'array', items: table },
+    tables: { type: 'array', items: table, maxItems: 2_400 },
     /** Names of the parts of tables. */
     partitions: texts,
-    sequences: { type: 'array', items: sequence },
+    sequences: { type: 'array', items: sequence, maxItems: 2_400 },
     books: {
       type: 'object',
       required: ['figures', 'faults', 'isLogWhole'],
@@ -122,16 +127,25 @@ async function hadRetention(client: Client): Promise<boolean> {
 
 /** @throws BackupFileError where it is not what this version of the service can read */
 export function parseHeader(json: Buffer): BackupHeader {
-  const value: unknown = JSON.parse(json.toString());
+  const value = parse(json);
   if (isHeader(value)) return value;
   throw new BackupFileError(
     'The backup begins otherwise than this version of the service knows: restore it with the version that made it, or a newer one.',
   );
 }
 
+/** @returns undefined where it is not JSON */
+function parse(json: Buffer): unknown {
+  try {
+    return JSON.parse(json.toString());
+  } catch {
+    return undefined;
+  }
+}
+
 /** @throws BackupFileError */
 export function parseCounts(json: Buffer): BackupCounts {
-  const value: unknown = JSON.parse(json.toString());
+  const value = parse(json);
   if (areCounts(value)) return value;
   throw new BackupFileError('The backup ends without the counts of its rows.');
 }

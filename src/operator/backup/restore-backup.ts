@@ -148,6 +148,7 @@ async function fillStaging(source: Readable, options: RestoreOptions): Promise<R
       before: null,
       after: { backup_made_at: header.madeAt, tenants: counts.rows.tenants ?? 0 },
     });
+    await loader.placeArtifacts();
     return { header, counts, figures, faults, newMigrations, foreign };
   } finally {
     await loader.close();

@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Client } from 'pg';
-import type { ArtifactStore } from '../../features/jobs/artifacts/artifact-store.js';
+import { isArtifactId, type ArtifactStore } from '../../features/jobs/artifacts/artifact-store.js';
 import { LocalArtifactStore } from '../../features/jobs/artifacts/local-artifact-store.js';
 import { S3ArtifactStore } from '../../features/jobs/artifacts/s3-artifact-store.js';
 import { BackupFileError, contentOf, type BackupMember } from './backup-archive.js';
@@ -55,7 +59,11 @@ export class StagingLoader {
   private readonly foreign = new Set<string>();
   private readonly rows = new Map<string, number>();
   private readonly store: ArtifactStore;
-  private artifacts = 0;
+  /** Where artifacts wait until the backup is known to be whole. */
+  private readonly waitingRoom: string;
+  private readonly waiting: ArtifactStore;
+  private readonly artifacts = new Map<string, number>();
+  private files = 0;
 
   constructor(
     private readonly url: string,
@@ -65,6 +73,11 @@ export class StagingLoader {
     this.store = config.s3
       ? new S3ArtifactStore(config.s3)
       : new LocalArtifactStore(artifactFolder(config));
+    // With a bucket there need not be a data folder.
+    this.waitingRoom = config.s3
+      ? join(tmpdir(), `restore-${randomUUID()}`)
+      : join(config.dataDirectory, 'restored-artifacts');
+    this.waiting = new LocalArtifactStore(this.waitingRoom);
   }
 
   async take({ name, size, content }: BackupMember): Promise<void> {
@@ -73,9 +86,12 @@ export class StagingLoader {
     else if (name === COUNTS_MEMBER) this.counts = parseCounts(await contentOf(content));
     else if (kind === 'tables') await this.load(place, content);
     else if (kind === 'artifacts') {
-      await this.store.put(last, 'application/octet-stream', content, size);
-      this.artifacts++;
-    } else throw new BackupFileError(`The backup has a part that is not known: ${name}.`);
+      await this.takeArtifact(last, size, content);
+    } else {
+      throw new BackupFileError(
+        `The backup has a part that is not known: ${JSON.stringify(name)}.`,
+      );
+    }
   }
 
   /** @throws BackupFileError unless everything that the backup says it has was there */
@@ -88,7 +104,7 @@ export class StagingLoader {
         throw new BackupFileError(`The backup has ${found} of the ${told} rows of ${name}.`);
       }
     }
-    if (counts.artifacts.files !== this.artifacts) {
+    if (counts.artifacts.files !== this.files) {
       throw new BackupFileError('The backup does not have all the artifacts that it names.');
     }
     return { header, counts, foreign: [...this.foreign] };
@@ -108,13 +124,44 @@ export class StagingLoader {
     return client;
   }
 
+  /** Moves the artifacts to their place; to be called when everything else has been checked. */
+  async placeArtifacts(): Promise<void> {
+    for (const [id, size] of this.artifacts) {
+      const found = await this.waiting.open(id);
+      if (!found) throw new RestoreError(`The artifact ${id} went away during the restore.`);
+      await this.store.put(id, 'application/octet-stream', found.stream, size);
+      await this.waiting.remove(id);
+    }
+  }
+
   async close(): Promise<void> {
     await this.client?.end();
+    await rm(this.waitingRoom, { recursive: true, force: true });
+  }
+
+  private async takeArtifact(
+    id: string,
+    size: number,
+    content: AsyncIterable<Buffer>,
+  ): Promise<void> {
+    if (!isArtifactId(id)) {
+      throw new BackupFileError(
+        `The backup has an artifact with a wrong name: ${JSON.stringify(id)}.`,
+      );
+    }
+    await this.waiting.put(id, 'application/octet-stream', content, size);
+    this.artifacts.set(id, size);
+    this.files++;
   }
 
   private async begin(header: BackupHeader): Promise<void> {
+    if (this.header || this.client) {
+      throw new BackupFileError('The backup has two descriptions.');
+    }
     assertKnown(header);
     assertReadable(header, this.options);
+    // A killed restore leaves its own behind.
+    await rm(this.waitingRoom, { recursive: true, force: true });
     const names = new Set(header.migrations);
     await migrateDatabase(
       this.url,

@@ -161,20 +161,22 @@ export async function listPartitions(client: Client): Promise<string[]> {
 
 /**
  * Makes the months of these partitions (`…_2026_11`) where they are missing, so that rows come to lie
- * where they lay. Those of a month without one find their place all the same.
+ * where they lay. Rows of a month without a partition go to the default one. Only months that are named are made: a range
+ * of centuries would be thousands of tables.
  */
 export async function makeMonths(client: Client, partitions: readonly string[]): Promise<void> {
   const months = partitions.flatMap((name) => {
-    const [, year, month] = /_(\d{4})_(\d{2})$/.exec(name) ?? [];
+    const [, year, month] = /_([12]\d{3})_(0[1-9]|1[0-2])$/.exec(name) ?? [];
     return year === undefined ? [] : [`${year}-${month}-01`];
   });
-  const [first, last] = [months.toSorted().at(0), months.toSorted().at(-1)];
-  if (first === undefined) return;
+  if (months.length === 0) return;
   const { rows } = await client.query<{ is_there: boolean }>(
     `SELECT to_regproc('make_month_partitions') IS NOT NULL AS is_there`,
   );
   if (rows[0]?.is_there !== true) return;
-  await client.query('SELECT make_month_partitions($1::date, $2::date)', [first, last]);
+  for (const month of new Set(months.toSorted())) {
+    await client.query('SELECT make_month_partitions($1::date, $1::date)', [month]);
+  }
 }
 
 /** The rows of a table in PostgreSQL's text format, in parts of whole rows; returns how many there are. */

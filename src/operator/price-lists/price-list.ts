@@ -73,6 +73,8 @@ function oneOf(before: ListedModel | undefined, model: ListedModel): ListedModel
 const DECIMAL = /^(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i;
 /** A double tells any decimal number of so many digits from all others. */
 const SURE_DIGITS = 15;
+/** More than any price needs; trailing zeros of longer ones take quadratic time. */
+const MAX_TEXT = 100;
 const MAX_PLACES = 18;
 const MAX_WHOLE = 9;
 
@@ -93,7 +95,7 @@ export function exactPrice(field: string, value: unknown, places = 0): string {
   const shown = JSON.stringify(value)?.slice(0, 40);
   if (typeof text !== 'string') throw new BadPriceError(`${field} is ${shown} and no price`);
   if (text.trim().startsWith('-')) throw new BadPriceError(`${field} is negative (${shown})`);
-  const match = DECIMAL.exec(text);
+  const match = text.length > MAX_TEXT ? null : DECIMAL.exec(text);
   if (!match) throw new BadPriceError(`${field} is ${shown} and no price`);
   const [, whole = '', fraction = '', exponent = '0'] = match;
   return moved(whole + fraction, fraction.length + places - Number(exponent), field, shown);

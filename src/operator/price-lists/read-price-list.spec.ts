@@ -116,6 +116,7 @@ describe('LiteLLM’s list', () => {
     [true, 'input_cost_per_token is true and no price'],
     [{}, 'input_cost_per_token is {} and no price'],
     ['', 'input_cost_per_token is "" and no price'],
+    [`0.${'0'.repeat(2_000_000)}1`, `input_cost_per_token is "0.${'0'.repeat(37)} and no price`],
     [1e-19, expect.stringContaining('more than 18 decimal places')],
     [1e12, expect.stringContaining('9 digits before them')],
   ])('says why %j is none, and has no price of that model', (listed, problem) => {

@@ -1,3 +1,4 @@
+import { asciiLowerCase } from '../text/ascii-lower-case.js';
 import { IsOptional } from 'class-validator';
 import { isIP } from 'node:net';
 import { readPairs } from './setting-values.js';
@@ -160,7 +161,7 @@ function readRoles(text: string): MappedRole[] | undefined {
 function readDomains(text: string): string[] | undefined {
   const domains = text
     .split(',')
-    .map((each) => each.trim().toLowerCase())
+    .map((each) => asciiLowerCase(each.trim()))
     .filter((each) => each !== '');
   return domains.every((domain) => DOMAIN.test(domain)) ? domains : undefined;
 }

@@ -37,6 +37,8 @@ export class LeanExpressAdapter extends ExpressAdapter {
     const application = express();
     application.disable('x-powered-by');
     application.disable('etag');
+    // A proxy that blocks a path must block every spelling of it.
+    application.enable('case sensitive routing');
     super(application);
   }
 

@@ -32,7 +32,7 @@ export class OutboundLookup {
   private systemTail: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly askDns: FindAddresses = queryDns,
+    private readonly askDns: FindAddresses = (hostname) => queryDns(hostname),
     private readonly askSystem: FindAddresses = querySystem,
     private readonly isLocal: (hostname: string) => Promise<boolean> = isLocalName,
   ) {}
@@ -129,13 +129,17 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** As node's `dns.lookup` is called. Which family is wanted makes no difference: all are given. */
-export const resolveOutbound: Resolve = (hostname, _options, callback) => {
-  outboundLookup.find(hostname).then(
-    (addresses) => callback(null, addresses),
-    (error: NodeJS.ErrnoException) => callback(error, []),
-  );
-};
+/** Returns a resolver that is called like node's `dns.lookup` and ignores which family is asked for: all are given. */
+export function resolveBy(addresses: Pick<OutboundLookup, 'find'>): Resolve {
+  return (hostname, _options, callback) => {
+    addresses.find(hostname).then(
+      (found) => callback(null, found),
+      (error: NodeJS.ErrnoException) => callback(error, []),
+    );
+  };
+}
+
+export const resolveOutbound: Resolve = resolveBy(outboundLookup);
 
 /** A `lookup` for sockets that gives any address but those of metadata services. */
 function anyLookup(resolveName: Resolve): LookupFunction {
@@ -207,8 +211,13 @@ export function operatorConnector(timeoutMs: number): buildConnector.connector {
 /** All addresses of a name. Rejects with an error that has one of node's codes. */
 export type FindAddresses = (hostname: string) => Promise<LookupAddress[]>;
 
-async function queryDns(hostname: string): Promise<LookupAddress[]> {
+/** @param servers as `ip:port`; the system's when omitted */
+export async function queryDns(
+  hostname: string,
+  servers?: readonly string[],
+): Promise<LookupAddress[]> {
   const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  if (servers) resolver.setServers(servers);
   const [four, six] = await Promise.allSettled([
     resolver.resolve4(hostname),
     resolver.resolve6(hostname),

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
+import { guardReplies } from '../redis/reply-guard.js';
 import { within } from '../time/within.js';
 
 const READY_LIMIT_MS = 2_000;
@@ -94,6 +95,7 @@ export class BullConnections implements OnApplicationShutdown {
         this.isClosed ? null : Math.min(attempt * 50, LONGEST_RECONNECT_DELAY_MS),
     };
     const connection = new Redis(this.url, options);
+    guardReplies(connection);
     connection.setMaxListeners(MAX_LISTENERS);
     connection.on('error', (error: Error) => this.reportFailure(error));
     connection.on('ready', () => this.reportSuccess());

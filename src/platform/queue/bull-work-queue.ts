@@ -1,6 +1,7 @@
 import { InjectQueue } from '@nestjs/bull';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Job, JobOptions, Queue } from 'bull';
+import { isJsonObject } from '../http/json-body.js';
 import { endsWithin, within } from '../time/within.js';
 import { BullConnections } from './bull-connections.js';
 import { BullTurns } from './bull-key-locks.js';
@@ -17,6 +18,8 @@ import {
 const LIMIT_MS = 2_000;
 const INTERRUPT_AFTER_MS = 20;
 const ERROR_LINE_EVERY_MS = 10_000;
+/** Keys are ids of rows. */
+const MAX_KEY_LENGTH = 200;
 
 /** What stands in Redis for a wake-up; nothing when Redis has lost it since it was handed out. */
 interface WakeUp {
@@ -112,8 +115,8 @@ export class BullWorkQueue extends WorkQueue {
   }
 
   private async deliver(topic: Topic, job: Job<WakeUp>, consumer: Consumer): Promise<void> {
-    const { key, failures } = job.data;
-    if (!key) return;
+    const { key, failures } = readWakeUp(job.data);
+    if (key === '') return;
     const id = String(job.id);
     if (!(await this.turns.begin(topic, key, id))) return;
     let failure: { error: unknown } | undefined;
@@ -169,9 +172,20 @@ export class BullWorkQueue extends WorkQueue {
   /** One whose workers died too often has been removed, and comes without what it was. */
   private reportDropped(topic: string, job: Job<WakeUp> | null, error: Error): void {
     if (job && job.attemptsMade < (job.opts.attempts ?? 1)) return;
-    const key = job?.data.key ?? 'a key';
-    this.logger.error(`The ${topic} wake-up of ${key} is dropped: ${error.message}`);
+    const { key } = readWakeUp(job?.data);
+    this.logger.error(
+      `The ${topic} wake-up of ${key === '' ? 'a key' : key} is dropped: ${error.message}`,
+    );
   }
+}
+
+/** Returns no key for a wake-up that no instance has written: anyone who reaches Redis can add one. */
+function readWakeUp(data: unknown): WakeUp {
+  const { key, failures } = isJsonObject(data) ? data : {};
+  return {
+    key: typeof key === 'string' && key.length <= MAX_KEY_LENGTH ? key : '',
+    failures: Number.isSafeInteger(failures) ? Math.max(0, Number(failures)) : 0,
+  };
 }
 
 const yes = (): boolean => true;

@@ -1,6 +1,7 @@
 import type { Logger } from '@nestjs/common';
 import { Redis, type RedisOptions } from 'ioredis';
 import { toError } from '../errors/thrown.js';
+import { guardReplies } from './reply-guard.js';
 
 /** The start does not wait longer for a Redis that does not answer. */
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -46,6 +47,7 @@ export class PausingRedis<Client extends Redis = Redis> {
       retryStrategy: (attempt) => Math.min(attempt * 100, MAX_RECONNECT_DELAY_MS),
       ...(options.scripts && { scripts: options.scripts }),
     }) as Client;
+    guardReplies(this.redis);
     // Without a listener a connection error would be thrown at the process.
     this.redis.on('error', (error: Error) => this.reportFailure(error));
     const { onReady } = options;

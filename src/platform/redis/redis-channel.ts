@@ -2,9 +2,12 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { Redis } from 'ioredis';
 import { InstanceChannel, type TextListener } from '../channel/instance-channel.js';
 import { PausingRedis } from './pausing-redis.js';
+import { guardReplies } from './reply-guard.js';
 
 const COMMAND_TIMEOUT_MS = 1_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
+/** No instance sends longer texts. */
+const MAX_HEARD = 131_072;
 /** What this instance says itself and does not hear for so long was said to nobody: the connection is dead. */
 const DEAF_AFTER_MS = 5_000;
 
@@ -42,6 +45,7 @@ export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApp
       connectionName: 'model-gateway-channel-heard',
       retryStrategy: (attempt) => Math.min(attempt * 100, MAX_RECONNECT_DELAY_MS),
     });
+    guardReplies(this.subscriber);
     this.prefix = `gateway:${this.subscriber.options.db ?? 0}:`;
     // Without a listener a connection error would be thrown at the process; the other connection tells of it.
     this.subscriber.on('error', () => undefined);
@@ -51,6 +55,8 @@ export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApp
     });
     this.subscriber.on('message', (channel: string, text: string) => {
       this.unheardSinceMs = undefined;
+      // Anyone who reaches Redis can publish.
+      if (text.length > MAX_HEARD) return;
       this.topics.get(channel.slice(this.prefix.length))?.onText(text);
     });
   }

@@ -75,16 +75,7 @@ export class VertexAdapter implements Upstream {
     const { project = '', location = 'global' } = provider.settings;
     this.region = location;
     this.origin = provider.baseUrl === '' ? originOf(location) : provider.baseUrl;
-    if (
-      provider.apiKey === undefined &&
-      !tokens &&
-      !provider.isDeclared &&
-      !isGoogle(this.origin)
-    ) {
-      throw new Error(
-        'an address that is not Google’s needs an api_key: the default credentials of this machine go to Google only',
-      );
-    }
+    if (!URL.canParse(this.origin)) throw new Error('its location makes no address');
     const scope = `projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}`;
     this.modelsPath = `/v1/${scope}/publishers`;
     this.tokens =
@@ -290,9 +281,4 @@ function headersOf({ token, quotaProject }: GoogleAccess, stream: boolean): Reco
     'user-agent': 'model-gateway',
     ...(quotaProject !== undefined && { 'x-goog-user-project': quotaProject }),
   };
-}
-
-function isGoogle(origin: string): boolean {
-  const { protocol, hostname } = new URL(origin);
-  return protocol === 'https:' && /(?:^|\.)googleapis\.com$/.test(hostname);
 }

@@ -99,6 +99,7 @@ export const vertex: Vendor<VertexEnv> = {
     VERTEX_ACCESS_TOKEN: apiKey,
   }) => (project ? { apiKey, settings: { project, location } } : undefined),
   accountForm: FORM,
+  ambientHosts: /(?:^|\.)googleapis\.com$/,
   createAdapter: (provider, { transport }) => new VertexAdapter(provider, transport),
 };
 

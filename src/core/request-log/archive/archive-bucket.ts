@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
 import { GatewayError } from '../../../platform/errors/gateway-errors.js';
 import { openS3, type S3 } from '../../../platform/s3/s3-client.js';
 
 const PREFIX = 'request-logs/v1/';
+/** Files have 50,000 rows at most and are read in parts. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 30;
 
 /** What is asked for lies in a bucket that gives no answer. */
@@ -60,7 +63,16 @@ export class ArchiveBucket implements OnApplicationShutdown {
   async read(Key: string, start: number, end: number): Promise<ArrayBuffer> {
     const bytes = await this.ask(async ({ client, GetObjectCommand }, Bucket) => {
       const Range = `bytes=${start}-${end - 1}`;
-      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key, Range }));
+      if (!(end - start <= MAX_READ_BYTES))
+        throw new Error(`${Key} names too long a part of itself`);
+      const { Body, ContentLength } = await client.send(
+        new GetObjectCommand({ Bucket, Key, Range }),
+      );
+      // HTTP holds the body to its length.
+      if (ContentLength !== end - start) {
+        if (Body instanceof Readable) Body.destroy();
+        throw new Error(`${Key} is not as long as it was`);
+      }
       const read = await Body?.transformToByteArray();
       if (read?.length !== end - start) throw new Error(`${Key} is not as long as it was`);
       return read;

@@ -202,6 +202,8 @@ const PARSERS = {
 };
 /** The end of a file of 50,000 rows is about half as long. */
 const FOOTER_BYTES = 128 * 1024;
+/** Far more than a group has; the parser allocates by what a file says. */
+const MAX_GROUP_ROWS = 100_000;
 
 export async function openArchiveFile(file: AsyncBuffer): Promise<ArchiveFile> {
   const { parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
@@ -240,6 +242,9 @@ function groupsOf({ row_groups: groups }: FileMetaData): RowGroup[] {
       }
       return { first, last };
     };
+    if (!(rows >= 0 && rows <= MAX_GROUP_ROWS)) {
+      throw new Error('The archive has a group of more rows than are written');
+    }
     const group = {
       rowStart,
       rowEnd: rowStart + Number(rows),

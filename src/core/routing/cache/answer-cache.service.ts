@@ -5,7 +5,7 @@ import { isTextRequest, type RoutableRequest } from '../../../canonical/work-req
 import { GatewayMetrics } from '../../../platform/metrics/gateway-metrics.js';
 import { CacheRecorder } from './cache-recorder.js';
 import { cacheKeyOf, type CacheableRequest } from './cache-key.js';
-import { CacheStore } from './cache-store.js';
+import { CacheStore, MAX_ANSWER_BYTES } from './cache-store.js';
 import { decodeAnswer, encodeAnswer, type CachedAnswer } from './cached-answer.js';
 import type { IncomingHttpHeaders } from 'node:http';
 import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
@@ -15,9 +15,6 @@ const CACHE_HEADER = 'x-gateway-cache';
 const DEFAULT_TTL_SECONDS = 300;
 
 const MAX_TTL_SECONDS = 86_400;
-
-/** Larger answers are not kept: they would take others' room, and time to read. */
-const MAX_ANSWER_BYTES = 4_000_000;
 
 /** What the cache has to do with one request whose caller asked for it. */
 export interface CacheLookup {

@@ -1,3 +1,6 @@
+/** Larger answers are not kept: they would take others' room, and time to read. */
+export const MAX_ANSWER_BYTES = 4_000_000;
+
 /** Where answers are kept for a while. A store that fails has simply nothing. */
 export abstract class CacheStore {
   /** What is kept under a key, as it was given. Never rejects. */

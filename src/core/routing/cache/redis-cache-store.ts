@@ -1,10 +1,19 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { PausingRedis } from '../../../platform/redis/pausing-redis.js';
-import { CacheStore, type CacheLimits } from './cache-store.js';
+import {
+  DerivedKeys,
+  decryptBytes,
+  encryptBytes,
+  type SecretSource,
+} from '../../../platform/crypto/secret-box.js';
+import { CacheStore, MAX_ANSWER_BYTES, type CacheLimits } from './cache-store.js';
 
-/** What an entry takes beside its value, as measured: its key, and its places in the lists below. */
-const ENTRY_OVERHEAD_BYTES = 800;
+/** What an entry takes beside its value, as measured: its key, its places in the lists below, and the encryption's nonce and tag. */
+const ENTRY_OVERHEAD_BYTES = 828;
+
+/** More than encryption adds to a value. Longer values were not written by the gateway and are not fetched. */
+const LAST_BYTE = MAX_ANSWER_BYTES + 64;
 
 /** A request never waits longer for what may be kept for it. */
 const COMMAND_TIMEOUT_MS = 100;
@@ -94,17 +103,23 @@ interface RedisWithSet extends Redis {
   keepAnswer(...words: (string | Buffer | number)[]): Promise<number>;
 }
 
-/** Keeps answers in Redis, for all instances. While Redis fails, nothing is found and nothing kept. */
+/**
+ * Keeps answers in Redis, for all instances. While Redis fails, nothing is found and nothing kept. Values are encrypted and bound to
+ * their keys, so whoever else writes to Redis cannot read answers, forge them or move them to another tenant.
+ */
 export class RedisCacheStore extends CacheStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RedisCacheStore.name);
   private readonly redis: PausingRedis<RedisWithSet>;
   private maxBytes: number;
+  private readonly keys: DerivedKeys;
 
   constructor(
     url: string,
     private readonly limits: CacheLimits,
+    secrets: SecretSource,
   ) {
     super();
+    this.keys = new DerivedKeys(secrets, 'cached-answer');
     this.maxBytes = limits.maxBytes;
     this.redis = new PausingRedis(url, {
       name: 'model-gateway-cache',
@@ -132,14 +147,24 @@ export class RedisCacheStore extends CacheStore implements OnModuleInit, OnAppli
   }
 
   async get(key: string): Promise<Buffer | undefined> {
-    return (await this.redis.ask((redis) => redis.getBuffer(KEY_PREFIX + key))) ?? undefined;
+    const value = await this.redis.ask((redis) =>
+      redis.getrangeBuffer(KEY_PREFIX + key, 0, LAST_BYTE),
+    );
+    return Buffer.isBuffer(value) && value.length > 0 ? this.open(value, key) : undefined;
   }
 
   set(tenantId: string, key: string, value: Buffer, ttlSeconds: number): void {
     const { maxBytesPerTenant } = this.limits;
     const bytes = value.length + ENTRY_OVERHEAD_BYTES;
     if (bytes > maxBytesPerTenant || bytes > this.maxBytes) return;
-    const words = [key, value, ttlSeconds * 1000, tenantId, bytes, maxBytesPerTenant];
+    const words = [
+      key,
+      encryptBytes(this.keys.current, value, key),
+      ttlSeconds * 1000,
+      tenantId,
+      bytes,
+      maxBytesPerTenant,
+    ];
     void this.redis.ask((redis) =>
       redis.keepAnswer(KEY_PREFIX + key, ...LISTS, ...words, this.maxBytes),
     );
@@ -149,6 +174,18 @@ export class RedisCacheStore extends CacheStore implements OnModuleInit, OnAppli
     const bytes = await this.redis.ask((redis) => redis.hget('gateway:cache-bytes', 'all'));
     if (bytes === undefined) throw new Error('Redis does not say how much it keeps');
     return Number(bytes ?? 0);
+  }
+
+  /** Returns nothing for a value that no instance encrypted for this key. */
+  private open(value: Buffer, key: string): Buffer | undefined {
+    for (const secret of this.keys.all) {
+      try {
+        return decryptBytes(secret, value, key);
+      } catch {
+        // Another secret may fit.
+      }
+    }
+    return undefined;
   }
 
   /**

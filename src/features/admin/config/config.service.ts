@@ -32,7 +32,7 @@ import {
   type CursorPageQueryDto,
 } from '../../../platform/http/cursor-page.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
-import { faultOfProvider, VENDORS, withAccount } from '../../../vendors/vendors.js';
+import { ambientFaultOf, faultOfProvider, VENDORS, withAccount } from '../../../vendors/vendors.js';
 import { UpstreamRegistry } from '../../../vendors/upstream.registry.js';
 import type { ConfigChangeOptionsDto } from './config-change.dto.js';
 import type {
@@ -171,7 +171,7 @@ export class AdminConfigService {
       VENDORS,
       accounts?.map(({ api_key: own }) => own ?? undefined),
     );
-    const fault = faultOfProvider(provider);
+    const fault = faultOfProvider(provider) ?? ambientFaultOf(provider);
     if (fault === undefined) return provider;
     throw new InvalidRequestError('provider', `The provider cannot be called: ${fault}.`);
   }

@@ -77,6 +77,10 @@ export class ArtifactsService {
     const range = rangeOf(request, etag, artifact.bytes);
     const opened = await this.store.open(id, range);
     if (!opened) throw unknown();
+    if (opened.bytes !== artifact.bytes) {
+      opened.stream.destroy();
+      throw new Error(`the artifact ${id} is stored with another length`);
+    }
     const length = range ? range.end - range.start + 1 : opened.bytes;
     await sendFile(response, opened.stream, {
       share: this.bodies.shareOf(artifact.tenantId),

@@ -90,11 +90,14 @@ export class S3ArtifactStore extends ArtifactStore implements OnApplicationShutd
     try {
       const answer = await client.send(new GetObjectCommand({ ...this.locate(id), Range }));
       if (!(answer.Body instanceof Readable)) throw new Error('the bucket sent no stream');
+      const { Body: stream, ContentLength: length } = answer;
       const total = /\/(\d+)$/.exec(answer.ContentRange ?? '')?.[1];
-      return {
-        bytes: total === undefined ? (answer.ContentLength ?? 0) : Number(total),
-        stream: answer.Body,
-      };
+      // HTTP then holds the body to it. More bytes than announced would be read as another response by our caller.
+      if (length === undefined || (range && length !== range.end - range.start + 1)) {
+        stream.destroy();
+        throw new Error('the bucket sent a file of another length');
+      }
+      return { bytes: total === undefined ? length : Number(total), stream };
     } catch (error) {
       if (error instanceof NoSuchKey) return undefined;
       throw error;

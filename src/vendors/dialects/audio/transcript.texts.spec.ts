@@ -32,6 +32,14 @@ describe(transcriptTexts.name, () => {
     expect(performance.now() - begun).toBeLessThan(2_000);
   });
 
+  it('skips cue marks in time proportional to the line', () => {
+    const line = `B${'-->'.repeat(100_000)}\u2028`;
+    const bytes = Buffer.from(`WEBVTT\n\n1\n${line}\nfalcon`);
+    const begun = performance.now();
+    expect(transcriptTexts({ contentType: 'text/vtt', bytes }, 'vtt')).toEqual(['falcon']);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+
   it('looks at all of a JSON transcript without a text', () => {
     const bytes = Buffer.from('{"words":["falcon"]}');
     const texts = transcriptTexts({ contentType: 'application/json', bytes }, 'json');

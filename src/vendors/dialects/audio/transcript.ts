@@ -8,9 +8,6 @@ import type { TimedWord, TranscriptSegment } from './timed-words.js';
 /** A week; no recording that fits into an upload is longer. */
 const MAX_MS = 7 * 86_400_000;
 
-/** Lines of subtitles that nobody says. */
-const CUE_MARK = /^(?:WEBVTT.*|\d+|.*-->.*)$/;
-
 /** Characters of a whole text that its segments may leave out between two of them. */
 const MAX_GAP = 1_000;
 
@@ -226,8 +223,13 @@ export function transcriptTexts(
   if (isLast !== undefined) return isLast ? jsonTexts(spelled.replace(/^data: /, '')) : [];
   if (contentType.startsWith('application/json')) return jsonTexts(spelled);
   if (format !== 'srt' && format !== 'vtt') return [spelled];
-  const lines = spelled.split(/\r?\n/).filter((line) => line !== '' && !CUE_MARK.test(line));
+  const lines = spelled.split(/\r?\n/).filter((line) => line !== '' && !isCueMark(line));
   return [lines.join(' ')];
+}
+
+/** Whether a line of subtitles is not spoken. */
+function isCueMark(line: string): boolean {
+  return line.startsWith('WEBVTT') || line.includes('-->') || /^\d+$/.test(line);
 }
 
 function jsonTexts(spelled: string): string[] {
