@@ -45,6 +45,9 @@ describe(ApiKeyRepository.name, () => {
       expect.arrayContaining([
         {
           ancestors: null,
+          isBoundByPerson: false,
+          makerRole: null,
+          withheldRights: [],
           hash: hashes[0],
           id: one.id,
           tenantId,

@@ -36,7 +36,7 @@ export async function openAccessServices(url: string): Promise<AccessServices> {
     entities: [TenantEntity, ApiKeyEntity, AdminKeyEntity],
   }).initialize();
   const database = new Database(dataSource);
-  const tenants = new TenantsService(database);
+  const tenants = new TenantsService(dataSource.getRepository(TenantEntity), database);
   const apiKeys = new ApiKeyRepository(dataSource.getRepository(ApiKeyEntity), database);
   return {
     dataSource,

@@ -88,7 +88,7 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
   const audit = new AuditLog();
   const keyRows = new ApiKeyRepository(dataSource.getRepository(ApiKeyEntity), database);
   const adminKeyRows = new AdminKeyRepository(dataSource.getRepository(AdminKeyEntity), database);
-  const tenants = new TenantsService(database);
+  const tenants = new TenantsService(dataSource.getRepository(TenantEntity), database);
   const apiKeys = new AuditedApiKeys(database, keyRows, audit);
   const grants = new GrantsService(database);
   const admin = new TenantsAdmin(database, tenants, apiKeys, grants, audit);

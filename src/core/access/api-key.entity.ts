@@ -1,4 +1,4 @@
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
 import type { Limits } from '../../canonical/limits.js';
 import { storedText } from '../../platform/database/stored-text.js';
 import type { KeyRight } from '../people/roles.js';
@@ -79,7 +79,7 @@ export class ApiKeyEntity implements KeyBounds {
   @Column('timestamptz', { default: () => 'now()' })
   createdAt!: Date;
 
-  @Column('timestamptz', { default: () => 'now()' })
+  @UpdateDateColumn({ type: 'timestamptz' })
   updatedAt!: Date;
 }
 

@@ -10,6 +10,7 @@ export class ConversationEntity {
   @Column('uuid')
   tenantId!: string;
 
+  /** JSON text. */
   @Column('text')
   metadata!: string;
 
