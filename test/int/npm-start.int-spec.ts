@@ -155,23 +155,30 @@ describe('npm start', () => {
     await expect(answer()).rejects.toThrow();
   });
 
-  // What is not caught is the service's own matter; npm passes its status on.
-  it.each([
-    ['SIGUSR2', 'uncaughtException', 'npm start'],
-    ['SIGWINCH', 'unhandledRejection', 'main'],
-  ] as const)(
-    'lets running answers end after a defect (%s: %s of %s), and ends with status 1',
-    async (signal, what, program) => {
+  // npm passes the status on.
+  it.each(['npm start', 'main'] as const)(
+    'finishes running answers after an uncaught exception and exits with status 1 (%s)',
+    async (program) => {
       await start(program);
       const answer = await ask();
       const end = ended();
-      process.kill(program === 'main' ? gateway.process.pid! : servicePid(), signal);
+      process.kill(program === 'main' ? gateway.process.pid! : servicePid(), 'SIGUSR2');
       await takesNoMore();
       release();
       expect(await answer()).toEqual({ status: 200, connection: 'close' });
       expect(await end).toBe(1);
       expect(gateway.output()).toContain('a defect');
-      expect(gateway.output()).toContain(what);
+      expect(gateway.output()).toContain('uncaughtException');
     },
   );
+
+  it('keeps serving after an unhandled rejection and counts it', async () => {
+    await start('main');
+    process.kill(gateway.process.pid!, 'SIGWINCH');
+    const metrics = async (): Promise<string> => (await fetch(`${gateway.url}/metrics`)).text();
+    await until(async () => (await metrics()).includes('gateway_unhandled_rejections_total 1'));
+    release();
+    expect(await (await ask())()).toMatchObject({ status: 200 });
+    expect(gateway.output()).toContain('unhandledRejection');
+  });
 });
