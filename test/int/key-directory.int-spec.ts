@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
-import { openAccessServices, type AccessServices, type MadeKey } from '../support/access-services.js';
+import {
+  openAccessServices,
+  type AccessServices,
+  type MadeKey,
+} from '../support/access-services.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
