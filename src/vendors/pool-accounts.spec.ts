@@ -202,7 +202,7 @@ describe('accounts in the providers file', () => {
   it.each([
     [[], '0.accounts must be a list of 1 to 100 accounts'],
     ['one', '0.accounts must be a list of 1 to 100 accounts'],
-    [['one'], '0.accounts.0 must be a list of 1 to 100 accounts'],
+    [['one'], '0.accounts must be a list of 1 to 100 accounts'],
   ])('are refused as a whole: %j', (accounts, message) => {
     const found = problems(fileOf([entryOf({}, { accounts })]));
     expect(found).toEqual([expect.stringContaining(message)]);

@@ -14,6 +14,7 @@ import { until } from '../support/until.js';
 
 const SECRET = 'the-secret-of-every-gateway-under-test';
 const MODEL = 'sandbox/echo';
+const ROUTE = { provider: 'sandbox', model: 'echo', priority: 0 };
 const VENDOR_KEY = 'sk-vendor-key-that-nobody-may-read-0123456789';
 const API_KEY = 'sk-configuration-key-of-all-gateways';
 
@@ -787,8 +788,25 @@ describe('/v1/admin/config', () => {
     expect(await costOf(one)).toBe(7_000);
   });
 
+  it.each<[string, object]>([
+    ['creation date', { created: 1e15 }],
+    ['context length', { context_length: 1e300 }],
+    ['token limit', { max_completion_tokens: 1e300 }],
+    ['time limit', { routes: [{ ...ROUTE, timeouts: { request_ms: 3_000_000_000 } }] }],
+    ['priority', { routes: [ROUTE, { ...ROUTE, priority: 1e300 }] }],
+  ])('refuses a row with a %s out of bounds', async (_name, fields) => {
+    const number = await latest();
+    const row = { pricing: { prompt: '0', completion: '0' }, routes: [ROUTE], ...fields };
+    for (const more of [{ dry_run: true }, {}]) {
+      const answer = await call('PUT', '/models/sandbox/odd', { row, ...more });
+      expect([answer.status, answer.body.error?.param]).toEqual([400, 'models']);
+    }
+    expect(await latest()).toBe(number);
+  });
+
   describe('given a provider that no instance could call', () => {
     const entry = (id: string, fields: object) => ({ id, name: 'Mistyped', ...fields });
+    const LOCAL = 'http://127.0.0.1:9/v1';
     const vertex = (region: string) =>
       entry('vertex', { accounts: [{ id: 'a', region }], settings: { project: 'one' } });
 
@@ -818,6 +836,42 @@ describe('/v1/admin/config', () => {
         'a link-local address',
         entry('mine2', { base_url: 'http://[fe80::1]:8080/v1' }),
         'base_url',
+      ],
+      [
+        'a metadata service by its name',
+        entry('mine2', { base_url: 'http://Metadata.google.internal./v1' }),
+        'base_url',
+      ],
+      [
+        'a metadata service behind NAT64',
+        entry('mine2', { base_url: 'http://[64:ff9b::a9fe:a9fe]/v1' }),
+        'base_url',
+      ],
+      ['an address with a query', entry('mine2', { base_url: `${LOCAL}?a=b` }), 'base_url'],
+      ['null for settings', entry('mine2', { base_url: LOCAL, settings: null }), 'settings'],
+      ['a list for settings', entry('mine2', { base_url: LOCAL, settings: ['a'] }), 'settings'],
+      [
+        'a name of an object for a setting',
+        entry('vertex', { base_url: LOCAL, settings: { location: 'a', toString: 'b' } }),
+        '',
+      ],
+      ['null for accounts', entry('mine2', { base_url: LOCAL, accounts: null }), 'accounts'],
+      [
+        'a list for an account',
+        entry('mine2', { base_url: LOCAL, accounts: [[{ id: 'a' }]] }),
+        'accounts',
+      ],
+      ...['base_url', 'settings', 'weight', 'models', 'prices', 'region'].map(
+        (field): [string, object, string] => [
+          `null for an account's ${field}`,
+          entry('mine2', { base_url: LOCAL, accounts: [{ id: 'a', [field]: null }] }),
+          `accounts.0.${field}`,
+        ],
+      ),
+      [
+        'an access key id with a space',
+        entry('bedrock', { base_url: LOCAL, settings: { accessKeyId: 'AKIA ' } }),
+        'settings.accessKeyId',
       ],
       [
         'default credentials for another host',
@@ -857,19 +911,66 @@ describe('/v1/admin/config', () => {
       expect(await call('DELETE', '/providers/vertex')).toMatchObject({ status: 200 });
     });
 
-    it('keeps the last good version when a bad one is stored, at a start too', async () => {
-      const good = await latest();
-      const bad = JSON.stringify([vertex('us central1')]);
-      // As a program without these checks stored it.
-      await own.database.query(
+    /** Stores a version as a program without these checks did. */
+    async function storeUnchecked(providers: object[], builtIn?: string): Promise<number> {
+      const { rows } = await own.database.query<{ number: number }>(
         `INSERT INTO config_versions (number, document, catalogue, fingerprint, diff, comment,
                                       actor_kind, actor_id, actor_name, program, built_in)
-         SELECT number + 1, jsonb_set(document, '{providers}', $2::jsonb), catalogue, fingerprint,
-                diff, comment, actor_kind, actor_id, actor_name, program, built_in
-           FROM config_versions WHERE number = $1`,
-        [good, bad],
+         SELECT number + 1, jsonb_set(document, '{providers}', $1::jsonb), catalogue, fingerprint,
+                diff, comment, actor_kind, actor_id, actor_name, program, coalesce($2, built_in)
+           FROM config_versions ORDER BY number DESC LIMIT 1 RETURNING number`,
+        [JSON.stringify(providers), builtIn],
       );
-      await own.database.query(`SELECT pg_notify('gateway_config', $1)`, [String(good + 1)]);
+      const { number } = rows[0]!;
+      await own.database.query(`SELECT pg_notify('gateway_config', $1)`, [String(number)]);
+      return number;
+    }
+
+    it('starts on a version of an earlier program whose rules were looser', async () => {
+      const settings = { prefill: 'yes' };
+      const number = await storeUnchecked(
+        [entry('mine2', { base_url: LOCAL, settings })],
+        'earlier',
+      );
+      await reaches(one, number);
+      const started = await bootGateway(environment, { database: own });
+      try {
+        const { config: inUse, reasons } = await readiness(started);
+        expect(inUse.version).toBe(number);
+        expect(reasons.join()).toContain('providers.mine2.settings.prefill must be one of');
+        expect((await ask(started)).status).toBe(200);
+      } finally {
+        await started.close();
+      }
+      expect(await call('DELETE', '/providers/mine2')).toMatchObject({ status: 200 });
+    });
+
+    it('lets other things change beside a provider that a file declares with ambient credentials', async () => {
+      const GATEWAY_PROVIDERS = await file(
+        [entry('proxy', { adapter: 'vertex', base_url: LOCAL, settings: { project: 'one' } })],
+        'providers.json',
+      );
+      const database = await createTestDatabase();
+      const started = await bootGateway({ GATEWAY_PROVIDERS }, { database });
+      const other = await bootGateway({}, { database });
+      const path = `${CONFIG}/models/${MODEL}`;
+      const row = (request: string) => ({ row: { pricing: { request } } });
+      try {
+        expect((await started.admin('PUT', path, row('0.001'))).status).toBe(200);
+        expect((await other.admin('PUT', path, row('0.002'))).status).toBe(200);
+        expect((await readiness(other)).reasons.join()).toContain(
+          'The provider proxy cannot be called by this instance',
+        );
+      } finally {
+        await other.close();
+        await started.close();
+        await database.drop();
+      }
+    });
+
+    it('keeps the last good version when a bad one is stored, at a start too', async () => {
+      const good = await latest();
+      await storeUnchecked([vertex('us central1')]);
       const metrics = async (): Promise<string> => (await fetch(`${one.url}/metrics`)).text();
       await until(async () => (await metrics()).includes('gateway_config_refused 1'));
       const isReported = async (): Promise<boolean> =>

@@ -45,9 +45,6 @@ describe(ApiKeyRepository.name, () => {
       expect.arrayContaining([
         {
           ancestors: null,
-          isBoundByPerson: false,
-          makerRole: null,
-          withheldRights: [],
           hash: hashes[0],
           id: one.id,
           tenantId,
@@ -65,6 +62,9 @@ describe(ApiKeyRepository.name, () => {
           expiresAt,
           recovery: null,
           revokedAt: null,
+          isBoundByPerson: false,
+          makerRole: null,
+          withheldRights: [],
         },
         expect.objectContaining({ hash: hashes[1], id: other.id, type: 'management' }),
       ]),

@@ -64,6 +64,7 @@ describe('the files that settings name', () => {
           id: 'local',
           name: 'Local server',
           adapter: 'openai',
+          isDeclared: true,
           type: 'openai',
           baseUrl: 'http://127.0.0.1:9/v1',
           apiKey: 'a-vendor-key',

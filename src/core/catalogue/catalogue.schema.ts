@@ -1,11 +1,15 @@
 import { PRICE_NAMES } from '../../platform/config/pool-accounts.js';
+import { MAX_TIMEOUT_MS } from '../../platform/config/setting-values.js';
 import { MODEL_KINDS } from './catalogue.types.js';
 
 const price = { type: 'string', pattern: '^\\d{1,9}(\\.\\d{1,18})?$' };
 const name = { type: 'string', minLength: 1, maxLength: 200 };
 const strings = { type: 'array', items: { type: 'string' } };
-const tokens = { type: 'integer', minimum: 1 };
-const milliseconds = { type: 'integer', minimum: 1 };
+const MAX_TOKENS = 1_000_000_000;
+/** The last second of the year 9999, beyond which dates have no usual form. */
+const MAX_CREATED = 253_402_300_799;
+const tokens = { type: 'integer', minimum: 1, maximum: MAX_TOKENS };
+const milliseconds = { type: 'integer', minimum: 1, maximum: MAX_TIMEOUT_MS };
 
 const pricing = {
   type: 'object',
@@ -94,10 +98,10 @@ export const catalogueModelSchema = {
     kind: { enum: MODEL_KINDS },
     name,
     description: { type: 'string' },
-    created: { type: 'integer', minimum: 0 },
+    created: { type: 'integer', minimum: 0, maximum: MAX_CREATED },
     owned_by: name,
-    context_length: { type: 'integer', minimum: 1 },
-    max_completion_tokens: { type: ['integer', 'null'], minimum: 1 },
+    context_length: tokens,
+    max_completion_tokens: { type: ['integer', 'null'], minimum: 1, maximum: MAX_TOKENS },
     is_moderated: { type: 'boolean' },
     architecture: {
       type: ['object', 'null'],
@@ -130,7 +134,7 @@ export const catalogueModelSchema = {
         properties: {
           provider: { type: 'string', pattern: '^[a-z0-9-]+$' },
           model: name,
-          priority: { type: 'integer', minimum: 0 },
+          priority: { type: 'integer', minimum: 0, maximum: 1_000_000 },
           pricing,
           ...priceTiers,
           price_changes: priceChanges,

@@ -19,7 +19,7 @@ import {
 } from '../../platform/config/live-settings.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
-import { addressIn, isMetadataAddress } from '../../platform/http/public-address.js';
+import { isMetadataHost } from '../../platform/http/public-address.js';
 import { readPlainKey } from '../../vendors/vendor.js';
 import { ambientFaultOf, faultOfProvider, VENDORS } from '../../vendors/vendors.js';
 
@@ -237,16 +237,25 @@ export function readProviders(value: unknown, problems: ConfigProblem[]): GivenP
 }
 
 /**
- * Returns the providers of a document that no adapter can be built for, by building them.
+ * Returns the providers of a document that no adapter can be built for, by building them, and those that would
+ * send the machine's credentials elsewhere. A provider that is unchanged, or declared by a file, may do the
+ * latter: instances without that file do not call it.
  *
  * @param document as it will be stored
- * @param isDeclared whether files or commands of the machine give it
+ * @param before the latest version
+ * @param declared what files of this machine declare
  */
 export function problemsOfAdapters(
   { providers }: ConfigDocument,
-  isDeclared: boolean,
+  before: ConfigDocument,
+  declared: readonly ProviderEntry[],
 ): ConfigProblem[] {
-  return providers.flatMap(({ api_key: key, accounts, ...entry }) => {
+  return providers.flatMap((stored) => {
+    const { api_key: key, accounts, ...entry } = stored;
+    const known = before.providers.find(({ id }) => id === entry.id);
+    const isDeclared =
+      declared.some(({ id }) => id === entry.id) ||
+      (known !== undefined && canonicalJson(known) === canonicalJson(stored));
     const own = placeholderOf({ ...entry, ...(key && { api_key: key }) });
     const ofAccounts = accounts?.map((account) => placeholderOf(account) ?? own);
     const plain = accounts?.map(({ api_key: _, ...account }) => account);
@@ -286,8 +295,10 @@ function refuseAddress(one: unknown, complain: (field: string, fault: string) =>
       'must not contain credentials, which every reader would see; send api_key',
     );
   }
-  const address = addressIn(url);
-  if (address !== undefined && isMetadataAddress(address)) {
+  if (url.search !== '' || url.hash !== '') {
+    complain('base_url', 'must not contain a query or fragment: paths are appended to it');
+  }
+  if (isMetadataHost(url)) {
     complain('base_url', 'must not be a link-local address or a metadata service');
   }
 }

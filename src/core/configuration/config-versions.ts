@@ -191,7 +191,7 @@ export class ConfigVersions {
       const given = readDocument(value, this.config);
       const { mayNameVariables = false } = options;
       const { document, newKeys } = await this.keys.place(client, given, keysOf, mayNameVariables);
-      const problems = problemsOfAdapters(document, mayNameVariables);
+      const problems = problemsOfAdapters(document, before, this.config.declared.providers);
       if (problems.length > 0) throw new BadConfigError(problems);
       const diff = diffOf(before, document);
       if (latest && diff.length === 0 && latest.builtIn === builtInFingerprint()) {

@@ -12,11 +12,12 @@ import {
 import { programVersion } from '../../platform/config/program-version.js';
 import { DatabaseNotices } from '../../platform/database/database-notices.js';
 import { gatewayErrorOf } from '../../platform/database/database-outage.js';
-import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
+import { ConflictError, DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import { ambientFaultOf, faultOfProvider, VENDORS } from '../../vendors/vendors.js';
 import {
+  BadConfigError,
   builtInFingerprint,
   catalogueOf,
   configFingerprint,
@@ -146,17 +147,26 @@ export class ConfigurationService implements OnModuleInit {
       version.builtIn !== builtInFingerprint() &&
       !isOlder(programVersion(), version.program);
     if (!isFirst && !isNewer) return;
-    await this.versions.change(
-      BOOTSTRAP_AUTHOR,
-      (latest) => ({ value: latest ? shownDocument(latest.document) : this.first() }),
-      {
-        action: 'config.bootstrap',
-        comment: isFirst
-          ? 'What files and variables declared at the first start'
-          : `The models of Model Gateway ${programVersion()}`,
-        mayNameVariables: true,
-      },
-    );
+    try {
+      await this.versions.change(
+        BOOTSTRAP_AUTHOR,
+        (latest) => ({ value: latest ? shownDocument(latest.document) : this.first() }),
+        {
+          action: 'config.bootstrap',
+          comment: isFirst
+            ? 'What files and variables declared at the first start'
+            : `The models of Model Gateway ${programVersion()}`,
+          mayNameVariables: true,
+        },
+      );
+    } catch (error) {
+      const isRefused = error instanceof BadConfigError || error instanceof ConflictError;
+      if (isFirst || !isRefused) throw error;
+      // An older program's rules allowed what this one refuses. It must not keep instances from starting.
+      const fault = `Version ${version.number} of the configuration keeps its models and prices, not those of Model Gateway ${programVersion()}: ${error.message}`;
+      this.faults = [...this.faults, fault];
+      this.logger.warn(fault);
+    }
   }
 
   /** Rows that are of no use were told of when the file was read. */
@@ -236,6 +246,7 @@ export class ConfigurationService implements OnModuleInit {
       const fault = faultOfProvider(provider);
       if (fault !== undefined) throw new Error(`the provider ${provider.id}: ${fault}`);
     }
+    const inForce = this.fingerprintOf(faults, version);
     const before = { ...this.inUse, rows: this.catalogue.versionRows };
     try {
       this.apply(document.settings, providers, version.catalogue, version.number);
@@ -246,10 +257,17 @@ export class ConfigurationService implements OnModuleInit {
     const { catalogue: _, ...summary } = version;
     this.version = summary;
     this.faults = faults;
-    this.inForce = this.fingerprintOf(faults, version);
+    this.inForce = inForce;
     for (const fault of faults) this.logger.warn(fault);
     this.logger.log(`The configuration is version ${version.number} (${this.fingerprint})`);
-    for (const listener of this.listeners) listener();
+    for (const listener of this.listeners) {
+      try {
+        listener();
+      } catch (error) {
+        // The version is in use all the same.
+        this.logger.error(`A change of the configuration was not followed: ${messageOf(error)}`);
+      }
+    }
   }
 
   private apply(

@@ -8,7 +8,6 @@ import {
   IsBoolean,
   IsIn,
   IsInt,
-  IsOptional,
   IsString,
   Length,
   Matches,
@@ -26,6 +25,10 @@ const MAX_WEIGHT = 1_000_000;
 const MAX_PER_MINUTE = 1_000_000_000;
 const MODELS_RULE = 'must be a list of 1 to 1000 ids of catalogue rows, or be left out';
 const ACCOUNTS_RULE = `must be a list of 1 to ${MAX_ACCOUNTS} accounts, or be left out`;
+
+/** Unlike `IsOptional`, refuses null, which code that reads an entry does not expect. */
+const MayBeLeftOut = (): PropertyDecorator =>
+  ValidateIf((_entry, value: unknown) => value !== undefined);
 
 const IsHttpUrl = (): PropertyDecorator =>
   ValidateBy({
@@ -45,16 +48,18 @@ const IsStringRecord = (): PropertyDecorator =>
     },
   });
 
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 function isStringRecord(value: unknown): value is Record<string, string> {
   return (
-    typeof value === 'object' &&
-    value !== null &&
-    Object.values(value).every((setting) => typeof setting === 'string')
+    isPlainObject(value) && Object.values(value).every((setting) => typeof setting === 'string')
   );
 }
 
 function isPrices(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (!isPlainObject(value)) return false;
   return Object.values(value).every(
     (row: unknown) =>
       isStringRecord(row) &&
@@ -83,48 +88,48 @@ class CheckedAccount {
   })
   api_key?: undefined;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @IsString({ message: 'must be the name of an environment variable' })
   api_key_env?: string;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @IsHttpUrl()
   base_url?: string;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @IsStringRecord()
   settings?: Record<string, string>;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @Length(1, 64, { message: 'must be the name of a region' })
   region?: string;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @IsInt({ message: `must be an integer from 1 to ${MAX_WEIGHT}` })
   @Min(1, { message: `must be an integer from 1 to ${MAX_WEIGHT}` })
   @Max(MAX_WEIGHT, { message: `must be an integer from 1 to ${MAX_WEIGHT}` })
   weight?: number;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @IsInt({ message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
   @Min(1, { message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
   @Max(MAX_PER_MINUTE, { message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
   requests_per_minute?: number;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @IsInt({ message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
   @Min(1, { message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
   @Max(MAX_PER_MINUTE, { message: `must be an integer from 1 to ${MAX_PER_MINUTE}` })
   tokens_per_minute?: number;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @IsArray({ message: MODELS_RULE })
   @ArrayMinSize(1, { message: MODELS_RULE })
   @ArrayMaxSize(1_000, { message: MODELS_RULE })
   @Length(1, 255, { each: true, message: MODELS_RULE })
   models?: string[];
 
-  @IsOptional()
+  @MayBeLeftOut()
   @ValidateBy({
     name: 'isPrices',
     validator: {
@@ -149,39 +154,43 @@ export class CheckedEntry {
   @IsHttpUrl()
   base_url?: string;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @IsString({ message: 'must be the name of an environment variable' })
   api_key_env?: string;
 
   /** The adapter that speaks to it, which is its vendor's id. */
-  @IsOptional()
+  @MayBeLeftOut()
   @Matches(/^[a-z0-9-]+$/, { message: 'must be the name of an adapter' })
   adapter?: string;
 
-  @IsOptional()
+  @MayBeLeftOut()
   @IsIn(PROVIDER_TYPES, { message: `must be one of ${PROVIDER_TYPES.join(', ')}` })
   type?: ProviderType;
 
   /** What only this adapter needs to know: strings by name. */
-  @IsOptional()
+  @MayBeLeftOut()
   @IsStringRecord()
   settings?: Record<string, string>;
 
   /** Whether tenants may store keys of their own for it; by default if it has one. */
-  @IsOptional()
+  @MayBeLeftOut()
   @IsBoolean({ message: 'must be true or false' })
   own_credentials?: boolean;
 
   /** Whether it gets fields of requests that nobody documents; false unless told. */
-  @IsOptional()
+  @MayBeLeftOut()
   @IsBoolean({ message: 'must be true or false' })
   pass_unknown_fields?: boolean;
 
   /** Several accounts among which its requests are spread. */
-  @IsOptional()
+  @MayBeLeftOut()
   @IsArray({ message: ACCOUNTS_RULE })
   @ArrayMinSize(1, { message: ACCOUNTS_RULE })
   @ArrayMaxSize(MAX_ACCOUNTS, { message: ACCOUNTS_RULE })
+  @ValidateBy(
+    { name: 'isPlainObject', validator: { validate: isPlainObject } },
+    { each: true, message: ACCOUNTS_RULE },
+  )
   @ValidateNested({ each: true, message: ACCOUNTS_RULE })
   @Type(() => CheckedAccount)
   accounts?: CheckedAccount[];

@@ -219,7 +219,7 @@ function faultsOfSettings(
   const { settingRules = {}, regionSetting } = vendorOfEntry(entry, vendors) ?? {};
   const check = (prefix: string, values: Readonly<Record<string, string>> = {}) =>
     Object.entries(values).flatMap(([name, value]): [string, string][] => {
-      const fault = settingRules[name]?.(value);
+      const fault = Object.hasOwn(settingRules, name) ? settingRules[name]?.(value) : undefined;
       return fault === undefined ? [] : [[`${prefix}settings.${name}`, fault]];
     });
   const ofAccounts = accounts.flatMap(({ region, settings: own }, index) => {

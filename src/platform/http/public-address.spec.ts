@@ -1,12 +1,83 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it, jest } from '@jest/globals';
 import {
+  isMetadataHost,
   isPublicAddress,
   PrivateAddressError,
   publicConnector,
   publicLookup,
   type Resolve,
 } from './public-address.js';
+
+describe(isMetadataHost.name, () => {
+  const isRefused = (host: string): boolean => isMetadataHost(new URL(`http://${host}/`));
+
+  it.each([
+    ['link-local', '169.254.169.254'],
+    ['link-local in decimal', '2852039166'],
+    ['link-local in octal', '0251.0376.0251.0376'],
+    ['of Alibaba', '100.100.100.200'],
+    ['of Azure', '168.63.129.16'],
+    ['of Oracle', '192.0.0.192'],
+    ['of AWS', '[fd00:ec2::254]'],
+    ['of AWS, for pods', '[fd00:ec2::23]'],
+    ['of Google', '[fd20:ce::254]'],
+    ['link-local', '[fe80::1]'],
+    ['IPv4-mapped', '[::ffff:169.254.169.254]'],
+    ['IPv4-compatible', '[::169.254.169.254]'],
+    ['IPv4-translated', '[::ffff:0:169.254.169.254]'],
+    ['NAT64', '[64:ff9b::a9fe:a9fe]'],
+    ['NAT64 of one site', '[64:ff9b:1::a9fe:a9fe]'],
+    ['6to4', '[2002:a9fe:a9fe::1]'],
+    ['by name', 'metadata.google.internal'],
+    ['by name, in capitals, with a final dot', 'METADATA.google.internal.'],
+    ['by its short name', 'metadata.goog'],
+  ])('refuses a metadata service: %s, %s', (_kind, host) => {
+    expect(isRefused(host)).toBe(true);
+  });
+
+  it.each([
+    '127.0.0.1',
+    '10.0.0.1',
+    '[::1]',
+    '[fd00::1]',
+    '[::ffff:10.0.0.1]',
+    'localhost',
+    'a.example',
+  ])('takes %s', (host) => {
+    expect(isRefused(host)).toBe(false);
+  });
+});
+
+describe(`${publicConnector.name} that allows private addresses`, () => {
+  const connect = (hostname: string, address = '127.0.0.1'): Promise<unknown> =>
+    new Promise((resolve) => {
+      const resolveName: Resolve = (_name, _options, callback) =>
+        callback(null, [{ address, family: address.includes(':') ? 6 : 4 }]);
+      const target = { hostname, port: '9', protocol: 'http:' };
+      publicConnector({ timeoutMs: 1_000, allowPrivate: true, resolveName })(target, (...answer) =>
+        resolve(answer[0]),
+      );
+    });
+
+  it.each([
+    '169.254.169.254',
+    'fe80::1%lo',
+    'fd00:ec2::23',
+    '::ffff:169.254.169.254',
+    '64:ff9b::a9fe:a9fe',
+  ])('does not connect to a name that resolves to %s', async (address) => {
+    expect(await connect('a.example', address)).toBeInstanceOf(PrivateAddressError);
+  });
+
+  it('does not connect to a metadata service by its name, whatever it resolves to', async () => {
+    expect(await connect('metadata.google.internal')).toBeInstanceOf(PrivateAddressError);
+  });
+
+  it('connects to private addresses', async () => {
+    expect(await connect('a.example')).toMatchObject({ code: 'ECONNREFUSED' });
+  });
+});
 
 describe(isPublicAddress.name, () => {
   it.each(['8.8.8.8', '1.1.1.1', '203.0.112.1', '172.32.0.1', '2606:4700::1111', '2a00:1450::1'])(

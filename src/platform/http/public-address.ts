@@ -81,8 +81,29 @@ const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
  * hands out their configuration.
  */
 const HOST_OF_MACHINE = '168.63.129.16';
-/** Metadata services of clouds that are not in a link-local range. */
-const METADATA_ADDRESSES = new Set([HOST_OF_MACHINE, '100.100.100.200', 'fd00:ec2::254']);
+/** Metadata and credential services of clouds outside the link-local ranges. */
+const METADATA_RANGES = [
+  `${HOST_OF_MACHINE}/32`,
+  '100.100.100.200/32',
+  '192.0.0.192/32',
+  'fd00:ec2::/32',
+  'fd20:ce::254/128',
+].map((range) => ipaddr.parseCIDR(range));
+
+const METADATA_NAMES =
+  /^(?:metadata\.google\.internal|metadata\.goog|instance-data(?:\.ec2\.internal)?)\.?$/i;
+
+/** IPv6 ranges whose addresses carry an IPv4 address, and the byte at which it starts. */
+const CARRIERS = (
+  [
+    ['::ffff:0:0/96', 12],
+    ['::/96', 12],
+    ['::ffff:0:0:0/96', 12],
+    ['64:ff9b::/96', 12],
+    ['64:ff9b:1::/96', 12],
+    ['2002::/16', 2],
+  ] as const
+).map(([range, start]) => ({ range: ipaddr.parseCIDR(range), start }));
 
 /** A host that leads elsewhere than to a public address. */
 export class PrivateAddressError extends Error {
@@ -107,17 +128,33 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Whether an IP address is link-local or a cloud's metadata service, IPv4 addresses in IPv6 form included.
- * Nobody configures those as a server on purpose, and they hand out the machine's credentials.
+ * Returns whether an IP address is link-local or a cloud's metadata service, also as an IPv4 address inside an
+ * IPv6 one. No operator's server is there, and these services hand out the machine's credentials.
  */
-export function isMetadataAddress(address: string): boolean {
+function isMetadataAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
-  const parsed = ipaddr.process(address);
-  return parsed.range() === 'linkLocal' || METADATA_ADDRESSES.has(parsed.toString());
+  const parsed = ipaddr.parse(address);
+  const plain = parsed.kind() === 'ipv6' ? carriedBy(parsed) : parsed;
+  return (
+    plain.range() === 'linkLocal' ||
+    METADATA_RANGES.some((range) => plain.kind() === range[0].kind() && plain.match(range))
+  );
+}
+
+/** Returns the IPv4 address that an IPv6 address carries, or the address itself. */
+function carriedBy(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  const carrier = CARRIERS.find(({ range }) => address.match(range));
+  if (!carrier) return address;
+  return ipaddr.fromByteArray(address.toByteArray().slice(carrier.start, carrier.start + 4));
+}
+
+/** Returns whether a URL's host is a metadata service by its name, or an address as `isMetadataAddress` has it. */
+export function isMetadataHost(url: Pick<URL, 'hostname'>): boolean {
+  return METADATA_NAMES.test(url.hostname) || isMetadataAddress(addressIn(url) ?? '');
 }
 
 /** Returns the IP address that a URL's host spells out; undefined for a name. */
-export function addressIn({ hostname }: Pick<URL, 'hostname'>): string | undefined {
+function addressIn({ hostname }: Pick<URL, 'hostname'>): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '');
   return isIP(host) === 0 ? undefined : host;
 }
@@ -190,8 +227,8 @@ export function publicConnector(options: PublicConnectorOptions): buildConnector
   return (target, callback) => {
     // Sockets do not look up literal addresses, so those are checked here.
     const address = addressIn(target);
-    const isAllowed = allowPrivate ? (one: string) => !isMetadataAddress(one) : isPublicAddress;
-    if (address !== undefined && !isAllowed(address)) {
+    const isRefused = !allowPrivate && address !== undefined && !isPublicAddress(address);
+    if (isRefused || isMetadataHost(target)) {
       callback(new PrivateAddressError(), null);
       return;
     }

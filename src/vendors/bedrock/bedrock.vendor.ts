@@ -60,6 +60,13 @@ const FORM: ByokAccountForm = {
   }),
 };
 
+/** Stand-ins for AWS take shorter ids than AWS gives out, so only what a header cannot carry is refused. */
+function faultOfHeaderPart(value: string): string | undefined {
+  return /^[\x21-\x7e]{1,4096}$/.test(value)
+    ? undefined
+    : 'must have 1 to 4096 visible ASCII characters, without spaces or line breaks';
+}
+
 export const bedrock: Vendor<BedrockEnv> = {
   id: 'bedrock',
   name: 'AWS Bedrock',
@@ -69,7 +76,11 @@ export const bedrock: Vendor<BedrockEnv> = {
   telemetryName: 'aws.bedrock',
   Variables: BedrockEnv,
   regionSetting: 'region',
-  settingRules: { region: REGION.faultOf },
+  settingRules: {
+    accessKeyId: faultOfHeaderPart,
+    region: REGION.faultOf,
+    sessionToken: faultOfHeaderPart,
+  },
   placelessSettings: ['accessKeyId', 'sessionToken'],
   incomplete: (env) => [
     ...(env.AWS_ACCESS_KEY_ID && !env.AWS_SECRET_ACCESS_KEY

@@ -31,11 +31,15 @@ export const openAi: Vendor<OpenAiEnv> = {
   kinds: ['chat', 'embedding', 'speech', 'transcription', 'image', 'video'],
   isDefault: true,
   settingRules: {
+    outputLimitField: (value) =>
+      value === 'max_tokens' || value === 'max_completion_tokens'
+        ? undefined
+        : 'must be max_tokens or max_completion_tokens',
     prefill: (value) => (isPrefill(value) ? undefined : `must be one of ${PREFILLS.join(', ')}`),
     responses: (value) =>
       value === 'true' || value === 'false' ? undefined : 'must be "true" or "false"',
   },
-  placelessSettings: ['prefill', 'responses'],
+  placelessSettings: ['outputLimitField', 'prefill', 'responses'],
   Variables: OpenAiEnv,
   baseUrl: (env) => env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1',
   account: ({ OPENAI_API_KEY: apiKey }) => (apiKey ? { apiKey } : undefined),

@@ -204,9 +204,9 @@ export class AdminConfigService {
         (latest) => make(latest?.document ?? { models: [], providers: [], settings: {} }),
         { action, isDryRun, comment: comment ?? null, ...(expect !== undefined && { expect }) },
       );
-      const isStored = isNew && !isDryRun;
-      if (isStored) await this.adopt(version.number);
-      return { ...toVersionDto(version), is_stored: isStored };
+      // Also for what the latest version says already, which this instance may not have adopted.
+      if (!isDryRun) await this.adopt(version.number);
+      return { ...toVersionDto(version), is_stored: isNew && !isDryRun };
     } catch (error) {
       if (matched === undefined || !(error instanceof ConfigConflictError)) throw error;
       const { message } = error;
