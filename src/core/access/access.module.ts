@@ -69,6 +69,8 @@ import { TenantsService } from './tenants.service.js';
     },
   ],
   exports: [
+    // The repositories of its entities.
+    TypeOrmModule,
     AdminKeyDirectory,
     AdminKeyRepository,
     AdminKeysService,
