@@ -165,7 +165,7 @@ describe(OutboundClient.name, () => {
     for (const port of [reset, (garbage.address() as AddressInfo).port]) {
       expect(await post(client, port)).toMatchObject({
         ok: false,
-        reason: 'broke the connection off',
+        reason: 'closed the connection',
         retryable: true,
       });
     }

@@ -1,22 +1,22 @@
-/** Told of each text on a topic, in the order in which all instances are told. */
+/** Receives each text of a topic, in the same order on all instances. */
 export type TextListener = (text: string) => void;
 
 /**
- * What instances tell each other at once. Best effort: a text may be lost while the channel is away, and
- * whoever listens is told when it is there again. Nothing may depend on it that has to be right.
+ * Broadcasts texts between instances. Best effort: texts may be lost while the channel is unavailable, and
+ * listeners are told when it is back. Nothing that must be correct may depend on it.
  */
 export abstract class InstanceChannel {
-  /** Of one text. */
+  /** The maximum length of one text, in bytes. */
   abstract readonly maxBytes: number;
 
   /**
-   * From now on the listener is told of what any instance publishes on the topic, this one included.
+   * Subscribes to a topic, including this instance's own texts.
    *
-   * @param topic a plain name: lower-case letters and `_`
-   * @param onBack called once texts are heard, and whenever some may have been missed before
+   * @param topic lower-case letters and `_`
+   * @param onBack called once the subscription works, and whenever texts may have been missed
    */
   abstract listen(topic: string, onText: TextListener, onBack: () => void): void;
 
-  /** Never rejects. @returns false when nobody has been told */
+  /** Never rejects. @returns false when the text was not published */
   abstract publish(topic: string, text: string): Promise<boolean>;
 }

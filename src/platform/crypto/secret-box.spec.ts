@@ -5,17 +5,17 @@ const SECRET = 'a-secret-of-at-least-32-characters';
 const box = new SecretBox(SECRET, 'tests');
 
 describe('SecretBox', () => {
-  it.each(['', 'sk-vendor-key', '鍵\n\u0000🔑', 'x'.repeat(100_000)])('gives back %#', (text) => {
+  it.each(['', 'sk-vendor-key', '鍵\n\u0000🔑', 'x'.repeat(100_000)])('round-trips %#', (text) => {
     expect(box.decrypt(box.encrypt(text, 'row 1'), 'row 1')).toBe(text);
   });
 
-  it('encrypts the same text differently each time, and shows nothing of it', () => {
+  it('encrypts the same text differently each time and reveals nothing of it', () => {
     const first = box.encrypt('sk-vendor-key', 'row 1');
     expect(first).not.toEqual(box.encrypt('sk-vendor-key', 'row 1'));
     expect(first.toString('latin1')).not.toContain('vendor');
   });
 
-  it('does not open a value in another place, for another purpose or with another secret', () => {
+  it('opens no value under another context, purpose or secret', () => {
     const encrypted = box.encrypt('sk-vendor-key', 'row 1');
     expect(() => box.decrypt(encrypted, 'row 2')).toThrow(DecryptionError);
     expect(() => new SecretBox(SECRET, 'others').decrypt(encrypted, 'row 1')).toThrow(
@@ -26,7 +26,7 @@ describe('SecretBox', () => {
     );
   });
 
-  it('does not open what was changed or cut at any byte', () => {
+  it('opens no value that was changed or truncated at any byte', () => {
     const encrypted = box.encrypt('sk', 'row 1');
     for (let index = 0; index < encrypted.length; index++) {
       const changed = Buffer.from(encrypted);
@@ -38,7 +38,7 @@ describe('SecretBox', () => {
 });
 
 describe('secretFingerprint', () => {
-  it('names a secret without telling it, the same at every start', () => {
+  it('identifies a secret without revealing it, the same at every start', () => {
     expect(secretFingerprint(SECRET)).toMatch(/^[0-9a-f]{16}$/);
     expect(secretFingerprint(SECRET)).toBe(secretFingerprint(SECRET));
     expect(secretFingerprint(`${SECRET}!`)).not.toBe(secretFingerprint(SECRET));

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, randomBytes, hkdfSync } from 'node:cr
 const KEY_BYTES = 32;
 const FINGERPRINT_BYTES = 8;
 
-/** The keys of one purpose, one for each of the service's secrets, derived when first needed. */
+/** The keys of one purpose, one per service secret, derived on first use. */
 export class DerivedKeys {
   private readonly bySecret = new Map<string, Buffer>();
 
@@ -12,12 +12,12 @@ export class DerivedKeys {
     private readonly purpose: string,
   ) {}
 
-  /** For what is written or signed now. */
+  /** Encrypts and signs from now on. */
   get current(): Buffer {
     return this.all[0]!;
   }
 
-  /** The current one first; those behind it only read and verify. */
+  /** The current key first; earlier ones only read and verify. */
   get all(): Buffer[] {
     return secretsOf(this.source).map((secret) => this.keyOf(secret));
   }
@@ -35,12 +35,12 @@ export class DerivedKeys {
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The first byte of every encrypted text, so that a later form can be told from this one. */
+/** The first byte of every encrypted text: the version of its format. */
 const VERSION = 1;
 
 /**
- * Encrypts with AES-256-GCM. What comes out is bound to a context, such as the id of its row, so that it
- * cannot be moved to another place.
+ * Encrypts with AES-256-GCM and binds the result to a context, such as the id of its row, so that it cannot be
+ * moved elsewhere.
  *
  * @returns nonce, tag, ciphertext
  */
@@ -51,7 +51,7 @@ export function encryptBytes(key: Buffer, bytes: Buffer, context: string): Buffe
   return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
 }
 
-/** @throws Error for what was not encrypted with this key and for this context */
+/** @throws Error for bytes that were not encrypted with this key and context */
 export function decryptBytes(key: Buffer, bytes: Buffer, context: string): Buffer {
   const textStart = NONCE_BYTES + TAG_BYTES;
   const nonce = bytes.subarray(0, NONCE_BYTES);
@@ -61,7 +61,7 @@ export function decryptBytes(key: Buffer, bytes: Buffer, context: string): Buffe
   return Buffer.concat([decipher.update(bytes.subarray(textStart)), decipher.final()]);
 }
 
-/** An encrypted text that was tampered with, cut, moved to another place, or encrypted with another secret. */
+/** Thrown for a value that was changed, truncated, moved, or encrypted with another secret. */
 export class DecryptionError extends Error {
   constructor() {
     super('An encrypted value cannot be opened with this GATEWAY_SECRET or a previous one.');
@@ -70,9 +70,8 @@ export class DecryptionError extends Error {
 }
 
 /**
- * Encrypts small values at rest. Each purpose (`provider-credential`, `destination-headers`) has a key
- * of its own, derived from the service's secret. The current secret encrypts; previous ones are only
- * read with.
+ * Encrypts small values at rest. Each purpose (`provider-credential`, `destination-headers`) has its own key, derived
+ * from the service's secret. The current secret encrypts; previous ones only decrypt.
  */
 export class SecretBox {
   private readonly keys: DerivedKeys;
@@ -81,7 +80,7 @@ export class SecretBox {
     this.keys = new DerivedKeys(secrets, purpose);
   }
 
-  /** Bytes for a `bytea` column: version, nonce, tag, ciphertext. */
+  /** Returns bytes for a `bytea` column: version, nonce, tag, ciphertext. */
   encrypt(text: string, context: string): Buffer {
     const encrypted = encryptBytes(this.keys.current, Buffer.from(text), context);
     return Buffer.concat([Buffer.of(VERSION), encrypted]);
@@ -97,7 +96,7 @@ export class SecretBox {
   }
 
   /**
-   * The same text, encrypted with the current secret; undefined when it is that already.
+   * Returns the text encrypted with the current secret; undefined when it already is.
    *
    * @throws DecryptionError
    */
@@ -107,7 +106,7 @@ export class SecretBox {
   }
 }
 
-/** Undefined: not encrypted with this key, or not for this context. */
+/** Returns undefined for bytes that this key and context did not encrypt. */
 function open(bytes: Buffer, context: string, key: Buffer): string | undefined {
   if (bytes[0] !== VERSION) return undefined;
   try {
@@ -118,15 +117,15 @@ function open(bytes: Buffer, context: string, key: Buffer): string | undefined {
 }
 
 /**
- * Names a secret without telling it: 16 hex digits, derived as the keys are. The database keeps that of
- * the secret with which its values were encrypted.
+ * Identifies a secret without revealing it: 16 hex digits, derived like the keys. The database stores the
+ * fingerprint of the secret that encrypts its values.
  */
 export function secretFingerprint(secret: string): string {
   const bytes = hkdfSync('sha256', secret, '', 'model-gateway:fingerprint', FINGERPRINT_BYTES);
   return Buffer.from(bytes).toString('hex');
 }
 
-/** The service's secrets, the current one first and those of before behind it; asked at each use. */
+/** The service's secrets, the current one first; read at each use. */
 export type SecretSource = string | (() => readonly string[]);
 
 export function secretsOf(source: SecretSource): readonly string[] {

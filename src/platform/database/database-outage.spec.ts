@@ -62,7 +62,7 @@ describe('gatewayErrorOf', () => {
     expect(errorBody(error)).toEqual({
       error: {
         message:
-          "The service's database does not answer or takes no writes at the moment. Send the request again in a few seconds.",
+          'The database is unavailable or rejects writes. Send the request again in a few seconds.',
         type: 'provider_unavailable',
         code: 503,
         param: 'database',

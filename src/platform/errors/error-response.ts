@@ -1,7 +1,7 @@
 import { GATEWAY_ERROR_TYPES, type GatewayError } from './gateway-errors.js';
 import { ApiProperty, ApiResponse } from '@nestjs/swagger';
 
-/** The `type` values on the messages paths, which are their vendor's own. */
+/** The `type` values on the messages paths, as that dialect defines them. */
 export const MESSAGES_ERROR_TYPES = [
   'invalid_request_error',
   'authentication_error',
@@ -34,7 +34,7 @@ class ErrorDetailDto {
   @ApiProperty({
     type: Object,
     required: false,
-    description: 'What some clients of the messages dialect act upon.',
+    description: 'A code that some clients of the messages dialect act on.',
   })
   details?: Readonly<Record<string, unknown>>;
 }
@@ -53,7 +53,7 @@ export class ErrorResponseDto implements ErrorBody {
   error!: ErrorDetailDto;
 }
 
-/** JSON Schema of an error within a stream that had begun. */
+/** JSON Schema of an error in a stream that has started. */
 export const errorDetailSchema = {
   title: 'StreamError',
   type: 'object',
@@ -61,7 +61,7 @@ export const errorDetailSchema = {
   properties: {
     message: { type: 'string', description: 'What was wrong and what to do.' },
     type: { type: 'string', enum: GATEWAY_ERROR_TYPES },
-    code: { type: 'integer', description: 'The HTTP status it would have been.' },
+    code: { type: 'integer', description: 'The HTTP status of the same error before a stream.' },
     param: { type: 'string' },
   },
 } as const;
@@ -89,7 +89,7 @@ export function errorBody(error: GatewayError): ErrorBody {
   };
 }
 
-/** Documents one error status of a handler with the interface's error body. */
+/** Documents an error status of a handler with the interface's error body. */
 export function ApiErrorResponse(
   status: number,
   description: string,

@@ -5,11 +5,11 @@ describe(GatewayError.name, () => {
   it.each([
     new NotFoundError('id', 'There is none.'),
     new RateLimitError('credits', 'Too many.', 1),
-  ])('records no stack of a refusal: $type', (error) => {
+  ])('captures no stack for a refusal: $type', (error) => {
     expect(error.stack).toBe(`${error.constructor.name}: ${error.message}`);
   });
 
-  it('records where the service itself failed, also after a refusal', () => {
+  it('captures the stack of internal errors, also after a refusal', () => {
     expect(new InternalError().stack).toContain('gateway-errors.spec');
     expect(new Error('other').stack).toContain('gateway-errors.spec');
   });

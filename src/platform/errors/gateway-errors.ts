@@ -1,4 +1,4 @@
-/** The `type` values of the error body; one per kind of failure a caller can tell apart. */
+/** The `type` values of the error body, one per kind of failure that callers can distinguish. */
 export const GATEWAY_ERROR_TYPES = [
   'invalid_request_error',
   'invalid_provider_key',
@@ -25,17 +25,17 @@ export interface GatewayErrorFields {
   message: string;
   /** Seconds, at least 1; sent as `Retry-After`. */
   retryAfterSeconds?: number;
-  /** A limit of the gateway's own that refused, for its metric: one of a few names. */
+  /** The gateway's own limit that refused, for its metric: one of a few names. */
   limit?: string;
   /** Extra response headers, such as `Allow` on a 405. */
   headers?: Record<string, string>;
-  /** What clients read beside the message, as `error.details`. */
+  /** Machine-readable fields beside the message, sent as `error.details`. */
   details?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Every failure that a caller may see. `message` is written for the caller: it says what was wrong
- * and what to do, and holds nothing of the service's or a vendor's internals.
+ * The base of every failure that callers see. `message` is written for them: it says what is wrong and what to
+ * do, and reveals nothing about the service or a vendor.
  */
 export class GatewayError extends Error {
   readonly status: number;
@@ -47,7 +47,7 @@ export class GatewayError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(fields: GatewayErrorFields, options?: ErrorOptions) {
-    // A refusal's stack is never read, and to record one costs more than all else about a refusal.
+    // Nobody reads the stack of a refusal, and capturing it costs more than the rest of the refusal.
     const { stackTraceLimit } = Error;
     if (fields.status !== 500) Error.stackTraceLimit = 0;
     super(fields.message, options);
@@ -73,12 +73,12 @@ export class InvalidRequestError extends GatewayError {
   }
 }
 
-/** The code by which some clients know a prompt that is too long. */
+/** The code by which some clients recognize a prompt that is too long. */
 export const PROMPT_TOO_LONG = 'context_length_exceeded';
 
-/** The conversation does not fit into the model. Agents shorten it where they read words that they know; each of these is some agent's. */
+/** The conversation exceeds the context window. Agents shorten it when they recognize the wording; each phrase here is some agent's. */
 export class PromptTooLongError extends InvalidRequestError {
-  /** @param words the vendor's own */
+  /** @param words the vendor's message */
   constructor(param: string, words: string) {
     super(
       param,
@@ -87,7 +87,7 @@ export class PromptTooLongError extends InvalidRequestError {
   }
 }
 
-/** The vendor refuses the key of a tenant's own account. */
+/** The vendor rejects the key of a BYOK account. */
 export class InvalidProviderKeyError extends GatewayError {
   constructor(message: string) {
     super({ status: 400, type: 'invalid_provider_key', param: 'key', message });
@@ -106,18 +106,18 @@ export class InsufficientCreditsError extends GatewayError {
   }
 }
 
-/** A monthly spend limit of the key or its tenant does not leave enough. */
+/** A monthly spend limit of the key or its tenant is exhausted. */
 export class SpendLimitError extends GatewayError {
   constructor(message: string) {
     super({ status: 402, type: 'insufficient_credits', param: 'monthly_spend_limit', message });
   }
 }
 
-/** A budget of the tenant, the key or the end user does not leave enough. */
+/** A budget of the tenant, the key or the end user is exhausted. */
 export class BudgetExceededError extends GatewayError {
   /**
-   * @param param the budget, as `api_key.budgets.day`
-   * @param renewsAt when it begins anew; null: never
+   * @param param the budget, such as `api_key.budgets.day`
+   * @param renewsAt when the next period starts; null: never
    */
   constructor(param: string, message: string, renewsAt: Date | null) {
     const details = { renews_at: renewsAt?.toISOString() ?? null };
@@ -138,14 +138,14 @@ export class PermissionError extends GatewayError {
   }
 }
 
-/** A guardrail refuses the request; the message names the guardrail and never the text. */
+/** A guardrail blocks the request. The message names the guardrail, never the text. */
 export class GuardrailViolationError extends GatewayError {
   constructor(param: string, message: string) {
     super({ status: 403, type: 'guardrail_violation', param, message });
   }
 }
 
-/** A guardrail keeps back what a model answered. The vendor has done its work, so it is charged. */
+/** A guardrail withholds an answer. The vendor has done the work, so it is charged. */
 export class AnswerWithheldError extends GuardrailViolationError {}
 
 export class NotFoundError extends GatewayError {
@@ -154,14 +154,14 @@ export class NotFoundError extends GatewayError {
   }
 }
 
-/** It was there, and is not given out any more. */
+/** The resource existed and is no longer available. */
 export class GoneError extends GatewayError {
   constructor(param: string, message: string) {
     super({ status: 410, type: 'not_found_error', param, message });
   }
 }
 
-/** What is asked for does not go with what is there already. */
+/** The request conflicts with existing state. */
 export class ConflictError extends GatewayError {
   constructor(param: string, message: string) {
     super({ status: 409, type: 'conflict_error', param, message });
@@ -169,7 +169,7 @@ export class ConflictError extends GatewayError {
 }
 
 export class RateLimitError extends GatewayError {
-  /** @param limit the gateway's own, if it was one */
+  /** @param limit the gateway's own limit, if one refused */
   constructor(param: string, message: string, retryAfterSeconds: number, limit?: string) {
     super({
       status: 429,
@@ -182,14 +182,14 @@ export class RateLimitError extends GatewayError {
   }
 }
 
-/** This process has no room for the request at this moment. */
+/** This process has no capacity for the request right now. */
 export class OverloadedError extends GatewayError {
   constructor(param: string, message: string, retryAfterSeconds: number, limit: string) {
     super({ status: 503, type: 'provider_unavailable', param, message, retryAfterSeconds, limit });
   }
 }
 
-/** A failover is over by then, as a rule. */
+/** Most failovers take less. */
 export const DATABASE_RETRY_AFTER_SECONDS = 5;
 
 export class InternalError extends GatewayError {
@@ -207,7 +207,7 @@ export class InternalError extends GatewayError {
   }
 }
 
-/** Every route failed for reasons that are not the caller's. */
+/** Every route failed for reasons other than the caller's. */
 export class ProviderError extends GatewayError {
   constructor(message: string, options?: ErrorOptions & { param?: string }) {
     super(
@@ -217,10 +217,10 @@ export class ProviderError extends GatewayError {
   }
 }
 
-/** An answer that had begun became more than the gateway reads; what was made of it is charged. */
+/** A started answer exceeded what the gateway reads; its output is charged. */
 export class AnswerLimitError extends ProviderError {}
 
-/** Every vendor that was asked has more to do than it can. */
+/** Every vendor that was called is overloaded. */
 export class ProviderOverloadedError extends ProviderError {}
 
 /** No configured provider serves the model. */
@@ -230,7 +230,7 @@ export class ProviderUnavailableError extends GatewayError {
   }
 }
 
-/** The database does not answer, or takes no writes. Another try in a few seconds may go through. */
+/** The database is unavailable or rejects writes. A retry in a few seconds may succeed. */
 export class DatabaseUnavailableError extends GatewayError {
   constructor(options?: ErrorOptions) {
     super(
@@ -239,7 +239,7 @@ export class DatabaseUnavailableError extends GatewayError {
         type: 'provider_unavailable',
         param: 'database',
         message:
-          "The service's database does not answer or takes no writes at the moment. Send the request again in a few seconds.",
+          'The database is unavailable or rejects writes. Send the request again in a few seconds.',
         retryAfterSeconds: DATABASE_RETRY_AFTER_SECONDS,
       },
       options,
@@ -247,7 +247,7 @@ export class DatabaseUnavailableError extends GatewayError {
   }
 }
 
-/** This process stops, and its time to end running answers is over. Another one can be asked. */
+/** This process is stopping and its drain limit has passed. Another instance can answer. */
 export class ServiceStopsError extends GatewayError {
   constructor() {
     const message = 'The service is being stopped. Send the request again.';
@@ -261,8 +261,8 @@ export class TimeoutError extends GatewayError {
   }
 }
 
-/** An answer that had begun took longer than the gateway allows; what was made of it is charged. */
+/** A started answer took longer than the gateway allows; its output is charged. */
 export class RequestTimeError extends TimeoutError {}
 
-/** The caller took too long to read: for the books one who has left. */
+/** The caller read too slowly; the ledger treats it as disconnected. */
 export class SlowReaderError extends TimeoutError {}

@@ -1,22 +1,22 @@
 import { types } from 'node:util';
 
-/** The words of what was thrown, whatever it is. */
+/** Returns the message of any thrown value. */
 export function messageOf(thrown: unknown): string {
   return toError(thrown).message;
 }
 
-/** What was thrown as an error, for whoever takes nothing else. */
+/** Returns a thrown value as an error. */
 export function toError(thrown: unknown): Error {
   return isError(thrown) ? thrown : new Error(String(thrown), { cause: thrown });
 }
 
-/** The `code` that Node and its libraries give their errors, such as `ENOENT`; undefined where there is none. */
+/** Returns the `code` of errors of Node and its libraries, such as `ENOENT`; undefined without one. */
 export function codeOf(thrown: unknown): string | undefined {
   if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return undefined;
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
-/** Errors of another realm are no instances of this one's class. */
+/** Errors of another realm are not instances of this realm's class. */
 function isError(thrown: unknown): thrown is Error {
   return thrown instanceof Error || types.isNativeError(thrown);
 }

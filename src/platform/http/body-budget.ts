@@ -3,18 +3,18 @@ import { OverloadedError } from '../errors/gateway-errors.js';
 import { ContentionWindow } from '../queue/contention-window.js';
 
 const RETRY_AFTER_SECONDS = 2;
-/** Shares of nobody are forgotten when there are more, not at each request: that would cost more. */
+/** Idle shares are dropped beyond this many, not per request, which would cost more. */
 const MAX_IDLE_SHARES = 10_000;
 
 /**
- * Room in memory, or on the disk, for the bodies of all requests together, from their first byte until their response has
- * ended. What has arrived counts, not what a sender promises: promises would cost nothing.
+ * Limits the memory, or disk space, for the bodies of all requests, from their first byte to the end of their response.
+ * Counts bytes that arrived, not announced lengths: announcing is free.
  */
 export class BodyBudget {
   private usedBytes = 0;
   private readonly shares = new Map<string, BodyShare>();
 
-  /** @param time whether bodies of several tenants come at this time */
+  /** @param time tells whether several tenants are sending bodies */
   constructor(
     readonly maxBytes: number,
     readonly time = new ContentionWindow(),
@@ -24,7 +24,7 @@ export class BodyBudget {
     return this.usedBytes;
   }
 
-  /** What one tenant may take of it: half, so that none keeps out all others. */
+  /** Returns a tenant's share: half of the budget, so that none locks out the others. */
   shareOf(tenantId: string): BodyShare {
     let share = this.shares.get(tenantId);
     if (!share) {
@@ -40,7 +40,7 @@ export class BodyBudget {
     if (bytes > 0 && this.usedBytes + bytes > this.maxBytes) {
       throw new OverloadedError(
         'body',
-        'The gateway holds as many bodies as it has room for. Send the request again in a moment.',
+        'The gateway has no memory for more request bodies. Send the request again in a moment.',
         RETRY_AFTER_SECONDS,
         'body_budget',
       );
@@ -53,7 +53,7 @@ export class BodyBudget {
   }
 }
 
-/** One tenant's part of the budget. */
+/** One tenant's share of the budget. */
 export class BodyShare {
   private usedBytes = 0;
   private leases = 0;
@@ -67,12 +67,12 @@ export class BodyShare {
     return this.leases === 0;
   }
 
-  /** Whether other tenants call at this time as well. */
+  /** Whether other tenants are calling too. */
   get isBesideOthers(): boolean {
     return this.budget.time.isShared;
   }
 
-  /** For one request; given back when its response has ended, whatever way. */
+  /** Takes a lease for one request, released when its response ends in any way. */
   lease(response: ServerResponse | undefined): BodyLease {
     const lease = new BodyLease(this);
     this.leases++;
@@ -85,7 +85,7 @@ export class BodyShare {
     if (bytes > 0 && this.usedBytes + bytes > this.budget.maxBytes / 2) {
       throw new OverloadedError(
         'body',
-        'The bodies of your open requests take all the room that the gateway has for one tenant. Send the request again when some have ended.',
+        'The bodies of your open requests fill the memory that the gateway has for one tenant. Send the request again when some have finished.',
         RETRY_AFTER_SECONDS,
         'body_budget',
       );
@@ -100,21 +100,21 @@ export class BodyShare {
   }
 }
 
-/** What one request has taken of the budget. */
+/** The part of the budget that one request holds. */
 export class BodyLease {
   private bytes = 0;
   private isReleased = false;
 
   constructor(private readonly share: BodyShare) {}
 
-  /** @param bytes negative to give some back. @throws OverloadedError when they do not fit */
+  /** @param bytes negative to release some. @throws OverloadedError when they do not fit */
   add(bytes: number): void {
     if (this.isReleased) return;
     this.share.add(bytes);
     this.bytes += bytes;
   }
 
-  /** Gives all back, once. */
+  /** Releases everything, once. */
   release(): void {
     if (this.isReleased) return;
     this.isReleased = true;
@@ -122,14 +122,14 @@ export class BodyLease {
   }
 }
 
-/** A request behind the key check, whose body is counted. */
+/** An authenticated request whose body is counted. */
 export interface BudgetedRequest extends IncomingMessage {
-  /** Undefined where nothing is counted. */
+  /** Undefined when bodies are not counted. */
   bodyShare?: BodyShare;
-  /** Since its body is being read. */
+  /** Set while the body is read and held. */
   bodyLease?: BodyLease;
-  /** What the path names that other paths leave to the body; it counts before the body's own. */
+  /** Body fields that the path provides, such as the model; they override the body. */
   membersOfPath?: Readonly<Record<string, string>>;
-  /** Express's. */
+  /** Set by Express. */
   res?: ServerResponse;
 }

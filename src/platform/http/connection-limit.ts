@@ -3,17 +3,17 @@ import type { Server, Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { networkOf, plainAddress } from './network-of.js';
 
-/** Of the files that the process may have open. The rest is for those to vendors, to the database, and for files. */
+/** The share of the process's file descriptors for callers. The rest serves vendors, the database and files. */
 const FOR_CALLERS = 0.85;
-/** With so many of them, one address alone may not have the most. */
+/** From this share on, no address may hold most of the connections. */
 const CROWDED = 0.75;
 const SAID_EVERY_MS = 60_000;
 
 /**
- * Keeps connections from taking all files that the process may have open: it could call no vendor then. When they become
- * few, an address that has more than half of all connections gets no further ones, so that others still do.
+ * Keeps callers' connections from exhausting the file descriptors, without which no vendor can be called. When they
+ * become scarce, an address that holds over half of all connections gets no more.
  *
- * @param openFiles how many the process may have open
+ * @param openFiles the process's limit of open files
  */
 export function limitConnections(server: Server, openFiles = readOpenFilesLimit()): void {
   if (openFiles === undefined) return;
@@ -21,7 +21,7 @@ export function limitConnections(server: Server, openFiles = readOpenFilesLimit(
   const most = Math.floor(openFiles * FOR_CALLERS);
   const crowd = Math.floor(openFiles * CROWDED);
   const networks = new Map<string, number>();
-  /** Some come again, as those whose upgrade is declined: with each of their requests. */
+  /** Some sockets appear again with each request, such as those whose upgrade was declined. */
   const counted = new WeakSet<Socket>();
   let open = 0;
   let refused = 0;
@@ -60,7 +60,7 @@ export function limitConnections(server: Server, openFiles = readOpenFilesLimit(
   });
 }
 
-/** Where the system tells it in a file, as Linux does. */
+/** Reads the limit from the file that Linux provides. */
 function readOpenFilesLimit(): number | undefined {
   try {
     const [, limit] =

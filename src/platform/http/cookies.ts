@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** The value of a request's cookie; undefined when it carries none of that name. */
+/** Returns the value of a cookie; undefined when the request has none of that name. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   return header === undefined ? undefined : cookiesOf(header).find(([key]) => key === name)?.[1];
 }
 
-/** Names and values of a `Cookie` header, in its order. */
+/** Returns the names and values of a `Cookie` header in order. */
 export function cookiesOf(header: string): [name: string, value: string][] {
   return header.split(';').map((pair) => {
     const equals = pair.indexOf('=');
@@ -14,10 +14,10 @@ export function cookiesOf(header: string): [name: string, value: string][] {
 }
 
 /**
- * A cookie for the whole origin that scripts cannot read, as `Set-Cookie` writes it. `Lax`, not `Strict`:
- * whoever comes back from an issuer, or follows a link in a mail, is logged in at once.
+ * Formats a `Set-Cookie` value for the whole origin, not readable by scripts. `Lax` rather than `Strict`, so that people
+ * who return from the identity provider or follow a mailed link are logged in.
  *
- * @param isSecure it is sent over https alone
+ * @param isSecure sent over https only
  * @param maxAgeSeconds 0 deletes it
  */
 export function originCookie(
@@ -29,7 +29,7 @@ export function originCookie(
   return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
-/** Hands the browser cookies, each as `originCookie` writes it; whatever becomes of the request then. */
+/** Sets cookies, formatted by `originCookie`, whatever the outcome of the request. */
 export type SetCookie = (cookies: string | string[]) => void;
 
 export function cookieSetter(response: ServerResponse): SetCookie {

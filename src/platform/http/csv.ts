@@ -3,8 +3,8 @@ import { stringify } from 'csv-stringify/sync';
 export type CsvValue = string | number | null;
 
 /**
- * Lines of CSV (RFC 4180), each ended with CRLF; null is an empty field. A text that a spreadsheet
- * would take for a formula gets an apostrophe in front. Numbers stay numbers.
+ * Formats CSV lines (RFC 4180) that end with CRLF; null is an empty field. A text that a spreadsheet would read as a
+ * formula gets a leading apostrophe. Numbers stay numbers.
  */
 export function toCsv(records: readonly (readonly CsvValue[])[]): string {
   return stringify(
@@ -12,7 +12,7 @@ export function toCsv(records: readonly (readonly CsvValue[])[]): string {
     {
       record_delimiter: 'windows',
       escape_formulas: true,
-      // The library quotes its own line ends only, RFC 4180 any.
+      // The library quotes its own line ends only; RFC 4180 requires any.
       quoted_match: /[\r\n]/,
     },
   );

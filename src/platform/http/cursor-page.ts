@@ -8,13 +8,13 @@ import { PageLimit } from './field.decorators.js';
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 
-/** Which page of a list is asked for; lists with filters extend it. */
+/** The requested page of a list; lists with filters extend it. */
 export class CursorPageQueryDto {
   @PageLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT, description: 'Entries per page.' })
   limit: number = DEFAULT_LIMIT;
 
   @ApiPropertyOptional({
-    description: "The `next_cursor` of the page before; without it the list's beginning.",
+    description: 'The `next_cursor` of the previous page; omit it for the first page.',
   })
   @IsOptional()
   @IsString({ message: 'cursor must be one cursor' })
@@ -26,13 +26,13 @@ export class CursorPageDto {
   @ApiProperty({ enum: ['list'], example: 'list' })
   object!: 'list';
 
-  @ApiProperty({ description: 'Whether entries follow this page.', example: false })
+  @ApiProperty({ description: 'Whether more entries follow.', example: false })
   has_more!: boolean;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'What to send as `cursor` for the next page; null on the last one.',
+    description: 'Send it as `cursor` for the next page; null on the last page.',
     example: null,
   })
   next_cursor!: string | null;
@@ -42,14 +42,14 @@ export interface CursorPage<Item> extends CursorPageDto {
   data: Item[];
 }
 
-/** What a list is sorted by, one value a column; times as ISO 8601, a text to the microsecond. */
+/** The sort key of a row, one value per column; times as ISO 8601, texts to the microsecond. */
 type Position = readonly (string | number | Date)[];
 
 const TO_THE_MICROSECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
-/** Each as PostgreSQL takes it; undefined: it is none. */
+/** Parsers for PostgreSQL; undefined for an invalid value. */
 const READERS = {
-  // As it was given out: a time that is cut skips the rows between.
+  // Kept to the microsecond: a truncated time would skip rows.
   time: (text: string) => {
     const time = parseIsoDateTime(text);
     return time && TO_THE_MICROSECOND.test(text) ? text : time?.toISOString();
@@ -60,11 +60,10 @@ const READERS = {
 };
 
 /**
- * The position behind which the page begins, to be compared with the columns that the list is sorted
- * by; undefined: at the list's beginning.
+ * Returns the sort key after which the page starts; undefined for the first page.
  *
- * @param kinds of the position's values, in their order
- * @throws InvalidRequestError (`cursor`) for a cursor that no such list has given out
+ * @param kinds of the key's values, in order
+ * @throws InvalidRequestError (`cursor`) for a cursor that this list did not issue
  */
 export function readCursor(
   cursor: string | undefined,
@@ -78,13 +77,13 @@ export function readCursor(
   if (texts?.length === kinds.length && position.length === kinds.length) return position;
   throw new InvalidRequestError(
     'cursor',
-    'The cursor is not one of this list. Send a `next_cursor` as it was given out, or none.',
+    'The cursor does not belong to this list. Send a `next_cursor` unchanged, or none.',
   );
 }
 
 /**
- * @param rows one more than `limit` where there are as many
- * @param positionOf what the list is sorted by, of a row
+ * @param rows one more than `limit` when more follow
+ * @param positionOf returns a row's sort key
  */
 export function toCursorPage<Row, Item>(
   rows: readonly Row[],
@@ -102,7 +101,7 @@ export function toCursorPage<Row, Item>(
   };
 }
 
-/** What `readCursor` reads. */
+/** Writes a cursor for `readCursor`. */
 export function writeCursor(position: Position): string {
   const texts = position.map((value) =>
     value instanceof Date ? value.toISOString() : String(value),
@@ -115,7 +114,7 @@ function decode(cursor: string): string[] | undefined {
     const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     if (!Array.isArray(value)) return undefined;
     const texts = value.filter((each) => typeof each === 'string');
-    // A NUL or a lone surrogate never stood in a stored text, and PostgreSQL takes none.
+    // Stored texts contain no NUL or lone surrogate, and PostgreSQL accepts none.
     const areFine = texts.every((text) => text.isWellFormed() && !text.includes('\u0000'));
     return areFine && texts.length === value.length ? texts : undefined;
   } catch {

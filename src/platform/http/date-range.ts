@@ -5,7 +5,7 @@ import { DAY_MS, parseIsoDateTime } from '../time/dates.js';
 
 const DATE_LENGTH = 'YYYY-MM-DD'.length;
 
-/** How a date of the range is described. */
+/** The description of a date parameter. */
 const DAY_OR_INSTANT = {
   anyOf: [
     { type: 'string', format: 'date' },
@@ -13,7 +13,7 @@ const DAY_OR_INSTANT = {
   ],
 };
 
-/** A span of time, open at the sides that are left out; `parseDateRange` reads it. */
+/** A time range, open at omitted ends; read it with `parseDateRange`. */
 export class DateRangeQueryDto {
   @ApiPropertyOptional({
     ...DAY_OR_INSTANT,
@@ -26,14 +26,14 @@ export class DateRangeQueryDto {
   @ApiPropertyOptional({
     ...DAY_OR_INSTANT,
     description:
-      'The last day or instant, itself included, as `YYYY-MM-DD` or ISO 8601; UTC without an offset.',
+      'The last day or instant, inclusive, as `YYYY-MM-DD` or ISO 8601; UTC without an offset.',
   })
   @IsOptional()
   @IsString({ message: 'end_date must be one date' })
   end_date?: string;
 }
 
-/** A span of time, open at the sides that are undefined. */
+/** A time range, open at undefined ends. */
 interface DateRange {
   /** The first instant inside. */
   readonly start: Date | undefined;
@@ -42,10 +42,10 @@ interface DateRange {
 }
 
 /**
- * Reads the query parameters `start_date` and `end_date`, both inclusive and in UTC unless they
- * name an offset. A bare end date includes its whole day.
+ * Parses `start_date` and `end_date`, both inclusive, in UTC unless they have an offset. An end date without a time
+ * includes its whole day.
  *
- * @throws InvalidRequestError naming the parameter that is no ISO 8601 date or names no real day
+ * @throws InvalidRequestError naming the parameter that is not a valid ISO 8601 date
  */
 export function parseDateRange(startDate?: string, endDate?: string): DateRange {
   return {
@@ -56,13 +56,13 @@ export function parseDateRange(startDate?: string, endDate?: string): DateRange 
 
 function endAfter(endDate: string): Date {
   const last = parse('end_date', endDate);
-  // Times are shown to the millisecond, so what is shown as the very end belongs to the range.
+  // Times are shown in milliseconds, so the last shown millisecond is inside.
   const lengthMs = endDate.length === DATE_LENGTH ? DAY_MS : 1;
   return new Date(last.getTime() + lengthMs);
 }
 
 function parse(param: string, text: string): Date {
-  // An offset's plus that was put into a URL as it is arrives as a space.
+  // An unescaped plus of an offset arrives as a space.
   const instant = parseIsoDateTime(text.replace(/(:\d\d(?:[.,]\d+)?) (\d\d:?\d\d)$/, '$1+$2'));
   if (instant) return instant;
   throw new InvalidRequestError(

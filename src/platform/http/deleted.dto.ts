@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** What is answered when something that has an id was deleted. */
+/** The answer to the deletion of a resource with an id. */
 export abstract class DeletedDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;

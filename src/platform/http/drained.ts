@@ -1,22 +1,22 @@
 import type { Server, ServerResponse } from 'node:http';
 import { CallerGoneError } from './read-body.js';
 
-/** A reader who takes nothing for so long is cut off, within a check more. */
+/** A reader that takes nothing for this long is disconnected, within one more check. */
 const WRITE_TIMEOUT_MS = 60_000;
 const CHECKS = 3;
 
-/** Milliseconds, of responses that had to wait at all. */
+/** Milliseconds, for responses that had to wait. */
 const waitedMs = new WeakMap<ServerResponse, number>();
 
-/** How long a response has waited for its reader so far, in milliseconds. */
+/** Returns how long a response has waited for its reader, in milliseconds. */
 export function waitedForReaderMs(response: ServerResponse): number {
   return waitedMs.get(response) ?? 0;
 }
 
 /**
- * Waits until a response takes more, from a reader who may be slow but must not stop.
+ * Waits until a response accepts more. Readers may be slow but must not stop.
  *
- * @throws CallerGoneError when the reader has left or does not read any more
+ * @throws CallerGoneError when the reader has left or stopped reading
  */
 export function drained(response: ServerResponse, timeoutMs = WRITE_TIMEOUT_MS): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -39,26 +39,22 @@ export function drained(response: ServerResponse, timeoutMs = WRITE_TIMEOUT_MS):
   });
 }
 
-/**
- * Cuts readers off who stop reading once their response has been written to its end, when nobody
- * waits for them any more.
- */
+/** Disconnects readers that stop reading a fully written response. */
 export function cutStalledEnds(server: Server, timeoutMs = WRITE_TIMEOUT_MS): void {
-  // Before whoever answers, who may do so at once.
+  // Runs before handlers, which may answer at once.
   server.prependListener('request', (_request, response: ServerResponse) => {
     response.once('prefinish', () => {
-      // Most are with the kernel by now.
+      // Most responses are in the kernel by now.
       if (response.writableLength > 0) response.once('finish', cutWhenStalled(response, timeoutMs));
     });
   });
 }
 
 /**
- * Watches a reader by the idle time-out of Node's sockets, which does not speak up while bytes
- * leave: one piece may be large, and its reader slow. What left before the first look counts as well,
- * so it takes several looks to know.
+ * Watches a reader with the socket's idle timeout, which stays silent while bytes leave: a single piece may be large and
+ * its reader slow. Bytes that left before the first check count as well, so several checks are needed.
  *
- * @returns what ends the watch
+ * @returns ends the watch
  */
 function cutWhenStalled(response: ServerResponse, timeoutMs: number): () => void {
   const { socket } = response;
@@ -68,7 +64,7 @@ function cutWhenStalled(response: ServerResponse, timeoutMs: number): () => void
   let lastStalledMs = 0;
   const onTimeout = (): void => {
     const nowMs = performance.now();
-    // A check in between that said nothing has seen bytes leave.
+    // A silent check in between means that bytes were sent.
     stalledChecks = nowMs - lastStalledMs < 1.5 * checkMs ? stalledChecks + 1 : 1;
     lastStalledMs = nowMs;
     if (stalledChecks >= CHECKS) response.destroy();
@@ -78,8 +74,8 @@ function cutWhenStalled(response: ServerResponse, timeoutMs: number): () => void
   socket.setTimeout(checkMs);
   return () => {
     response.off('timeout', onTimeout);
-    // Where the response has left, Node has set another for the connection, unless the next request is there already:
-    // that may take its time.
+    // Node sets another timeout once the response has left, unless the next request has arrived, which may take
+    // its time.
     if (socket.timeout === checkMs) socket.setTimeout(0);
   };
 }

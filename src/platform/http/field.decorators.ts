@@ -4,13 +4,12 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, Max, Min, Matches, ValidateBy, ValidateIf, buildMessage } from 'class-validator';
 import { parseIsoDateTime } from '../time/dates.js';
 
-/** PostgreSQL counts no further than this, and no list is longer. */
+/** PostgreSQL's maximum, which no list reaches. */
 const MAX_OFFSET = Number.MAX_SAFE_INTEGER;
 
 /**
- * Reads a query parameter's decimal digits as a number, ahead of `@IsInt()` and its kin. Anything
- * else stays the text it is, and so is no integer to them: unlike `Number()`, which takes an empty
- * value for 0 and `1e3` for 1000.
+ * Converts a query parameter of decimal digits to a number before `@IsInt()` and the like. Other texts stay texts and
+ * fail them, unlike with `Number()`, which reads an empty value as 0 and `1e3` as 1000.
  */
 export function QueryInteger(): PropertyDecorator {
   return Transform(({ value }: { value: unknown }) =>
@@ -19,14 +18,14 @@ export function QueryInteger(): PropertyDecorator {
 }
 
 interface PageLimitOptions {
-  /** What the field is set to in its class. */
+  /** The field's default in its class. */
   readonly default: number;
-  /** More is refused; undefined: taken, and cut to size by whoever reads the field. */
+  /** Larger values are rejected; undefined: they are capped by the code that reads the field. */
   readonly maximum?: number;
   readonly description?: string;
 }
 
-/** How many entries of a list a page has: an integer of 1 or more, in decimal digits. */
+/** A page size: an integer of 1 or more in decimal digits. */
 export function PageLimit({
   default: defaultLimit,
   maximum,
@@ -50,10 +49,9 @@ export function PageLimit({
 }
 
 /**
- * How many entries of a list, newest first, come before the page: an integer in decimal digits, 0 by
- * default.
+ * The number of entries to skip, newest first: an integer in decimal digits, 0 by default.
  *
- * @param entries what the list has, as `Jobs`
+ * @param entries what the list contains, such as `Jobs`
  */
 export function PageOffset(entries: string): PropertyDecorator {
   const message = `offset must be an integer from 0 to ${MAX_OFFSET}`;
@@ -72,17 +70,17 @@ export function PageOffset(entries: string): PropertyDecorator {
   );
 }
 
-/** The field may be left out, but not be null. */
+/** The field may be omitted, but not null. */
 export function MayBeAbsent(): PropertyDecorator {
   return ValidateIf((_, value) => value !== undefined);
 }
 
-/** A name that a tenant gives to something of its own: 1 to 255 characters, counted as code points. */
+/** A name chosen by a tenant: 1 to 255 code points. */
 export function IsName(): PropertyDecorator {
   return Matches(/^[^]{1,255}$/u, { message: 'name must be a string of 1 to 255 characters' });
 }
 
-/** An ISO 8601 date or date-time of a day that exists. */
+/** A valid ISO 8601 date or date-time. */
 export function IsIsoDateTime(): PropertyDecorator {
   return ValidateBy({
     name: 'isIsoDateTime',

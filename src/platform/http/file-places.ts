@@ -1,34 +1,34 @@
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { BodyLease } from './body-budget.js';
 
-/** The interface's limit on a file that is sent: 25 MB. */
+/** The interface's limit on uploaded files: 25 MB. */
 export const MAX_FILE_BYTES = 25_000_000;
-/** What the form may hold besides: its fields, and the frame of its parts. */
+/** The limit on the rest of a form: its fields and part headers. */
 const MAX_OTHER_BYTES = 1_000_000;
 
-/** The files that a form may hold. */
+/** The files that a form may contain. */
 export interface FilePlaces {
-  /** How many of each field, whose name may end in `[]`. */
+  /** How many files per field; field names may end in `[]`. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Where the first goes, a file that does not exist yet; the others get a number behind it. */
+  /** Path of the first file, which does not exist yet; further files get a number appended. */
   readonly path: string;
-  /** Of all together; as much as of one, unless told. */
+  /** Limit of all files together; the limit of one file by default. */
   readonly maxBytes?: number;
-  /** Of what all uploads together may take on the disk; undefined where nothing is counted. */
+  /** The lease on the disk space for uploads; undefined when it is not counted. */
   readonly room?: BodyLease | undefined;
 }
 
-/** Of the form as a whole. */
+/** Returns the limit of the whole form. */
 export function maxBytesOf({ maxBytes = MAX_FILE_BYTES }: FilePlaces): number {
   return maxBytes + MAX_OTHER_BYTES;
 }
 
-/** Clients spell the name of what may come several times with brackets. */
+/** Strips the brackets that clients append to repeatable fields. */
 export function fieldOf(name: string): string {
   return name.endsWith('[]') ? name.slice(0, -2) : name;
 }
 
-/** Why a file is not taken; undefined where it is. */
+/** Returns why a file is rejected; undefined when it is accepted. */
 export function refusalOf(
   field: string,
   files: readonly { readonly field: string }[],
@@ -37,7 +37,8 @@ export function refusalOf(
   const allowed = places.counts.get(field);
   if (allowed === undefined) {
     const names = [...places.counts.keys()].map((name) => `\`${name}\``).join(' and ');
-    const taken = names === '' ? 'No file is taken here.' : `The only file taken is ${names}.`;
+    const taken =
+      names === '' ? 'This form accepts no files.' : `Only these files are accepted: ${names}.`;
     return new InvalidRequestError(field.slice(0, 100) || 'body', taken);
   }
   const count = files.filter((file) => file.field === field).length;
@@ -48,8 +49,8 @@ export function tooMany({ counts }: FilePlaces, field = firstOf(counts)): Invali
   const allowed = counts.get(field) ?? 0;
   const message =
     allowed > 1
-      ? `The form may hold ${allowed} files as \`${field}\`.`
-      : 'The form may hold one file only.';
+      ? `The form accepts at most ${allowed} files as \`${field}\`.`
+      : 'The form accepts one file only.';
   return new InvalidRequestError(field, message);
 }
 
@@ -58,7 +59,7 @@ function firstOf(counts: FilePlaces['counts']): string {
   return first;
 }
 
-/** @param field of one file; undefined: all of the form */
+/** @param field of one file; undefined: the whole form */
 export function tooLarge(
   { counts, maxBytes = MAX_FILE_BYTES }: FilePlaces,
   field?: string,

@@ -4,7 +4,7 @@ import { InvalidRequestError } from '../errors/gateway-errors.js';
 const MAX_LENGTH = 255;
 
 /**
- * What makes a request that is sent again the same request; undefined: each one is another.
+ * Returns the key that identifies repeated requests; undefined without one.
  *
  * @throws InvalidRequestError (`idempotency-key`)
  */
@@ -14,6 +14,6 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undef
   if (typeof key === 'string' && key !== '' && key.length <= MAX_LENGTH) return key;
   throw new InvalidRequestError(
     'idempotency-key',
-    `\`Idempotency-Key\` must be one text of 1 to ${MAX_LENGTH} characters.`,
+    `\`Idempotency-Key\` must be a text of 1 to ${MAX_LENGTH} characters.`,
   );
 }

@@ -7,16 +7,15 @@ export interface InnerRequest {
   path: string;
   headers: OutgoingHttpHeaders;
   body: Buffer;
-  /** The connection of the caller for whom it is made. */
+  /** The caller's connection. */
   socket: Pick<Socket, 'remoteAddress'>;
 }
 
 /**
- * Sends a request to our own server without a network: it goes over a pair of streams in memory and
- * passes everything that requests from outside pass, guards and limits included.
+ * Sends a request to this server over an in-memory stream, through every guard and limit.
  *
- * @param onResponse is given the response when its head is there
- * @param onError is told when there is none, or the connection breaks
+ * @param onResponse receives the response once its head is there
+ * @param onError called when there is none, or the stream fails
  */
 export function sendInnerRequest(
   server: Server,
@@ -43,7 +42,7 @@ export function sendInnerRequest(
   };
 }
 
-/** A stream with what HTTP takes for given of a socket. Whoever reads it looks after slow readers. */
+/** Adds what HTTP expects of a socket to a stream. Its reader handles slow readers. */
 function asSocket(stream: Duplex, { remoteAddress }: Pick<Socket, 'remoteAddress'>): Duplex {
   const same = (): Duplex => stream;
   return Object.assign(stream, {
@@ -57,10 +56,9 @@ function asSocket(stream: Duplex, { remoteAddress }: Pick<Socket, 'remoteAddress
 }
 
 /**
- * Has a request handled that its caller wanted to upgrade and that is not going to be: as an ordinary
- * one, over the same connection.
+ * Handles a request whose upgrade is declined as an ordinary request over the same connection.
  *
- * @param head what came after the request's own head
+ * @param head the bytes after the request's head
  */
 export function declineUpgrade(
   server: Server,

@@ -106,7 +106,7 @@ describe(parseJsonBody.name, () => {
   it('takes 200 levels and names the depth of what is deeper', () => {
     const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
     expect(parse(nested(200)).members).toHaveLength(1);
-    expect(() => parse(nested(201))).toThrow('nests 201 levels deep; at most 200');
+    expect(() => parse(nested(201))).toThrow('nested 201 levels deep; at most 200');
   });
 
   it('does not count brackets in strings as depth', () => {

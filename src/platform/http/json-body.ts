@@ -8,59 +8,55 @@ import { messageOf } from '../errors/thrown.js';
 
 export type JsonObject = Record<string, unknown>;
 
-/**
- * A JSON object as it was received, with its parsed value, of the shape that it has been checked
- * for, and where its top-level members lie.
- */
+/** A JSON object as received, with its parsed and validated value and the offsets of its top-level members. */
 export interface JsonBody<Value extends JsonObject = JsonObject> {
   readonly bytes: Buffer;
   readonly value: Value;
   readonly members: readonly TopLevelMember[];
   /**
-   * Lets go of `value` where it is large; who asks for it after all gets it parsed anew. To be called
-   * when a vendor has been asked: the bytes are enough for what is rarely done then, such as to ask
-   * the next one, and a request may wait for minutes.
+   * Drops a large `value`; later reads parse the bytes again. Called once a vendor has been called: the bytes suffice
+   * for what is rarely needed then, such as a fallback, and a request may wait for minutes.
    *
-   * @param when `always`, of small bodies too: once an answer has begun hardly anybody asks for it any more,
-   *   and thousands may be under way
+   * @param when `always` drops small values too: once an answer has started, they are rarely read, and thousands of
+   *   requests may be open
    */
   forget?(when?: 'large' | 'always'): void;
 }
 
-/** Real bodies nest less than 30 deep; deeper ones only serve to exhaust a recursive reader. */
+/** Real bodies nest less than 30 deep; deeper ones only exhaust recursive readers. */
 export const MAX_DEPTH = 200;
 /**
- * Objects, arrays, members and strings in arrays. Six thousand turns with tool calls stay below it.
- * A body of nothing else parses in about 60 ms and becomes 7 MB of objects; ten times as many would
- * stop everybody else for seconds.
+ * Counts objects, arrays, members and strings in arrays. Six thousand turns with tool calls stay below it. A body of
+ * nothing else parses in about 60 ms into 7 MB of objects; ten times as many would block the process for
+ * seconds.
  */
 export const MAX_PARTS = 100_000;
-/** At the top, where each is remembered with its place. Vendors' requests have up to fifty. */
+/** At the top level, where each member's offset is recorded. Vendors' requests have up to fifty. */
 const MAX_TOP_LEVEL_MEMBERS = 1_000;
-/** What an object takes in V8, which is about what a member takes with the string that it holds. */
+/** The size of an object in V8, about that of a member with its string. */
 const BYTES_OF_PART = 80;
-/** Such as a number in an array, two bytes of JSON: boxed, where strings are among the numbers. */
+/** For example a number in an array, two bytes of JSON, which is boxed when strings are among the numbers. */
 const BYTES_OF_ELEMENT = 16;
-/** Parsing less anew, where it is needed once more, would cost more than its memory is worth. */
+/** Parsing less again would cost more than its memory is worth. */
 const WORTH_FORGETTING_BYTES = 16_384;
 
 export interface ParseOptions {
-  /** Of the memory for bodies; it has the bytes already. */
+  /** The lease on memory for bodies, which already covers the bytes. */
   lease?: BodyLease | undefined;
-  /** Infinity for what was made here, of a body that has been counted. */
+  /** Infinity for a body that was built here from one that was counted. */
   maxParts?: number;
-  /** What has gone over the body's first bytes or all of them; of all of them, nothing does so again. */
+  /** A scanner that has read the first bytes or all of them; it saves another pass. */
   scanned?: JsonScanner;
 }
 
 /**
- * Reads a body that is to be a JSON object. How much there is to build is counted before it is built.
+ * Parses a JSON object. Its size is counted before anything is built.
  *
- * Where an object, at any depth, names a member twice, only the last stays: readers of JSON disagree about which
- * one counts, so a vendor could read another than the one that was checked, measured and shown to guardrails here.
+ * When an object at any depth repeats a member, only the last one stays: JSON readers disagree about which one counts,
+ * so a vendor could read another value than the one that was validated, measured and shown to guardrails.
  *
- * @throws InvalidRequestError (`body`) for anything but a JSON object in UTF-8, and for one of more
- * than 100,000 objects, arrays, members and strings in arrays or 1,000 members at the top
+ * @throws InvalidRequestError (`body`) for anything but a JSON object in UTF-8, and for more than 100,000 objects,
+ * arrays, members and strings in arrays or 1,000 top-level members
  * @throws OverloadedError when there is no memory for it
  */
 export function parseJsonBody(
@@ -82,7 +78,7 @@ export function parseJsonBody(
   if (depth > MAX_DEPTH) {
     throw new InvalidRequestError(
       'body',
-      `The body nests ${depth} levels deep; at most ${MAX_DEPTH} are taken.`,
+      `The body is nested ${depth} levels deep; at most ${MAX_DEPTH} are accepted.`,
     );
   }
   const valueBytes = bytes.length + parts * BYTES_OF_PART + commas * BYTES_OF_ELEMENT;
@@ -94,7 +90,7 @@ export function parseJsonBody(
   return parseJsonBody(said, { lease, maxParts });
 }
 
-/** Refuses a large body by its first pieces, where they have more parts than `parseJsonBody` takes. */
+/** Rejects a large body by its first pieces when they already have too many parts. */
 export class PartLimit implements BodyInspector {
   readonly scanner = new JsonScanner();
 
@@ -107,7 +103,7 @@ export class PartLimit implements BodyInspector {
 function tooManyParts(): InvalidRequestError {
   return new InvalidRequestError(
     'body',
-    'The body is made of more than 100,000 objects, arrays, members and strings in arrays; send less at once.',
+    'The body has more than 100,000 objects, arrays, members and strings in arrays; send less at once.',
   );
 }
 
@@ -151,7 +147,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** ASCII, the common case, is copied rather than decoded and stays a one-byte string, which parses faster. */
+/** ASCII, the common case, is copied instead of decoded and stays a one-byte string, which parses faster. */
 function decode(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1');
   if (isUtf8(bytes)) return bytes.toString('utf8');
@@ -170,7 +166,7 @@ function parseText(text: string): unknown {
   }
 }
 
-/** Members at any depth. */
+/** Counts members at any depth. */
 function countMembers(value: unknown): number {
   let count = 0;
   if (Array.isArray(value)) {

@@ -11,16 +11,16 @@ const LAST_SPACE = 0x20;
 
 const NOWHERE = -1;
 
-/** Finds where strings end in JSON that comes whole or in pieces. Their closing quotes are searched for natively. */
+/** Finds the ends of strings in JSON that arrives whole or in pieces. Searches for closing quotes natively. */
 export class StringEnd {
-  /** Whether the piece ended within a string, which goes on in the next one. */
+  /** Whether the last piece ended inside a string. */
   isOpen = false;
-  /** A backslash was the last byte of the piece, within a string. */
+  /** Whether the last piece ended with a backslash inside a string. */
   private isEscaped = false;
 
   /**
-   * @param start offset after the opening quote; 0 where the string began in an earlier piece
-   * @returns offset of the closing quote; the piece's length where the string goes on in the next
+   * @param start offset after the opening quote; 0 for a string that began in an earlier piece
+   * @returns offset of the closing quote; the piece's length when the string continues in the next piece
    */
   find(piece: Buffer, start: number): number {
     let from = this.isEscaped ? start + 1 : start;
@@ -41,30 +41,30 @@ export class StringEnd {
   }
 }
 
-/** One member of the outermost object, as offsets into the JSON's bytes. */
+/** A member of the outermost object, as byte offsets. */
 export interface TopLevelMember {
   readonly key: string;
   /** Offset of the key's opening quote. */
   readonly keyStart: number;
   readonly valueStart: number;
-  /** Offset after the value's last byte; white space behind it is not counted. */
+  /** Offset after the value's last byte, without white space. */
   readonly valueEnd: number;
 }
 
-/** Offsets of a member's opening quote, of its colon, and of the comma or bracket behind it. */
+/** Offsets of a member's opening quote, its colon, and the comma or bracket after it. */
 interface Place {
   readonly keyStart: number;
   readonly colon: number;
   readonly end: number;
 }
 
-/** An object of more members is a table to V8 from the first on. */
+/** V8 treats larger objects as hash tables from the start. */
 const MAX_SHAPED_MEMBERS = 128;
 
 /**
- * What a member counts for beside itself, by its place in its object. Once V8 has seen some fifteen hundred shapes of objects, it
- * copies the description of all members before for each further one of a new name: 800 objects of 120 members took six
- * times as long to parse as as many members of their own each.
+ * Returns the extra parts that a member counts as, by its position in its object. Once V8 has seen some fifteen hundred object
+ * shapes, it copies the description of all previous members for each new name: 800 objects of 120 members
+ * took six times as long to parse as the same members in small objects.
  *
  * @param place from 1
  */
@@ -73,38 +73,37 @@ export function furtherParts(place: number): number {
 }
 
 /**
- * Goes over the bytes of a JSON object once, whole or piece by piece as they come, without decoding
- * them: what it is made of is known before anything is built of it. What is no JSON gives meaningless
- * figures, which its parser will say.
+ * Scans the bytes of a JSON object once, whole or in pieces, without decoding, so that its size is known before
+ * anything is built. Invalid JSON yields meaningless figures; the parser rejects it.
  */
 export class JsonScanner {
   /**
-   * Objects, arrays, members and strings in arrays, at any depth: what a parser spends time and
-   * memory on one by one. Numbers, `true`, `false` and `null` in arrays are cheap and not counted. Members behind
-   * the third of an object count for more: see `furtherParts`.
+   * Objects, arrays, members and strings in arrays at any depth: what a parser spends time and memory on one by one.
+   * Numbers, `true`, `false` and `null` in arrays are cheap and not counted. Members after the third of an object
+   * count for more: see `furtherParts`.
    */
   parts = 0;
-  /** How deep it nests. */
+  /** The nesting depth. */
   depth = 0;
-  /** Between members and between elements, at any depth. */
+  /** Commas at any depth. */
   commas = 0;
-  /** Outside strings there is one for each member, at any depth. */
+  /** Colons outside strings, which is one per member at any depth. */
   colons = 0;
-  /** Brackets that are open; 0 before and after the object. */
+  /** Open brackets; 0 before and after the object. */
   level = 0;
   /** Bytes of all pieces so far. */
   length = 0;
 
   private readonly places: Place[] = [];
-  /** Members so far of what is open at each level. */
+  /** Members so far of each open level. */
   private readonly membersAt: number[] = [];
   private keyStart = NOWHERE;
   private colon = NOWHERE;
-  /** A string here is a member's value, which its key has been counted for. */
+  /** A string here is a member's value, which its key has counted. */
   private isAfterColon = false;
   private readonly string = new StringEnd();
 
-  /** @param maxParts the scan ends soon after it has counted more, and knows nothing of what follows */
+  /** @param maxParts the scan stops soon after it has counted more */
   add(piece: Buffer, maxParts = Infinity): this {
     if (piece.length === 0) return this;
     const { string, length, membersAt } = this;
@@ -153,9 +152,9 @@ export class JsonScanner {
   }
 
   /**
-   * The members of the outermost object in order, repeated keys included.
+   * Returns the members of the outermost object in order, repeated keys included.
    *
-   * @param bytes all pieces in one
+   * @param bytes all pieces joined
    */
   membersIn(bytes: Buffer): TopLevelMember[] {
     return this.places.map(({ keyStart, colon, end }) => ({
@@ -174,7 +173,7 @@ export class JsonScanner {
   }
 }
 
-/** A key may be spelled with escapes, and must not slip past an edit that way. */
+/** Keys may contain escapes, which must not slip past an edit. */
 function readKey(bytes: Buffer, start: number, end: number): string {
   for (let index = start + 1; index < end - 1; index++) {
     const byte = bytes[index]!;
@@ -185,7 +184,7 @@ function readKey(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('latin1', start + 1, end - 1);
 }
 
-/** What cannot be read makes the whole text no JSON, which its parser will say. */
+/** An unreadable key makes the text invalid JSON, which the parser rejects. */
 function readEscapedKey(text: string): string {
   try {
     const key: unknown = JSON.parse(text);
@@ -211,20 +210,16 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/**
- * Searched for natively, as long lists of numbers have nothing else between them: 20 MB of these take 11 ms,
- * and 50 where each character is looked at.
- */
+/** Searched natively: long lists of numbers have nothing else between them. 20 MB take 11 ms, and 50 character by character. */
 const MARK_IN_TEXT = /["[\]{}]/g;
 
 /**
- * Counts how much there is to build of a JSON text before it is built: the `parts` and the `depth` of
- * `JsonScanner`, of text instead of bytes.
+ * Counts the `parts` and `depth` of `JsonScanner` in a text before it is parsed.
  *
- * @param maxParts the count ends when it has counted more, and knows nothing of what follows
+ * @param maxParts the count stops when it exceeds this
  */
 export function measureJson(text: string, maxParts = Infinity): { parts: number; depth: number } {
-  /** Members so far, of each object that is open. */
+  /** Members so far of each open object. */
   const places: (number | undefined)[] = [];
   let parts = 0;
   let depth = 0;
@@ -250,14 +245,14 @@ export function measureJson(text: string, maxParts = Infinity): { parts: number;
   return { parts, depth };
 }
 
-/** Such a string has been counted by its key. */
+/** Such a string was counted with its key. */
 function isMemberValue(text: string, start: number): boolean {
   let before = start - 1;
   while (text.charCodeAt(before) <= LAST_SPACE) before--;
   return text.charCodeAt(before) === COLON;
 }
 
-/** Offset after the closing quote of the string that opens at `start`. */
+/** Returns the offset after the closing quote of the string that opens at `start`. */
 function endOfTextString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote !== -1) {

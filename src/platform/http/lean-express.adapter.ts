@@ -9,25 +9,21 @@ import { limitUnreadBody } from './read-body.js';
 import { refuseRequest, type RecordRefusal, isClosing } from './refuse-request.js';
 import { endWithConnection, isOneTooMany, TOO_MANY } from './requests-in-a-row.js';
 
-/** How often connections are looked through for those that exceed a time limit; Node's default is 30 s. */
+/** How often connections are checked for exceeded time limits; Node's default is 30 s. */
 const CHECK_CONNECTIONS_EVERY_MS = 5_000;
 
-/**
- * Connections that may wait to be accepted, as far as the system allows. With Node's 511 the system
- * turned callers away when a busy process had not looked for two seconds.
- */
+/** The accept backlog, as far as the system allows. With Node's 511 the system rejected callers when the process was busy for two seconds. */
 const MAX_WAITING_CONNECTIONS = 4_096;
 
 /**
- * Express gives every request and response its own prototypes with `Object.setPrototypeOf`, which
- * makes V8 treat each later property access as unknown: about 100 µs a request. A server whose
- * classes have those prototypes from the start makes that call a no-op
- * (expressjs/express issue 5998).
+ * Avoids `Object.setPrototypeOf` per request: Express gives every request and response its own prototypes, after which V8
+ * treats each property access as unknown, about 100 µs a request. Classes that have those prototypes from the
+ * start make that call a no-op (expressjs/express issue 5998).
  */
 export class LeanExpressAdapter extends ExpressAdapter {
-  /** Of requests that do not reach the application. */
+  /** Records requests that do not reach the application. */
   recordRefusal: RecordRefusal = () => undefined;
-  /** What a request waits for before the application sees it, if for anything; rejected when it is refused or its caller leaves. */
+  /** Delays a request before the application sees it; rejects when it is refused or its caller leaves. */
   turnOf: (
     request: http.IncomingMessage,
     response: http.ServerResponse,
@@ -53,7 +49,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
     return this.httpServer.listen(options, callback);
   }
 
-  /** Nest would compile each route's path to see whether it is one, and throw that away; Express compiles it, and says so, too. */
+  /** Nest would compile each path only to validate it; Express compiles it anyway and reports errors. */
   override normalizePath(path: string): string {
     return path;
   }
@@ -71,7 +67,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
         IncomingMessage: LeanRequest,
         ServerResponse: LeanResponse,
         connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS,
-        // Checked below instead: Node's own refusal has neither a request id nor a body.
+        // Checked below: Node's own error has neither a request id nor a body.
         requireHostHeader: false,
       },
       (request, response) => {
@@ -94,7 +90,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
     limitConnections(this.httpServer);
   }
 
-  /** Nobody who means well sends so much in a row, so the answers that are still to come are lost on nobody. */
+  /** No well-behaved client pipelines this much, so the pending answers are dropped. */
   private cutOff({ socket, method, url }: http.IncomingMessage): void {
     this.recordRefusal({ requestId: randomUUID(), error: TOO_MANY, method, url });
     socket.destroy();

@@ -1,12 +1,12 @@
 import { isIPv6 } from 'node:net';
 
-/** An IPv4 address that comes over an IPv6 socket is one of IPv4 all the same. */
+/** Returns the IPv4 address behind an IPv4-mapped one. */
 export function plainAddress(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   return mapped ?? address;
 }
 
-/** The address, or of one of IPv6 its /64: whoever has one has them all. */
+/** Returns the address, or the /64 of an IPv6 address, which belongs to one party. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.split('%', 1)[0]!.split('::');

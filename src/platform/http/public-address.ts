@@ -5,26 +5,25 @@ import { buildConnector } from 'undici';
 import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 
-/** Twice this, and a little more, is the longest that a nameserver is waited for. */
+/** Name servers are awaited for a little over twice this. */
 const QUERY_TIMEOUT_MS = 1_000;
 
 const QUERY_TRIES = 2;
 
-/** For so long an answer serves everybody who connects. */
+/** How long an answer is reused. */
 const KEPT_MS = 5_000;
 
 const MAX_KEPT = 1_000;
 
 const HOSTS_FILE = '/etc/hosts';
 
-/** What DNS says of names that only this machine may know, or when there is no DNS here. */
+/** DNS errors for names that only this machine may know, or without DNS. */
 const ASK_THE_SYSTEM = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
 /**
- * Finds the addresses of names that tenants chose. The system's own look-up takes a thread that
- * vendors' names need as well, for as long as a nameserver hangs, and cannot be broken off. So
- * nameservers are asked directly, with time limits; only names that they do not know, or that stand
- * in the hosts file, are left to the system, one at a time.
+ * Resolves names that tenants chose. The system's look-up blocks a thread, which vendors' names need too, for as long as
+ * a name server hangs. So name servers are queried directly with time limits; names that they do not know and those in the
+ * hosts file go to the system, one at a time.
  */
 export class OutboundLookup {
   private readonly underWay = new Map<string, Promise<LookupAddress[]>>();
@@ -37,7 +36,7 @@ export class OutboundLookup {
     private readonly isLocal: (hostname: string) => Promise<boolean> = isLocalName,
   ) {}
 
-  /** What is asked for at the same time, or a moment later, is looked up once. */
+  /** Shares a look-up among callers at the same time or shortly after. */
   find(hostname: string): Promise<LookupAddress[]> {
     const family = isIP(hostname);
     if (family !== 0) return Promise.resolve([{ address: hostname, family }]);
@@ -56,7 +55,7 @@ export class OutboundLookup {
       ? await this.inTurn(hostname)
       : await this.askDns(hostname).catch((error: NodeJS.ErrnoException) => {
           if (ASK_THE_SYSTEM.has(error.code ?? '')) return this.inTurn(hostname);
-          // As the system says it.
+          // The code that the system uses.
           throw Object.assign(error, { code: 'EAI_AGAIN' });
         });
     this.kept.set(hostname, addresses);
@@ -70,16 +69,13 @@ export class OutboundLookup {
   }
 }
 
-/** Of this process, so that its limits hold for all who call out. */
+/** One per process, so that its limits hold for all outbound calls. */
 const outboundLookup = new OutboundLookup();
 
-/** All of IPv6 that is handed out for public use; the rest is reserved, or stands for other networks. */
+/** The IPv6 range for public use; others are reserved or map other networks. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 
-/**
- * Ranges say nothing of this one: in the machines of a large cloud it is the host below them, which
- * hands out their configuration.
- */
+/** Azure's host address, which hands out the machine's configuration and is in no special range. */
 const HOST_OF_MACHINE = '168.63.129.16';
 /** Metadata and credential services of clouds outside the link-local ranges. */
 const METADATA_RANGES = [
@@ -105,20 +101,20 @@ const CARRIERS = (
   ] as const
 ).map(([range, start]) => ({ range: ipaddr.parseCIDR(range), start }));
 
-/** A host that leads elsewhere than to a public address. */
+/** Thrown for a host that does not lead to a public address. */
 export class PrivateAddressError extends Error {
   readonly code = 'ERR_PRIVATE_ADDRESS';
 
   constructor() {
-    super('the address is not a public one');
+    super('the address is not public');
     this.name = PrivateAddressError.name;
   }
 }
 
 /**
- * Whether an IP address belongs to the public internet: not loopback, private, link-local, shared
- * (CGNAT), multicast, unspecified, reserved or a cloud's own, nor an IPv6 form that carries an IPv4 address
- * (mapped, NAT64, 6to4, Teredo), behind which any of those may hide.
+ * Returns whether an IP address is on the public internet: not loopback, private, link-local, shared (CGNAT),
+ * multicast, unspecified, reserved or a cloud's own, nor an IPv6 form that embeds an IPv4 address (mapped, NAT64, 6to4,
+ * Teredo), which may hide any of those.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0 || address === HOST_OF_MACHINE) return false;
@@ -128,8 +124,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Returns whether an IP address is link-local or a cloud's metadata service, also as an IPv4 address inside an
- * IPv6 one. No operator's server is there, and these services hand out the machine's credentials.
+ * Returns whether an IP address is link-local or a cloud's metadata service, also as an IPv4 address inside an IPv6 one.
+ * These services hand out the machine's credentials, and no operator's server is there.
  */
 function isMetadataAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -159,14 +155,14 @@ function addressIn({ hostname }: Pick<URL, 'hostname'>): string | undefined {
   return isIP(host) === 0 ? undefined : host;
 }
 
-/** How names are resolved; `OutboundLookup` outside of tests. */
+/** Resolves a name; `OutboundLookup` outside of tests. */
 export type Resolve = (
   hostname: string,
   options: LookupOptions & { all: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Returns a resolver that is called like node's `dns.lookup` and ignores which family is asked for: all are given. */
+/** Returns a resolver with the signature of Node's `dns.lookup` that returns addresses of both families. */
 export function resolveBy(addresses: Pick<OutboundLookup, 'find'>): Resolve {
   return (hostname, _options, callback) => {
     addresses.find(hostname).then(
@@ -178,7 +174,7 @@ export function resolveBy(addresses: Pick<OutboundLookup, 'find'>): Resolve {
 
 export const resolveOutbound: Resolve = resolveBy(outboundLookup);
 
-/** A `lookup` for sockets that gives any address but those of metadata services. */
+/** A socket `lookup` that rejects metadata services only. */
 function anyLookup(resolveName: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolveName(hostname, { ...options, all: true }, (error, addresses) => {
@@ -194,9 +190,8 @@ function anyLookup(resolveName: Resolve): LookupFunction {
 }
 
 /**
- * A `lookup` for sockets that gives public addresses only. A name with any other address fails as
- * a whole. The socket connects to what was checked, so that a name which changes its mind between
- * check and use gains nothing.
+ * A socket `lookup` for public addresses only. A name with any other address fails as a whole. The socket connects to the
+ * address that was checked, so that DNS rebinding gains nothing.
  */
 export function publicLookup(resolveName: Resolve = resolveOutbound): LookupFunction {
   return (hostname, options, callback) => {
@@ -214,12 +209,12 @@ export function publicLookup(resolveName: Resolve = resolveOutbound): LookupFunc
 
 interface PublicConnectorOptions {
   timeoutMs: number;
-  /** Lifts the rule: any address will do. */
+  /** Allows private addresses. */
   allowPrivate: boolean;
   resolveName?: Resolve;
 }
 
-/** A `connect` for undici's clients that reaches public addresses only, whether named or literal. */
+/** A `connect` for undici that reaches public addresses only, by name or literal. */
 export function publicConnector(options: PublicConnectorOptions): buildConnector.connector {
   const { timeoutMs, allowPrivate, resolveName = resolveOutbound } = options;
   const lookup = allowPrivate ? anyLookup(resolveName) : publicLookup(resolveName);
@@ -236,7 +231,7 @@ export function publicConnector(options: PublicConnectorOptions): buildConnector
   };
 }
 
-/** A `connect` for undici's clients that reaches the operator's servers: any address but metadata services. */
+/** A `connect` for undici that reaches the operator's servers: any address but metadata services. */
 export function operatorConnector(timeoutMs: number): buildConnector.connector {
   return publicConnector({
     timeoutMs,
@@ -245,7 +240,7 @@ export function operatorConnector(timeoutMs: number): buildConnector.connector {
   });
 }
 
-/** All addresses of a name. Rejects with an error that has one of node's codes. */
+/** Returns all addresses of a name. Rejects with one of Node's error codes. */
 export type FindAddresses = (hostname: string) => Promise<LookupAddress[]>;
 
 /** @param servers as `ip:port`; the system's when omitted */
@@ -278,7 +273,7 @@ function querySystem(hostname: string): Promise<LookupAddress[]> {
   });
 }
 
-/** Names without a dot, `localhost` and what the hosts file has: nameservers may say otherwise. */
+/** Names without a dot, `localhost` and names in the hosts file, for which name servers may have other answers. */
 async function isLocalName(hostname: string): Promise<boolean> {
   const name = hostname.toLowerCase().replace(/\.$/, '');
   if (!name.includes('.') || name.endsWith('.localhost')) return true;

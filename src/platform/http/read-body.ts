@@ -7,7 +7,7 @@ import { toError } from '../errors/thrown.js';
 
 export interface ReadBodyOptions {
   maxBytes: number;
-  /** Looks at the pieces of a large body as they come; what it throws refuses the body. */
+  /** Inspects the pieces of a large body as they arrive; its error rejects the body. */
   inspector?: BodyInspector;
 }
 
@@ -15,39 +15,36 @@ export interface BodyInspector {
   inspect(piece: Buffer): void;
 }
 
-/** What is larger is read piece by piece, in turns, from the first on where its length is known … */
+/** Larger bodies are read in fair turns, from the start when their length is announced … */
 const LARGE_BODY_BYTES = 262_144;
-/** … and what is larger than this as well, while many such bodies arrive at once. */
+/** … and bodies above this size while many arrive at once. */
 const MIDDLING_BODY_BYTES = 65_536;
-/** How many pieces of large bodies, of 64 KB mostly, are read before others' events are looked at. */
+/** Pieces of large bodies, mostly 64 KB, read before other events are handled. */
 const PIECES_AT_ONCE = 2;
-/** When more than these wait, reading rests … */
+/** When more bodies wait, reading pauses … */
 const MANY_BODIES = 32;
-/** … or than these, while other tenants call as well … */
+/** … or when more than these wait while other tenants call … */
 const MANY_BESIDE_OTHERS = 4;
-/** … for so many times as long as it worked: the others get the larger part of the time. */
+/** … for this multiple of the time it worked, which leaves others most of the time. */
 const REST_FACTOR = 2;
 
 /** How long Node may drain an unread body after its answer has gone out. */
 const UNREAD_BODY_MS = 5_000;
-/** The most of an unwanted body that is read; uploads have 25 MB at most. */
+/** How much of an unwanted body is drained; uploads have 25 MB at most. */
 const MAX_THROWN_AWAY_BYTES = 32_000_000;
 
-/**
- * Large bodies of which there is more to read or to parse. They take turns, tenant by tenant: hundreds
- * of megabytes at once would leave the small requests of others waiting.
- */
+/** Large bodies to read or parse, served fairly by tenant: hundreds of megabytes at once would delay small requests. */
 const turns = new FairQueue<() => void>(Infinity);
 let areTurnsGiven = false;
-/** Of whoever came last to wait: it knows whether other tenants call. */
+/** The share of the latest waiting body; it knows whether other tenants call. */
 let latestShare: BodyShare | undefined;
-/** Bodies over the smaller size that are being read just now. */
+/** Bodies above the smaller size that are arriving now. */
 let arriving = 0;
 
-/** The caller hung up while sending; there is nobody left to answer. */
+/** The caller disconnected while sending. */
 export class CallerGoneError extends Error {
   constructor() {
-    super('The caller went away.');
+    super('The caller disconnected.');
     this.name = CallerGoneError.name;
   }
 }
@@ -55,9 +52,9 @@ export class CallerGoneError extends Error {
 /**
  * Reads a request's body into one buffer.
  *
- * @throws InvalidRequestError 413 over the limit, 415 when compressed, 408 when it drips in too slowly
+ * @throws InvalidRequestError 413 over the limit, 415 when compressed, 408 when it arrives too slowly
  * @throws OverloadedError 503 when there is no memory for it
- * @throws CallerGoneError when the connection ends half-way
+ * @throws CallerGoneError when the connection ends early
  */
 export async function readBody(
   request: BudgetedRequest,
@@ -67,7 +64,7 @@ export async function readBody(
   if (encoding !== undefined && encoding !== 'identity') {
     throw new InvalidRequestError(
       'content-encoding',
-      `Bodies with content-encoding ${JSON.stringify(encoding.slice(0, 40))} are not taken; send it uncompressed.`,
+      `Bodies with content-encoding ${JSON.stringify(encoding.slice(0, 40))} are not supported; send it uncompressed.`,
       415,
     );
   }
@@ -112,7 +109,7 @@ export async function readBody(
     };
     const giveWhole = (): void => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     const onEnd = (): void => {
-      // What is whole is parsed next, which takes longer than to read a piece.
+      // A complete body is parsed next, which takes longer than reading a piece.
       const waits = isOneOfMany();
       finish(() => (waits ? waitForTurn(share, giveWhole) : giveWhole()));
     };
@@ -136,9 +133,8 @@ export async function readBody(
 }
 
 /**
- * So that a sender who only reads afterwards gets our answer. In turns as well: a hundred refused
- * bodies at once would keep the others waiting as long as a hundred that are taken. And only as much as a body may have: who
- * goes on sends it for nothing.
+ * Drains an unread body, so that clients that read only after sending get the answer. In fair turns, since a hundred
+ * rejected bodies cost as much as accepted ones, and only as much as a body may have.
  */
 export function throwRestAway(request: BudgetedRequest): void {
   const readOn = (): void => void request.resume();
@@ -154,8 +150,8 @@ export function throwRestAway(request: BudgetedRequest): void {
 }
 
 /**
- * Bounds the time in which Node drains a body that the handler left unread: callers that still send when
- * their answer has gone out lose the connection.
+ * Limits how long Node drains a body that the handler left unread: callers that still send after their answer lose
+ * the connection.
  */
 export function limitUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   const { headers, socket } = request;
@@ -173,10 +169,10 @@ function pauseForTurn(request: BudgetedRequest, readOn: () => void): void {
 }
 
 /**
- * Has what is large, and whole already, wait for its turn among bodies of its size.
+ * Makes a complete large body wait for its turn.
  *
- * @param share whose it is; undefined where that is not known
- * @returns whether it has to
+ * @param share undefined when the tenant is not known
+ * @returns whether it has to wait
  */
 export function waitsForTurn(
   bytes: number,
@@ -188,7 +184,7 @@ export function waitsForTurn(
   return true;
 }
 
-/** For a piece of what is large. @param goOn one that waits already keeps its turn */
+/** Waits for a turn with a piece of a large body. @param goOn keeps its position when it already waits */
 export function waitForTurn(share: BodyShare | undefined, goOn: () => void): void {
   turns.add(share?.tenantId ?? '', goOn);
   latestShare = share;
@@ -200,12 +196,12 @@ function areMany(bodies: number, share: BodyShare | undefined): boolean {
   return bodies > MANY_BODIES || (bodies > MANY_BESIDE_OTHERS && share?.isBesideOthers === true);
 }
 
-/** Whose reading has ended meanwhile has no more use for its turn, and no harm from it. */
+/** A reader that has finished meanwhile ignores its turn. */
 function giveTurns(): void {
   const rests = areMany(turns.size, latestShare);
   for (let pieces = 0; pieces < PIECES_AT_ONCE; pieces++) turns.take()?.();
   const startedMs = performance.now();
-  // By then the pieces have come, and what was whole with them has been parsed.
+  // By then the pieces have arrived, and complete bodies have been parsed.
   setImmediate(() => {
     areTurnsGiven = turns.size > 0;
     if (!areTurnsGiven) return;
@@ -216,7 +212,7 @@ function giveTurns(): void {
 
 function ignore(): void {}
 
-/** `Expect: 100-continue`: the sender waits for a word before it sends, which only now makes sense. */
+/** Answers `Expect: 100-continue` only now that the body is wanted. */
 export function answerContinue(request: IncomingMessage): void {
   const continuing = request as IncomingMessage & { writeContinue?: () => void };
   continuing.writeContinue?.();
@@ -226,7 +222,7 @@ function tooLarge(maxBytes: number): InvalidRequestError {
   return new InvalidRequestError('body', `The body is larger than ${formatBytes(maxBytes)}.`, 413);
 }
 
-/** In whole megabytes, or kilobytes where that is less than one. */
+/** Formats bytes in whole megabytes, or kilobytes below one. */
 export function formatBytes(bytes: number): string {
   return bytes < 1_000_000
     ? `${Math.floor(bytes / 1000)} kB`

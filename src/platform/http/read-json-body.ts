@@ -15,8 +15,8 @@ import type { Observable } from 'rxjs';
 import { ApiErrorResponse } from '../errors/error-response.js';
 
 /**
- * Reads the body for handlers with an `@Body()` DTO. There is no global body parser: interceptors
- * run after the guards, so a caller without a valid key never gets to upload anything.
+ * Reads the body for handlers with an `@Body()` DTO. There is no global body parser: interceptors run after the guards,
+ * so callers without a valid key cannot upload anything.
  */
 class JsonBodyInterceptor implements NestInterceptor {
   constructor(private readonly maxBytes: number) {}
@@ -64,9 +64,9 @@ function isJson(contentType: string): boolean {
 }
 
 /**
- * Marks a handler that takes a JSON body through a class-validator DTO.
+ * Marks a handler that takes a JSON body as a class-validator DTO.
  *
- * @param maxBytes less than the interface's 20 MB where nobody has been asked for a key
+ * @param maxBytes below the interface's 20 MB for unauthenticated handlers
  */
 export function ReadsJsonBody(maxBytes = MAX_JSON_BODY_BYTES): ReturnType<typeof applyDecorators> {
   return applyDecorators(

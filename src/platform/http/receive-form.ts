@@ -27,23 +27,23 @@ export interface ReceivedFile {
   field: string;
   path: string;
   sizeBytes: number;
-  /** As the caller calls it; empty where it has no name. */
+  /** As the caller names it; empty without a name. */
   fileName: string;
 }
 
-/** A form with its files in files of ours, in the order in which they came. */
+/** A form and its files on disk, in order. */
 interface ReceivedForm {
   fields: JsonObject;
   files: ReceivedFile[];
 }
 
 /**
- * Reads a multipart form with one file, whose parts may come in any order, the file straight to disk.
- * When it throws, the file at `path` is complete or not, but nobody writes to it any more.
+ * Reads a multipart form with one file, in any order of parts, streaming the file to disk. When it throws, the file at
+ * `path` may be incomplete, but nothing writes to it any more.
  *
  * @throws InvalidRequestError 400, 408, 413 or 415
- * @throws OverloadedError 503 when there is no room for it
- * @throws CallerGoneError when the upload stops half-way
+ * @throws OverloadedError 503 when there is no space for it
+ * @throws CallerGoneError when the upload stops early
  */
 export async function receiveUpload(
   request: BudgetedRequest,
@@ -57,7 +57,7 @@ export async function receiveUpload(
   throw new InvalidRequestError(field, `The form has no \`${field}\`.`);
 }
 
-/** The same for a form with any number of files. @param places undefined: it holds none */
+/** Reads a form with any number of files. @param places undefined: no files are accepted */
 export async function receiveForm(
   request: BudgetedRequest,
   shape: FormShape,
@@ -71,7 +71,7 @@ export async function receiveForm(
   return new FormReceiver(request, parser, shape, places).receive();
 }
 
-/** The first bytes of a received file, fewer where it has no more. */
+/** Returns the first bytes of a received file, or all of a shorter one. */
 export async function readHead({ path }: ReceivedFile, bytes: number): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
@@ -91,7 +91,7 @@ class FormReceiver {
   private readonly fields: FormFields;
   private readonly uploads: Upload[] = [];
   private receivedBytes = 0;
-  /** Of the memory for bodies, for the fields. */
+  /** The lease on memory for the fields. */
   private lease: BodyLease | undefined;
   private reject: (error: unknown) => void = () => undefined;
 
@@ -154,7 +154,7 @@ class FormReceiver {
         if (value === undefined) {
           return refuse(
             name || 'body',
-            `The charset of the field \`${name}\` is not known; send UTF-8.`,
+            `The charset of the field \`${name}\` is not supported; send UTF-8.`,
           );
         }
         try {
@@ -173,7 +173,7 @@ class FormReceiver {
   }
 
   private keep(name: string, stream: Readable, { filename }: FileInfo): void {
-    // Its end is told by the parser's own; without a listener it would end the process.
+    // The parser reports its end; without a listener it would end the process.
     stream.on('error', () => undefined);
     const { uploads, places } = this;
     const field = fieldOf(name);
@@ -204,12 +204,12 @@ class FormReceiver {
     stream.pipe(writer);
   }
 
-  /** Reads no further, and waits until the files are let go of. */
+  /** Stops reading and waits until the files are closed. */
   private async stop(): Promise<void> {
     const { request, parser, uploads } = this;
     request.unpipe(parser);
     parser.destroy();
-    // What is still to come is thrown away, so that a sender who only reads afterwards gets our answer.
+    // Drains the rest, so that clients that read only after sending get the answer.
     if (!request.readableEnded) throwRestAway(request);
     for (const { writer } of uploads) {
       if (writer.closed) continue;
@@ -220,10 +220,10 @@ class FormReceiver {
   }
 }
 
-/** A failure of our own disk. */
+/** A failure of the local disk. */
 class FileError extends Error {
   constructor(cause: Error) {
-    super(`An upload could not be kept: ${cause.message}`, { cause });
+    super(`An upload could not be stored: ${cause.message}`, { cause });
     this.name = FileError.name;
   }
 }
@@ -256,11 +256,11 @@ function makeParser({ headers }: IncomingMessage, { counts }: FilePlaces): Busbo
         fieldNameSize: 200,
         fieldSize: 64 * 1024,
         fields: MAX_FIELDS,
-        // Without any, one more than that is let through, to be refused by its name.
+        // One more than allowed, to be rejected by its name.
         files: Math.max(1, files),
         parts: MAX_FIELDS + files + 1,
         headerPairs: 32,
-        // The parser says so when it has read this much, and a file of just the limit is none too large.
+        // The parser reports the limit when reached, and a file of exactly the limit is accepted.
         fileSize: MAX_FILE_BYTES + 1,
       },
     });

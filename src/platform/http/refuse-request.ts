@@ -14,30 +14,27 @@ const REASONS: Record<number, string> = {
 };
 
 /**
- * So long a caller whose connection is being closed may go on sending, for its sake: a connection
- * that is cut while bytes arrive may lose the answer as well.
+ * How long a caller may keep sending while its connection closes: cutting a connection while bytes arrive may lose
+ * the answer.
  */
 const LINGER_MS = 1_000;
 
-/** Connections that are being closed: what still comes over them is not looked at. */
+/** Closing connections, whose further input is ignored. */
 const closing = new WeakSet<Socket>();
 
-/** An answer that no middleware saw. */
+/** An answer given before any middleware. */
 export interface Refusal {
   requestId: string;
   error: GatewayError;
-  /** Both undefined for what was no request. */
+  /** Undefined for input that is not a request; so is `url`. */
   method?: string | undefined;
   url?: string | undefined;
 }
 
-/** Writes the log line of a refusal and counts it. */
+/** Logs and counts a rejection. */
 export type RecordRefusal = (refusal: Refusal) => void;
 
-/**
- * Answers what is refused before any middleware, so that these callers get a request id and the
- * documented body as well, which Node's own answers lack.
- */
+/** Answers requests that are rejected before any middleware with a request id and the documented body, which Node's own answers lack. */
 export function refuseRequest(
   response: ServerResponse,
   error: GatewayError,
@@ -58,8 +55,8 @@ export function refuseRequest(
 }
 
 /**
- * Has the connection closed soon after the response that is about to be sent, however much the
- * caller has still to send and however slowly. Node itself would wait minutes for a body's end.
+ * Closes the connection soon after the response that is about to be sent, whatever the caller still has to send. Node
+ * itself would wait minutes for the end of a body.
  */
 export function closeAfterRefusal(
   request: Pick<IncomingMessage, 'socket' | 'complete'>,
@@ -67,11 +64,11 @@ export function closeAfterRefusal(
 ): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
   const { socket } = request;
-  // Over a whole request Node closes as it should.
+  // Node closes properly after a complete request.
   if (closing.has(socket)) return;
   closing.add(socket);
   if (request.complete) return;
-  // What Node calls when the response has left. It would cut the connection at once.
+  // Node calls this when the response has left, and would cut the connection at once.
   socket.destroySoon = () => {
     socket.end();
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
@@ -79,15 +76,12 @@ export function closeAfterRefusal(
   };
 }
 
-/** Whether a request came behind one that was refused with the end of their connection. */
+/** Returns whether a request follows a rejected one on a closing connection. */
 export function isClosing(request: Pick<IncomingMessage, 'socket'>): boolean {
   return closing.has(request.socket);
 }
 
-/**
- * Answers what Node's HTTP parser could not make a request of (no handler ever sees it), so that
- * these callers get a request id and the documented body as well.
- */
+/** Answers input that Node's HTTP parser rejected with a request id and the documented body. */
 export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: Duplex,
@@ -95,7 +89,7 @@ export function answerClientError(
 ): void {
   const answer = (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage;
   if (answer?.req.complete && !answer.destroyed && error.code !== 'ECONNRESET') {
-    // What is no request came behind one, whose answer is awaited.
+    // The bad input follows a request whose answer is pending.
     answer.shouldKeepAlive = false;
     answer.once('finish', () => socket.end(() => socket.destroy()));
     return;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS, utcMonthOf } from '../time/dates.js';
 
-/** 'mont': ids of other makes begin so once in 2^32. The migration PartitionByMonth knows it too. */
+/** 'mont': other UUIDs start with it once in 2^32. The migration PartitionByMonth has the same constant. */
 const MARK = '6d6f6e74';
 const FIRST_YEAR = 2020;
 /** Ten bits of months, until 2105, and eighteen of the time in the month, in steps of 10 s. */
@@ -9,13 +9,13 @@ const MAX_MONTH = 2 ** 10 - 1;
 const STEPS = 2 ** 18;
 const STEP_MS = (31 * DAY_MS) / STEPS;
 
-/** What ids of a step of time have in common. */
+/** The common prefix of ids in the same step of time. */
 let current = { startMs: 0, endMs: 0, prefix: '' };
 
 /**
- * A request's id: a UUID in the form of version 4 whose first half names the month of the request,
- * and in it the time within 10 s. So log rows and ledger entries fall into the partition of their
- * month by the id alone, which keeps them unique (docs/decisions/0038). The other 62 bits are random.
+ * Creates a request id: a version 4 UUID whose first half encodes the month of the request and the time within 10 s. Log
+ * rows and ledger entries thus find the partition of their month by the id alone, which keeps them unique
+ * (docs/decisions/0038). The other 62 bits are random.
  */
 export function mintRequestId(nowMs = Date.now()): string {
   if (nowMs < current.startMs || nowMs >= current.endMs) current = stepOf(nowMs);

@@ -50,7 +50,7 @@ describe(RequestRoom.name, () => {
     failures.push(room.inTurn(1_000_000, () => Promise.reject(new Error('loaded'))));
     const reasons = failures.map((failure) => failure.catch((error: Error) => error.message));
     expect(await Promise.all(reasons)).toEqual([
-      ...['gone', 'gone', 'The caller went away.', 'The caller went away.'],
+      ...['gone', 'gone', 'The caller disconnected.', 'The caller disconnected.'],
     ]);
     expect(await roomIn(budget).room.inTurn(1_000_000, () => Promise.resolve(1))).toBe(1);
   });

@@ -2,27 +2,27 @@ import { FairQueue } from '../queue/fair-queue.js';
 import type { BudgetedRequest } from './body-budget.js';
 import { CallerGoneError } from './read-body.js';
 
-/** JSON counts for its text and for what it is parsed into, as bodies do. */
+/** JSON counts as text and as parsed value, like bodies. */
 const FORMS = 2;
 
-/** What is larger is loaded in turns … */
+/** Larger loads wait for a slot … */
 const LARGE_BYTES = 262_144;
-/** … of which so many run at once: the database reads for one while another's is parsed. */
+/** … of this many: the database reads for one while another is parsed. */
 const TURNS_AT_ONCE = 2;
 
-/** Those that wait, tenant by tenant. */
+/** Waiting loads, by tenant. */
 const waiting = new FairQueue<() => void>(Infinity);
 let turnsUnderWay = 0;
 
 /**
- * Memory and time for what a request has loaded beside its body, such as the turns that it goes on from: they
- * weigh as much as if they had been sent, and a name of them is all that they cost the sender.
+ * Limits memory and time for data that a request loads besides its body, such as earlier turns of a conversation: it
+ * weighs as much as if it had been sent, and naming it costs the sender nothing.
  */
 export class RequestRoom {
   constructor(private readonly request: BudgetedRequest) {}
 
   /**
-   * Counts so much JSON among the bodies, until the response has ended.
+   * Counts loaded JSON among the bodies until the response ends.
    *
    * @throws OverloadedError (`body`) when there is no memory for it
    */
@@ -33,10 +33,10 @@ export class RequestRoom {
   }
 
   /**
-   * Has so much JSON loaded, and whatever belongs to that done, when it is this tenant's turn; at once where it is
-   * little. A hundred that load at once would take the database's connections, and the event loop, from all others.
+   * Loads JSON when the tenant has a slot; small loads run at once. A hundred large loads at once would take the
+   * database connections and the event loop from everyone else.
    *
-   * @throws CallerGoneError when the caller leaves before its turn
+   * @throws CallerGoneError when the caller leaves before
    */
   async inTurn<Loaded>(bytes: number, load: () => Promise<Loaded>): Promise<Loaded> {
     const { bodyShare, res } = this.request;

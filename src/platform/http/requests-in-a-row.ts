@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { RateLimitError } from '../errors/gateway-errors.js';
 
 /**
- * So many requests may come over one connection in one turn of the event loop, and wait for the answer to the first of them.
- * Node takes whatever one piece of bytes holds of them, which is six hundred, and of whole pieces as many as come.
+ * The limit on pipelined requests: those that arrive in one turn of the event loop, and those that wait for the first
+ * answer. Node accepts all that one segment holds, which is six hundred, and any number of segments.
  */
 const MAX_IN_A_ROW = 16;
 export const TOO_MANY = new RateLimitError(
@@ -13,11 +13,11 @@ export const TOO_MANY = new RateLimitError(
   1,
   'max_in_a_row_per_connection',
 );
-/** Those of this turn. */
+/** Requests of this turn of the event loop. */
 const arrived = new Map<Socket, number>();
 const waiting = new WeakMap<Socket, number>();
 
-/** Whether it is to end its connection. To be asked once for each request, as it comes. */
+/** Returns whether a request exceeds the limit and must end its connection. Call it once per request. */
 export function isOneTooMany({ socket }: IncomingMessage, response: ServerResponse): boolean {
   const count = arrived.get(socket) ?? 0;
   if (arrived.size === 0) setImmediate(() => arrived.clear());
@@ -27,8 +27,8 @@ export function isOneTooMany({ socket }: IncomingMessage, response: ServerRespon
 }
 
 /**
- * Of a response that waits until those before it have left over the same connection, Node does not
- * say that the connection has ended: nobody would give back what the request has taken.
+ * Ends a response that waits behind others when their connection closes: Node does not report that, and whatever the
+ * request holds would never be released.
  */
 export function endWithConnection({ socket }: IncomingMessage, response: ServerResponse): void {
   const onClose = (): void => {
@@ -36,7 +36,7 @@ export function endWithConnection({ socket }: IncomingMessage, response: ServerR
     response.destroy();
     response.emit('close');
   };
-  // One for each that waits.
+  // One listener per waiting response.
   socket.setMaxListeners(0);
   socket.once('close', onClose);
   waiting.set(socket, (waiting.get(socket) ?? 0) + 1);

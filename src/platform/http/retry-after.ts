@@ -1,11 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A day; longer waits are no use to anyone and are read as this. */
+/** A day; longer waits are read as this. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
 
-/**
- * How long a vendor asks to wait, in ms: `retry-after-ms`, or `retry-after` in seconds or as a date.
- */
+/** Returns the delay that a vendor asks for, in ms: `retry-after-ms`, or `retry-after` in seconds or as a date. */
 export function readRetryAfterMs(
   headers: IncomingHttpHeaders,
   now = Date.now(),

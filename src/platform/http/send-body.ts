@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { drained } from './drained.js';
 import { CallerGoneError } from './read-body.js';
 
-/** Writes a whole JSON answer in one piece, past Express's slower `json()`. */
+/** Sends a JSON answer in one write, bypassing Express's slower `json()`. */
 export function sendJson(response: ServerResponse, status: number, body: Buffer | object): void {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   sendBytes(response, status, bytes, 'application/json; charset=utf-8');
 }
 
-/** The same for any other type of content. */
+/** Sends an answer of another content type. */
 export function sendBytes(
   response: ServerResponse,
   status: number,
@@ -20,13 +20,13 @@ export function sendBytes(
   response.end(bytes);
 }
 
-/** Generators of clients know of no type for lines of JSON. */
+/** Client generators know no content type for JSON lines. */
 export const JSONL_CONTENT_TYPE = 'text/plain; charset=utf-8';
 
 /**
- * Sends pieces of text as a file to save, as `sendTextStream` does.
+ * Streams text as a file download; see `sendTextStream`.
  *
- * @param name with its extension, which gives the type: `logs.csv`, `audit-log.jsonl`
+ * @param name with its extension, which determines the type: `logs.csv`, `audit-log.jsonl`
  */
 export function sendTextFile(
   response: ServerResponse,
@@ -41,9 +41,8 @@ export function sendTextFile(
 }
 
 /**
- * Sends pieces of text as they come, no faster than the caller takes them. A failure before the
- * first piece is thrown; one after it cuts the connection, as the answer can't be taken back. When
- * the caller leaves, the source is ended and nothing is thrown.
+ * Streams text at the caller's pace. Throws a failure before the first piece; a later one cuts the connection, as the
+ * answer cannot be taken back. When the caller disconnects, it ends the source and throws nothing.
  */
 export async function sendTextStream(
   response: ServerResponse,
@@ -66,7 +65,7 @@ export async function sendTextStream(
     for await (const piece of pieces) await writePiece(response, piece);
     response.end();
   } catch (error) {
-    // Sources may end by failing when their caller leaves.
+    // Sources may end with an error when their caller disconnects.
     const isCallerGone = response.destroyed || error instanceof CallerGoneError;
     response.destroy();
     if (!isCallerGone) throw error;
@@ -75,7 +74,7 @@ export async function sendTextStream(
   }
 }
 
-/** @throws CallerGoneError when the caller has left or does not read any more */
+/** @throws CallerGoneError when the caller has left or stopped reading */
 async function writePiece(response: ServerResponse, piece: string): Promise<void> {
   if (response.destroyed) throw new CallerGoneError();
   if (!response.write(piece)) await drained(response);

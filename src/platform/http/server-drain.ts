@@ -1,34 +1,33 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 
-/** Event of a response: the service ends before it does, and what is to be told is to be told now. */
+/** Event of a response: the service stops before it is complete, and its last words must be sent now. */
 export const SERVICE_STOPS = 'serviceStops';
 
 const stopped = new WeakSet<ServerResponse>();
 
-/** Connections that are no HTTP any more. */
+/** Connections that were upgraded. */
 const selfClosing = new WeakSet<Socket>();
 
 const CHECK_EVERY_MS = 50;
-/** A request may be on its way over a connection that seems to be idle. */
+/** An idle connection may have a request on its way. */
 const GRACE_MS = 250;
-/** So long answers that are cut have for their last words. */
+/** How long cut answers have for their last words. */
 const LAST_WORDS_MS = 250;
-/** So long a caller may take to close its side of a connection. */
+/** How long a caller may take to close its side of a connection. */
 const LINGER_MS = 1_000;
 
 interface Connection {
-  /** The latest response, if there was one. */
+  /** The latest response, if any. */
   response: ServerResponse | undefined;
-  /** Since when it has nothing to do, as far as is known; on the clock of `performance.now()`. */
+  /** Since when it is idle, on the clock of `performance.now()`. */
   idleSinceMs: number | undefined;
 }
 
 /**
- * Lets a server's running answers end before it stops. Callers who keep their connections learn by
- * `Connection: close` that these are of no further use, so that none of their requests meets a closed
- * one. Knows which connections work on an answer, since Node's own `closeIdleConnections` spares those
- * that were opened and have not sent anything yet, and cuts a request that is just arriving.
+ * Lets running answers finish before the server stops. `Connection: close` tells callers that keep connections not to
+ * reuse them, so that no request meets a closed one. Tracks which connections are busy: Node's
+ * `closeIdleConnections` spares connections that have sent nothing yet and cuts a request that is just arriving.
  */
 export class ServerDrain {
   private readonly connections = new Map<Socket, Connection>();
@@ -48,7 +47,7 @@ export class ServerDrain {
     });
   }
 
-  /** Serves on, but from now on each answer is the last of its connection, so that none is left idle. */
+  /** Keeps serving, but makes each answer the last of its connection. */
   announce(): void {
     this.isDraining = true;
     for (const { response } of this.connections.values()) {
@@ -57,15 +56,15 @@ export class ServerDrain {
   }
 
   /**
-   * Takes no new connections and waits for the running answers. Those that still run after `limitMs`
-   * are told so by `announceStop` and cut a moment later.
+   * Accepts no new connections and waits for running answers. After `limitMs`, the remaining ones are notified by
+   * `announceStop` and cut shortly after.
    *
-   * @param onLimit called first when the time is up
+   * @param onLimit called first when the limit is reached
    */
   async drain(limitMs: number, onLimit: () => void = () => undefined): Promise<void> {
     if (!this.server.listening) return;
     this.announce();
-    // Not by the HTTP server's own `close`, which cuts whatever is idle at this moment.
+    // Not the HTTP server's own `close`, which cuts connections that are idle at this instant.
     const closed = new Promise<void>((resolve) =>
       NetServer.prototype.close.call(this.server, () => resolve()),
     );
@@ -96,7 +95,7 @@ export class ServerDrain {
       if (selfClosing.has(socket)) continue;
       if (connection.response && !connection.response.writableFinished) continue;
       const idleMs = nowMs - (connection.idleSinceMs ??= nowMs);
-      // The end first, which takes nothing from a caller who is still reading.
+      // Ends gracefully first, which takes nothing from a caller that is still reading.
       if (idleMs >= GRACE_MS + LINGER_MS) socket.destroy();
       else if (idleMs >= GRACE_MS && !socket.writableEnded) socket.end();
     }
@@ -107,18 +106,18 @@ function announceEnd(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-/** Lets whoever works on a response know that its connection is about to be cut by the service. */
+/** Notifies the work on a response that the service is about to cut its connection. */
 function announceStop(response: ServerResponse): void {
   stopped.add(response);
   response.emit(SERVICE_STOPS);
 }
 
-/** Whether the work on a response was broken off by the service, and not by its caller. */
+/** Returns whether the service, not its caller, cut a response. */
 export function isStoppedByService(response: ServerResponse): boolean {
   return stopped.has(response);
 }
 
-/** Leaves the end of a connection to whoever has upgraded it; a drain waits for it. */
+/** Leaves closing a connection to the code that upgraded it; a drain waits for it. */
 export function closesByItself(socket: Socket): void {
   selfClosing.add(socket);
 }

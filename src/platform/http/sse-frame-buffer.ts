@@ -1,23 +1,20 @@
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Longest piece of a blank line's end that can hang over from the bytes before: `\n\r`. */
+/** The longest part of a blank line that can span two chunks: `\n\r`. */
 const OVERHANG_BYTES = 2;
 
-/**
- * Cuts a byte stream at the blank lines that end server-sent events, wherever the network split
- * it. Bytes are not decoded, so a character split over chunks is no concern here.
- */
+/** Splits a byte stream at the blank lines that end server-sent events, wherever the network split it. Does not decode, so split characters do not matter. */
 export class SseFrameBuffer {
   private pieces: Buffer[] = [];
   private pendingBytes = 0;
 
-  /** @param maxFrameBytes more than this without a blank line is no event */
+  /** @param maxFrameBytes the longest event */
   constructor(private readonly maxFrameBytes: number) {}
 
   /**
-   * @returns the bytes up to the last blank line so far, or undefined while there is none
-   * @throws RangeError when an event grows beyond the limit
+   * @returns the bytes up to the last blank line so far; undefined without one
+   * @throws RangeError when an event exceeds the limit
    */
   push(chunk: Buffer): Buffer | undefined {
     if (this.pendingBytes === 0) {
@@ -40,12 +37,12 @@ export class SseFrameBuffer {
     return frames;
   }
 
-  /** What is left when the stream ends: an event without its blank line, or nothing. */
+  /** Returns the rest when the stream ends: an event without its blank line, or nothing. */
   rest(): Buffer {
     return Buffer.concat(this.pieces);
   }
 
-  /** The last bytes so far, however small the pieces in which they came. */
+  /** Returns the last bytes, however small the pieces they came in. */
   private overhang(): Buffer {
     let tail = Buffer.alloc(0);
     for (let index = this.pieces.length - 1; index >= 0; index--) {
@@ -64,7 +61,7 @@ export class SseFrameBuffer {
   }
 }
 
-/** Offset after the last blank line in `bytes`, 0 when there is none. */
+/** Returns the offset after the last blank line in `bytes`, 0 without one. */
 function endOfLastFrame(bytes: Buffer): number {
   let end = bytes.lastIndexOf('\n\n');
   end = end === -1 ? 0 : end + 2;

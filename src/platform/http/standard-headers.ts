@@ -2,12 +2,12 @@ import type { NextFunction, Request, Response } from 'express';
 import { mintRequestId } from './request-id.js';
 import { Timestamp } from '../time/timestamp.js';
 
-/** Of each answer: nobody takes it for something else than it says it is. */
+/** On every answer: clients must not guess another content type. */
 export const NOSNIFF = ['x-content-type-options', 'nosniff'] as const;
 
 /**
- * Of HTML pages: what they load and call is the service's own, scripts stand in files alone, and no
- * other site shows them in a frame. Swagger UI has its own styles within the page.
+ * The CSP of HTML pages: they load and call only this service, run scripts from files only, and cannot be framed.
+ * Swagger UI has inline styles.
  */
 const PAGE_POLICY = [
   "default-src 'none'",
@@ -20,7 +20,7 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ];
 
-/** What pages never ask for, nor anything that they show. */
+/** Features that neither pages nor their content use. */
 const NO_PERMISSIONS = ['camera', 'display-capture', 'geolocation', 'microphone', 'payment', 'usb']
   .map((name) => `${name}=()`)
   .join(', ');
@@ -34,26 +34,26 @@ export function pageHeadersMiddleware(
   next();
 }
 
-/** Sets what every HTML page has, with a Content Security Policy of these directives. */
+/** Sets the headers of every HTML page, with a Content Security Policy of these directives. */
 export function setPageHeaders(response: Response, policy: readonly string[]): void {
   response.setHeader('content-security-policy', policy.join('; '));
   response.setHeader('referrer-policy', 'no-referrer');
-  // For browsers that know no frame-ancestors.
+  // For browsers without frame-ancestors.
   response.setHeader('x-frame-options', 'DENY');
   response.setHeader('cross-origin-opener-policy', 'same-origin');
   response.setHeader('permissions-policy', NO_PERMISSIONS);
 }
 
-/** A request with its id, as every handler behind the first middleware sees it. */
+/** A request with its id, as handlers after the first middleware see it. */
 export interface IdentifiedRequest extends Request {
   requestId: string;
-  /** When the request's head had arrived. */
+  /** When the request's head arrived. */
   receivedAt: Date;
 }
 
 /**
- * Mints the request's id before anything can fail, so that errors and unknown paths carry it too.
- * `request-id` repeats it for SDKs that read that one. Sets what every answer has besides.
+ * Creates the request id before anything can fail, so that errors and unknown paths carry it too. `request-id` repeats
+ * it for SDKs that read that header. Also sets the headers of every answer.
  */
 export function requestIdMiddleware(
   request: IdentifiedRequest,

@@ -1,21 +1,21 @@
 import { JsonScanner, type TopLevelMember } from './json-scanner.js';
 
 /**
- * Finds the members of a JSON object without decoding it, so that single values of a large body
- * can be exchanged in place.
+ * Finds the members of a JSON object without decoding it, so that single values of a large body can be replaced in
+ * place.
  *
- * @param bytes a JSON object; what is none gives meaningless offsets
- * @returns in order, repeated keys included
+ * @param bytes a JSON object; anything else yields meaningless offsets
+ * @returns members in order, repeated keys included
  */
 export function topLevelMembers(bytes: Buffer): TopLevelMember[] {
   return new JsonScanner().add(bytes).membersIn(bytes);
 }
 
 /**
- * The object with some members exchanged, left out or added; all other bytes stay as they were.
- * Of a key that stands twice only the last stays, which is the one that parsers read.
+ * Returns the object with members replaced, removed or added; other bytes stay unchanged. Of a repeated key only the last
+ * one stays, which is the one that parsers read.
  *
- * @param edits new value per key; `undefined` leaves the member out, a key not present is added
+ * @param edits new value per key; `undefined` removes the member, a missing key is added
  */
 export function spliceMembers(
   bytes: Buffer,
@@ -52,10 +52,10 @@ export function spliceMembers(
   return Buffer.concat(pieces);
 }
 
-/** More are not worth comparing each with each. */
+/** More are not worth comparing pairwise. */
 const MAX_COMPARED_MEMBERS = 32;
 
-/** The usual case in a few slices: each edited key stands exactly once, and keeps a value. */
+/** Handles the common case in a few slices: each edited key occurs exactly once and keeps a value. */
 function exchangeMembers(
   bytes: Buffer,
   members: readonly TopLevelMember[],

@@ -15,15 +15,15 @@ import { BodyBudget, type BodyLease, type BudgetedRequest } from './body-budget.
 import { HOUR_MS } from '../time/dates.js';
 import { SweepTimer } from '../time/sweep-timer.js';
 
-/** Of a process that cannot be asked for, what has not changed for so long is nobody's any more. */
+/** Files of a process that cannot be checked are abandoned when unchanged for this long. */
 const ABANDONED_AFTER_MS = 2 * HOUR_MS;
 const SWEEP_EVERY_MS = 30 * 60_000;
 
 const NAME = /^([0-9a-f]{12})-(\d+)-[0-9a-f-]+$/;
 
 /**
- * Where uploads lie while their request runs: a private folder for each process, so that what a
- * killed process left is told from what a living one still needs, and removed.
+ * Stores uploads while their request runs, in a private folder per process, so that files of killed processes can be
+ * recognized and removed.
  */
 @Injectable()
 export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
@@ -56,7 +56,7 @@ export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
     await rm(this.own, { recursive: true, force: true });
   }
 
-  /** The path of a file that does not exist yet, in a folder that nobody else may look into. */
+  /** Returns the path of a new file in a folder that only this account can read. */
   async newPath(): Promise<string> {
     this.made ??= mkdir(this.own, { recursive: true, mode: 0o700 });
     try {
@@ -68,15 +68,12 @@ export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
     return join(this.own, randomUUID());
   }
 
-  /**
-   * Room on the disk for one request's upload, until its response has ended: uploads must not fill the
-   * disk, on which the database may lie as well.
-   */
+  /** Takes a lease on disk space for a request's upload until its response ends: uploads must not fill the disk, which the database may share. */
   lease({ bodyShare, res }: BudgetedRequest): BodyLease | undefined {
     return bodyShare && this.room.shareOf(bodyShare.tenantId).lease(res);
   }
 
-  /** Removes what killed processes left. */
+  /** Removes files of killed processes. */
   private async sweep(): Promise<void> {
     const names = await readdir(this.root).catch(() => []);
     for (const name of names) {
@@ -99,9 +96,9 @@ export class UploadFolder implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** Those of this process, which may hold more than one service. */
+/** Folders of this process, which may run several services. */
 const livingFolders = new Set<string>();
 
-/** One folder, and one budget, for all features. */
+/** One folder and one budget for all features. */
 @Module({ providers: [UploadFolder], exports: [UploadFolder] })
 export class UploadsModule {}

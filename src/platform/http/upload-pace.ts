@@ -1,28 +1,28 @@
 import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../time/coarse-timer.js';
 
-/** After its time for nothing, a sender has to have kept up this rate since the start. */
+/** After the grace period, a sender must have kept this rate since the start. */
 const MIN_BYTES_PER_SECOND = 8_192;
 const CHECK_EVERY_MS = 2_500;
 
-/** One timer watches all bodies: a timer each costs more than reading a small body. */
+/** One timer watches all bodies: a timer each would cost more than reading a small body. */
 const timer = new CoarseTimer();
 
-/** Watches that a body does not drip in for hours. */
+/** Detects bodies that arrive too slowly. */
 export class UploadPace implements Watched {
-  /** A sender gets this long for nothing; less in a suite that waits for it. */
+  /** The grace period; suites shorten it. */
   static patienceMs = 10_000;
   watchIndex = NOT_WATCHED;
   private readonly startedMs = performance.now();
   deadlineMs = this.startedMs + UploadPace.patienceMs;
   private received = 0;
 
-  /** @param onTooSlow is told so once, with the 408 for the sender */
+  /** @param onTooSlow called once, with the 408 for the sender */
   constructor(private readonly onTooSlow: (error: InvalidRequestError) => void) {
     timer.watch(this);
   }
 
-  /** To be called with the length of each piece. */
+  /** Records the length of a piece. */
   note(bytes: number): void {
     this.received += bytes;
   }

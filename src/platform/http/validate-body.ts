@@ -5,10 +5,9 @@ import { InvalidRequestError } from '../errors/gateway-errors.js';
 import { isJsonObject, type JsonBody, type JsonObject } from './json-body.js';
 import type { ApiBody } from '@nestjs/swagger';
 
-// Schemas also carry OpenAPI keywords (`example`), which ajv's strict mode would refuse.
-// `strictNumbers` keeps out what JSON spells as 1e999, which would be Infinity here. A first caller waits for the
-// compilation, of which more than half is to hold the schema against that of schemas, which a test does, and to
-// shorten the code.
+// Schemas also carry OpenAPI keywords (`example`), which ajv's strict mode rejects. `strictNumbers` rejects 1e999,
+// which JSON allows and JavaScript reads as Infinity. The first caller waits for the compilation, over half of
+// which would validate the schema itself, which a test does, and optimize the code.
 const ajv = new Ajv({
   allErrors: false,
   allowUnionTypes: true,
@@ -19,27 +18,27 @@ const ajv = new Ajv({
   code: { optimize: false },
 });
 
-/** What a schema lets pass, as it was sent: defaults are told in the documentation, not filled in. */
+/** The type that a schema accepts, as sent: defaults are documented, not filled in. */
 export type BodyOf<Schema extends JSONSchema> = FromSchema<
   Schema,
   { keepDefaultedPropertiesOptional: true }
 >;
 
-/** Checks a value. Says in `errors` what was wrong with the last one, as `ajv` does. */
+/** Validates a value. `errors` describes the last failure, as in `ajv`. */
 export interface SchemaCheck<Value> {
   (value: unknown): value is Value;
   errors?: ErrorObject[] | null | undefined;
   readonly schema: AnySchema;
-  /** Does what its first use would have to wait for. */
+  /** Compiles now instead of on first use. */
   compile(): void;
 }
 
-/** All there are. */
+/** All schema checks. */
 export const schemaChecks: SchemaCheck<unknown>[] = [];
 
 /**
- * Compiles a JSON Schema when it is first used; the result checks a body in a few µs. It is a type guard: a
- * schema that is a literal (`as const`) gives the type of what it lets pass.
+ * Compiles a JSON Schema on first use; a check takes a few µs. It is a type guard: a literal schema (`as const`)
+ * gives the type that it accepts.
  */
 export function compileSchema<const Schema extends JSONSchema>(
   schema: Schema,
@@ -47,7 +46,7 @@ export function compileSchema<const Schema extends JSONSchema>(
   return compileLater(schema);
 }
 
-/** To compile them all takes a tenth of a second, for which no start shall wait. */
+/** Compiling all of them takes 100 ms, which no start should wait for. */
 function compileLater<Value>(schema: AnySchema): SchemaCheck<Value> {
   let compiled: ValidateFunction<Value> | undefined;
   const compile = (): ValidateFunction<Value> => (compiled ??= ajv.compile<Value>(schema));
@@ -64,7 +63,7 @@ function compileLater<Value>(schema: AnySchema): SchemaCheck<Value> {
   return check;
 }
 
-/** Compiles what no caller has needed yet, one schema at a turn of the event loop. */
+/** Compiles schemas that no caller has needed yet, one per turn of the event loop. */
 export async function compileSchemas(): Promise<void> {
   for (const check of schemaChecks) {
     await nextTurn();
@@ -72,9 +71,7 @@ export async function compileSchemas(): Promise<void> {
   }
 }
 
-/**
- * @throws InvalidRequestError that names the first field at fault by its dotted path
- */
+/** @throws InvalidRequestError that names the first invalid field by its dotted path */
 export function assertValid<Value>(
   validate: SchemaCheck<Value>,
   value: unknown,
@@ -86,7 +83,7 @@ export function assertValid<Value>(
   throw new InvalidRequestError(param, `\`${param}\` ${messageOf(error)}.`);
 }
 
-/** The same of a whole body, which may parse its value anew. @throws as `assertValid` */
+/** Validates a whole body, which may parse its value again. @throws as `assertValid` does */
 export function assertValidBody<Value extends JsonObject>(
   validate: SchemaCheck<Value>,
   body: JsonBody,

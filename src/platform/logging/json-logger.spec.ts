@@ -12,14 +12,14 @@ const LONG = 'x'.repeat(300);
 describe(JsonLogger.name, () => {
   let folder: string;
   let pipe: number;
-  /** A logger closes its own. */
+  /** Loggers close their descriptor. */
   let openPipe: () => number;
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'json-logger-'));
     const path = join(folder, 'pipe');
     execFileSync('mkfifo', [path]);
-    // Both ends at once, so that it has a reader who reads when the test says so.
+    // Opens both ends, so that there is a reader that reads when the test does.
     openPipe = () => openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
     pipe = openPipe();
   });
@@ -32,7 +32,7 @@ describe(JsonLogger.name, () => {
     for (let line = 0; line < LINES; line++) logger.request({ line, LONG });
   };
 
-  it('keeps the lines of several processes apart whose reader is slow', async () => {
+  it('does not interleave lines of several processes with a slow reader', async () => {
     const loggers = [new JsonLogger(openPipe()), new JsonLogger(openPipe())];
     loggers.forEach(fill);
     let areClosed = false;
@@ -57,7 +57,7 @@ describe(JsonLogger.name, () => {
     ['warn', ['fatal', 'error', 'warn']],
     ['info', ['fatal', 'error', 'warn', 'info', 'request']],
     ['debug', ['fatal', 'error', 'warn', 'info', 'debug', 'request', 'dull request']],
-  ] as const)('writes on the level %s: %j', async (level, expected) => {
+  ] as const)('writes at level %s: %j', async (level, expected) => {
     const logger = new JsonLogger(openPipe());
     logger.setLevel(level);
     logger.fatal('fatal');
@@ -74,11 +74,11 @@ describe(JsonLogger.name, () => {
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(expected);
   });
 
-  it('closes in time when nobody reads', async () => {
+  it('closes in time when nothing is read', async () => {
     const logger = new JsonLogger(openPipe());
     fill(logger);
     await logger.close();
-    // What it still has to say goes on waiting, as long as the process lives.
+    // The rest keeps waiting while the process lives.
     const piece = Buffer.alloc(100_000);
     let readBytes = 0;
     for (let read = 1; read > 0; readBytes += read) {
@@ -88,7 +88,7 @@ describe(JsonLogger.name, () => {
     expect(readBytes).toBeGreaterThan(LINES * LONG.length);
   });
 
-  it('closes when nothing can be written, and says nothing about it in the log', async () => {
+  it('closes without an error when nothing can be written', async () => {
     const full = openSync('/dev/full', 'w');
     const logger = new JsonLogger(full);
     fill(logger);

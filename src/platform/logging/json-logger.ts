@@ -2,16 +2,16 @@ import type { LoggerService } from '@nestjs/common';
 import { destination, pino, type Logger, type LoggerOptions } from 'pino';
 import type { LogLevel } from '../config/app-config.js';
 
-/** Lines are gathered for so long, or until there are so many bytes, before they are written. */
+/** Lines are buffered for this long, or until this many bytes. */
 const FLUSH_AFTER_MS = 500;
 const BUFFER_BYTES = 4_000;
-/** What a pipe takes in one piece: the lines of several workers would mix in a longer one. */
+/** What a pipe accepts atomically: longer writes of several workers would interleave. */
 const MAX_WRITE_BYTES = 4_096;
-/** So much waits for a reader who has stopped reading; lines beyond that are lost. */
+/** How much is kept for a reader that has stopped reading; later lines are dropped. */
 const MAX_BACKLOG_BYTES = 8 * 1024 * 1024;
-/** So long the end of the process waits for such a reader … */
+/** How long the end of the process waits for such a reader … */
 const CLOSE_STALL_MS = 1_000;
-/** … and so long for one who takes the rest bit by bit. */
+/** … and for one that reads slowly. */
 const CLOSE_LIMIT_MS = 5_000;
 
 const STANDARD_OUTPUT = 1;
@@ -23,18 +23,18 @@ const OPTIONS: LoggerOptions = {
 };
 
 /**
- * The service's structured log: one JSON object a line on standard output. Nest and the services
- * log through it as well. Prompts, answers, keys and headers are never handed to it.
+ * The service's structured log: one JSON object per line on standard output, for Nest too. It never receives prompts,
+ * answers, keys or headers.
  */
 export class JsonLogger implements LoggerService {
   private readonly stream: ReturnType<typeof destination>;
   private readonly logger: Logger;
   private flushing: NodeJS.Timeout | undefined;
   private closed: Promise<void> | undefined;
-  /** Whether each finished request is a line. */
+  /** Whether each finished request is logged. */
   writesRequests = true;
 
-  /** @param descriptor of the open file that lines are written to */
+  /** @param descriptor an open file to write to */
   constructor(descriptor = STANDARD_OUTPUT) {
     this.stream = destination({
       dest: descriptor,
@@ -43,27 +43,27 @@ export class JsonLogger implements LoggerService {
       maxWrite: MAX_WRITE_BYTES,
       maxLength: MAX_BACKLOG_BYTES,
     });
-    // A full disk or a reader who is gone: said in the log, it would be the next line to fail.
+    // A full disk or a closed reader: logging it would fail the same way.
     this.stream.on('error', ({ code }: NodeJS.ErrnoException) => {
-      // From then on the library takes lines and does nothing with them.
+      // From then on the library drops lines.
       if (code === 'EPIPE') this.closed = Promise.resolve();
     });
     this.logger = pino(OPTIONS, this.stream);
   }
 
-  /** From now on lines of lesser importance are left out. */
+  /** Drops lines below this level from now on. */
   setLevel(level: LogLevel): void {
     this.logger.level = level;
   }
 
-  /** One line about one finished request; `debug` for one that nobody waits to read about. */
+  /** Logs a finished request; probes and the like at `debug`. */
   request(fields: Record<string, unknown>, level: 'info' | 'debug' = 'info'): void {
     if (!this.writesRequests) return;
     this.logger[level](fields);
     this.flushSoon();
   }
 
-  /** Nest's own chatter about modules and routes is none of the operator's business. */
+  /** Drops Nest's own messages about modules and routes. */
   log(message: unknown, context?: string): void {
     if (!QUIET_CONTEXTS.has(context ?? '')) this.write('info', message, [context]);
   }
@@ -85,8 +85,8 @@ export class JsonLogger implements LoggerService {
   }
 
   /**
-   * Writes what is gathered; for the end of the process, which must not wait for ever when nobody
-   * reads or nothing can be written any more, as the library's own `flushSync` does.
+   * Writes the buffer at the end of the process. Unlike the library's `flushSync`, it never waits forever for a
+   * reader or a disk.
    */
   close(): Promise<void> {
     this.closed ??= this.endStream();
@@ -107,11 +107,11 @@ export class JsonLogger implements LoggerService {
       this.stream.once('close', finish).once('error', finish);
       this.stream.end();
     });
-    // The library would try once more when the process exits.
+    // The library would try again at exit.
     this.stream.flushSync = () => undefined;
   }
 
-  /** Nest passes the context last; a plain object before it holds further members of the line. */
+  /** Nest passes the context last; a plain object before it adds fields to the line. */
   private write(level: LogLevel | 'fatal', message: unknown, rest: unknown[]): void {
     const context = rest.at(-1);
     const text = message instanceof Error ? (message.stack ?? message.message) : String(message);
@@ -136,7 +136,7 @@ const QUIET_CONTEXTS = new Set([
   'NestApplication',
 ]);
 
-/** No error is one: a database's would bring its parameters along. */
+/** Errors do not count: a database error would bring its parameters along. */
 function isPlainObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && value.constructor === Object;
 }

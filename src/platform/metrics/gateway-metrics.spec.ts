@@ -36,13 +36,13 @@ describe(GatewayMetrics.name, () => {
     [7_200_000, ['600', '1800', '7200', '+Inf']],
     [70, ['0.05', '0.07', '+Inf']],
     [4, ['0.004', '+Inf']],
-  ])('measures time up to the limit of %j ms', async (limitMs, last) => {
+  ])('has buckets up to the limit of %j ms', async (limitMs, last) => {
     const buckets = await bucketsOf(limitedTo(limitMs));
     expect(buckets.slice(-last.length)).toEqual(last);
     expect(new Set(buckets).size).toBe(buckets.length);
   });
 
-  it('reads what it tracks when it is asked', async () => {
+  it('reads tracked values at scrape time', async () => {
     const metrics = new GatewayMetrics();
     let total = 3;
     let isAway = true;
@@ -63,7 +63,7 @@ describe(GatewayMetrics.name, () => {
     expect(second).toContain('gateway_redis_degraded{use="cache"} 0\n');
   });
 
-  it('leaves out what fails, or does not answer in time', async () => {
+  it('omits values that fail or do not arrive in time', async () => {
     const metrics = new GatewayMetrics();
     const thrown = (): never => {
       throw new Error('away');

@@ -4,34 +4,34 @@ import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
 import { RecentRequests } from './recent-requests.js';
 import { TrackedMetrics } from './tracked-metrics.js';
 
-/** The default of 10 ms wakes a process at rest a hundred times a second; its figures contain this interval. */
+/** The default of 10 ms wakes an idle process a hundred times a second; the measured delays include this interval. */
 const EVENT_LOOP_LOOK_EVERY_MS = 50;
 
-/** A finished request, as far as metrics are concerned: never whose it was. */
+/** A finished request as metrics see it, without its tenant. */
 export interface ObservedRequest {
   endpoint: string;
   provider: string;
-  /** The catalogue row, which for a member of a family is the family's: labels stay few. */
+  /** The catalogue row; for a member of a family the family's, which keeps labels few. */
   catalogueId: string;
   outcome: string;
   inputTokens: number;
-  /** Of `inputTokens`. */
+  /** Part of `inputTokens`. */
   cachedTokens: number;
   outputTokens: number;
   cost: number;
   shortfall: number;
   latencyMs: number;
-  /** From the arrival of the request to its first content; undefined when none came. */
+  /** From the arrival of the request to its first content; undefined without content. */
   firstContentMs: number | undefined;
 }
 
 const LATENCY_BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800];
-/** As the request log has them; one that its caller has left is none. */
+/** Failed outcomes as the request log defines them; a cancelled request is not one. */
 const FAILED_OUTCOMES: ReadonlySet<string> = new Set(['failed', 'timeout', 'refused']);
 const DEFAULT_REQUEST_LIMIT_MS = 600_000;
 const LEDGER_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2];
 
-/** The children of one label combination, looked up once instead of hashed at each request. */
+/** The children of one label combination, looked up once instead of hashed per request. */
 interface RequestSeries {
   requests: Counter.Internal;
   inputTokens: Counter.Internal;
@@ -45,7 +45,7 @@ interface RequestSeries {
 /** The service's Prometheus metrics. No label names a tenant or a key. */
 @Injectable()
 export class GatewayMetrics extends TrackedMetrics {
-  /** What this process has done in the last minute. */
+  /** Requests of this process in the last minute. */
   readonly recent = new RecentRequests();
   private readonly series = new Map<string, RequestSeries>();
   private readonly attemptSeries = new Map<string, Counter.Internal>();
@@ -54,7 +54,7 @@ export class GatewayMetrics extends TrackedMetrics {
 
   private readonly requests = new Counter({
     name: 'gateway_requests_total',
-    help: 'Requests that had a plan, by how they ended.',
+    help: 'Requests that had a plan, by outcome.',
     labelNames: ['endpoint', 'provider', 'model', 'outcome'],
     registers: [this.registry],
   });
@@ -66,7 +66,7 @@ export class GatewayMetrics extends TrackedMetrics {
   });
   private readonly refusals = new Counter({
     name: 'gateway_limit_refusals_total',
-    help: 'Requests that a limit of the gateway refused.',
+    help: 'Requests that a limit of the gateway rejected.',
     labelNames: ['limit'],
     registers: [this.registry],
   });
@@ -78,7 +78,7 @@ export class GatewayMetrics extends TrackedMetrics {
   });
   private readonly cachedTokens = new Counter({
     name: 'gateway_cached_tokens_total',
-    help: 'Input tokens settled that vendors read from their prompt caches.',
+    help: 'Settled input tokens that vendors read from their prompt caches.',
     labelNames: ['provider', 'model'],
     registers: [this.registry],
   });
@@ -90,30 +90,30 @@ export class GatewayMetrics extends TrackedMetrics {
   });
   private readonly shortfall = new Counter({
     name: 'gateway_shortfall_credits_total',
-    help: 'Credits of charges that the operator bore because the tenant had none left.',
+    help: 'Credits of charges that the operator paid because the tenant had none left.',
     registers: [this.registry],
   });
   private readonly cappedUsage = new Counter({
     name: 'gateway_usage_capped_total',
-    help: 'Answers whose usage a vendor gave beyond what the model can use, and that was capped.',
+    help: 'Answers whose reported usage exceeded what the model can use and was capped.',
     labelNames: ['provider', 'model'],
     registers: [this.registry],
   });
   private readonly attempts = new Counter({
     name: 'gateway_route_attempts_total',
-    help: 'Calls to vendors, by what became of them.',
+    help: 'Calls to vendors, by outcome.',
     labelNames: ['provider', 'model', 'outcome'],
     registers: [this.registry],
   });
   private readonly hedges = new Counter({
     name: 'gateway_hedges_total',
-    help: 'Requests whose first route was silent for as long as their callers would wait before a second is asked, by what became of that.',
+    help: 'Requests whose first route stayed silent for the hedging delay, by outcome.',
     labelNames: ['outcome'],
     registers: [this.registry],
   });
   private readonly recoveries = new Counter({
     name: 'gateway_recoveries_total',
-    help: 'Streams that broke off and that another route was to go on with, by whether one did.',
+    help: 'Interrupted streams that another route was to resume, by outcome.',
     labelNames: ['outcome'],
     registers: [this.registry],
   });
@@ -125,25 +125,25 @@ export class GatewayMetrics extends TrackedMetrics {
   });
   private readonly hold = new Histogram({
     name: 'gateway_hold_seconds',
-    help: 'How long it took to set credits aside.',
+    help: 'Time to reserve credits.',
     buckets: LEDGER_BUCKETS_SECONDS,
     registers: [this.registry],
   });
   private readonly settle = new Histogram({
     name: 'gateway_settle_seconds',
-    help: 'How long it took to commit a settlement.',
+    help: 'Time to commit a settlement.',
     buckets: LEDGER_BUCKETS_SECONDS,
     registers: [this.registry],
   });
   private readonly settlements = new Counter({
     name: 'gateway_settlements_total',
-    help: 'Settlements that took another way than their commit: journalled at the end of a process, recovered from such a journal, or lost.',
+    help: 'Settlements that bypassed their commit: journalled at the end of a process, recovered from a journal, or lost.',
     labelNames: ['fate'],
     registers: [this.registry],
   });
   private readonly webhooks = new Counter({
     name: 'gateway_webhook_deliveries_total',
-    help: 'Attempts to deliver a webhook, by what became of them.',
+    help: 'Webhook delivery attempts, by outcome.',
     labelNames: ['outcome'],
     registers: [this.registry],
   });
@@ -156,12 +156,12 @@ export class GatewayMetrics extends TrackedMetrics {
     const common = { labelNames: ['provider', 'model'], buckets, registers: [this.registry] };
     this.latency = new Histogram({
       name: 'gateway_request_seconds',
-      help: 'From the arrival of a request to the end of its answer.',
+      help: 'Time from the arrival of a request to the end of its answer.',
       ...common,
     });
     this.firstContent = new Histogram({
       name: 'gateway_first_content_seconds',
-      help: 'From the arrival of a request to the first content of its answer.',
+      help: 'Time from the arrival of a request to the first content of its answer.',
       ...common,
     });
     collectDefaultMetrics({
@@ -185,7 +185,7 @@ export class GatewayMetrics extends TrackedMetrics {
     if (request.shortfall > 0) this.shortfall.inc(request.shortfall);
   }
 
-  /** @param limit of the gateway's own, where it refused */
+  /** @param limit the gateway's own limit, if one refused */
   observeError(type: string, status: number, limit?: string): void {
     this.errors.inc({ type, status });
     if (limit !== undefined) this.refusals.inc({ limit });
@@ -205,7 +205,7 @@ export class GatewayMetrics extends TrackedMetrics {
     this.hedges.inc({ outcome });
   }
 
-  /** @param outcome `refused`: nobody could go on from there, as in the middle of a tool call */
+  /** @param outcome `refused`: the stream could not be resumed from there, as in the middle of a tool call */
   observeRecovery(outcome: 'continued' | 'failed' | 'refused'): void {
     this.recoveries.inc({ outcome });
   }
@@ -258,7 +258,7 @@ export class GatewayMetrics extends TrackedMetrics {
   }
 }
 
-/** Up to what a request may take, so that no quantile is a guess; what takes longer is no request. */
+/** Returns buckets up to the request limit, so that no quantile is extrapolated. */
 function bucketsUpTo(limitSeconds: number): number[] {
   return [...LATENCY_BUCKETS_SECONDS.filter((bound) => bound < limitSeconds), limitSeconds];
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { RecentRequests } from './recent-requests.js';
 
 describe(RecentRequests.name, () => {
-  it('tells of about the last minute, and forgets what is older', () => {
+  it('covers about the last minute and drops older requests', () => {
     const recent = new RecentRequests(0);
     recent.note(true, 10, 1_000);
     for (let index = 1; index <= 100; index++) recent.note(index > 96, index * 10, 30_000);
@@ -15,7 +15,7 @@ describe(RecentRequests.name, () => {
     expect(recent.read(200_000)).toMatchObject({ requests: 1, latency_p50: 1, latency_p95: 1 });
   });
 
-  it('has no latency without requests, and bears ones that took days', () => {
+  it('has no latency without requests, and accepts requests that took days', () => {
     const recent = new RecentRequests(0);
     expect(recent.read(10)).toEqual({
       seconds: 1,

@@ -1,30 +1,30 @@
 const SLOT_MS = 5_000;
-/** With the slot under way, so that a full minute is always seen. */
+/** Includes the current slot, so that a full minute is always covered. */
 const SLOTS = 13;
-/** Four for each doubling, up to 2^24 ms: a quantile is right to a tenth of itself. */
+/** Four per doubling, up to 2^24 ms: quantiles are accurate to a tenth. */
 const BUCKETS = 97;
 const BUCKETS_A_DOUBLING = 4;
 
 interface Slot {
-  /** Counted in slots from the clock's begin; -1: never used. */
+  /** The slot's number since the clock's start; -1: unused. */
   number: number;
   requests: number;
   errors: number;
   readonly latencies: Uint32Array;
 }
 
-/** What a process has answered within about the last minute, or since its start if that was later. */
+/** What a process answered within about the last minute, or since its start. */
 export interface RecentFigures {
-  /** How long that was. */
+  /** Length of that time in seconds. */
   readonly seconds: number;
   readonly requests: number;
   readonly errors: number;
-  /** Milliseconds, to a tenth; null without requests. */
+  /** Milliseconds, accurate to a tenth; null without requests. */
   readonly latency_p50: number | null;
   readonly latency_p95: number | null;
 }
 
-/** Counts requests of the last minute in slots of five seconds, for a few additions each. */
+/** Counts requests of the last minute in slots of five seconds, at the cost of a few additions each. */
 export class RecentRequests {
   private readonly slots: Slot[] = Array.from({ length: SLOTS }, () => ({
     number: -1,

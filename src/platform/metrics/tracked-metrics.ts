@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry, type Aggregator } from 'prom-client';
 import { within } from '../time/within.js';
 
-/** A scrape waits no longer for one figure, such as one of a database that has fallen silent. */
+/** A scrape waits no longer for one value, such as one from an unresponsive database. */
 const READ_LIMIT_MS = 750;
 
 /** One value of a metric with labels. */
@@ -10,7 +10,7 @@ export interface LabelledValue {
   readonly value: number;
 }
 
-/** Metrics whose values their owners know anyway, and that are read when metrics are scraped. */
+/** Metrics whose values are read at scrape time. */
 export class TrackedMetrics {
   readonly registry = new Registry();
   private readonly redisUses = new Map<string, () => boolean>();
@@ -18,7 +18,7 @@ export class TrackedMetrics {
   constructor() {
     this.trackEach(
       'gateway_redis_degraded',
-      '1 while what Redis is used for has to do without it, by what that is.',
+      '1 while a use of Redis does without it, by use.',
       ['use'],
       () =>
         [...this.redisUses].map(([use, isDegraded]) => ({
@@ -29,7 +29,7 @@ export class TrackedMetrics {
     );
   }
 
-  /** A gauge whose value is read when metrics are scraped. */
+  /** Adds a gauge that is read at scrape time. */
   track(name: string, help: string, read: () => number): void {
     const { registry } = this;
     new Gauge({
@@ -42,7 +42,7 @@ export class TrackedMetrics {
     });
   }
 
-  /** The same of a figure that only grows. */
+  /** Adds a counter that is read at scrape time. */
   trackTotal(name: string, help: string, read: () => number): void {
     const { registry } = this;
     new Counter({
@@ -57,9 +57,9 @@ export class TrackedMetrics {
   }
 
   /**
-   * A gauge with labels, read when metrics are scraped. What cannot be read is left out.
+   * Adds a gauge with labels that is read at scrape time. Values that cannot be read are omitted.
    *
-   * @param aggregator what the workers of one machine make of their values together
+   * @param aggregator how the values of one machine's workers are combined
    */
   trackEach(
     name: string,
@@ -89,12 +89,12 @@ export class TrackedMetrics {
     });
   }
 
-  /** Whether one of the things that Redis is for has to do without it just now. */
+  /** Reports whether a use of Redis currently does without it. */
   trackRedis(use: string, isDegraded: () => boolean): void {
     this.redisUses.set(use, isDegraded);
   }
 
-  /** The same of something that all instances share: several workers of one machine say the same. */
+  /** Adds a gauge that all instances share: the workers of one machine report the same value. */
   trackShared(
     name: string,
     help: string,

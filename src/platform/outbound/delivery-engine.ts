@@ -13,40 +13,40 @@ import { messageOf } from '../errors/thrown.js';
 
 const MAX_ATTEMPTS = 5;
 const FIRST_RETRY_MS = 1_000;
-/** Whoever comes again should not do so before the delivery is due by the database's clock. */
+/** Added to delays, so that a retry is due by the database's clock too. */
 const CLOCK_MARGIN_MS = 25;
 const MAX_DUE = 50;
-/** How long a stop waits for receivers that may still answer. */
+/** How long a stop waits for receivers to answer. */
 const STOP_LIMIT_MS = 1_000;
 
-/** A delivery that this process has taken, for one attempt. */
+/** A delivery that this process has claimed for one attempt. */
 export interface TakenDelivery {
   readonly id: string;
-  /** This one included. */
+  /** Attempts so far, this one included. */
   readonly attempts: number;
 }
 
-/** Why a delivery is given up: a reason for the figures, and words for the tenant. */
+/** Why a delivery is dropped: a reason for metrics and a text for the tenant. */
 export interface Drop<Reason extends string = string> {
   readonly reason: Reason | 'refused' | 'exhausted';
   readonly words: string;
 }
 
-/** Where the deliveries of one kind are kept, and how one is posted. */
+/** Stores the deliveries of one kind and posts them. */
 export interface DeliveryWork<Delivery extends TakenDelivery, Reason extends string> {
-  /** Undefined when the delivery is not due, done, or in other hands. */
+  /** Claims a delivery; undefined when it is not due, done, or claimed elsewhere. */
   take(id: string): Promise<Delivery | undefined>;
-  /** Why it is not to be posted any more, if it is not. */
+  /** Returns why the delivery must not be posted any more, if so. */
   findDrop?(delivery: Delivery): Drop<Reason> | undefined;
-  /** @param holds to be told how many bytes the body has, as soon as it is there */
+  /** @param holds receives the size of the body in bytes as soon as it is known */
   post(delivery: Delivery, holds: (bytes: number) => void): Promise<OutboundOutcome>;
   complete(delivery: Delivery, answer: string | undefined): Promise<void>;
-  /** Notes that it is due again after so long; the engine comes back by itself. */
+  /** Records when the delivery is due again; the engine schedules the retry itself. */
   retryLater(delivery: Delivery, delayMs: number, words: string): Promise<void>;
   drop(delivery: Delivery, drop: Drop<Reason>): Promise<void>;
-  /** Ids that are due at one receiver, the longest due first. */
+  /** Returns ids that are due at one receiver, the longest due first. */
   findDue?(receiver: string, limit: number): Promise<string[]>;
-  /** Takes back what was broken off: those attempts did not count, and are due at once. */
+  /** Releases interrupted deliveries: those attempts do not count, and they are due at once. */
   giveBack(ids: readonly string[]): Promise<void>;
   /** Wakes another process for a delivery. */
   wake(id: string): Promise<void>;
@@ -54,24 +54,24 @@ export interface DeliveryWork<Delivery extends TakenDelivery, Reason extends str
 
 export interface DeliveryPolicy {
   readonly lanes: ReceiverQueueLimits;
-  /** After so many a delivery is given up; 5 unless told, which are 15 seconds. */
+  /** Attempts before a delivery is dropped; 5 by default, which takes 15 seconds. */
   readonly maxAttempts?: number;
-  /** Before the second attempt; it doubles with each that follows. 1,000 unless told. */
+  /** Delay before the second attempt, doubled for each further one; 1,000 by default. */
   readonly firstRetryMs?: number;
-  /** A receiver that asks to be left alone for longer is asked again all the same. */
+  /** The longest `Retry-After` that is honored. */
   readonly maxRetryAfterMs: number;
-  /** Statuses that say, beyond what the client knows, that the request will not do better later. */
+  /** Final statuses, beyond those of the client, for which a retry cannot help. */
   readonly finalStatuses: ReadonlySet<number>;
 }
 
 /**
- * Makes deliveries to addresses of tenants: each receiver has a lane of its own in each process, and
- * a delivery that is to be tried again stands in none until it is due. What a process puts off it
- * keeps in mind itself; the rows, which a sweep looks through, are there for when it dies.
+ * Posts deliveries to tenants' addresses. Each receiver has its own queue per process, and a delivery waiting for its
+ * retry is in none. A process schedules its own retries; the rows, which a sweep reads, cover its
+ * death.
  */
 export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends string = never> {
   private readonly lanes: DeliveryQueues;
-  /** Posts that the stop of this process broke off. */
+  /** Posts that the stop of this process interrupted. */
   private readonly brokenOff = new Set<string>();
   private isStopped = false;
 
@@ -88,19 +88,19 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
   }
 
   /**
-   * Has a delivery made as soon as its lane allows it.
+   * Posts a delivery as soon as its queue allows.
    *
-   * @param options.mayHaveMore whether there may be others for this receiver that nobody came for
-   * @returns resolves when it is made, if it could begin at once, else at once; never rejects
+   * @param options.mayHaveMore whether the database may hold others for this receiver
+   * @returns resolves when it was posted if it could start at once, else immediately; never rejects
    */
   add(receiver: string, id: string, options?: { mayHaveMore: boolean }): Promise<void> {
     return this.lanes.add(receiver, id, options);
   }
 
   /**
-   * Begins nothing any more, waits for a moment, and leaves what is not done to other processes.
+   * Starts nothing further, waits briefly, and leaves the rest to other processes.
    *
-   * @param sweeps end along with it
+   * @param sweeps stopped along with it
    */
   async stop(...sweeps: readonly SweepTimer[]): Promise<void> {
     this.isStopped = true;
@@ -108,14 +108,14 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
     await endsWithin(STOP_LIMIT_MS, Promise.all(stopping));
     const lanes = this.lanes.all;
     const left = [...lanes.flatMap(({ claimedIds }) => claimedIds), ...this.brokenOff];
-    // Whoever is woken for one of a receiver's deliveries goes on with the others.
+    // A process that is woken for one of a receiver's deliveries takes the others too.
     const woken = lanes.flatMap((lane) => [...lane.claimedIds, ...lane.waitingIds].slice(0, 1));
-    // Whoever is next sends them again under the same idempotency key.
+    // They are sent again under the same idempotency key.
     try {
       if (left.length > 0) await this.work.giveBack(left);
       for (const id of new Set([...woken, ...this.brokenOff])) await this.work.wake(id);
     } catch (error) {
-      this.logger.warn(`Deliveries were not given back: ${messageOf(error)}`);
+      this.logger.warn(`Deliveries were not released: ${messageOf(error)}`);
     }
   }
 
@@ -130,7 +130,7 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
         for (const each of due) lane.add(each);
       }
     } catch (error) {
-      // The lease ends by itself, and the sweep finds what is due then.
+      // The lease expires, and the sweep finds what is due then.
       if (!this.isStopped) this.logger.warn(`A delivery failed here: ${messageOf(error)}`);
     }
     return outcome;
@@ -142,7 +142,7 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
     holds: QueueRun['holds'],
   ): Promise<RunOutcome> {
     const { id, attempts } = delivery;
-    // Each attempt before one too many ended with the process that made it.
+    // Each earlier attempt ended with the process that made it.
     const drop =
       this.work.findDrop?.(delivery) ?? (attempts > this.maxAttempts ? CUT_OFF : undefined);
     if (drop) {
@@ -154,7 +154,7 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
       await this.work.complete(delivery, outcome.answer);
       return { isGood: true };
     }
-    // Whoever stops the process closes connections too: that says nothing about the receiver.
+    // A stop closes connections too, which says nothing about the receiver.
     if (this.isStopped) {
       this.brokenOff.add(id);
       return NOT_POSTED;
@@ -176,4 +176,4 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
 }
 
 const NOT_POSTED: RunOutcome = { isGood: undefined };
-const CUT_OFF: Drop<never> = { reason: 'exhausted', words: 'no attempt came to its end' };
+const CUT_OFF: Drop<never> = { reason: 'exhausted', words: 'no attempt finished' };

@@ -24,14 +24,14 @@ describe(ReceiverQueue.name, () => {
     return taken;
   };
 
-  it('lets four begin, and the next when one ends', () => {
+  it('starts four at once, and the next when one ends', () => {
     const lane = laneOf('a', 'b', 'c', 'd', 'e');
     expect(takeAll(lane)).toEqual(['a', 'b', 'c', 'd']);
     lane.finish('b', true);
     expect(takeAll(lane)).toEqual(['e']);
   });
 
-  it('takes a delivery once, however often it is woken for', () => {
+  it('takes a delivery once, however often it is woken', () => {
     const lane = laneOf('a', 'a');
     expect(takeAll(lane)).toEqual(['a']);
     lane.add('a');
@@ -40,7 +40,7 @@ describe(ReceiverQueue.name, () => {
     expect(lane.isIdle).toBe(true);
   });
 
-  it('goes one at a time and rests after four failures in a row, and is wide again after a success', () => {
+  it('goes one at a time with a cooldown after four failures in a row, and recovers on success', () => {
     const lane = laneOf('a', 'b', 'c', 'd', 'e', 'f');
     const rests = takeAll(lane).map((id) => lane.finish(id, false));
     expect(rests).toEqual([undefined, undefined, undefined, 1_000]);
@@ -53,7 +53,7 @@ describe(ReceiverQueue.name, () => {
     expect(takeAll(lane)).toEqual(['f', 'g']);
   });
 
-  it('leaves no receiver alone where that is not asked for, but by its own wish', () => {
+  it('pauses for a receiver only when configured, or when the receiver asks for it', () => {
     const lane = new ReceiverQueue('d', { ...limits, failingRestMs: undefined });
     for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) lane.add(id);
     const rests = takeAll(lane).map((id) => lane.finish(id, false));
@@ -62,7 +62,7 @@ describe(ReceiverQueue.name, () => {
     expect(lane.finish('e', false, 50)).toBe(50);
   });
 
-  it('keeps a hundred in mind, and says when there may be more', () => {
+  it('holds a hundred deliveries and reports when there may be more', () => {
     const lane = laneOf(...Array.from({ length: 100 }, (_, index) => `id-${index}`));
     expect(lane.mayHaveMore).toBe(false);
     lane.add('one more');

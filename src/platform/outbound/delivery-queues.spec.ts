@@ -18,7 +18,7 @@ const LIMITS: ReceiverQueueLimits = {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Lanes whose runs end when the test says so. */
+/** Queues whose runs end when the test says so. */
 function openLanes(bodyBytes?: number) {
   const running = new Map<string, { run: QueueRun; end: (outcome: RunOutcome) => void }>();
   const begun: string[] = [];
@@ -42,7 +42,7 @@ describe(DeliveryQueues.name, () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => void jest.useRealTimers());
 
-  it('gives the next place to whoever waits for one, not to whom has just had one', async () => {
+  it('gives the next slot to a waiting receiver rather than the one that just ran', async () => {
     const { lanes, running, begun } = openLanes(1_000);
     const greedy = MAX_POSTS / 4;
     for (let lane = 0; lane < greedy; lane++) {
@@ -59,7 +59,7 @@ describe(DeliveryQueues.name, () => {
     expect(begun).toContain('good');
   });
 
-  it('tells when a delivery is made, and at once of one that has to wait', async () => {
+  it('resolves when a delivery is made, or at once when it has to wait', async () => {
     const { lanes, running } = openLanes();
     const ended: string[] = [];
     const add = (id: string): void => void lanes.add('d', id).then(() => ended.push(id));
@@ -72,11 +72,11 @@ describe(DeliveryQueues.name, () => {
     expect(running.has('e')).toBe(true);
   });
 
-  it('has no more bodies in memory than 64 MB', async () => {
+  it('holds at most 64 MB of bodies in memory', async () => {
     const { lanes, running, begun } = openLanes();
     const large = 4 * 1024 * 1024;
     for (let lane = 0; lane < 100; lane++) void lanes.add(`d-${lane}`, `id-${lane}`);
-    // Until they are there, bodies are taken to be as large as they usually can be.
+    // Until bodies are known, they count with their usual maximum.
     expect(begun.length).toBeLessThan(70);
     for (const { run } of running.values()) run.holds(large);
     const before = begun.length;
@@ -90,7 +90,7 @@ describe(DeliveryQueues.name, () => {
     expect(begun).toHaveLength(100);
   });
 
-  it('makes one that is put off when it is due, and leaves those behind it alone meanwhile', async () => {
+  it('makes a postponed delivery when it is due and meanwhile skips it', async () => {
     const { lanes, running, begun } = openLanes();
     void lanes.add('d', 'a');
     const { run, end } = running.get('a')!;
@@ -105,7 +105,7 @@ describe(DeliveryQueues.name, () => {
     expect(begun).toEqual(['a', 'b', 'a']);
   });
 
-  it('leaves a receiver alone for as long as it asks', async () => {
+  it('pauses for as long as the receiver asks', async () => {
     const { lanes, running, begun } = openLanes();
     void lanes.add('d', 'a');
     running.get('a')!.end({ isGood: false, pauseMs: 50 });

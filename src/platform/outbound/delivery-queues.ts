@@ -1,11 +1,11 @@
-/** From so many failures in a row on, one delivery at a time is enough to learn of the end. */
+/** After this many failures in a row, one delivery at a time is enough to notice the recovery. */
 const FAILURES_BEFORE_CARE = 4;
 
-/** The deliveries to one receiver that this process is to make: a few at once, in no order. */
+/** The deliveries of this process to one receiver: a few at once, in no order. */
 export class ReceiverQueue {
-  /** Whether there may be deliveries that are due and that stand nowhere here. */
+  /** Whether the database may hold further due deliveries. */
   mayHaveMore = false;
-  /** Timers after which it is to be looked at again. */
+  /** Timers that will wake this queue. */
   alarms = 0;
   private readonly waiting = new Set<string>();
   private readonly running = new Set<string>();
@@ -22,7 +22,7 @@ export class ReceiverQueue {
     return this.waiting.size === 0 && this.running.size === 0 && this.alarms === 0;
   }
 
-  /** Whether more may be asked for: all that waited here has begun. */
+  /** Whether it can take more from the database: everything queued here has started. */
   get isHungry(): boolean {
     return this.waiting.size === 0;
   }
@@ -41,7 +41,7 @@ export class ReceiverQueue {
     else this.waiting.add(id);
   }
 
-  /** The next delivery to make, if it may begin now. */
+  /** Returns the next delivery, if it may start now. */
   take(): string | undefined {
     if (this.running.size >= (this.restMs > 0 ? 1 : this.limits.perLane)) return undefined;
     const [id] = this.waiting;
@@ -53,8 +53,8 @@ export class ReceiverQueue {
 
   /**
    * @param isGood undefined when nothing was posted
-   * @param pauseMs for how long the receiver asked to be left alone
-   * @returns how long nothing will be made now; undefined when nothing stands in the way
+   * @param pauseMs how long the receiver asked for a pause
+   * @returns how long nothing will be posted; undefined when the next may start
    */
   finish(id: string, isGood: boolean | undefined, pauseMs = 0): number | undefined {
     this.running.delete(id);
@@ -71,30 +71,30 @@ export class ReceiverQueue {
     return restMs;
   }
 
-  /** Between two posts to a receiver that keeps failing. */
+  /** The pause between two posts to a receiver that keeps failing. */
   private get restMs(): number {
     return this.failuresInRow >= FAILURES_BEFORE_CARE ? (this.limits.failingRestMs ?? 0) : 0;
   }
 }
-/** One delivery that is being made. */
+/** A delivery in progress. */
 export interface QueueRun {
   readonly lane: ReceiverQueue;
   readonly id: string;
-  /** To be told as soon as the body is there. */
+  /** Receives the size of the body as soon as it is known. */
   readonly holds: (bodyBytes: number) => void;
 }
 
-/** How a run has ended. */
+/** How a run ended. */
 export interface RunOutcome {
   /** Undefined when nothing was posted. */
   readonly isGood: boolean | undefined;
-  /** For how long the receiver asked to be left alone. */
+  /** How long the receiver asked for a pause. */
   readonly pauseMs?: number | undefined;
 }
 
 /**
- * The lanes of all receivers, which share how many posts, and how many bytes in them, there may
- * be at once. Lanes that could go on but for that limit take turns.
+ * The queues of all receivers, which share a limit on concurrent posts and on the bytes in them. Queues that wait for
+ * that limit are served round-robin.
  */
 export class DeliveryQueues {
   private readonly lanes = new Map<string, ReceiverQueue>();
@@ -103,7 +103,7 @@ export class DeliveryQueues {
   private heldBytes = 0;
   private isStopped = false;
 
-  /** @param run makes one delivery; must not reject */
+  /** @param run posts one delivery; must not reject */
   constructor(
     private readonly limits: ReceiverQueueLimits,
     private readonly run: (run: QueueRun) => Promise<RunOutcome>,
@@ -113,10 +113,7 @@ export class DeliveryQueues {
     return [...this.lanes.values()];
   }
 
-  /**
-   * Has a delivery made as soon as its lane allows it. Resolves when it is made, if it could begin
-   * at once, else at once.
-   */
+  /** Posts a delivery as soon as its queue allows. Resolves when it was posted if it could start at once, else immediately. */
   async add(receiver: string, id: string, { mayHaveMore = false } = {}): Promise<void> {
     if (this.isStopped) return;
     const lane = this.lanes.get(receiver) ?? new ReceiverQueue(receiver, this.limits);
@@ -127,12 +124,12 @@ export class DeliveryQueues {
     await this.runs.get(id);
   }
 
-  /** The same after a while, in which the delivery stands in no lane. */
+  /** Posts a delivery after a delay, during which it is in no queue. */
   addLater(lane: ReceiverQueue, id: string, delayMs: number): void {
     this.wake(lane, delayMs, () => lane.add(id));
   }
 
-  /** Begins nothing any more, and waits for what runs. */
+  /** Starts nothing further and waits for running posts. */
   async stop(): Promise<void> {
     this.isStopped = true;
     await Promise.allSettled(this.runs.values());
@@ -160,7 +157,7 @@ export class DeliveryQueues {
     if (lane.isIdle) this.lanes.delete(lane.receiver);
   }
 
-  /** Whose run has ended goes to the end of the line, or those in front would have all the places. */
+  /** Moves a queue whose run ended to the end, so that those in front do not take every slot. */
   private goOn(lane: ReceiverQueue): void {
     this.crowdedOut.add(lane);
     while (!this.isFull) {
@@ -181,7 +178,7 @@ export class DeliveryQueues {
     const { isGood, pauseMs } = await this.run({ lane, id, holds });
     holds(0);
     const restMs = lane.finish(id, isGood, pauseMs);
-    // Timers may be early by a millisecond.
+    // Timers may fire a millisecond early.
     if (restMs !== undefined) this.wake(lane, restMs + 2);
   }
 
@@ -195,18 +192,18 @@ export class DeliveryQueues {
   }
 }
 
-/** What the lanes of one kind of delivery may do. */
+/** The limits for one kind of delivery. */
 export interface ReceiverQueueLimits {
-  /** Posts to one receiver at once. */
+  /** Concurrent posts to one receiver. */
   readonly perLane: number;
-  /** Posts at once, to all receivers, by one process … */
+  /** Concurrent posts to all receivers, per process … */
   readonly atOnce: number;
   /** … and bytes in them. */
   readonly bytes: number;
-  /** What a post is taken to hold until its body is there. */
+  /** The assumed size of a post until its body is known. */
   readonly expectedBytes: number;
-  /** More than these wait in the database only, until there is nothing to do in their lane. */
+  /** How many deliveries a receiver's queue holds; more stay in the database. */
   readonly waiting: number;
-  /** A receiver that keeps failing is asked at most once in so long; undefined: as any other. */
+  /** The minimum interval for a receiver that keeps failing; undefined: none. */
   readonly failingRestMs: number | undefined;
 }

@@ -2,8 +2,8 @@ import type { Database } from '../database/database.js';
 import type { TakenDelivery } from './delivery-engine.js';
 
 /**
- * A table whose rows are deliveries, with the columns of `webhook_deliveries` for that. Each move is a
- * compare-and-set, so that any number of workers may try.
+ * A table whose rows are deliveries, with the columns of `webhook_deliveries`. Each transition is a compare-and-set,
+ * so that any number of workers may try.
  */
 export abstract class DeliveryRows {
   constructor(
@@ -11,7 +11,7 @@ export abstract class DeliveryRows {
     private readonly table: string,
   ) {}
 
-  /** Whether the attempt was still the newest one. */
+  /** Returns whether the attempt was still the latest one. */
   async finish(
     { id, attempts }: TakenDelivery,
     state: 'delivered' | 'dropped',
@@ -25,7 +25,7 @@ export abstract class DeliveryRows {
     return rowCount === 1;
   }
 
-  /** Whether the attempt was still the newest one. */
+  /** Returns whether the attempt was still the latest one. */
   async retryLater(
     { id, attempts }: TakenDelivery,
     delayMs: number,
@@ -40,7 +40,7 @@ export abstract class DeliveryRows {
     return rowCount === 1;
   }
 
-  /** Makes those due at once that a stopping process gives back; the attempts did not count. */
+  /** Makes deliveries of a stopping process due at once; their attempts do not count. */
   async giveBack(ids: readonly string[]): Promise<void> {
     await this.database.query(
       `UPDATE ${this.table}
@@ -50,12 +50,12 @@ export abstract class DeliveryRows {
     );
   }
 
-  /** Whether there are any for `wakeForgotten`, in SQL. */
+  /** Returns an SQL condition: whether `wakeForgotten` would find any. */
   areForgotten(forgottenAfterMs: number): string {
     return `EXISTS (SELECT FROM ${this.table} WHERE ${isForgotten(forgottenAfterMs)})`;
   }
 
-  /** Due ones that no worker was called for lately, those that waited longest first. */
+  /** Returns due deliveries that no worker was woken for recently, the longest waiting first. */
   async wakeForgotten(forgottenAfterMs: number, limit: number): Promise<string[]> {
     const { rows } = await this.database.query<{ id: string }>(
       `UPDATE ${this.table} SET woken_at = now()
@@ -71,7 +71,7 @@ export abstract class DeliveryRows {
   }
 }
 
-/** The database's clock counts: those of instances may differ. */
+/** Uses the database's clock: those of instances may differ. */
 export function later(parameter: string): string {
   return `now() + ${parameter} * interval '1 millisecond'`;
 }

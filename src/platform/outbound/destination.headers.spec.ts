@@ -7,7 +7,7 @@ describe(findHeaderProblem.name, () => {
     ['X-Signature', 'é\tx'],
     ['x-empty', ''],
     ['x'.repeat(128), 'x'.repeat(4_096)],
-  ])('takes %j: %j', (name, value) => {
+  ])('accepts %j: %j', (name, value) => {
     expect(findHeaderProblem(name, value)).toBeUndefined();
   });
 
@@ -33,7 +33,7 @@ describe(findHeaderProblem.name, () => {
     ['Expect', '100-continue'],
     ['Proxy-Authorization', 'x'],
     ['Proxy-Authenticate', 'x'],
-  ])('refuses %j: %j', (name, value) => {
+  ])('rejects %j: %j', (name, value) => {
     expect(findHeaderProblem(name, value)).toEqual(expect.any(String));
   });
 });

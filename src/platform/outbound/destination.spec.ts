@@ -4,7 +4,7 @@ import { InvalidRequestError } from '../errors/gateway-errors.js';
 import type { Resolve } from '../http/public-address.js';
 import { assertDestinationUrl } from './destination.js';
 
-/** Resolves the names it is given, and no others. */
+/** Resolves the given names only. */
 function resolverOf(names: Record<string, string[]>): Resolve {
   return (hostname, _options, callback) => {
     const found = names[hostname]?.map((address): LookupAddress => ({
@@ -35,7 +35,7 @@ describe(assertDestinationUrl.name, () => {
     'https://93.184.215.14/hook',
     'https://[2606:4700::1111]/hook',
     'https://not-found-now.example/',
-  ])('takes %s', async (url) => {
+  ])('accepts %s', async (url) => {
     await expect(check(url)).resolves.toBeUndefined();
   });
 
@@ -77,14 +77,14 @@ describe(assertDestinationUrl.name, () => {
     ['a name that leads inside', 'http://inside.example/'],
     ['a name that leads inside too', 'http://both.example/'],
     ['a name that leads inside over IPv6', 'http://six.example/'],
-  ])('refuses %s: %s', async (_kind, url) => {
+  ])('rejects %s: %s', async (_kind, url) => {
     const refusal = await check(url).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(InvalidRequestError);
     expect(refusal).toMatchObject({ param: 'webhook_url', status: 400 });
     expect((refusal as Error).message).not.toContain('password');
   });
 
-  it('takes private addresses where the operator allows it, and still no credentials', async () => {
+  it('accepts private addresses when the operator allows them, but no credentials', async () => {
     await expect(check('http://127.0.0.1:9/', true)).resolves.toBeUndefined();
     await expect(check('http://localhost/', true)).resolves.toBeUndefined();
     await expect(check('http://a:b@localhost/', true)).rejects.toThrow(InvalidRequestError);

@@ -6,7 +6,7 @@ const MAX_NAME_LENGTH = 128;
 
 const MAX_VALUE_LENGTH = 4_096;
 
-/** They belong to the connection or to the body, which are ours. */
+/** Headers of the connection or the body, which the gateway sets. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-encoding',
@@ -26,16 +26,16 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 
 export const MAX_URL_LENGTH = 2_048;
 
-/** A name that is not found so fast is taken: what counts is the look-up when connecting. */
+/** A name that does not resolve in this time is accepted: the look-up at connect time decides. */
 const LOOKUP_LIMIT_MS = 2_000;
 
 interface DestinationRules {
-  /** Lifts the rule that destinations have public addresses. */
+  /** Allows destinations with private addresses. */
   readonly allowPrivate: boolean;
   readonly resolveName?: Resolve;
 }
 
-/** A destination as a URL, or what is wrong with it, as the end of a sentence. */
+/** Returns a destination as a URL, or what is wrong with it as the end of a sentence. */
 export function readDestinationUrl(
   text: string,
   { allowPrivate }: Pick<DestinationRules, 'allowPrivate'>,
@@ -46,16 +46,15 @@ export function readDestinationUrl(
     return 'must be a URL that starts with http:// or https://';
   }
   if (url.username !== '' || url.password !== '') {
-    return 'must not name credentials; send them in a header';
+    return 'must not contain credentials; send them in a header';
   }
   if (!allowPrivate && isInside(url)) return 'must lead to a public address';
   return url;
 }
 
 /**
- * Refuses what could not be delivered to anyway: what is no http(s) URL, names credentials, or
- * leads to an address that is not public. A name that cannot be looked up now is taken; each
- * delivery checks the address that it connects to.
+ * Rejects URLs that could not be delivered to: not http(s), with credentials, or with an address that is not public. A
+ * name that does not resolve now is accepted; each delivery checks the address it connects to.
  *
  * @throws InvalidRequestError that names `param`
  */
@@ -71,17 +70,17 @@ export async function assertDestinationUrl(
   }
 }
 
-/** Whether a URL leads to what is no public address, as far as its host and a look-up tell now. */
+/** Returns whether a URL leads to an address that is not public, as its host and a look-up show now. */
 export async function leadsInside(url: URL, resolveName = resolveOutbound): Promise<boolean> {
   if (isInside(url)) return true;
   const addresses = await addressesOf(hostOf(url), resolveName);
   return !addresses.every(isPublicAddress);
 }
 
-/** Names that no public nameserver knows. */
+/** Names that no public name server resolves. */
 const INNER_NAME = /\.(?:localhost|local|internal|home\.arpa)$/;
 
-/** By the host alone. The URL parser has turned decimal, octal and hexadecimal forms into plain ones. */
+/** Judges by the host alone. The URL parser has normalized decimal, octal and hexadecimal forms. */
 function isInside(url: URL): boolean {
   const host = hostOf(url);
   if (isIP(host) !== 0) return !isPublicAddress(host);
@@ -92,7 +91,7 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
-/** None when there is no answer. */
+/** Returns no address when there is no answer. */
 function addressesOf(host: string, resolveName: Resolve): Promise<string[]> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve([]), LOOKUP_LIMIT_MS);
@@ -110,11 +109,11 @@ export function isHeaderName(name: string): boolean {
 }
 
 /**
- * What is wrong with a header of a delivery, as the end of a sentence; undefined: nothing. The one
- * rule for what a tenant may set and for what is sent.
+ * Returns what is wrong with a delivery's header, as the end of a sentence; undefined when it is valid. Applies to what
+ * tenants set and to what is sent.
  */
 export function findHeaderProblem(name: string, value: string): string | undefined {
-  if (!isHeaderName(name)) return 'is not a name that a header can have';
+  if (!isHeaderName(name)) return 'is not a valid header name';
   if (name.length > MAX_NAME_LENGTH) return `must have at most ${MAX_NAME_LENGTH} characters`;
   if (CONNECTION_HEADERS.has(name.toLowerCase())) return 'is a header that the gateway sets itself';
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {

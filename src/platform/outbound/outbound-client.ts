@@ -7,21 +7,21 @@ import { codeOf } from '../errors/thrown.js';
 
 const TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** The receiver's answer is read only so that its connection can be used again. */
+/** The answer is read only so that its connection can be reused. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_ANSWER_MS = 1_000;
-/** To one origin, whoever it belongs to. */
+/** Connections to one origin, over all tenants. */
 const MAX_CONNECTIONS = 32;
 const KEEP_ALIVE_MS = 4_000;
 
-/** One POST to an address that a tenant chose. */
+/** A POST to an address that a tenant chose. */
 export interface OutboundPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
-  /** For all of it, from looking up the name to the end of the answer; 10 s unless told. */
+  /** For everything, from the name look-up to the end of the answer; 10 s by default. */
   readonly timeoutMs?: number;
-  /** Whether the outcome is to have the answer of a 2xx, as far as it is short and comes at once. */
+  /** Whether the outcome should include the answer of a 2xx, if it is short and arrives at once. */
   readonly readsAnswer?: boolean;
 }
 
@@ -29,26 +29,25 @@ export type OutboundOutcome =
   | { readonly ok: true; readonly status: number; readonly answer?: string }
   | {
       readonly ok: false;
-      /** Fit for the tenant: how a sentence about the receiver ends, as `answered with status 500`. */
+      /** A text for the tenant: the end of a sentence about the receiver, such as `answered with status 500`. */
       readonly reason: string;
-      /** Whether it may go well later. */
+      /** Whether a retry may succeed. */
       readonly retryable: boolean;
-      /** Undefined when no answer came. */
+      /** Undefined without an answer. */
       readonly status: number | undefined;
-      /** For how long the receiver asks to be left alone. */
+      /** How long the receiver asks for a pause. */
       readonly retryAfterMs?: number;
     };
 
 export interface OutboundClientOptions {
-  /** Lifts the rule that only public addresses are connected to. */
+  /** Allows connections to private addresses. */
   readonly allowPrivate: boolean;
   readonly resolveName?: Resolve;
 }
 
 /**
- * Delivers to addresses that tenants chose, without reaching by it what only we can reach: public
- * addresses over http(s), checked when connecting; no redirects; and a receiver cannot keep more
- * than one call's time and 64 KB.
+ * Posts to addresses that tenants chose without exposing the internal network: public http(s) addresses only, checked at
+ * connect time, without redirects. A receiver can hold one call's time and 64 KB at most.
  */
 export class OutboundClient implements OnApplicationShutdown {
   private readonly agent: Agent;
@@ -69,7 +68,7 @@ export class OutboundClient implements OnApplicationShutdown {
     });
   }
 
-  /** Never throws for what is the receiver's fault, or the address's. */
+  /** Does not throw for faults of the receiver or the address. */
   async post(post: OutboundPost): Promise<OutboundOutcome> {
     const url = readDestinationUrl(post.url, this.options);
     if (typeof url === 'string') return failed(`has a URL that ${url}`, { retryable: false });
@@ -104,7 +103,7 @@ export class OutboundClient implements OnApplicationShutdown {
   }
 
   /**
-   * Refuses an address to which nothing could be delivered anyway, when it is configured.
+   * Rejects an address at configuration time that could not be delivered to.
    *
    * @throws InvalidRequestError that names `param`
    */
@@ -124,7 +123,7 @@ function withDefaults(headers: Readonly<Record<string, string>>): Record<string,
   return { 'user-agent': 'model-gateway', ...Object.fromEntries(given) };
 }
 
-/** Reads a short answer to its end, if only for the sake of the connection, and breaks off any other. */
+/** Reads a short answer to its end so that the connection can be reused, and aborts longer ones. */
 async function readShort(
   { body }: Dispatcher.ResponseData,
   isWanted: boolean,
@@ -143,7 +142,7 @@ async function readShort(
   return undefined;
 }
 
-/** @returns undefined when there is more */
+/** @returns undefined when there is more than the limit */
 async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -155,7 +154,7 @@ async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Promise<str
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Receivers that are being set up answer with all sorts of errors, so nearly all may pass. */
+/** Receivers being set up answer with all kinds of errors, so nearly all of them are retried. */
 function judge(status: number): OutboundOutcome {
   if (status >= 200 && status < 300) return { ok: true, status };
   if (status >= 300 && status < 400) {
@@ -164,7 +163,7 @@ function judge(status: number): OutboundOutcome {
   return failed(`answered with status ${status}`, { retryable: status !== 410, status });
 }
 
-/** Which inside addresses answer is nobody's business, so what goes on there is not told apart. */
+/** Does not distinguish what happens inside the network, which would reveal which addresses answer. */
 function describe(error: unknown, isOverTime: boolean, timeoutMs: number): OutboundOutcome {
   if (error instanceof PrivateAddressError) {
     return failed('does not lead to a public address', { retryable: false });
@@ -176,7 +175,7 @@ function describe(error: unknown, isOverTime: boolean, timeoutMs: number): Outbo
     return failed('has a host that cannot be found', LATER);
   }
   if (code === 'ECONNREFUSED') return failed('refused the connection', LATER);
-  return failed('broke the connection off', LATER);
+  return failed('closed the connection', LATER);
 }
 
 const LATER = { retryable: true };

@@ -7,7 +7,7 @@ import { gatewaySecrets } from '../config/gateway-secret.js';
 import { OutboundClient } from './outbound-client.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
-/** Calls to addresses that tenants chose. */
+/** Provides the client for addresses that tenants chose. */
 @Module({
   imports: [TypeOrmModule.forFeature([WebhookSecretEntity])],
   providers: [

@@ -3,19 +3,19 @@ import type { PoolClient } from 'pg';
 import { WorkQueue } from '../queue/work-queue.js';
 import { messageOf } from '../errors/thrown.js';
 
-/** Something that a tenant is told at an address of its own. */
+/** An event to be sent to a tenant's address. */
 export interface WebhookEvent {
   readonly tenantId: string;
   readonly url: string;
-  /** Enqueued once, however often it is asked for; unique over all tenants. */
+  /** Enqueued once, however often it is requested; unique over all tenants. */
   readonly eventId: string;
-  /** JSON, sent as it is. */
+  /** JSON, sent unchanged. */
   readonly body: string;
   /** The key whose request asked for it. */
   readonly scopeKeyId: string;
 }
 
-/** Webhooks that are to be delivered, each signed with its tenant's secret. */
+/** Enqueues webhooks, each signed with its tenant's secret. */
 @Injectable()
 export class WebhookDeliveries {
   private readonly logger = new Logger(WebhookDeliveries.name);
@@ -23,8 +23,8 @@ export class WebhookDeliveries {
   constructor(private readonly queue: WorkQueue) {}
 
   /**
-   * Writes the delivery down in the caller's transaction, so that it is made exactly if that
-   * commits. Answers the delivery's id, for `announce`; undefined when the event was there already.
+   * Stores the delivery in the caller's transaction. Returns its id for `announce`; undefined when the event was
+   * already enqueued.
    */
   async enqueue(client: PoolClient, event: WebhookEvent): Promise<string | undefined> {
     const { rows } = await client.query<{ id: string }>(
@@ -37,15 +37,12 @@ export class WebhookDeliveries {
     return rows[0]?.id;
   }
 
-  /**
-   * Wakes a worker for the delivery; to be called after the commit. It never throws: what it does
-   * not reach is found by the sweep, a few seconds later.
-   */
+  /** Wakes a worker for the delivery after the commit. Never throws: the sweep finds it a few seconds later. */
   async announce(deliveryId: string): Promise<void> {
     try {
       await this.queue.wake('webhooks', deliveryId);
     } catch (error) {
-      this.logger.warn(`A webhook waits for the sweep: ${messageOf(error)}`);
+      this.logger.warn(`A webhook was left to the sweep: ${messageOf(error)}`);
     }
   }
 }

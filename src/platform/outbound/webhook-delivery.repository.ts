@@ -3,7 +3,7 @@ import { Database } from '../database/database.js';
 import type { TakenDelivery } from './delivery-engine.js';
 import { DeliveryRows, later } from './delivery-rows.js';
 
-/** What a tenant is to be told by the attempt. */
+/** A webhook claimed for an attempt. */
 export interface TakenWebhook extends TakenDelivery {
   readonly tenantId: string;
   readonly url: string;
@@ -11,7 +11,7 @@ export interface TakenWebhook extends TakenDelivery {
   readonly body: string;
 }
 
-/** The rows of webhooks. */
+/** Stores webhook deliveries. */
 @Injectable()
 export class WebhookDeliveryRepository extends DeliveryRows {
   constructor(database: Database) {
@@ -19,7 +19,7 @@ export class WebhookDeliveryRepository extends DeliveryRows {
   }
 
   /**
-   * A tenant's, the newest first, by `(created_at, id)`.
+   * Returns a tenant's webhooks, the newest first by `(created_at, id)`.
    *
    * @param behind a time to the microsecond, and an id
    */
@@ -40,7 +40,7 @@ export class WebhookDeliveryRepository extends DeliveryRows {
     return rows;
   }
 
-  /** Where it is to go; undefined when there is nothing to do now. */
+  /** Returns its URL; undefined when nothing is due. */
   async urlOfDue(id: string): Promise<string | undefined> {
     const { rows } = await this.database.query<{ url: string }>(
       `SELECT url FROM webhook_deliveries
@@ -50,7 +50,7 @@ export class WebhookDeliveryRepository extends DeliveryRows {
     return rows[0]?.url;
   }
 
-  /** Takes it for so long; undefined when somebody else has it, or it is not due or done. */
+  /** Claims it for the lease; undefined when it is claimed elsewhere, not due, or done. */
   async take(id: string, leaseMs: number): Promise<TakenWebhook | undefined> {
     const { rows } = await this.database.query<TakenRow>(
       `UPDATE webhook_deliveries
@@ -63,7 +63,7 @@ export class WebhookDeliveryRepository extends DeliveryRows {
     return row && { ...row, tenantId: row.tenant_id, eventId: row.event_id };
   }
 
-  /** How many were deleted, at most the limit. */
+  /** Returns how many were deleted, at most the limit. */
   async deleteFinishedBefore(moment: Date, limit: number): Promise<number> {
     const { rowCount } = await this.database.query(
       `DELETE FROM webhook_deliveries
@@ -81,7 +81,7 @@ export class WebhookDeliveryRepository extends DeliveryRows {
 /** A delivery as its tenant sees it. */
 export interface ListedWebhook {
   readonly id: string;
-  /** Null in rows from before it was stored. */
+  /** Null in rows older than this column. */
   readonly scopeKeyId: string | null;
   readonly url: string;
   readonly eventId: string;

@@ -5,7 +5,7 @@ import { WebhookSecrets } from './webhook-secrets.js';
 const SECRET = 'a-secret-of-at-least-32-characters';
 const OTHER = 'another-secret-of-32-characters-or-so';
 
-/** The rest, with a row of a tenant, is in test/int/webhooks.int-spec.ts. */
+/** Tests with a tenant's row are in test/int/webhooks.int-spec.ts. */
 describe(WebhookSecrets.name, () => {
   let kept: Buffer | undefined;
   const secretsFrom = (...secrets: string[]) => {
@@ -21,7 +21,7 @@ describe(WebhookSecrets.name, () => {
     kept = undefined;
   });
 
-  it('gives a secret that is kept, and the same while GATEWAY_SECRET is rotated', async () => {
+  it('returns a stored secret, unchanged while GATEWAY_SECRET is rotated', async () => {
     const secret = await secretsFrom(SECRET, OTHER).secretOf('tenant');
     expect(secret).toMatch(/^whsec_[\w-]{43}$/);
     expect(await secretsFrom(OTHER, SECRET).secretOf('tenant')).toBe(secret);
@@ -33,7 +33,7 @@ describe(WebhookSecrets.name, () => {
     expect(await secretsFrom(OTHER, SECRET).secretOf('tenant')).not.toBe(secret);
   });
 
-  it('signs the time and the body, for each tenant otherwise', async () => {
+  it('signs the time and the body, differently for each tenant', async () => {
     const at = 1_700_000_000_999;
     const sign = (tenantId: string, body: string) => {
       kept = undefined;

@@ -7,10 +7,10 @@ import type { OutboundOutcome } from './outbound-client.js';
 const SECRET_BYTES = 32;
 const KEPT_AT_ONCE = 1_000;
 
-/** Where tenants have their ids: the secret of what the operator is told. */
+/** Stands for the operator where tenants have their id. */
 export const OPERATOR_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Why nothing is sent for now: it may be mended by a rotation. */
+/** Nothing is sent for now; a rotation can fix it. */
 export const SECRET_UNREADABLE: OutboundOutcome = {
   ok: false,
   retryable: true,
@@ -20,14 +20,13 @@ export const SECRET_UNREADABLE: OutboundOutcome = {
 
 interface StoredSecrets {
   encryptedSecret: Buffer;
-  /** Null: there is none, or its time is over. */
+  /** Null: there is none, or it has expired. */
   encryptedPrevious: Buffer | null;
 }
 
 /**
- * The secrets with which webhooks of a tenant are signed, and those of the operator, stored encrypted. The first one is derived
- * from the service's own, as tenants of before were told it, and another tenant's says nothing about
- * it. After a rotation both the new one and the one before sign for a day.
+ * Stores the secrets that sign webhooks of tenants and of the operator, encrypted. A tenant's first secret is derived from the
+ * service's and reveals nothing about others. After a rotation the new and the previous secret both sign for a day.
  */
 @Injectable()
 export class WebhookSecrets implements OnApplicationBootstrap {
@@ -40,7 +39,7 @@ export class WebhookSecrets implements OnApplicationBootstrap {
     this.box = new SecretBox(gatewaySecrets, 'webhook-secret');
   }
 
-  /** Stores those that are not stored yet, while the secret that they are derived from is current. */
+  /** Stores missing secrets while the service secret that they derive from is current. */
   async onApplicationBootstrap(): Promise<void> {
     for (;;) {
       const { rows } = await this.database.query<{ id: string }>(
@@ -54,15 +53,15 @@ export class WebhookSecrets implements OnApplicationBootstrap {
   }
 
   /**
-   * `whsec_` and 43 characters; the whole text is the key.
+   * Returns `whsec_` and 43 characters; the whole text is the key.
    *
-   * @returns undefined when nobody can read it any more, since it was encrypted with another secret
+   * @returns undefined when it was encrypted with a secret that is not configured
    */
   async secretOf(tenantId: string): Promise<string | undefined> {
     return this.decrypt((await this.read(tenantId)).encryptedSecret, tenantId);
   }
 
-  /** Makes a new secret; the one before goes on signing beside it for a day. */
+  /** Creates a new secret; the previous one keeps signing for a day. */
   async rotate(
     tenantId: string,
     executor: Pick<Database, 'query'> = this.database,
@@ -86,10 +85,10 @@ export class WebhookSecrets implements OnApplicationBootstrap {
   }
 
   /**
-   * The value of `X-Gateway-Signature` for a body that is sent now: a signature with each secret that
-   * is good, the one before first, since receivers still have it.
+   * Returns the value of `X-Gateway-Signature` for a body sent now: a signature per valid secret, the previous one
+   * first, since receivers still have it.
    *
-   * @returns undefined when none of them can be read
+   * @returns undefined when no secret can be read
    */
   async sign(tenantId: string, body: string, now = Date.now()): Promise<string | undefined> {
     const { encryptedPrevious, encryptedSecret } = await this.read(tenantId);
@@ -106,7 +105,7 @@ export class WebhookSecrets implements OnApplicationBootstrap {
   }
 
   /**
-   * The headers of a webhook that is sent now.
+   * Returns the headers of a webhook sent now.
    *
    * @returns undefined when it cannot be signed
    */
@@ -142,7 +141,7 @@ export class WebhookSecrets implements OnApplicationBootstrap {
     return rows[0];
   }
 
-  /** Stores the first secrets of tenants, unless they have one by now. */
+  /** Stores the first secrets of tenants that have none. */
   private async keep(tenantIds: readonly string[]): Promise<void> {
     await this.database.query(
       `INSERT INTO webhook_secrets (tenant_id, sealed_secret)

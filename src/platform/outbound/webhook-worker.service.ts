@@ -17,11 +17,11 @@ import { WebhookDeliveryRepository, type TakenWebhook } from './webhook-delivery
 import { SECRET_UNREADABLE, WebhookSecrets } from './webhook-secrets.js';
 
 const TIMEOUT_MS = 10_000;
-/** Longer than an attempt can take; then its worker is taken for dead. */
+/** Longer than an attempt; afterwards its worker is considered dead. */
 const LEASE_MS = 30_000;
 const MAX_AT_ONCE = 100;
 
-/** An origin may have the webhooks of many tenants, so no failure of one slows the others down. */
+/** One origin may receive webhooks of many tenants, so failures of one do not slow others down. */
 const POLICY: DeliveryPolicy = {
   lanes: {
     perLane: 4,
@@ -42,8 +42,8 @@ const KEPT_MS = 7 * DAY_MS;
 const DELETED_AT_ONCE = 1_000;
 
 /**
- * Delivers webhooks: five attempts, each signed anew, then the webhook is dropped. The sweep calls
- * for those whose wake-up was lost.
+ * Delivers webhooks: five attempts, each signed again, then the webhook is dropped. The sweep picks up lost
+ * wake-ups.
  */
 @Injectable()
 export class WebhookWorker
@@ -75,14 +75,14 @@ export class WebhookWorker
     return this.engine.stop(this.sweeper, this.cleaner);
   }
 
-  /** Makes the attempt that is due, if one is. One whose receiver is busy waits, and nobody for it. */
+  /** Makes the due attempt, if there is one. Does not wait for a busy receiver. */
   async deliver(id: string): Promise<void> {
     const url = await this.deliveries.urlOfDue(id);
     if (url === undefined) return;
     await this.engine.add(URL.canParse(url) ? new URL(url).origin : url, id);
   }
 
-  /** Calls for due webhooks that nobody was called for lately. */
+  /** Wakes workers for due webhooks that were not announced recently. */
   async sweep(): Promise<void> {
     const ids = await this.deliveries.wakeForgotten(FORGOTTEN_AFTER_MS, SWEPT_AT_ONCE);
     for (const id of ids) await this.wake(id);
@@ -124,7 +124,7 @@ export class WebhookWorker
   async drop(delivery: TakenWebhook, { words }: { words: string }): Promise<void> {
     if (!(await this.deliveries.finish(delivery, 'dropped', words))) return;
     this.metrics.observeWebhook('dropped');
-    // Neither the URL nor what is in it: they are the tenant's.
+    // The URL and body belong to the tenant and are not logged.
     this.logger.warn(`Webhook ${delivery.id} was dropped: ${words}.`);
   }
 

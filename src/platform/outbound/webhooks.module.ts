@@ -6,7 +6,7 @@ import { WebhookDeliveries } from './webhook-deliveries.js';
 import { WebhookDeliveryRepository } from './webhook-delivery.repository.js';
 import { WebhookWorker } from './webhook-worker.service.js';
 
-/** Webhooks, from the transaction that causes one to its delivery. */
+/** Provides webhooks, from the transaction that causes one to its delivery. */
 @Module({
   imports: [TypeOrmModule.forFeature([WebhookDeliveryEntity]), OutboundModule],
   providers: [WebhookDeliveries, WebhookDeliveryRepository, WebhookWorker],

@@ -5,7 +5,7 @@ import { BullConnections } from './bull-connections.js';
 
 const made: Redis[] = [];
 
-/** As a connection does that Redis has taken, or lost. */
+/** Emits what a connection emits when it connects or loses Redis. */
 function become(connection: Redis, status: 'ready' | 'reconnecting'): void {
   connection.status = status;
   if (status === 'ready') connection.emit('ready');
@@ -37,23 +37,23 @@ describe(BullConnections.name, () => {
     jest.useRealTimers();
   });
 
-  it('has all topics share commands and messages, and block on connections of their own', () => {
+  it('shares commands and messages among topics and blocks on separate connections', () => {
     for (const _ of [1, 2]) {
       for (const type of ['client', 'subscriber', 'bclient'] as const) connections.create(type);
     }
     expect(named()).toEqual(['client', 'subscriber', 'bclient', 'bclient']);
   });
 
-  it('waits for Redis no longer than two seconds, and leaves nothing behind', async () => {
+  it('waits at most two seconds for Redis and removes its listeners', async () => {
     const listeners = connections.commands.listenerCount('ready');
-    const ready = expect(connections.untilReady()).rejects.toThrow('cannot be reached');
+    const ready = expect(connections.untilReady()).rejects.toThrow('cannot connect');
     await jest.advanceTimersByTimeAsync(2_000);
     await ready;
     expect(made[0]!.listeners('ready')).toHaveLength(listeners);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('lets all who wait share one wait', async () => {
+  it('shares one wait among all callers', async () => {
     const waiting = [connections.untilReady(), connections.untilReady()];
     expect(waiting[0]).toBe(waiting[1]);
     expect(connections.isDegraded).toBe(true);
@@ -63,7 +63,7 @@ describe(BullConnections.name, () => {
     await connections.untilReady();
   });
 
-  it('waits anew after a wait in vain', async () => {
+  it('waits again after a failed wait', async () => {
     const first = expect(connections.untilReady()).rejects.toThrow();
     await jest.advanceTimersByTimeAsync(2_000);
     await first;
@@ -72,7 +72,7 @@ describe(BullConnections.name, () => {
     await expect(second).resolves.toBeUndefined();
   });
 
-  it('says once that Redis is away, and once that it is back', () => {
+  it('logs an outage once and the recovery once', () => {
     const { commands } = connections;
     connections.create('subscriber');
     for (const one of made) become(one, 'reconnecting');
@@ -83,13 +83,13 @@ describe(BullConnections.name, () => {
     expect(commands).toBe(made[0]);
   });
 
-  it('interrupts only those that block', () => {
+  it('interrupts blocking connections only', () => {
     for (const type of ['client', 'subscriber', 'bclient'] as const) connections.create(type);
     connections.interruptBlocking();
     expect(disconnected).toEqual([made[2]]);
   });
 
-  it('comes back ever more slowly, up to a second, until it is closed; then in silence', () => {
+  it('backs off up to one second between reconnects and stops when closed', () => {
     connections.create('client');
     const { retryStrategy } = made[0]!.options;
     expect([1, 2, 20, 1_000].map((attempt) => retryStrategy!(attempt))).toEqual([

@@ -5,14 +5,14 @@ import { within } from '../time/within.js';
 
 const READY_LIMIT_MS = 2_000;
 const LONGEST_RECONNECT_DELAY_MS = 1_000;
-/** Each topic listens for the errors and messages of the connections that all share. */
+/** Every topic adds listeners to the shared connections. */
 const MAX_LISTENERS = 50;
 
 export type BullConnectionType = 'client' | 'subscriber' | 'bclient';
 
 /**
- * The connections of all topics: one for commands, one for messages, and for each topic that is
- * consumed one that blocks until there is something to do. They come back by themselves.
+ * Holds the Redis connections of all topics: one for commands, one for messages, and a blocking one per
+ * consumed topic. They reconnect on their own.
  */
 @Injectable()
 export class BullConnections implements OnApplicationShutdown {
@@ -26,12 +26,12 @@ export class BullConnections implements OnApplicationShutdown {
 
   constructor(private readonly url: string) {}
 
-  /** The connection for commands. Commands that are given while Redis is away wait for it. */
+  /** The connection for commands. Commands queue while Redis is unavailable. */
   get commands(): Redis {
     return (this.commandConnection ??= this.open('client'));
   }
 
-  /** Whether commands have to wait for Redis just now. */
+  /** Whether commands currently wait for Redis. */
   get isDegraded(): boolean {
     return this.commands.status !== 'ready';
   }
@@ -46,9 +46,9 @@ export class BullConnections implements OnApplicationShutdown {
   };
 
   /**
-   * All who wait share one promise, so that they do not pile up in a long outage.
+   * Resolves when Redis is connected. Callers share one promise, so that none pile up in an outage.
    *
-   * @throws Error when Redis is not reached within 2 s
+   * @throws Error when Redis does not connect within 2 s
    */
   untilReady(): Promise<void> {
     if (this.commands.status === 'ready') return Promise.resolve();
@@ -58,7 +58,7 @@ export class BullConnections implements OnApplicationShutdown {
     return this.becomingReady;
   }
 
-  /** Cuts the blocking connections short, which else notice only later that they are to stop. */
+  /** Disconnects the blocking connections, which otherwise notice a stop late. */
   interruptBlocking(): void {
     this.blocking.forEach((connection) => connection.disconnect());
   }
@@ -79,7 +79,7 @@ export class BullConnections implements OnApplicationShutdown {
     });
     try {
       await within(READY_LIMIT_MS, ready, () => {
-        throw new Error('Redis, which has the queue, cannot be reached.');
+        throw new Error('The queue cannot connect to Redis.');
       });
     } finally {
       connection.off('ready', onReady);
@@ -105,12 +105,12 @@ export class BullConnections implements OnApplicationShutdown {
   private reportFailure(error: Error): void {
     if (this.isFailing || this.isClosed) return;
     this.isFailing = true;
-    this.logger.warn(`Redis, which has the queue, cannot be reached (${error.message})`);
+    this.logger.warn(`The queue cannot connect to Redis (${error.message})`);
   }
 
   private reportSuccess(): void {
     if (!this.isFailing) return;
     this.isFailing = false;
-    this.logger.log('Redis, which has the queue, is back');
+    this.logger.log('The queue is connected to Redis again');
   }
 }

@@ -1,19 +1,19 @@
 import type { Redis } from 'ioredis';
 import type { Topic } from './work-queue.js';
 
-/** All keys of the queue in Redis begin with this. */
+/** Prefix of the queue's keys in Redis. */
 export const BULL_PREFIX = 'gateway-queue';
 
-/** Longer than any work on a key; what a crash leaves behind is gone after that. */
+/** Outlives any work on a key; expires what a crash leaves behind. */
 const TURN_MS = 24 * 3_600_000;
-/** By far longer than Bull needs to remove a wake-up that is done. */
+/** Well above the time Bull needs to remove a finished wake-up. */
 const COUNT_MS = 3_600_000;
 
 /**
- * A key's turn belongs to the wake-up that is worked on (`turn` holds its id), as long as that has
- * Bull's lock: a worker that died loses both. `again` says that the key was woken meanwhile.
- * `count` counts the turns that ended, and is a part of wake-ups' ids: Bull refuses the id of one
- * that it still has, also when that one's turn is over and it is only about to be removed.
+ * A key is locked by the wake-up in progress: `turn` holds its id, valid while Bull's own lock on that wake-up
+ * exists, so a dead worker loses both. `again` records that the key was woken meanwhile. `count` counts
+ * finished wake-ups and is part of the next id: Bull refuses an id that it still holds, even one it is
+ * about to remove.
  */
 const HAS_LIVE_HOLDER = `
 local holder = redis.call('GET', KEYS[1])
@@ -21,10 +21,10 @@ local alive = holder and redis.call('EXISTS', ARGV[1] .. holder .. ':lock') == 1
 `;
 
 /**
- * Gives -1 when the key's worker will be woken again, else the count for a new wake-up's id.
+ * Returns -1 when the key's current worker will run again, else the count for a new wake-up id.
  *
- * A worker that was handed a wake-up by a Redis which then lost everything notes in the new one when it
- * began, and so leaves a wake-up there without data, in no list. Bull would refuse its id for ever.
+ * A worker that got its wake-up from a Redis that then lost its data records progress in the new Redis and
+ * leaves a wake-up without data there, in no list. Bull would refuse that id forever.
  */
 const ASK_SCRIPT = `
 ${HAS_LIVE_HOLDER}
@@ -65,8 +65,8 @@ interface RedisWithTurns extends Redis {
   endTurn(...keysAndValues: (string | number)[]): Promise<number>;
 }
 
-/** Sees to it that a key is worked on by one worker at a time, over all instances. */
-export class BullTurns {
+/** Lets one worker at a time work on a key, across all instances. */
+export class BullKeyLocks {
   private readonly redis: RedisWithTurns;
 
   constructor(redis: Redis) {
@@ -76,23 +76,20 @@ export class BullTurns {
     this.redis = redis as RedisWithTurns;
   }
 
-  /**
-   * The id for a new wake-up of the key; undefined when none is needed, because the worker that has
-   * its turn has been told.
-   */
+  /** Returns the id for a new wake-up of the key; undefined when its current worker will run again. */
   async ask(topic: Topic, key: string): Promise<string | undefined> {
     const keys = keysOf(topic, key);
     const count = await this.redis.askForTurn(...keys, lockPrefix(topic), TURN_MS, key);
     return count < 0 ? undefined : `${key}:${count}`;
   }
 
-  /** False when another wake-up has the key's turn; its worker has been told. */
+  /** Returns false when another wake-up holds the key; its worker will run again. */
   async begin(topic: Topic, key: string, id: string): Promise<boolean> {
     const keys = keysOf(topic, key);
     return (await this.redis.beginTurn(...keys, lockPrefix(topic), TURN_MS, id)) === 1;
   }
 
-  /** Whether the key was woken during the turn. */
+  /** Returns whether the key was woken while the lock was held. */
   async end(topic: Topic, key: string, id: string): Promise<boolean> {
     return (await this.redis.endTurn(...keysOf(topic, key), id, COUNT_MS)) === 1;
   }
@@ -102,7 +99,7 @@ function keysOf(topic: Topic, key: string): string[] {
   return ['turn', 'again', 'count'].map((name) => `${BULL_PREFIX}-${name}:${topic}:${key}`);
 }
 
-/** Bull keeps the lock of a wake-up under its id, followed by `:lock`. */
+/** Bull stores the lock of a wake-up under its id followed by `:lock`. */
 function lockPrefix(topic: Topic): string {
   return `${BULL_PREFIX}:${topic}:`;
 }

@@ -4,7 +4,7 @@ import type { Job, JobOptions, Queue } from 'bull';
 import { isJsonObject } from '../http/json-body.js';
 import { endsWithin, within } from '../time/within.js';
 import { BullConnections } from './bull-connections.js';
-import { BullTurns } from './bull-key-locks.js';
+import { BullKeyLocks } from './bull-key-locks.js';
 import {
   WorkQueue,
   type Consumer,
@@ -18,13 +18,13 @@ import {
 const LIMIT_MS = 2_000;
 const INTERRUPT_AFTER_MS = 20;
 const ERROR_LINE_EVERY_MS = 10_000;
-/** Keys are ids of rows. */
+/** Keys are row ids. */
 const MAX_KEY_LENGTH = 200;
 
-/** What stands in Redis for a wake-up; nothing when Redis has lost it since it was handed out. */
+/** The stored wake-up; empty when Redis lost it after handing it out. */
 interface WakeUp {
   key: string;
-  /** How often the consumer has thrown in a row. */
+  /** How many times in a row the consumer has thrown. */
   failures: number;
 }
 
@@ -34,7 +34,7 @@ export class BullWorkQueue extends WorkQueue {
   readonly kind = 'redis';
   private readonly logger = new Logger('WorkQueue');
   private readonly queues: Readonly<Record<Topic, Queue<WakeUp>>>;
-  private readonly turns: BullTurns;
+  private readonly turns: BullKeyLocks;
   private readonly consumed = new Set<Topic>();
   /** Called when the stop begins. */
   private readonly listeners: (() => void)[] = [];
@@ -50,7 +50,7 @@ export class BullWorkQueue extends WorkQueue {
   ) {
     super();
     this.queues = { jobs, responses, webhooks, broadcast };
-    this.turns = new BullTurns(connections.commands);
+    this.turns = new BullKeyLocks(connections.commands);
     for (const [topic, queue] of Object.entries(this.queues)) {
       queue.on('error', (error) => this.reportError(topic, error));
       queue.on('failed', (job, error) => this.reportDropped(topic, job, error));
@@ -95,12 +95,12 @@ export class BullWorkQueue extends WorkQueue {
     const closing = Promise.all([...this.consumed].map((topic) => this.queues[topic].close()));
     const interrupt = setTimeout(() => this.connections.interruptBlocking(), INTERRUPT_AFTER_MS);
     if (!(await endsWithin(limitMs, closing))) {
-      this.logger.warn('Consumers still run; what they leave goes to another instance');
+      this.logger.warn('Consumers are still running; other instances take over their work');
     }
     clearTimeout(interrupt);
   }
 
-  /** It goes on until the queue is closed, also over times without a Redis. */
+  /** Runs until the queue is closed, across Redis outages. */
   private async process(
     topic: Topic,
     concurrency: number,
@@ -126,7 +126,7 @@ export class BullWorkQueue extends WorkQueue {
       failure = { error };
     }
     const isWokenAgain = await this.turns.end(topic, key, id);
-    // An error from here on is one of Redis: the whole wake-up comes again.
+    // Errors from here on come from Redis, and the whole wake-up is delivered again.
     if (isWokenAgain) await this.now(topic, key);
     if (failure) await this.retryLater(topic, { key, failures: failures + 1 }, failure.error);
   }
@@ -151,17 +151,17 @@ export class BullWorkQueue extends WorkQueue {
     await this.queues[topic].add(wakeUp, options);
   }
 
-  /** Commands are given only when there is a Redis, so that they do not pile up here. */
+  /** Issues commands only while Redis is connected, so that they do not pile up here. */
   private async reach<Result>(work: () => Promise<Result>): Promise<Result> {
     const startedAtMs = performance.now();
     await this.connections.untilReady();
     const leftMs = LIMIT_MS - (performance.now() - startedAtMs);
     return within(leftMs, work(), () => {
-      throw new Error('Redis, which has the queue, does not answer.');
+      throw new Error('The queue gets no answer from Redis.');
     });
   }
 
-  /** Connections speak for themselves; what is left is rare, or comes in floods. */
+  /** The connections report outages themselves; other errors are rare, or come in bursts. */
   private reportError(topic: string, error: Error): void {
     if (this.connections.commands.status !== 'ready') return;
     if (performance.now() < this.nextErrorLineAtMs) return;
@@ -169,7 +169,7 @@ export class BullWorkQueue extends WorkQueue {
     this.logger.warn(`The topic ${topic}: ${error.message}`);
   }
 
-  /** One whose workers died too often has been removed, and comes without what it was. */
+  /** Reports a wake-up whose workers died too often; Bull has removed it and its data. */
   private reportDropped(topic: string, job: Job<WakeUp> | null, error: Error): void {
     if (job && job.attemptsMade < (job.opts.attempts ?? 1)) return;
     const { key } = readWakeUp(job?.data);
@@ -179,7 +179,7 @@ export class BullWorkQueue extends WorkQueue {
   }
 }
 
-/** Returns no key for a wake-up that no instance has written: anyone who reaches Redis can add one. */
+/** Returns an empty key for a wake-up that no instance wrote: anyone who can write to Redis can add one. */
 function readWakeUp(data: unknown): WakeUp {
   const { key, failures } = isJsonObject(data) ? data : {};
   return {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ContentionWindow } from './contention-window.js';
 
 describe(ContentionWindow.name, () => {
-  it('is shared for a quarter of a second after two owners took turns', () => {
+  it('is shared for 250 ms after two owners alternate', () => {
     let nowMs = 1_000;
     const time = new ContentionWindow(() => nowMs);
     time.note('a');

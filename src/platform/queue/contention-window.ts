@@ -1,15 +1,15 @@
-/** Others are taken to call as well for so long after two owners took turns. */
+/** How long contention is assumed after the owner changes. */
 const SHARED_FOR_MS = 250;
 
-/** Tells when one owner calls alone from when others call as well, who are not to be kept waiting. */
+/** Detects whether one owner calls alone or several compete, who must not wait for each other. */
 export class ContentionWindow {
   private lastOwner = '';
   private sharedUntilMs = 0;
 
-  /** @param nowMs in milliseconds, from any start */
+  /** @param nowMs a monotonic clock in milliseconds */
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
-  /** To be told of each call. */
+  /** Records a call. */
   note(owner: string): void {
     if (owner === this.lastOwner) return;
     this.lastOwner = owner;

@@ -2,7 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { GraphileWorkQueue } from './graphile-work-queue.js';
 import { WorkQueue } from './work-queue.js';
 
-/** The queue in the service's own database. Loaded only where there is no Redis. */
+/** Provides the queue on the service's database. Loaded only without Redis. */
 @Module({})
 export class DatabaseQueueModule {
   static forRoot(databaseUrl: string): DynamicModule {

@@ -12,14 +12,14 @@ function takeAll(queue: FairQueue<string>): (string | undefined)[] {
 }
 
 describe(FairQueue.name, () => {
-  it('lets owners take turns, and keeps the order of each', () => {
+  it('alternates between owners and keeps the order of each', () => {
     const queue = queueOf(['a', 'a1'], ['a', 'a2'], ['a', 'a3'], ['b', 'b1'], ['c', 'c1']);
     queue.add('b', 'b2');
     expect(takeAll(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
     expect(queue.take()).toBeUndefined();
   });
 
-  it('puts one item behind one turn of a thousand', () => {
+  it('serves a single item after one item of an owner with a thousand', () => {
     const queue = new FairQueue<string>(1_000);
     for (let index = 0; index < 1_000; index++) queue.add('a', `a${index}`);
     expect(queue.take()).toBe('a0');
@@ -27,21 +27,21 @@ describe(FairQueue.name, () => {
     expect([queue.take(), queue.take()]).toContain('b0');
   });
 
-  it('gives nobody two turns by leaving and coming again', () => {
+  it('gives no extra slot to an owner that leaves and returns', () => {
     const queue = queueOf(['a', 'a1'], ['b', 'b1'], ['b', 'b2']);
     expect(queue.take()).toBe('a1');
     queue.add('a', 'a2');
     expect(takeAll(queue)).toEqual(['b1', 'a2', 'b2']);
   });
 
-  it('passes over owners that may not have a turn, who keep their place', () => {
+  it('skips owners that may not run, which keep their position', () => {
     const queue = queueOf(['a', 'a1'], ['b', 'b1'], ['c', 'c1']);
     expect(queue.take((owner) => owner !== 'a')).toBe('b1');
     expect(queue.take(() => false)).toBeUndefined();
     expect(takeAll(queue)).toEqual(['a1', 'c1']);
   });
 
-  it('takes an item once, and no more of an owner than it may have', () => {
+  it('hands out each item once and enforces the limit per owner', () => {
     const queue = new FairQueue<string>(2);
     expect([queue.add('a', 'x'), queue.add('a', 'x'), queue.size]).toEqual([true, true, 1]);
     expect([queue.add('a', 'y'), queue.add('a', 'z'), queue.add('a', 'x')]).toEqual([
@@ -52,7 +52,7 @@ describe(FairQueue.name, () => {
     expect(queue.add('b', 'z')).toBe(true);
   });
 
-  it('lets go of what no longer waits', () => {
+  it('forgets removed items', () => {
     const queue = queueOf(['a', 'a1'], ['a', 'a2'], ['b', 'b1']);
     expect(queue.of('a')).toEqual(['a1', 'a2']);
     expect([queue.remove('a', 'a1'), queue.remove('a', 'a1'), queue.remove('c', 'x')]).toEqual([

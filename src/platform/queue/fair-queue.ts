@@ -1,20 +1,20 @@
 /**
- * What waits, by whom it waits for. Owners take turns: one with a thousand items stands in the way
- * of another one's single item for one turn. An owner's own items keep their order.
+ * Queues items by owner and serves owners round-robin: an owner with a thousand items delays another
+ * owner's single item by one. Items of one owner stay in order.
  */
 export class FairQueue<Item> {
-  /** In the order of the turns: who had one goes to the end. */
+  /** In service order: the owner served last is at the end. */
   private readonly owners = new Map<string, Set<Item>>();
   private count = 0;
 
-  /** @param maxPerOwner more of one owner are not taken in */
+  /** @param maxPerOwner how many items an owner may queue */
   constructor(private readonly maxPerOwner: number) {}
 
   get size(): number {
     return this.count;
   }
 
-  /** False when the owner has too many waiting. An item that waits already keeps its place. */
+  /** Returns false when the owner has too many items. A queued item keeps its position. */
   add(owner: string, item: Item, most = this.maxPerOwner): boolean {
     const items = this.owners.get(owner) ?? new Set();
     if (items.has(item)) return true;
@@ -24,7 +24,7 @@ export class FairQueue<Item> {
     return true;
   }
 
-  /** The next item, of an owner that may have a turn now. */
+  /** Returns the next item of an owner that may run now. */
   take(mayHaveTurn: (owner: string) => boolean = () => true): Item | undefined {
     for (const [owner, items] of this.owners) {
       if (!mayHaveTurn(owner)) continue;
@@ -36,7 +36,7 @@ export class FairQueue<Item> {
     return undefined;
   }
 
-  /** False when it does not wait, or no longer. */
+  /** Returns false when the item is not queued. */
   remove(owner: string, item: Item): boolean {
     const items = this.owners.get(owner);
     if (!items?.delete(item)) return false;
@@ -45,7 +45,7 @@ export class FairQueue<Item> {
     return true;
   }
 
-  /** What an owner waits for, first come first. */
+  /** Returns an owner's items in order. */
   of(owner: string): readonly Item[] {
     return [...(this.owners.get(owner) ?? [])];
   }

@@ -3,16 +3,16 @@ import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { GraphilePresence } from './graphile-presence.js';
 
-/** How the next connections behave. */
+/** How the fake database answers new connections. */
 const database = { isAway: false, taken: new Set<string>() };
-/** What is used of a connection. */
+/** The part of a connection that is used. */
 interface Connection {
   connect(): Promise<unknown>;
   query(sql: string, values?: string[]): Promise<{ rows: object[] }>;
   end(): Promise<void>;
 }
 
-/** A connection, with what was asked of it. */
+/** A connection and the queries it received. */
 interface ClientRequest {
   readonly client: pg.Client;
   readonly queries: string[];
@@ -23,7 +23,7 @@ const requestOf = (client: unknown): ClientRequest => clients.find((one) => one.
 
 const HOST = 'test';
 
-/** Has connections to `HOST` made to `database`. Others are of services that suites before this one have left. */
+/** Connects `HOST` to the fake `database`. Other hosts belong to services of earlier suites. */
 function pretend(): void {
   const prototype: Connection = pg.Client.prototype;
   const { connect, query, end } = prototype;
@@ -73,19 +73,19 @@ describe(GraphilePresence.name, () => {
     jest.useRealTimers();
   });
 
-  it('hears of new rows', () => {
+  it('reports new rows', () => {
     expect(clients[0]!.queries).toEqual(['LISTEN "jobs:insert"']);
     emit(0, 'notification');
     expect(onNewRows).toHaveBeenCalledTimes(1);
   });
 
-  it('takes a name unless another process has it', async () => {
+  it('takes a name unless another process holds it', async () => {
     database.taken.add('theirs');
     expect(await presence.take('ours')).toBe(true);
     expect(await presence.take('theirs')).toBe(false);
   });
 
-  it('takes its names again after an outage, but none that it has released or never had', async () => {
+  it('takes its names again after an outage, except released and foreign ones', async () => {
     database.taken.add('theirs');
     for (const name of ['one', 'two', 'theirs']) await presence.take(name);
     await presence.release('one');
@@ -97,7 +97,7 @@ describe(GraphilePresence.name, () => {
     expect(clients[1]!.names).toEqual(['two']);
   });
 
-  it('makes one connection for one that is lost, however often that says so', async () => {
+  it('replaces a lost connection once, however many errors it emits', async () => {
     emit(0, 'error');
     emit(0, 'end');
     await jest.advanceTimersByTimeAsync(5_000);
@@ -106,7 +106,7 @@ describe(GraphilePresence.name, () => {
     expect(clients).toHaveLength(2);
   });
 
-  it('takes names without asking while the database is away, and asks when it is back', async () => {
+  it('takes names without a query during an outage and queries again afterwards', async () => {
     database.isAway = true;
     emit(0, 'error');
     expect(await presence.take('one')).toBe(true);
@@ -121,7 +121,7 @@ describe(GraphilePresence.name, () => {
     expect(clients).toHaveLength(tries + 1);
   });
 
-  it('says of each outage once that there is one', async () => {
+  it('logs each outage once', async () => {
     for (const _ of [1, 2]) {
       database.isAway = true;
       emit(-1, 'error');
@@ -132,7 +132,7 @@ describe(GraphilePresence.name, () => {
     expect(Logger.prototype.warn).toHaveBeenCalledTimes(2);
   });
 
-  it('comes back no more once it is stopped', async () => {
+  it('does not reconnect once stopped', async () => {
     emit(0, 'error');
     await presence.stop();
     await jest.advanceTimersByTimeAsync(5_000);

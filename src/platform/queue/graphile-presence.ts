@@ -4,35 +4,32 @@ import { toError } from '../errors/thrown.js';
 
 const RECONNECT_AFTER_MS = 500;
 
-/** Two-part advisory locks of this kind belong to the queue. */
+/** Class of the two-part advisory locks that the queue uses. */
 export const PRESENCE_LOCK_CLASS = `hashtext('model-gateway queue')`;
 
-/**
- * So that a machine that vanished is noticed as a killed process is: after half a minute, where the
- * default of most systems is two hours.
- */
+/** Detects a vanished machine after 30 s, like a killed process; most systems default to two hours. */
 const KEEP_ALIVE =
   '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4';
 
-/** What the queue's tables announce with every new row. */
+/** The channel on which the queue's tables announce new rows. */
 const NEW_ROWS = 'jobs:insert';
 
 /**
- * One connection whose advisory locks say what this process is at work on. PostgreSQL drops them the
- * moment the process dies. After an outage of the database they are taken again. It also hears of new rows, so that a queue in which nothing has
- * happened yet needs no worker.
+ * Holds one connection whose advisory locks announce what this process works on. PostgreSQL drops them when
+ * the process dies; after an outage they are taken again. The connection also listens for new rows, so that an
+ * unused queue needs no worker.
  */
 export class GraphilePresence {
   private readonly logger = new Logger('WorkQueue');
   private readonly names = new Set<string>();
   private client: pg.Client | undefined;
-  /** The connection that is used or being made; what an earlier one says late is of no interest. */
+  /** The connection in use or being opened; late events of earlier ones are ignored. */
   private latest: pg.Client | undefined;
   private isFailing = false;
   private reconnecting: NodeJS.Timeout | undefined;
   private isStopped = false;
 
-  /** @param onNewRows is told that there may be new rows in the queue */
+  /** @param onNewRows called when the queue may have new rows */
   constructor(
     private readonly url: string,
     private readonly onNewRows: () => void,
@@ -44,7 +41,7 @@ export class GraphilePresence {
       application_name: 'model-gateway queue presence',
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
-      // Keys that are worked on at the same time do not wait for each other's locks.
+      // Locks of different keys do not wait for each other.
       pipeline: true,
       options: KEEP_ALIVE,
     };
@@ -67,8 +64,8 @@ export class GraphilePresence {
   }
 
   /**
-   * Takes a name for this process, which must not have it yet; false when another process has it.
-   * While the database cannot be asked it is taken without asking.
+   * Takes a name for this process, which must not hold it yet. Returns false when another process holds it.
+   * Takes it without a query while the database is unavailable.
    */
   async take(name: string): Promise<boolean> {
     const { client } = this;
@@ -97,7 +94,7 @@ export class GraphilePresence {
   private reportFailure(error: Error): void {
     if (this.isFailing || this.isStopped) return;
     this.isFailing = true;
-    this.logger.warn(`The queue's database cannot be reached (${error.message})`);
+    this.logger.warn(`The queue cannot connect to its database (${error.message})`);
   }
 
   private reconnect(failed: pg.Client): void {

@@ -2,22 +2,22 @@ import type { Pool } from 'pg';
 import { PRESENCE_LOCK_CLASS } from './graphile-presence.js';
 import type { QueueDepth, Topic } from './work-queue.js';
 
-/** Deliveries of one row before it is given up: each began with a worker that then died. */
+/** Deliveries of a row before it is dropped; each one started a worker that died. */
 const MAX_DELIVERIES = 10;
 
-/** Longer than it takes a worker to announce itself. */
+/** Longer than a worker takes to announce itself. */
 const DEAD_AFTER_SECONDS = 3;
 
-/** What stands in the database for a wake-up. */
+/** The stored wake-up. */
 export interface WakeUp {
   key: string;
-  /** How often the consumer has thrown in a row. */
+  /** How many times in a row the consumer has thrown. */
   failures: number;
 }
 
 export interface AddOptions {
   readonly delayMs?: number;
-  /** Replaces the row of this name that waits. */
+  /** Replaces the waiting row of this name. */
   readonly slot?: string;
 }
 
@@ -34,7 +34,7 @@ export async function addWakeUp(
   );
 }
 
-/** Whether there is no wake-up of any topic, be it due, delayed or being worked on. */
+/** Returns whether no topic has a wake-up, due, delayed or in progress. */
 export async function isEmpty(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query<{ found: boolean }>(
     'SELECT EXISTS (SELECT FROM graphile_worker._private_jobs) AS found',
@@ -42,7 +42,7 @@ export async function isEmpty(pool: Pool): Promise<boolean> {
   return rows[0]?.found !== true;
 }
 
-/** Milliseconds until each topic's next wake-up is due, 0 or less when it is. */
+/** Returns the milliseconds until each topic's next wake-up is due, 0 or less when it is. */
 export async function readNextDue(
   pool: Pool,
   topics: readonly Topic[],
@@ -62,7 +62,7 @@ export async function readNextDue(
   return rows.map(({ topic, due_in_ms: dueInMs }) => ({ topic, dueInMs }));
 }
 
-/** Gives back what workers have taken who hold no lock any more, that is who are dead. */
+/** Releases the rows of workers that hold no lock any longer, which means they are dead. */
 export async function releaseDeadWorkers(pool: Pool): Promise<void> {
   await pool.query(
     `SELECT graphile_worker.force_unlock_workers(array_agg(taken.locked_by))
@@ -78,7 +78,7 @@ export async function releaseWorkers(pool: Pool, workers: readonly string[]): Pr
   await pool.query('SELECT graphile_worker.force_unlock_workers($1::text[])', [workers]);
 }
 
-/** Removes rows that no worker will take again: replaced ones, and those given up. */
+/** Removes rows that no worker will take again: replaced and dropped ones. */
 export async function removeSpent(pool: Pool): Promise<void> {
   await pool.query(
     `DELETE FROM graphile_worker._private_jobs

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 
-/** Workers that never say that they have ended. */
+/** Worker pools that never report their end. */
 interface Pool {
   id: string;
   _shuttingDown: boolean;
@@ -28,7 +28,7 @@ jest.unstable_mockModule('graphile-worker', () => ({
 const { GraphileTopic } = await import('./graphile-topic.js');
 type Options = ConstructorParameters<typeof GraphileTopic>[0];
 
-describe('workers of a topic that never say that they have ended', () => {
+describe('workers that never report their end', () => {
   const presence = {
     take: () => Promise.resolve(true),
     release: jest.fn((_name: string) => Promise.resolve()),
@@ -39,7 +39,7 @@ describe('workers of a topic that never say that they have ended', () => {
     presence,
   } as unknown as Options);
 
-  it('are not waited for once none of them works', async () => {
+  it('are not awaited once none of them is busy', async () => {
     topic.nudge();
     const startedMs = performance.now();
     await topic.stop();
@@ -47,7 +47,7 @@ describe('workers of a topic that never say that they have ended', () => {
     expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
-  it('are forgotten when others have taken their place', async () => {
+  it('are forgotten once replaced', async () => {
     const other = new GraphileTopic({
       topic: 'jobs',
       concurrency: 200,
@@ -61,7 +61,7 @@ describe('workers of a topic that never say that they have ended', () => {
       other.ensureRunning();
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    // Others get what they had taken.
+    // Their rows go to other workers.
     expect(presence.release).toHaveBeenCalledWith(first.id);
     expect(other.workerNames).toEqual([pools.at(-1)!.id]);
     await other.stop();

@@ -6,18 +6,18 @@ import type { WakeUp } from './graphile-statements.js';
 import type { Topic } from './work-queue.js';
 
 /**
- * So long after a look at what is due comes the next one, in ms, a half more or less: of wake-ups by the hundred a
- * second each look takes many, and the requests do not wait behind them.
+ * Milliseconds between two queries for due rows, plus or minus half. At hundreds of wake-ups per second each
+ * query takes many, and requests do not wait behind the queue.
  */
 const LOOK_AGAIN_AFTER_MS = 40;
-/** Wake-ups that were taken and wait for a worker go back to other instances after so long. */
+/** After this long, wake-ups that were taken and wait for a worker go back to other instances. */
 const GIVE_BACK_AFTER_MS = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** How often each idle worker looks without being told: hardly ever, as GraphileWorkQueue knows when. */
+/** Poll interval of idle workers: effectively never, since GraphileWorkQueue wakes them. */
 const POLL_INTERVAL_MS = 3_600_000;
 /**
- * Workers that could not note what they had done say never that they have ended, though none of them
- * works any more: so long they have for their last notes.
+ * Workers that could not record their results never report their end, although none is busy. This is the time
+ * they get for it.
  */
 const LAST_NOTES_MS = 1_000;
 const LOOK_EVERY_MS = 50;
@@ -32,12 +32,12 @@ export interface GraphileTopicOptions {
 }
 
 /**
- * The workers of one topic, made when there is work for them. One query at a time takes wake-ups for all of them.
- * When they give up, as in an outage of the database, others follow.
+ * Runs the workers of one topic, started when there is work. One query at a time takes wake-ups for all of
+ * them. Workers that give up, as in a database outage, are replaced.
  */
 export class GraphileTopic {
   private readonly running = new Set<WorkerPool>();
-  /** Since when none of them works; on the clock of `performance.now()`. */
+  /** Since when none of them is busy, on the clock of `performance.now()`. */
   private readonly doneSinceMs = new WeakMap<WorkerPool, number>();
   private restarting: NodeJS.Timeout | undefined;
   private isStopping = false;
@@ -64,7 +64,7 @@ export class GraphileTopic {
               ttl: GIVE_BACK_AFTER_MS,
               refetchDelay: { durationMs: LOOK_AGAIN_AFTER_MS, threshold: concurrency },
             },
-            // What is done is waited for when the workers stop.
+            // Results are awaited when the workers stop.
             completeJobBatchDelay: 0,
             failJobBatchDelay: 0,
           },
@@ -77,10 +77,10 @@ export class GraphileTopic {
     void this.announce(workers);
   }
 
-  /** Has the workers look for what is due. */
+  /** Makes the workers query for due rows. */
   nudge(): void {
     if (this.isStopping) return;
-    // New ones look by themselves.
+    // New workers query on their own.
     if (this.running.size === 0 && !this.restarting) return this.start();
     for (const workers of this.atWork) workers.nudge(1);
   }
@@ -89,7 +89,7 @@ export class GraphileTopic {
     return [...this.running].filter((workers) => !workers._shuttingDown);
   }
 
-  /** Has workers who gave up followed by new ones. */
+  /** Replaces workers that gave up. */
   ensureRunning(): void {
     for (const workers of this.running) {
       if (this.isSpent(workers)) this.forget(workers);
@@ -123,7 +123,7 @@ export class GraphileTopic {
     return nowMs - sinceMs >= LAST_NOTES_MS;
   }
 
-  /** What they took and could not note is given to others. */
+  /** Releases what the workers took and could not record. */
   private forget(workers: WorkerPool): void {
     if (this.running.delete(workers)) void this.options.presence.release(workers.id);
   }

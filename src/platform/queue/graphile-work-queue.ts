@@ -29,23 +29,23 @@ import {
 } from './work-queue.js';
 
 const LIMIT_MS = 2_000;
-/** The longest pause between two looks at what is due; new wake-ups announce themselves. */
+/** The longest pause between two queries for due rows; new wake-ups are announced. */
 const LOOK_EVERY_MS = 1_000;
-/** The same while nobody has anything in the queue: for an announcement that was missed. */
+/** The same while the queue is empty, in case an announcement was missed. */
 const QUIET_LOOK_EVERY_MS = 5_000;
 const SHORTEST_PAUSE_MS = 20;
-/** So often at most for announcements, of which there may be hundreds a second. */
+/** Minimum pause for announcements, of which hundreds may arrive per second. */
 const PAUSE_AFTER_LOOK_MS = 200;
 const SWEEP_EVERY_MS = 2_000;
-/** A key that is being worked on is asked for again after so long. */
+/** Delay before a key that is in progress is tried again. */
 const TURN_TAKEN_DELAY_MS = 300;
-/** One for each topic to listen on, and two for all else. */
+/** One connection per topic to listen on, and two for everything else. */
 const POOL_SIZE = TOPICS.length + 2;
-/** Workers give up when they wait longer for a connection; there are many more of them than of these. */
+/** Workers give up when a connection takes longer; there are many more workers than connections. */
 const CONNECTION_LIMIT_MS = 8_000;
 const CLOSE_LIMIT_MS = 500;
 
-/** The queue in the service's own database. */
+/** The queue on the service's database. */
 export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnApplicationShutdown {
   readonly kind = 'database';
   private readonly logger = new Logger('WorkQueue');
@@ -55,7 +55,7 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
   private readonly topics = new Map<Topic, GraphileTopic>();
   /** Called when the stop begins. */
   private readonly listeners: (() => void)[] = [];
-  /** What this process is at work on; the presence tells the others. */
+  /** Keys in progress here; the presence announces them to other processes. */
   private readonly turns = new Set<string>();
   private starting: Promise<void> | undefined;
   private looking: NodeJS.Timeout | undefined;
@@ -106,7 +106,7 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
     const topics = [...this.topics.values()];
     const stopping = Promise.all(topics.map((topic) => topic.stop()));
     if (await endsWithin(limitMs, stopping)) return;
-    this.logger.warn('Consumers still run; what they leave goes to another instance');
+    this.logger.warn('Consumers are still running; other instances take over their work');
     const names = topics.flatMap(({ workerNames }) => workerNames);
     await endsWithin(CLOSE_LIMIT_MS, releaseWorkers(this.pool, names));
   }
@@ -158,12 +158,12 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
     if (options.delayMs !== undefined) this.lookIn(options.delayMs);
   }
 
-  /** Of new rows. Workers that there are hear of them by themselves; a topic without any is looked at for them. */
+  /** Handles an announcement. Running workers hear it too; a topic without workers is queried here. */
   private hear(): void {
     this.lookIn(this.lookedAtMs + PAUSE_AFTER_LOOK_MS - performance.now());
   }
 
-  /** Looks at what is due after so long, unless it is going to look earlier. */
+  /** Schedules the next query, unless an earlier one is scheduled. */
   private lookIn(delayMs: number): void {
     if (this.isStopping || this.topics.size === 0) return;
     const atMs = performance.now() + Math.max(delayMs, SHORTEST_PAUSE_MS);
@@ -187,7 +187,7 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
     this.lookIn(pauseMs);
   }
 
-  /** @returns milliseconds until the next wake-up is due, and no more than there are between two looks */
+  /** @returns milliseconds until the next wake-up is due, at most the regular interval */
   private async lookAtRows(): Promise<number> {
     await this.sweep();
     let pauseMs = LOOK_EVERY_MS;
@@ -207,14 +207,14 @@ export class GraphileWorkQueue extends WorkQueue implements OnModuleInit, OnAppl
 
   private reach<Result>(work: Promise<Result>): Promise<Result> {
     return within(LIMIT_MS, work, () => {
-      throw new Error('The database, which has the queue, does not answer.');
+      throw new Error('The queue gets no answer from its database.');
     });
   }
 }
 
-/** A pool of its own: workers listen on its connections for as long as they run. */
+/** Opens a separate pool: workers listen on its connections for as long as they run. */
 function openPool(url: string): pg.Pool {
-  // Workers hold theirs for as long as they run, which says nothing of the server.
+  // Workers hold their connections while they run, which says nothing about the server.
   const pool = new DatabaseSessions().open({
     connectionString: url,
     application_name: 'model-gateway queue',
@@ -226,7 +226,7 @@ function openPool(url: string): pg.Pool {
   return pool;
 }
 
-/** Passes on what may interest an operator: failures, not each wake-up. */
+/** Logs failures, not every wake-up. */
 function graphileLogger(): GraphileLogger {
   const logger = new Logger('WorkQueue');
   return new GraphileLogger(() => (level, message) => {

@@ -2,13 +2,13 @@ import { Global, Module, type DynamicModule, Injectable } from '@nestjs/common';
 import { GatewayMetrics } from '../metrics/gateway-metrics.js';
 import { TOPICS, WorkQueue } from './work-queue.js';
 
-/** Shows the queue's depth; while the queue is away there is none to show. */
+/** Reports the queue's depth, and nothing while the queue is unavailable. */
 @Injectable()
 class QueueMetrics {
   constructor(metrics: GatewayMetrics, queue: WorkQueue) {
     metrics.trackShared(
       'gateway_queue_depth',
-      'Wake-ups of workers, of all instances together.',
+      'Wake-ups for workers, of all instances together.',
       ['topic', 'state'],
       async () => {
         const depths = await queue.depths();
@@ -21,7 +21,7 @@ class QueueMetrics {
   }
 }
 
-/** The queue: on Redis where there is one, else in the service's database. */
+/** Provides the queue: on Redis when configured, else on the service's database. */
 @Global()
 @Module({})
 export class QueueModule {

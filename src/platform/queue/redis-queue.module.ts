@@ -7,7 +7,7 @@ import { TOPICS, WorkQueue } from './work-queue.js';
 import type { QueueOptions } from 'bull';
 import { BULL_PREFIX } from './bull-key-locks.js';
 
-/** The queue on Redis. Loaded only where there is one, since Bull takes some megabytes. */
+/** Provides the queue on Redis. Loaded only with Redis, since Bull takes several megabytes. */
 @Module({})
 export class RedisQueueModule {
   constructor(metrics: GatewayMetrics, connections: BullConnections) {
@@ -37,14 +37,14 @@ function bullOptions(connections: BullConnections): QueueOptions {
     prefix: BULL_PREFIX,
     createClient: connections.create,
     defaultJobOptions: {
-      // Only Redis's own failures are left to Bull; see BullWorkQueue for those of consumers.
+      // Bull retries failures of Redis only; BullWorkQueue handles those of consumers.
       attempts: 10,
       backoff: { type: 'fixed', delay: 1_000 },
       removeOnComplete: true,
       removeOnFail: true,
     },
     settings: {
-      // A killed worker's lock runs out, one look notices, the next hands on: within 10 s.
+      // The lock of a killed worker expires, one check notices and the next redelivers: within 10 s.
       lockDuration: 5_000,
       lockRenewTime: 2_000,
       stalledInterval: 2_000,

@@ -3,30 +3,30 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { toError } from '../errors/thrown.js';
 import { guardReplies } from './reply-guard.js';
 
-/** The start does not wait longer for a Redis that does not answer. */
+/** The start waits no longer for an unresponsive Redis. */
 const CONNECT_TIMEOUT_MS = 2_000;
-/** So long Redis is left alone after a failure: a hanging one must not slow every request. */
+/** Pause after a failure: a hanging Redis must not slow down every request. */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 
 export interface PausingRedisOptions {
-  /** What the connection is called in Redis's list of clients. */
+  /** The connection's name in Redis's client list. */
   readonly name: string;
-  /** No command is waited for any longer. */
+  /** The timeout of a command. */
   readonly commandTimeoutMs: number;
-  /** Commands of its own, which `Client` has as methods. */
+  /** Custom commands, which `Client` has as methods. */
   readonly scripts?: RedisOptions['scripts'];
   readonly logger: Logger;
-  /** What is logged once an outage begins, and once it is over. */
+  /** Log texts for the start and the end of an outage. */
   readonly whenFailing: (reason: string) => string;
   readonly whenBack: string;
-  /** Called with each new connection; may fail. */
+  /** Called for each new connection; may fail. */
   readonly onReady?: (redis: Redis) => Promise<void>;
 }
 
 /**
- * A Redis that requests can do without: a command that fails brings nothing, and for a second after
- * it none is sent. An outage is logged once.
+ * A Redis that requests can do without: a failed command returns nothing, and none is sent for a second after it. An
+ * outage is logged once.
  */
 export class PausingRedis<Client extends Redis = Redis> {
   private readonly redis: Client;
@@ -48,26 +48,26 @@ export class PausingRedis<Client extends Redis = Redis> {
       ...(options.scripts && { scripts: options.scripts }),
     }) as Client;
     guardReplies(this.redis);
-    // Without a listener a connection error would be thrown at the process.
+    // Without a listener, connection errors would be thrown.
     this.redis.on('error', (error: Error) => this.reportFailure(error));
     const { onReady } = options;
-    // Whoever may not ask it, or not in time, does without.
+    // Callers that cannot ask in time do without.
     if (onReady) this.redis.on('ready', () => void onReady(this.redis).catch(() => undefined));
-    // Where nothing is asked of it, nothing else would end the outage.
+    // Without commands nothing else would end the outage.
     this.redis.on('ready', () => this.reportSuccess());
   }
 
-  /** Whether Redis failed last, or is not connected. */
+  /** Whether the last command failed or the connection is down. */
   get isDegraded(): boolean {
     return this.isFailing || this.redis.status !== 'ready';
   }
 
-  /** Whether Redis is left alone just now. */
+  /** Whether commands are currently paused. */
   get isPaused(): boolean {
     return performance.now() < this.pausedUntilMs;
   }
 
-  /** Never fails: a Redis that is away at the start is an outage like any other. */
+  /** Never fails: a Redis that is unavailable at the start is an outage like any other. */
   async connect(): Promise<void> {
     await this.redis.connect().catch((error: Error) => this.reportFailure(error));
   }
@@ -76,7 +76,7 @@ export class PausingRedis<Client extends Redis = Redis> {
     this.redis.disconnect();
   }
 
-  /** What the command brings; undefined when it fails or Redis is left alone. */
+  /** Returns the command's result; undefined when it fails or commands are paused. */
   async ask<Value>(command: (redis: Client) => Promise<Value>): Promise<Value | undefined> {
     if (this.isPaused) return undefined;
     try {

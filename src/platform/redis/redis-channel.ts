@@ -6,9 +6,9 @@ import { guardReplies } from './reply-guard.js';
 
 const COMMAND_TIMEOUT_MS = 1_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
-/** No instance sends longer texts. */
+/** No instance publishes longer texts. */
 const MAX_HEARD = 131_072;
-/** What this instance says itself and does not hear for so long was said to nobody: the connection is dead. */
+/** The connection is dead when this instance does not hear its own text within this time. */
 const DEAF_AFTER_MS = 5_000;
 
 interface Topic {
@@ -16,16 +16,16 @@ interface Topic {
   readonly onBack: () => void;
 }
 
-/** Instances that share a Redis tell each other by its channels. */
+/** Broadcasts between instances over Redis channels. */
 export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApplicationShutdown {
   readonly maxBytes = 32_768;
   private readonly publisher: PausingRedis;
   private readonly subscriber: Redis;
   private readonly topics = new Map<string, Topic>();
-  /** Before a topic: channels are one space over all of a server's databases. */
+  /** Prefixes topics: channels are one namespace over all databases of a server. */
   private readonly prefix: string;
   private isHearing = false;
-  /** Since when something of this instance's own has not been heard. */
+  /** Since when a text of this instance has not been heard. */
   private unheardSinceMs: number | undefined;
 
   constructor(url: string) {
@@ -35,8 +35,8 @@ export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApp
       commandTimeoutMs: COMMAND_TIMEOUT_MS,
       logger: new Logger(RedisChannel.name),
       whenFailing: (reason) =>
-        `Redis tells other instances nothing (${reason}); each learns by itself how routes do until it does`,
-      whenBack: 'Redis tells other instances again how routes do',
+        `Redis does not reach other instances (${reason}); each observes its routes on its own until it does`,
+      whenBack: 'Redis reaches other instances again',
     });
     this.subscriber = new Redis(url, {
       lazyConnect: true,
@@ -47,7 +47,7 @@ export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApp
     });
     guardReplies(this.subscriber);
     this.prefix = `gateway:${this.subscriber.options.db ?? 0}:`;
-    // Without a listener a connection error would be thrown at the process; the other connection tells of it.
+    // Without a listener, connection errors would be thrown; the other connection reports the outage.
     this.subscriber.on('error', () => undefined);
     this.subscriber.on('close', () => (this.isHearing = false));
     this.subscriber.on('ready', () => {
@@ -55,19 +55,19 @@ export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApp
     });
     this.subscriber.on('message', (channel: string, text: string) => {
       this.unheardSinceMs = undefined;
-      // Anyone who reaches Redis can publish.
+      // Anyone with access to Redis can publish.
       if (text.length > MAX_HEARD) return;
       this.topics.get(channel.slice(this.prefix.length))?.onText(text);
     });
   }
 
-  /** Whether other instances cannot be told just now. */
+  /** Whether other instances are currently out of reach. */
   get isDegraded(): boolean {
     return this.publisher.isDegraded || !this.isHearing;
   }
 
   async onModuleInit(): Promise<void> {
-    // It connects by itself for as long as it takes.
+    // Connecting takes as long as it takes.
     this.subscriber.connect().catch(() => undefined);
     await this.publisher.connect();
   }
@@ -96,7 +96,7 @@ export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApp
     return told !== undefined;
   }
 
-  /** One who may not subscribe hears nothing. */
+  /** Without the permission to subscribe, nothing is heard. */
   private async subscribe(topic: string, { onBack }: Topic): Promise<void> {
     try {
       await this.subscriber.subscribe(this.prefix + topic);

@@ -5,14 +5,14 @@ import type { S3Config } from '../config/app-config.js';
 const MAX_ATTEMPTS = 3;
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_TIMEOUT_MS = 60_000;
-/** Of an answer that is not a file. */
+/** The limit of an answer that is not a file. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const ANSWER_MS = 30_000;
 
-/** What the package has, and a client that is to be destroyed in the end. */
+/** The package, and a client to be destroyed in the end. */
 export type S3 = typeof import('@aws-sdk/client-s3') & { readonly client: S3Client };
 
-/** The package is loaded with the first use: it costs memory that nobody without S3 should pay. */
+/** Loads the package on first use, so that services without S3 do not pay for it in memory. */
 export async function openS3({
   endpoint,
   region,
@@ -22,14 +22,14 @@ export async function openS3({
   const packages = await import('@aws-sdk/client-s3');
   const client = new packages.S3Client({
     region,
-    // Servers of one's own have no host name for each bucket.
+    // Self-hosted servers have no host name per bucket.
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
-    // Without keys the SDK looks where it always does, such as the machine's role.
+    // Without keys the SDK uses its default chain, such as the machine's role.
     ...(accessKeyId !== undefined &&
       secretAccessKey !== undefined && { credentials: { accessKeyId, secretAccessKey } }),
     maxAttempts: MAX_ATTEMPTS,
     requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: IDLE_TIMEOUT_MS },
-    // Further checksums are news that not every server has heard of.
+    // Not every server supports the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
@@ -40,13 +40,13 @@ export async function openS3({
         limitBody(answer.response, commandName === 'GetObjectCommand');
         return answer;
       },
-    // Innermost: before the SDK reads the answer.
+    // Innermost: runs before the SDK reads the answer.
     { step: 'deserialize', priority: 'low', name: 'limitBody' },
   );
   return { ...packages, client };
 }
 
-/** Limits every answer but a file: the SDK collects XML and errors in memory, however long they are. */
+/** Limits every answer but files: the SDK buffers XML and errors in memory, however long they are. */
 function limitBody(response: unknown, mayBeFile: boolean): void {
   const answer = response as { statusCode?: number; body?: unknown };
   const { statusCode = 0, body } = answer;

@@ -20,7 +20,7 @@ describe(CoarseTimer.name, () => {
     jest.useRealTimers();
   });
 
-  it('meets a deadline within a tick, once', () => {
+  it('fires a deadline once, within a tick', () => {
     const entry = watched(250);
     timer.watch(entry);
     jest.advanceTimersByTime(249);
@@ -31,7 +31,7 @@ describe(CoarseTimer.name, () => {
     expect(entry.onDeadline).toHaveBeenCalledTimes(1);
   });
 
-  it('follows a deadline that moves, both ways', () => {
+  it('follows a deadline that moves either way', () => {
     const later = watched(200);
     const sooner = watched(60_000);
     timer.watch(later);
@@ -45,7 +45,7 @@ describe(CoarseTimer.name, () => {
     expect(later.onDeadline).toHaveBeenCalledTimes(1);
   });
 
-  it('forgets what is not watched any more', () => {
+  it('forgets unwatched entries', () => {
     const entry = watched(100);
     timer.watch(entry);
     timer.unwatch(entry);
@@ -66,7 +66,7 @@ describe(CoarseTimer.name, () => {
     expect(again.onDeadline).toHaveBeenCalledTimes(1);
   });
 
-  it('lets a deadline watch and unwatch others', () => {
+  it('allows a deadline to watch and unwatch others', () => {
     const victim = watched(100);
     const next = watched(300);
     const first = watched(100, () => {
@@ -81,7 +81,7 @@ describe(CoarseTimer.name, () => {
     expect(next.onDeadline).toHaveBeenCalledTimes(1);
   });
 
-  it('keeps the others when some go, whatever their order', () => {
+  it('keeps other entries when some are removed in any order', () => {
     const entries = Array.from({ length: 20 }, () => watched(100));
     for (const entry of entries) timer.watch(entry);
     timer.watch(entries[3]!);
@@ -97,7 +97,7 @@ describe(CoarseTimer.name, () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('does not keep the process running', () => {
+  it('does not keep the process alive', () => {
     jest.useRealTimers();
     const unref = jest.fn();
     const spy = jest

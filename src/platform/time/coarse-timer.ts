@@ -3,25 +3,23 @@ export interface Watched {
   /** On the clock of `performance.now()`. */
   deadlineMs: number;
   onDeadline(): void;
-  /** Where its timer keeps it, which is the timer's own matter; `NOT_WATCHED` before. */
+  /** The entry's index in the timer, managed by the timer; `NOT_WATCHED` before. */
   watchIndex: number;
 }
 
 export const NOT_WATCHED = -1;
 
 const TICK_MS = 100;
-/** A tick this much behind its time was kept waiting by something that blocked the process. */
+/** A tick later than this was delayed by something that blocked the event loop. */
 const LATE_MS = 400;
 
 /**
- * One interval that watches every deadline of the process. Moving a deadline is an assignment,
- * where a timer of its own would have to be re-armed for each chunk of each stream. Deadlines are
- * met within a tick.
+ * Watches every deadline of the process with one interval. Moving a deadline is an assignment, where a timer of
+ * its own would be re-armed for each chunk of each stream. Deadlines fire within a tick.
  *
- * What is watched stands in an array, each at an index that it knows, since it comes and goes with
- * every request. A `Set` makes itself a new table every few of those, and the old ones, once they are
- * in V8's old generation, hold on to all that was in them, and to each other, until a full
- * collection: every request would outlive the cheap ones.
+ * Entries live in an array and know their index, since they come and go with every request. A `Set` reallocates its
+ * table every few of those, and old tables in V8's old generation retain their entries and each other until
+ * a full collection: every request would outlive the cheap ones.
  */
 export class CoarseTimer {
   private readonly watched: Watched[] = [];
@@ -42,14 +40,14 @@ export class CoarseTimer {
     const index = entry.watchIndex;
     if (index === NOT_WATCHED) return;
     entry.watchIndex = NOT_WATCHED;
-    // The last one takes its place.
+    // The last entry moves into the gap.
     const last = this.watched.pop()!;
     if (last === entry) return;
     this.watched[index] = last;
     last.watchIndex = index;
   }
 
-  /** Ends every deadline now. */
+  /** Fires every deadline now. */
   expireAll(): void {
     for (const entry of [...this.watched]) {
       if (entry.watchIndex === NOT_WATCHED) continue;
@@ -62,11 +60,11 @@ export class CoarseTimer {
     const nowMs = performance.now();
     const isLate = nowMs - this.lastTickMs > TICK_MS + LATE_MS;
     this.lastTickMs = nowMs;
-    // Answers may have arrived meanwhile and not been read yet: they are first, once.
+    // Answers may have arrived while the loop was blocked: they are processed first, once.
     this.hasSkipped = isLate && !this.hasSkipped;
     if (this.hasSkipped) return;
     for (const entry of this.watched.filter(({ deadlineMs }) => deadlineMs <= nowMs)) {
-      // Another's end may have been its end as well.
+      // An earlier callback may have unwatched it.
       if (entry.watchIndex === NOT_WATCHED) continue;
       this.unwatch(entry);
       entry.onDeadline();

@@ -6,7 +6,7 @@ export const HOUR_MS = 3_600_000;
 
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Midnight (UTC) at which the instant's day began. */
+/** Returns midnight (UTC) of the instant's day. */
 export function startOfUtcDay(instant: Date): Date {
   return new Date(Math.floor(instant.getTime() / DAY_MS) * DAY_MS);
 }
@@ -26,8 +26,9 @@ export function utcMonthOf(instant: Date): UtcMonth {
 }
 
 /**
- * Reads an ISO 8601 date or date-time. Without an offset it is UTC, a date alone is its midnight.
- * @returns undefined when it is malformed, names no real day or time, or lies outside the years 0–9999.
+ * Parses an ISO 8601 date or date-time; UTC without an offset, midnight without a time.
+ *
+ * @returns undefined when it is malformed, no real date or time, or outside the years 0–9999
  */
 export function parseIsoDateTime(text: string): Date | undefined {
   const match = ISO_DATE_TIME.exec(text);
@@ -41,7 +42,7 @@ export function parseIsoDateTime(text: string): Date | undefined {
   const milliseconds = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'));
   const local = new Date(0);
   local.setUTCFullYear(year, month - 1, day);
-  // A day that its month does not have rolls over into the next.
+  // A day that the month lacks rolls over into the next month.
   if (local.getUTCMonth() !== month - 1 || local.getUTCDate() !== day) return undefined;
   local.setUTCHours(hour, minute, second, milliseconds);
   const offsetMinutes = (number(9) * 60 + number(10)) * (match[8] === '-' ? -1 : 1);

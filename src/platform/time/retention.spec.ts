@@ -21,7 +21,7 @@ class Letters extends Retention {
   }
 }
 
-/** Batches of these sizes, and then none. */
+/** Returns batches of these sizes, then none. */
 function batches(...sizes: number[]): () => Promise<number | undefined> {
   return () => Promise.resolve(sizes.shift());
 }
@@ -37,13 +37,13 @@ describe(Retention.name, () => {
     warn.mockClear();
   });
 
-  it('sweeps what is older than so many days, batch by batch, and tells how many that were', async () => {
+  it('deletes rows older than the limit in batches and returns their number', async () => {
     const letters = new Letters(30, batches(5, 0, 2));
     expect(await letters.sweepNow(NOW)).toBe(7);
     expect(letters.sweeps).toEqual([new Date('2026-03-01T12:00:00.000Z')]);
   });
 
-  it('sweeps at the start and every hour, until it is stopped', async () => {
+  it('sweeps at the start and every hour until it is stopped', async () => {
     const letters = new Letters(1, batches());
     letters.onApplicationBootstrap();
     expect(letters.sweeps).toHaveLength(1);
@@ -63,7 +63,7 @@ describe(Retention.name, () => {
     await letters.onApplicationShutdown();
   });
 
-  it('begins no further batch once it is stopped', async () => {
+  it('starts no further batch once stopped', async () => {
     let rounds = 0;
     const letters: Letters = new Letters(1, () => {
       if (++rounds === 2) void letters.onApplicationShutdown();
@@ -72,7 +72,7 @@ describe(Retention.name, () => {
     expect(await letters.sweepNow()).toBe(2);
   });
 
-  it('tells what kind of failure it was, without values of rows, and goes on', async () => {
+  it('logs the kind of a failure without values of rows and continues', async () => {
     const failure = Object.assign(new Error('invalid input: "my letter"'), { code: '22P02' });
     const letters = new Letters(1, () => Promise.reject(failure));
     letters.onApplicationBootstrap();

@@ -3,8 +3,8 @@ import { DAY_MS, HOUR_MS } from './dates.js';
 import { SweepTimer } from './sweep-timer.js';
 
 /**
- * Deletes what has been kept for long enough: once at the start, and every hour from then on. A
- * subclass says what and how; it has to bear that any number of instances sweep at once.
+ * Deletes expired data at the start and every hour. Subclasses say what and how, and must tolerate sweeps of
+ * other instances at the same time.
  */
 export abstract class Retention implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(this.constructor.name);
@@ -14,8 +14,8 @@ export abstract class Retention implements OnApplicationBootstrap, OnApplication
   );
 
   /**
-   * @param what is deleted, for the log
-   * @param keptDays so many days it is kept, as of now; 0 is for ever
+   * @param what the kind of data, for the log
+   * @param keptDays how many days it is kept, as of now; 0 for ever
    */
   constructor(
     private readonly what: string,
@@ -30,20 +30,20 @@ export abstract class Retention implements OnApplicationBootstrap, OnApplication
     await this.timer.stop();
   }
 
-  /** Returns how many were deleted. */
+  /** Sweeps now. Returns how many were deleted. */
   async sweepNow(now = new Date()): Promise<number> {
     const days = this.keptDays();
     if (days === 0) return 0;
     return this.sweepBefore(new Date(now.getTime() - days * DAY_MS));
   }
 
-  /** Deletes what is older than the instant, and tells how many that were. */
+  /** Deletes what is older than the instant and returns how many that were. */
   protected abstract sweepBefore(before: Date): Promise<number>;
 
   /**
-   * Deletes batch by batch, so that a stop need not wait for the last of them.
+   * Deletes in batches, so that a stop does not wait for the last one.
    *
-   * @param next deletes one batch and tells how many that were; undefined when nothing is left
+   * @param next deletes one batch and returns its size; undefined when nothing is left
    */
   protected async inBatches(next: () => Promise<number | undefined>): Promise<number> {
     let deleted = 0;
@@ -56,7 +56,7 @@ export abstract class Retention implements OnApplicationBootstrap, OnApplication
   }
 }
 
-/** What kind of error it is. Its message is left out: a database's may quote a row's values. */
+/** Returns the kind of an error. Its message may quote values of rows. */
 function nameOf(error: Error & { code?: unknown }): string {
   return typeof error.code === 'string' ? `${error.name} ${error.code}` : error.name;
 }

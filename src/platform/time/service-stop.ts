@@ -3,16 +3,15 @@ import { Global, Inject, Injectable, Module } from '@nestjs/common';
 import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
 
 /**
- * How far the end of the service has come: first a lame duck, which says that it is not ready and serves
- * on, so that balancers leave it without a failed request; then what runs may end, up to the drain
- * limit, which is one for all.
+ * Tracks the shutdown. First a lame-duck period: the service reports that it is not ready and keeps serving, so that
+ * balancers drain it without a failed request. Then running work may finish, up to one drain limit.
  */
 @Injectable()
 export class ServiceStop {
   private readonly impatience = new AbortController();
   private isOver = false;
   private drainEndsAtMs: number | undefined;
-  /** From the first signal on: nobody should send new requests. */
+  /** True from the first signal on: new requests should go elsewhere. */
   hasBegun = false;
 
   constructor(
@@ -20,13 +19,13 @@ export class ServiceStop {
     private readonly config: Pick<AppConfig, 'drainSeconds' | 'lameDuckSeconds'>,
   ) {}
 
-  /** Milliseconds for which what runs may still go on. The first look starts the clock. */
+  /** Milliseconds left for running work. The first read starts the clock. */
   get leftMs(): number {
     this.drainEndsAtMs ??= performance.now() + this.config.drainSeconds * 1_000;
     return Math.max(0, this.drainEndsAtMs - performance.now());
   }
 
-  /** Resolves when the time of the lame duck is over. */
+  /** Resolves when the lame-duck period is over. */
   async announce(): Promise<void> {
     this.hasBegun = true;
     const { signal } = this.impatience;
@@ -34,7 +33,7 @@ export class ServiceStop {
     this.isOver = true;
   }
 
-  /** Ends the time of the lame duck. @returns false when it was over */
+  /** Ends the lame-duck period. @returns false when it was over */
   hurry(): boolean {
     if (this.isOver) return false;
     this.impatience.abort();

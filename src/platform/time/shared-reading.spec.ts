@@ -9,7 +9,7 @@ describe(sharedReading.name, () => {
     jest.useRealTimers();
   });
 
-  it('is one for all who ask while it is under way, and for a while after', async () => {
+  it('shares one reading among concurrent callers and for a while after', async () => {
     let readings = 0;
     let end: (reading: number) => void = () => undefined;
     const read = sharedReading(250, () => {
@@ -32,7 +32,7 @@ describe(sharedReading.name, () => {
     expect(await anew).toBe(2);
   });
 
-  it('is made anew after one that failed, and no sooner', async () => {
+  it('reads again after a failure, and no sooner', async () => {
     let readings = 0;
     const read = sharedReading(250, () => Promise.reject(new Error(`${++readings}`)));
     await expect(read()).rejects.toThrow('1');

@@ -1,7 +1,7 @@
 /**
- * A reading that costs others time: who asks while one is under way, or so soon after its end, gets that one.
+ * Shares an expensive reading: callers get the one in progress, or the last one while it is fresh.
  *
- * @param freshMs how long a reading is good for after its end, whether it gave something or threw
+ * @param freshMs how long a result or failure is reused
  */
 export function sharedReading<Result>(
   freshMs: number,

@@ -12,7 +12,7 @@ describe(SweepTimer.name, () => {
     jest.useRealTimers();
   });
 
-  it('works at once and then every interval, or after the first interval', async () => {
+  it('runs at once and then every interval, or after the first interval', async () => {
     for (const [method, atOnce] of [
       ['start', 1],
       ['startLater', 0],
@@ -27,7 +27,7 @@ describe(SweepTimer.name, () => {
     }
   });
 
-  it('begins no round while one is running', async () => {
+  it('starts no round while one is running', async () => {
     let end = (): void => undefined;
     const work = jest.fn(() => new Promise<void>((resolve) => (end = resolve)));
     const timer = new SweepTimer(work, onFailure);
@@ -41,7 +41,7 @@ describe(SweepTimer.name, () => {
     await timer.stop();
   });
 
-  it('goes on after a failure, which it tells', async () => {
+  it('continues after a failure and reports it', async () => {
     const failure = new Error('no database');
     const work = jest.fn(() => Promise.reject(failure));
     const timer = new SweepTimer(work, onFailure);
@@ -51,7 +51,7 @@ describe(SweepTimer.name, () => {
     await timer.stop();
   });
 
-  it('waits for the running round when it is stopped, and begins no other', async () => {
+  it('waits for the running round when stopped and starts no other', async () => {
     let end = (): void => undefined;
     const work = jest.fn(() => new Promise<void>((resolve) => (end = resolve)));
     const timer = new SweepTimer(work, onFailure);

@@ -3,7 +3,7 @@ import { Timestamp, msSince } from './timestamp.js';
 
 describe(Timestamp.name, () => {
   it.each([3_600_000, -3_600_000])(
-    'tells what has passed, of a clock that was set by %d ms',
+    'measures elapsed time although the clock was set by %d ms',
     (byMs) => {
       const earlier = new Timestamp({ now: () => 5_000, monotonicMs: () => 20 });
       const later = new Timestamp({ now: () => 5_000 + byMs, monotonicMs: () => 50.4 });
@@ -12,7 +12,7 @@ describe(Timestamp.name, () => {
     },
   );
 
-  it('goes by the clock where nothing else is known', () => {
+  it('falls back to the wall clock for plain dates', () => {
     const passedMs = msSince(new Date(Date.now() - 60_000));
     expect(passedMs).toBeGreaterThanOrEqual(60_000);
     expect(passedMs).toBeLessThan(120_000);

@@ -1,14 +1,14 @@
-/** The two clocks that a moment is read from. */
+/** The two clocks that a timestamp reads. */
 export interface TimestampClock {
-  /** Unix milliseconds, by a clock that people and networks set. */
+  /** Unix milliseconds by the wall clock, which people and networks set. */
   now(): number;
-  /** Milliseconds since whatever begin, by a clock that is never set. */
+  /** Milliseconds by a monotonic clock. */
   monotonicMs(): number;
 }
 
 const SYSTEM: TimestampClock = { now: () => Date.now(), monotonicMs: () => performance.now() };
 
-/** The present as a date that also knows how much has passed since, whatever becomes of the machine's clock. */
+/** The current time as a date that also measures elapsed time when the wall clock is set. */
 export class Timestamp extends Date {
   private readonly steadyMs: number;
 
@@ -18,8 +18,8 @@ export class Timestamp extends Date {
   }
 
   /**
-   * Whole milliseconds from `earlier` to now. Of a date that is no moment, such as one from the database,
-   * only what its clock showed is known.
+   * Returns the whole milliseconds from `earlier` to now. For a plain date, such as one from the database, it
+   * uses the wall clock.
    */
   msSince(earlier: Date): number {
     const isMoment = earlier instanceof Timestamp;
@@ -29,7 +29,7 @@ export class Timestamp extends Date {
   }
 }
 
-/** Whole milliseconds that have passed since then; see `Timestamp`. */
+/** Returns the whole milliseconds since then; see `Timestamp`. */
 export function msSince(earlier: Date): number {
   return new Timestamp().msSince(earlier);
 }

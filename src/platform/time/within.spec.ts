@@ -21,7 +21,7 @@ describe('waiting with a limit', () => {
     return waiting;
   };
 
-  it('gives what the work gives in time, be it undefined or an error', async () => {
+  it('returns the result, be it undefined or an error, in time', async () => {
     expect(
       await after(
         50,
@@ -50,7 +50,7 @@ describe('waiting with a limit', () => {
     ).rejects.toThrow('no');
   });
 
-  it('gives or throws at the limit what the caller says', async () => {
+  it('returns or throws the fallback at the limit', async () => {
     expect(
       await after(
         100,
@@ -60,7 +60,7 @@ describe('waiting with a limit', () => {
     await expect(after(100, within(100, NEVER, fail))).rejects.toThrow('no');
   });
 
-  it('lets work fail after the limit', async () => {
+  it('ignores a failure after the limit', async () => {
     const unheard = jest.fn();
     process.once('unhandledRejection', unheard);
     expect(
@@ -77,7 +77,7 @@ describe('waiting with a limit', () => {
     jest.useFakeTimers();
   });
 
-  it('tells whether work ended, good or bad', async () => {
+  it('reports whether work ended, resolved or rejected', async () => {
     expect(
       await after(
         50,

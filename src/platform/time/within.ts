@@ -1,6 +1,6 @@
 /**
- * What `work` gives, or after `limitMs` what `late` gives or throws. The work itself goes on; its
- * failure after that is nobody's business any more.
+ * Returns the result of `work`, or that of `late` after `limitMs`. The work continues; its failure after the limit
+ * is ignored.
  */
 export async function within<Result, Late>(
   limitMs: number,
@@ -22,7 +22,7 @@ export async function within<Result, Late>(
 
 const LATE = Symbol('late');
 
-/** Whether `work` came to an end, good or bad, within `limitMs`. */
+/** Returns whether `work` settled within `limitMs`. */
 export function endsWithin(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   const ended = work.then(
     () => true,

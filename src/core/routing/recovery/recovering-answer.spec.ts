@@ -294,7 +294,7 @@ describe(RecoveringAnswer.name, () => {
     for (let count = 0; count < 4; count++) await events.next();
     const last = events.next();
     world.aborter.abort();
-    await expect(last).rejects.toThrow('The caller went away.');
+    await expect(last).rejects.toThrow('The caller disconnected.');
     expect(world.called).toEqual(['openai']);
     expect(world.openIterations).toBe(0);
   });
