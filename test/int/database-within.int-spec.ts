@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { QueryResultRow } from 'pg';
 import type { Repository } from 'typeorm';
 import { TenantEntity } from '../../src/core/access/tenant.entity.js';
 import type { SqlExecutor } from '../../src/platform/database/database.js';
@@ -53,12 +54,12 @@ describe('Database.within', () => {
   it('reads through the executor it is given', async () => {
     await tenants.insert({ name: 'one' });
     const texts: string[] = [];
-    const executor = {
-      query: (text: string, values?: unknown[]) => {
+    const executor: SqlExecutor = {
+      query<Row extends QueryResultRow>(text: string, values?: unknown[]) {
         texts.push(text);
-        return test.database.lookUps.query(text, values);
+        return test.database.lookUps.query<Row>(text, values);
       },
-    } as SqlExecutor;
+    };
     expect(await test.database.within(executor, tenants).findBy({ name: 'one' })).toHaveLength(1);
     expect(texts).toHaveLength(1);
     expect(test.database.within(test.database, tenants)).toBe(tenants);
