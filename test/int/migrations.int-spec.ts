@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { PartitionByMonth1764383000000 } from '../../migrations/1764383000000-partition-by-month.js';
 import { ScopeWhatKeysStore1764530000000 } from '../../migrations/1764530000000-scope-what-keys-store.js';
+import { ForgetUnverifiedAddresses1764550000000 } from '../../migrations/1764550000000-forget-unverified-addresses.js';
 import { MIGRATIONS } from '../../src/platform/database/migrations.js';
 import { migrateDatabase } from '../../src/platform/database/migrate-database.js';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
@@ -168,6 +169,18 @@ describe('migrations', () => {
         { id: started, withheld_rights: [], bound_by_person_id: null },
       ]),
     );
+  });
+
+  it('forget addresses that may be unverified', async () => {
+    const { database } = empty;
+    const later = MIGRATIONS.slice(MIGRATIONS.indexOf(ForgetUnverifiedAddresses1764550000000));
+    for (let count = 0; count < later.length; count++) await migrating.undoLastMigration();
+    await database.query(
+      `INSERT INTO people (issuer, subject, name, email) VALUES ('i', 'kate', 'Kate', 'kate@acme.example')`,
+    );
+    await migrating.runMigrations();
+    const { rows } = await database.query(`SELECT name, email FROM people WHERE subject = 'kate'`);
+    expect(rows).toEqual([{ name: 'Kate', email: null }]);
   });
 
   it('are run by one of several instances that start at once, the others waiting', async () => {

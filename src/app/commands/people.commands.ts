@@ -1,5 +1,5 @@
-import { isEmail } from 'class-validator';
 import { COMMAND_AUTHOR } from '../../core/access/author.js';
+import { EMAIL_RULE, isInvitableAddress } from '../../core/people/email-address.js';
 import type { InvitedRole } from '../../core/people/invitations.service.js';
 import { loginUrlOf } from '../../core/people/login-links.service.js';
 import { LINK_MINUTES } from '../../core/people/session.js';
@@ -15,7 +15,7 @@ export const personInviteCommand: Command = {
   options: { tenant: 'NAME' },
   async run({ parameters, options }, context) {
     const [email = '', role = ''] = parameters;
-    if (!isEmail(email)) throw new UsageError('<email> must be an e-mail address');
+    if (!isInvitableAddress(email)) throw new UsageError(`<email> ${EMAIL_RULE}`);
     const to = await invitedRole(context, role, options.tenant);
     const { invitations } = await context.services();
     const { expiresAt } = await invitations.invite(COMMAND_AUTHOR, email, to);

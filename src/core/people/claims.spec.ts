@@ -48,9 +48,31 @@ describe(identityOf.name, () => {
       ['a@elsewhere.example', true],
       ['a@sub.acme.example', true],
       ['a@acme.example@elsewhere.example', true],
+      ['acme.example', true],
+      ['a@\uFF41cme.example', true],
+      ['a@acme.example\u200B', true],
     ] as const) {
       expect(() => of(email, verified)).toThrow(expect.objectContaining({ status: 403 }));
     }
+  });
+
+  it.each([
+    '\u212Aate@acme.example',
+    'k\u0131te@acme.example',
+    '\uFF4Bate@acme.example',
+    'kat\u0301e@acme.example',
+  ])('keeps %j apart from ASCII addresses', (email) => {
+    expect(identityOf({ sub: '1', email, email_verified: true }, OIDC).email).toBe(email);
+  });
+
+  it.each([
+    ' kate@acme.example',
+    'kate@acme.example\u00A0',
+    'ka\u200Bte@acme.example',
+    '\u202Ekate@acme.example',
+  ])('takes no address with spaces or invisible characters: %j', (email) => {
+    const identity = identityOf({ sub: '1', email, email_verified: true }, OIDC);
+    expect(identity).toMatchObject({ email: null, isEmailVerified: false, name: '1' });
   });
 
   it('has a name, whatever the issuer says', () => {
@@ -58,5 +80,11 @@ describe(identityOf.name, () => {
     expect(identityOf({ sub: '1', preferred_username: 'ada' }, OIDC).name).toBe('ada');
     expect(identityOf({ sub: '1', name: 7 }, OIDC).name).toBe('1');
     expect(identityOf({ sub: '1', name: 'x'.repeat(300) }, OIDC).name).toHaveLength(255);
+  });
+
+  it('makes one visible line of a name', () => {
+    const name = 'Ada\nFiring: \u202Eecila\u001b[2J';
+    expect(identityOf({ sub: '1', name }, OIDC).name).toBe('Ada Firing: ecila [2J');
+    expect(identityOf({ sub: '1', name: '\u200B', email: 'a@b.example' }, OIDC).name).toBe('1');
   });
 });

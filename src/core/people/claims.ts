@@ -1,6 +1,7 @@
 import type { MappedRole, OidcConfig } from '../../platform/config/people-env.js';
 import { PermissionError } from '../../platform/errors/gateway-errors.js';
-import { asciiLowerCase } from '../../platform/text/ascii-lower-case.js';
+import { oneLine } from '../../platform/text/one-line.js';
+import { claimedAddress } from './email-address.js';
 
 const MAX_NAME_LENGTH = 255;
 
@@ -21,15 +22,14 @@ export interface Identity {
 
 /** @throws PermissionError for an e-mail address of a domain that may not log in */
 export function identityOf(claims: Claims, oidc: OidcConfig): Identity {
-  const given = textOf(claims.email);
-  const email = given === undefined ? null : asciiLowerCase(given);
+  const email = claimedAddress(claims.email);
   // Some issuers spell it as a text.
   const isEmailVerified =
     email !== null && (claims.email_verified === true || claims.email_verified === 'true');
   const { emailDomains, issuer } = oidc;
   if (emailDomains.length > 0) {
-    const domain = isEmailVerified ? (email?.split('@').at(-1) ?? '') : '';
-    if (!emailDomains.includes(domain)) {
+    const domain = isEmailVerified ? /@([^@]*)$/.exec(email)?.[1] : undefined;
+    if (domain === undefined || !emailDomains.includes(domain)) {
       throw new PermissionError(
         'Only verified e-mail addresses of some domains may log in here; yours is none of them.',
         'email',
@@ -40,11 +40,11 @@ export function identityOf(claims: Claims, oidc: OidcConfig): Identity {
     textOf(claims.name) ??
     textOf(claims.preferred_username) ??
     (isEmailVerified ? email : null) ??
-    claims.sub;
+    oneLine(claims.sub, MAX_NAME_LENGTH);
   return {
     issuer,
     subject: claims.sub,
-    name: [...name].slice(0, MAX_NAME_LENGTH).join(''),
+    name,
     email,
     isEmailVerified,
     roles: rolesOf(claims[oidc.rolesClaim], oidc.roles),
@@ -56,6 +56,7 @@ function rolesOf(claim: unknown, roles: readonly MappedRole[]): MappedRole[] {
   return roles.filter(({ value }) => values.includes(value));
 }
 
+/** People choose their names at the issuer, and others read them in lists, alerts and the audit log. */
 function textOf(claim: unknown): string | undefined {
-  return typeof claim === 'string' && claim.trim() !== '' ? claim.trim() : undefined;
+  return typeof claim === 'string' ? oneLine(claim, MAX_NAME_LENGTH) || undefined : undefined;
 }

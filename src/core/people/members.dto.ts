@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { isEmail, IsIn, ValidateBy } from 'class-validator';
+import { IsIn, ValidateBy } from 'class-validator';
 import { CursorPageDto } from '../../platform/http/cursor-page.js';
+import { EMAIL_RULE, isInvitableAddress } from './email-address.js';
 import type { Invitation } from './invitations.service.js';
 import type { Member } from './members.service.js';
 import { OPERATOR_ROLES, TENANT_ROLES, type OperatorRole, type TenantRole } from './roles.js';
@@ -71,16 +72,10 @@ export class InvitationListDto extends CursorPageDto {
 
 const ROLE_MESSAGE = `role must be ${TENANT_ROLES.join(', ')}`.replace(/, (\w+)$/, ' or $1');
 
-/** Like `IsEmail`, for ASCII addresses only: others look like addresses of someone else. */
 function IsEmailAddress(): PropertyDecorator {
-  const validate = (value: unknown): boolean =>
-    typeof value === 'string' && /^[\x21-\x7e]+$/.test(value) && isEmail(value);
   return ValidateBy(
-    { name: 'isEmail', validator: { validate } },
-    {
-      message:
-        'email must be an e-mail address in ASCII; write an international domain in its xn-- form',
-    },
+    { name: 'isEmail', validator: { validate: isInvitableAddress } },
+    { message: `email ${EMAIL_RULE}` },
   );
 }
 
