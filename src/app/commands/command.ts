@@ -24,8 +24,10 @@ export interface CommandContext {
   config: () => AppConfig;
   /** Connects to the database at the first call; closed when the command has ended. */
   services(): Promise<CommandServices>;
-  /** Writes a line to standard output. */
+  /** Writes a line to standard output, with control characters escaped. */
   print: (line: string) => void;
+  /** Writes a text of several lines likewise. */
+  printText: (text: string) => void;
   /** Writes a line to standard error, for whoever watches while standard output is piped on. */
   note: (line: string) => void;
   /** Lets everybody else on this machine go first, from now on. */

@@ -68,7 +68,7 @@ export const configShowCommand: Command = {
     const { configVersions } = await context.services();
     const version =
       number === undefined ? await latest(configVersions) : await configVersions.find(number);
-    context.print(JSON.stringify(shownDocument(version.document), null, 2));
+    context.printText(JSON.stringify(shownDocument(version.document), null, 2));
   },
 };
 

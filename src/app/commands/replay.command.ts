@@ -33,7 +33,7 @@ export const replayCommand: Command = {
   },
   lists: { without: 'PROVIDER[@ACCOUNT][:MODEL]' },
   flags: ['uncalibrated'],
-  async run({ options, lists, flags }, { config, print, note, yieldToOthers }) {
+  async run({ options, lists, flags }, { config, print, printText, note, yieldToOthers }) {
     const replay = readReplaySettings(options, lists.without ?? []);
     const { json, html } = options;
     const { runReplay, ReplayError } = await import('../../operator/replay/run-replay.js');
@@ -46,10 +46,10 @@ export const replayCommand: Command = {
       if (error instanceof ReplayError) throw new CommandError(error.message, 2);
       throw error;
     }
-    if (json !== undefined) write(json, JSON.stringify(report, null, 2), print);
+    if (json !== undefined) write(json, JSON.stringify(report, null, 2), printText);
     if (html !== undefined) {
       const { reportPage } = await import('../../operator/replay/report-page.js');
-      write(html, reportPage(report), print);
+      write(html, reportPage(report), printText);
     }
     if (json !== '-' && html !== '-') {
       const { reportLines } = await import('../../operator/replay/report-table.js');
@@ -149,9 +149,9 @@ function readShare(name: string, text: string): number {
   throw new UsageError(`${name} must be a share in per cent, as 1% or 0.5%`);
 }
 
-function write(file: string, content: string, print: (line: string) => void): void {
+function write(file: string, content: string, printText: (text: string) => void): void {
   if (file === '-') {
-    print(content);
+    printText(content);
     return;
   }
   try {

@@ -92,6 +92,19 @@ describe(runCommand.name, () => {
       errors: 'PORT must be right\n',
     });
   });
+
+  it('escapes control characters in errors', async () => {
+    const { errors } = await run('key\u009b2J\u202E', 'x');
+    expect(errors).toContain('"key\\u009b2J\\u202e x"');
+  });
+
+  it.each(['\u212Aate@acme.example', 'kate@\u0430cme.example', 'ka\u200Bte@acme.example', 'kate'])(
+    'invites no %j',
+    async (email) => {
+      const { code, errors } = await run('person', 'invite', email, 'owner');
+      expect([code, errors]).toEqual([2, expect.stringContaining('e-mail address in ASCII')]);
+    },
+  );
 });
 
 /** With a bad configuration, so that nothing that reads it can get past a usage error. */

@@ -40,6 +40,7 @@ import {
   tenantResumeCommand,
   tenantSuspendCommand,
 } from './tenant.commands.js';
+import { escapeControls, escapeControlsOfLines } from '../../platform/text/one-line.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 
 const openApiCommand: Command = {
@@ -116,10 +117,11 @@ export async function runCommand(
     return (await execute(words, environment)) ?? 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      environment.printError(`${error.message} (see npm run gateway -- --help)`);
+      environment.printError(escapeControls(`${error.message} (see npm run gateway -- --help)`));
       return 2;
     }
-    environment.printError(explain(error));
+    // A wrong configuration has a line for each variable.
+    environment.printError(escapeControlsOfLines(explain(error)));
     return error instanceof CommandError ? error.exitCode : 1;
   }
 }
@@ -195,8 +197,9 @@ function openContext(environment: CommandEnvironment): CommandContext & { close(
   return {
     config: environment.loadConfig,
     services: () => (services ??= openServices(environment)),
-    print: environment.print,
-    note: environment.printError,
+    print: (line) => environment.print(escapeControls(line)),
+    printText: (text) => environment.print(escapeControlsOfLines(text)),
+    note: (line) => environment.printError(escapeControls(line)),
     yieldToOthers: environment.yieldToOthers ?? (() => undefined),
     async close() {
       // When it could not be opened, the command has failed with the reason already.

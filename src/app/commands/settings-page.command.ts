@@ -17,7 +17,7 @@ export const settingsPageCommand: Command = {
   parameters: [],
   options: {},
   async run(_, context) {
-    context.print(renderSettingsPage(VENDORS));
+    context.printText(renderSettingsPage(VENDORS));
   },
 };
 

@@ -25,17 +25,22 @@ export function renderWebhook(message: AlertMessage): string {
   });
 }
 
-/** Slack refuses a section of more than 3,000 characters, and the alert would be lost. */
+/** In code points. Slack refuses a section of more than 3,000 characters, and the alert would be lost. */
 const MAX_SLACK_WORDS = 1_500;
 
 /** What Slack takes, as JSON; `text` says all of it, for receivers that know no blocks. */
 export function renderSlack(message: AlertMessage): string {
   const status = message.status[0]!.toUpperCase() + message.status.slice(1);
   const title = escape(`${status}: ${oneLine(message.ruleName, MAX_TITLE)}`);
-  const words = escape(describeAlert(message)).slice(0, MAX_SLACK_WORDS);
+  const words = oneLine(escape(describeAlert(message)), MAX_SLACK_WORDS);
   return JSON.stringify({
     text: `${title}. ${words}`,
     mrkdwn: false,
+    // No links or mentions are made of names and addresses in the text.
+    parse: 'none',
+    link_names: false,
+    unfurl_links: false,
+    unfurl_media: false,
     blocks: [
       { type: 'section', text: plainText(title) },
       { type: 'section', text: plainText(words) },

@@ -1,3 +1,4 @@
+import { oneLine } from '../../platform/text/one-line.js';
 import { formatTable } from '../format-table.js';
 import { calibrationLine, percent, type Report } from './report.js';
 
@@ -19,7 +20,11 @@ export function reportLines(report: Report): string[] {
   const rows = [
     ['TENANT', 'MODEL', ...HEADING],
     ['(all)', '', ...cells(report.all)],
-    ...groups.map((group) => [shown(group.tenant), shown(group.model), ...cells(group)]),
+    ...groups.map((group) => [
+      oneLine(group.tenant, LONGEST_NAME),
+      oneLine(group.model, LONGEST_NAME),
+      ...cells(group),
+    ]),
   ];
   const { vendor_calls: calls, all } = report;
   return [
@@ -52,10 +57,4 @@ function cells({ before, after, cost_increase, added_first_ms, added_total_ms }:
 
 function times({ p50, p95, p99 }: Line['added_first_ms']): string {
   return [p50, p95, p99].map((each) => each ?? '-').join('/');
-}
-
-/** Names are tenants' own; what moves a terminal's cursor is no part of one here. */
-export function shown(name: string): string {
-  const plain = name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?');
-  return plain.length > LONGEST_NAME ? `${plain.slice(0, LONGEST_NAME - 1)}…` : plain;
 }

@@ -74,6 +74,23 @@ describe(JsonLogger.name, () => {
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(expected);
   });
 
+  it('writes no character that a terminal obeys', async () => {
+    const logger = new JsonLogger(openPipe());
+    const path = '/v1/\u009b2J\u202Eslr\u2028\u007f\u200B';
+    logger.request({ path });
+    logger.warn(`no route for ${path}\nFiring`);
+    await logger.close();
+    const piece = Buffer.alloc(10_000);
+    const text = piece.toString('utf8', 0, readPiece(pipe, piece));
+    expect(text).toMatch(/^[\x20-\x7e]+\n[\x20-\x7e]+\n$/);
+    const [request, warning] = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(request).toMatchObject({ path });
+    expect(warning).toMatchObject({ msg: `no route for ${path}\nFiring` });
+  });
+
   it('closes in time when nothing is read', async () => {
     const logger = new JsonLogger(openPipe());
     fill(logger);

@@ -1,6 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { destination, pino, type Logger, type LoggerOptions } from 'pino';
 import type { LogLevel } from '../config/app-config.js';
+import { escapeControls } from '../text/one-line.js';
 
 /** Lines are buffered for this long, or until this many bytes. */
 const FLUSH_AFTER_MS = 500;
@@ -20,6 +21,8 @@ const OPTIONS: LoggerOptions = {
   base: null,
   timestamp: () => `,"time":"${new Date().toISOString()}"`,
   formatters: { level: (level) => ({ level }) },
+  // JSON keeps C1 controls and bidirectional overrides as they are, and a terminal obeys them.
+  hooks: { streamWrite: (line) => `${escapeControls(line.slice(0, -1))}\n` },
 };
 
 /**
