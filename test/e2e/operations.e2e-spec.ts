@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
 import { describeWithoutService } from '../../src/app/openapi.js';
+import { withAliases, type ApiDescription } from '../support/api-description.js';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { spawnGateway, type SpawnedGateway } from '../support/spawn-gateway.js';
 import { until } from '../support/until.js';
@@ -130,6 +134,33 @@ describe('GET /metrics', () => {
     },
   );
 
+  it('is not found at a path with a fragment, which proxies read differently', async () => {
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+    const { port } = new URL(gateway.url);
+    for (const path of ['/metrics#', '/metrics#/v1', '/metrics?a#b']) {
+      const [response] = (await once(
+        get({ port, path, headers, host: '127.0.0.1' }),
+        'response',
+      )) as [IncomingMessage];
+      response.resume();
+      expect({ path, status: response.statusCode }).toEqual({
+        path,
+        status: path.includes('?') ? 200 : 404,
+      });
+    }
+  });
+
+  it('is the only documented path that the ingress of the chart leaves out', async () => {
+    const description = (await (await gateway.fetch('/docs-json')).json()) as ApiDescription;
+    const { ingress } = parse(readFileSync('docker/helm/values.yaml', 'utf8')) as {
+      ingress: { paths: string[] };
+    };
+    const isExposed = (path: string): boolean =>
+      ingress.paths.some((each) => path === each || (each !== '/' && path.startsWith(`${each}/`)));
+    const paths = Object.keys(withAliases(description));
+    expect(paths.filter((path) => !isExposed(path))).toEqual(['/metrics']);
+  });
+
   it('is closed without the token', async () => {
     for (const authorization of ['', 'Bearer wrong', `Bearer ${gateway.apiKey}`]) {
       const response = await gateway.fetch('/metrics', { headers: { authorization } });
@@ -158,16 +189,27 @@ describe('GET /readyz', () => {
     expect(await fields({ ...proxied, authorization })).toEqual(all);
   });
 
-  it.each(['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'])(
-    'gives the status only to requests with %s',
-    async (name) => {
-      expect(await fields({ [name]: '203.0.113.7' })).toEqual(['status']);
-      const authorization = `Bearer ${gateway.apiKey}`;
-      expect(await fields({ [name]: '203.0.113.7', authorization })).toEqual(['status']);
-      const wrong = `Bearer sk-admin-${'x'.repeat(43)}`;
-      expect(await fields({ [name]: '127.0.0.1', authorization: wrong })).toEqual(['status']);
-    },
-  );
+  it('gives the status only to a mesh proxy, which uses another loopback address', async () => {
+    const { port } = new URL(gateway.url);
+    const options = { port, path: '/readyz', host: '127.0.0.1', localAddress: '127.0.0.2' };
+    const [response] = (await once(get(options), 'response')) as [IncomingMessage];
+    expect(await text(response)).toBe('{"status":"ok"}');
+  });
+
+  it.each([
+    'x-forwarded-for',
+    'x-forwarded-proto',
+    'x-real-ip',
+    'forwarded',
+    'via',
+    'true-client-ip',
+  ])('gives the status only to requests with %s', async (name) => {
+    expect(await fields({ [name]: '203.0.113.7' })).toEqual(['status']);
+    const authorization = `Bearer ${gateway.apiKey}`;
+    expect(await fields({ [name]: '203.0.113.7', authorization })).toEqual(['status']);
+    const wrong = `Bearer sk-admin-${'x'.repeat(43)}`;
+    expect(await fields({ [name]: '127.0.0.1', authorization: wrong })).toEqual(['status']);
+  });
 });
 
 describe('the service as a process', () => {

@@ -19,6 +19,7 @@ import { WorkQueue } from '../../platform/queue/work-queue.js';
 import { AdminKeyDirectory } from '../../core/access/admin-key-directory.service.js';
 import { apiKeyStatus } from '../../core/access/api-key.entity.js';
 import { isAdminKey } from '../../core/access/api-key.js';
+import { WrongKeys } from '../../core/access/wrong-keys.js';
 import { RateLimiter } from '../../core/access/rate-limiters.js';
 import { ConfigurationService } from '../../core/configuration/configuration.service.js';
 import { InstanceService } from '../../core/ledger/instance.service.js';
@@ -103,12 +104,9 @@ const INDEX = {
   health: '/healthz',
 } as const;
 
-const PROXY_HEADERS = ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'];
-
-function isLoopback(address = ''): boolean {
-  const plain = address.replace(/^::ffff:/, '');
-  return plain === '::1' || plain.startsWith('127.');
-}
+/** Proxies of a service mesh use other addresses of 127.0.0.0/8. */
+const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+const PROXY_HEADER = /^(?:x-forwarded(?:-.*)?|forwarded|via|x-real-ip|.*-client-ip)$/;
 
 /** For orchestrators: whether the process lives, and whether it should get traffic. */
 @ApiTags('Operations')
@@ -127,6 +125,7 @@ export class HealthController {
     private readonly stop: ServiceStop,
     private readonly configuration: ConfigurationService,
     private readonly adminKeys: AdminKeyDirectory,
+    private readonly wrongKeys: WrongKeys,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
@@ -180,15 +179,23 @@ export class HealthController {
   }
 
   /** Details name hosts and settings. A request that a proxy passed on does not come from this machine. */
-  private async mayKnowDetails({ headers, socket }: Request): Promise<boolean> {
-    const isDirect = PROXY_HEADERS.every((name) => headers[name] === undefined);
-    if (isDirect && isLoopback(socket.remoteAddress)) return true;
-    const { authorization = '' } = headers;
-    const [, key = ''] = /^Bearer (\S+)$/i.exec(authorization) ?? [];
+  private async mayKnowDetails(request: Request): Promise<boolean> {
+    const { headers, socket } = request;
+    const isProxied = Object.keys(headers).some((name) => PROXY_HEADER.test(name));
+    if (!isProxied && LOOPBACK.has(socket.remoteAddress ?? '')) return true;
+    const [, key = ''] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? [];
     if (!isAdminKey(key)) return false;
-    // Without the database no key can be checked, and the status has to be given all the same.
-    const found = await this.adminKeys.resolve(key).catch(() => undefined);
-    return found !== undefined && apiKeyStatus(found, Date.now()) === 'active';
+    try {
+      const found = await this.adminKeys.resolve(key);
+      if (found && apiKeyStatus(found, Date.now()) === 'active') {
+        this.adminKeys.noteUse(found.id);
+        return true;
+      }
+      this.wrongKeys.note(request);
+    } catch {
+      // Too many wrong keys, or no database to check one: the status has to be given all the same.
+    }
+    return false;
   }
 
   private placeOfRateLimits(): NonNullable<ReadinessDto['rate_limits']> {

@@ -41,11 +41,12 @@ export class MetricsController {
   })
   async read(
     @Headers('authorization') authorization = '',
-    @Req() { path }: Request,
+    @Req() { originalUrl }: Request,
     @Res() response: Response,
   ): Promise<void> {
-    // Proxies block `/metrics`, and not what Express takes for it.
-    if (path !== '/metrics') throw new NotFoundError('path', 'There is nothing at this path.');
+    // Proxies block `/metrics`, and not what Express takes for it, such as `/metrics/` or `/metrics#`.
+    if (originalUrl.split('?', 1)[0] !== '/metrics')
+      throw new NotFoundError('path', 'There is nothing at this path.');
     const { metricsToken } = this.config;
     if (metricsToken !== undefined && !equal(authorization, `Bearer ${metricsToken}`)) {
       throw new AuthenticationError('Send the metrics token: `Authorization: Bearer <token>`.');
