@@ -124,15 +124,22 @@ describe('GET /metrics', () => {
     expect(own.length).toBeGreaterThan(30);
   });
 
-  it.each(['/metrics/', '/METRICS', '/Metrics', '//metrics', '/%6detrics'])(
-    'is not found at %s, which a proxy may not block',
-    async (path) => {
-      const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
-      const response = await gateway.fetch(path, { headers });
-      expect(response.status).toBe(404);
-      await response.text();
-    },
-  );
+  it.each([
+    '/metrics/',
+    '/METRICS',
+    '/Metrics',
+    '//metrics',
+    '/%6detrics',
+    '/metrics%23',
+    '/metrics%3f',
+    '/metrics;x',
+    '/openai/metrics',
+  ])('is not found at %s, which a proxy may not block', async (path) => {
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+    const response = await gateway.fetch(path, { headers });
+    expect(response.status).toBe(404);
+    await response.text();
+  });
 
   it('is not found at a path with a fragment, which proxies read differently', async () => {
     const headers = { authorization: `Bearer ${METRICS_TOKEN}` };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AlertMessage } from './alert.js';
-import { renderSlack } from './render-alert.js';
+import { renderSlack, renderWebhook } from './render-alert.js';
 
 const MESSAGE: AlertMessage = {
   id: 'id',
@@ -20,7 +20,26 @@ const MESSAGE: AlertMessage = {
   },
 };
 
+describe(renderWebhook.name, () => {
+  it('names the rule in one visible line', () => {
+    const body = renderWebhook({ ...MESSAGE, ruleName: 'co\nalert.resolved \u202Ex\u009b2J' });
+    expect(JSON.parse(body)).toMatchObject({ data: { name: 'co alert.resolved x 2J' } });
+  });
+});
+
 describe(renderSlack.name, () => {
+  it('makes no links or mentions of names and cuts between characters', () => {
+    const ruleName = '@channel http://evil.example *x* <https://evil.example|y>';
+    const detail = {
+      ...MESSAGE.detail,
+      models: Array.from({ length: 20 }, () => '😀'.repeat(200)),
+    };
+    const body = renderSlack({ ...MESSAGE, ruleName, detail });
+    expect(JSON.parse(body)).toMatchObject({ mrkdwn: false, parse: 'none', link_names: false });
+    expect(body).not.toMatch(/<https|\\ud[89a-f]/);
+    expect(body.isWellFormed()).toBe(true);
+  });
+
   it('keeps sections within the 3,000 characters that Slack takes, and mentions nobody', () => {
     const body = renderSlack(MESSAGE);
     const { blocks } = JSON.parse(body) as { blocks: { text?: { text: string } }[] };

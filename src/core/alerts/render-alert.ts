@@ -1,6 +1,8 @@
 import { oneLine } from '../../platform/text/one-line.js';
 import type { AlertDetail, AlertMessage } from './alert.js';
 
+/** Code points of the longest rule name. */
+const MAX_RULE_NAME = 255;
 /** Code points of a rule's name in a message. */
 const MAX_TITLE = 120;
 
@@ -13,7 +15,7 @@ export function renderWebhook(message: AlertMessage): string {
     created_at: Math.floor(message.createdAt.getTime() / 1_000),
     data: {
       alert_id: ruleId,
-      name: ruleName,
+      name: oneLine(ruleName, MAX_RULE_NAME),
       kind,
       status,
       subject,
