@@ -49,6 +49,7 @@ import { AddTenantRecovery1764495000000 } from '../../../migrations/176449500000
 import { CreatePriceChecks1764510000000 } from '../../../migrations/1764510000000-create-price-checks.js';
 import { DropAlertVendorReports1764520000000 } from '../../../migrations/1764520000000-drop-alert-vendor-reports.js';
 import { ScopeWhatKeysStore1764530000000 } from '../../../migrations/1764530000000-scope-what-keys-store.js';
+import { BindByokKeysToAddresses1764540000000 } from '../../../migrations/1764540000000-bind-byok-keys-to-addresses.js';
 import { ForgetUnverifiedAddresses1764550000000 } from '../../../migrations/1764550000000-forget-unverified-addresses.js';
 
 /** Every migration, oldest first. */
@@ -104,5 +105,6 @@ export const MIGRATIONS = [
   CreatePriceChecks1764510000000,
   DropAlertVendorReports1764520000000,
   ScopeWhatKeysStore1764530000000,
+  BindByokKeysToAddresses1764540000000,
   ForgetUnverifiedAddresses1764550000000,
 ];
