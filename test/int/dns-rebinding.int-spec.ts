@@ -43,7 +43,7 @@ const NAMES: Readonly<Record<string, Answers>> = {
   'loop.attack.test': [[PUBLIC], ['loop.attack.test']],
 };
 
-/** A nameserver with TTL 0, as whoever owns a domain can run one. */
+/** A nameserver with TTL 0, such as an attacker runs for a domain. */
 class HostileNameserver {
   private readonly socket: DatagramSocket = createSocket('udp4');
   /** Which list of a name is served: rebinding happens between two looks. */
@@ -138,7 +138,7 @@ describe('a name whose nameserver rebinds it', () => {
     for (const one of inside) one.close();
   });
 
-  /** Of its own, as another process or a later moment has: nothing is remembered. */
+  /** A resolver without cached answers, like that of another process. */
   const resolver = () =>
     resolveBy(
       new OutboundLookup(

@@ -18,7 +18,7 @@ import type { AppConfig } from '../../src/platform/config/app-config.js';
 import type { GatewayMetrics } from '../../src/platform/metrics/gateway-metrics.js';
 import type { UpstreamRegistry } from '../../src/vendors/upstream.registry.js';
 
-/** What a routing service under test is given; the rest is real. */
+/** Replaceable collaborators of a routing service under test; the others are real. */
 interface RoutingParts {
   readonly config: AppConfig;
   readonly catalogue: CatalogueService;

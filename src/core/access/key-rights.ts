@@ -9,7 +9,7 @@ import {
 } from '../people/roles.js';
 import type { Caller } from './caller.js';
 
-/** What bounds the rights of a key; stored with it and checked each time the key is read. */
+/** The limits of a key's rights; stored with the key and checked at each read. */
 export interface KeyBounds {
   /** Rights that its creator lacked. */
   withheldRights: KeyRight[];
@@ -43,7 +43,7 @@ export function scopeHolds(right: KeyRight, column = 'scope_key_id'): string {
         OR link.bound_by_person_id IS NOT NULL AND coalesce(${makerRoleOf('link')} NOT IN (${roles}), true)))`;
 }
 
-/** What a key that an operator creates for a tenant lacks: prompts and answers are the tenant's. */
+/** Rights missing from keys that operators create for a tenant: prompts and answers belong to the tenant. */
 export const OPERATOR_BOUNDS: KeyBounds = { withheldRights: ['content'], boundByPersonId: null };
 
 /** The rights that a key lacks, by its own bounds and by those of the keys above it. */

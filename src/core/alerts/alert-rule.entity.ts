@@ -28,7 +28,7 @@ export class AlertRuleEntity extends ScopedEntity {
   @Column('jsonb')
   condition!: AlertCondition;
 
-  /** Whom it is about; null: every tenant, or the service as a whole. */
+  /** The tenant to watch; null for every tenant or the whole service. */
   @Column('uuid', { nullable: true })
   watchedTenantId!: string | null;
 

@@ -59,7 +59,7 @@ function plainText(text: string): { type: 'plain_text'; text: string; emoji: fal
   return { type: 'plain_text', text, emoji: false };
 }
 
-/** What happened, as a sentence on one line. */
+/** Describes the event in one sentence, on one line. */
 export function describeAlert({ kind, status, detail, tenantName }: AlertMessage): string {
   if (status === 'test') return 'This is a test. Nothing happened.';
   const isOver = status === 'resolved';

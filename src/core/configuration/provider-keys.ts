@@ -58,7 +58,7 @@ function placeOf(
   return JSON.stringify([url, region, named.sort(([one], [other]) => (one < other ? -1 : 1))]);
 }
 
-/** Of an account that is called where its provider is. */
+/** For an account at its provider's address. */
 const NO_PLACE = placeOf({}, { id: '' });
 
 /** What provider keys are encrypted for. */

@@ -181,7 +181,7 @@ export class ByokUpstreams {
 
   private configure(credential: ByokCredential): ProviderConfig {
     const { id, settings, baseUrl } = credential;
-    // Whoever may move a provider may not read keys.
+    // The right to change a provider's address does not include its keys.
     if (baseUrl !== null && baseUrl !== this.addressOf(credential.provider)) {
       throw new UpstreamError({
         failure: 'operator',

@@ -70,7 +70,7 @@ export interface LoggedAttempt {
   route: string;
   /** The id of the operator's account, where its provider has several. */
   account?: string;
-  /** Of a BYOK account that serves one key and the keys below it; absent: the tenant's or the operator's. */
+  /** Key whose BYOK account served the request; absent for accounts of the tenant or the operator. */
   scope?: KeyScope;
   /** `answered`, `aborted`, `uncovered` (never called), or a failure, as `rate_limited`. */
   outcome: string;

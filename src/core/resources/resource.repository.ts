@@ -13,7 +13,7 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 /** A tenant's id; null: the operators own it together. */
 export type Owner = string | null;
 
-/** What the entity of a resource has at least; a `ScopedEntity` also limits which keys may change it. */
+/** Columns that every resource has; a `ScopedEntity` also limits which keys may change it. */
 export interface ResourceRow extends Partial<ScopedRow> {
   id: string;
   tenantId: Owner;

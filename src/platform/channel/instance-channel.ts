@@ -3,7 +3,7 @@ export type TextListener = (text: string) => void;
 
 /**
  * Broadcasts texts between instances. Best effort: texts may be lost while the channel is unavailable, and
- * listeners are told when it is back. Nothing that must be correct may depend on it.
+ * listeners are notified when it returns. Nothing that must be correct may depend on it.
  */
 export abstract class InstanceChannel {
   /** The maximum length of one text, in bytes. */

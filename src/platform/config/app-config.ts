@@ -88,7 +88,7 @@ export interface AppConfig {
   /** Where the service's own traces and metrics go; undefined: nowhere. */
   readonly telemetry: TelemetryConfig | undefined;
   readonly settle: 'before-end' | 'after-response';
-  /** What is logged to standard output. */
+  /** Logging to standard output. */
   readonly log: {
     /** The minimum level. */
     readonly level: LogLevel;
@@ -129,7 +129,7 @@ export interface AppConfig {
   readonly declared: DeclaredConfig;
 }
 
-/** What variables and files declare that versions of the configuration can contain too. */
+/** Declarations in variables and files that configuration versions can contain too. */
 export interface DeclaredConfig {
   /** By variable name. */
   readonly settings: Readonly<Record<string, string>>;

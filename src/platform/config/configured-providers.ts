@@ -150,7 +150,7 @@ export function readProvidersFile(
   return { providers, entries };
 }
 
-/** Receives what is wrong with an entry, as the end of a sentence that begins with its field. */
+/** Receives a problem of an entry, worded to follow the field's name. */
 export type Complain = (index: number, field: string, message: string) => void;
 
 /**

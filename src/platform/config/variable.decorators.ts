@@ -205,7 +205,7 @@ export interface DescribedVariable extends VariableNotes {
   readonly name: string;
   /** Markdown without a final full stop. */
   readonly meaning: string;
-  /** What its validation requires, such as `be true or false`; undefined: any text. */
+  /** The requirement that validation reports, such as `be true or false`; undefined accepts any text. */
   readonly rule: string | undefined;
 }
 

@@ -9,10 +9,10 @@ export interface VendorAccount {
   readonly settings?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns what is wrong with a value, as the end of a sentence that begins with the setting's name. */
+/** Returns the problem with a value, worded to follow the setting's name. */
 export type SettingRule = (value: string) => string | undefined;
 
-/** What the settings loader needs to know about a vendor. `Env` is a class with a property per variable, like `EnvDto`. */
+/** A vendor as the settings loader sees it. `Env` is a class with a property per variable, like `EnvDto`. */
 export interface VendorSettings<Env extends object = object> {
   /** The id of its provider and adapter, such as `acme`. */
   readonly id: string;

@@ -47,7 +47,7 @@ export class GatewayError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(fields: GatewayErrorFields, options?: ErrorOptions) {
-    // Nobody reads the stack of a refusal, and capturing it costs more than the rest of the refusal.
+    // The stack of a refusal is never read, and capturing it costs more than the rest of the refusal.
     const { stackTraceLimit } = Error;
     if (fields.status !== 500) Error.stackTraceLimit = 0;
     super(fields.message, options);

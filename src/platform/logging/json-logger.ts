@@ -6,7 +6,7 @@ import { escapeControls } from '../text/one-line.js';
 /** Lines are buffered for this long, or until this many bytes. */
 const FLUSH_AFTER_MS = 500;
 const BUFFER_BYTES = 4_000;
-/** What a pipe accepts atomically: longer writes of several workers would interleave. */
+/** Size up to which writes to a pipe are atomic: longer ones of several workers would interleave. */
 const MAX_WRITE_BYTES = 4_096;
 /** How much is kept for a reader that has stopped reading; later lines are dropped. */
 const MAX_BACKLOG_BYTES = 8 * 1024 * 1024;

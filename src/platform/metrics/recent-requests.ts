@@ -13,7 +13,7 @@ interface Slot {
   readonly latencies: Uint32Array;
 }
 
-/** What a process answered within about the last minute, or since its start. */
+/** Requests answered by a process in about the last minute, or since its start. */
 export interface RecentFigures {
   /** Length of that time in seconds. */
   readonly seconds: number;

@@ -130,7 +130,7 @@ export class DeliveryEngine<Delivery extends TakenDelivery, Reason extends strin
         for (const each of due) lane.add(each);
       }
     } catch (error) {
-      // The lease expires, and the sweep finds what is due then.
+      // The lease expires, and the sweep then finds the due rows.
       if (!this.isStopped) this.logger.warn(`A delivery failed here: ${messageOf(error)}`);
     }
     return outcome;

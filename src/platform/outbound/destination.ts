@@ -35,7 +35,7 @@ interface DestinationRules {
   readonly resolveName?: Resolve;
 }
 
-/** Returns a destination as a URL, or what is wrong with it as the end of a sentence. */
+/** Returns a destination as a URL, or its problem as the end of a sentence. */
 export function readDestinationUrl(
   text: string,
   { allowPrivate }: Pick<DestinationRules, 'allowPrivate'>,

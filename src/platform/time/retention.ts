@@ -37,7 +37,7 @@ export abstract class Retention implements OnApplicationBootstrap, OnApplication
     return this.sweepBefore(new Date(now.getTime() - days * DAY_MS));
   }
 
-  /** Deletes what is older than the instant and returns how many that were. */
+  /** Deletes rows older than the instant and returns their number. */
   protected abstract sweepBefore(before: Date): Promise<number>;
 
   /**

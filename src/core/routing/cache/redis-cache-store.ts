@@ -9,7 +9,7 @@ import {
 } from '../../../platform/crypto/secret-box.js';
 import { CacheStore, MAX_ANSWER_BYTES, type CacheLimits } from './cache-store.js';
 
-/** What an entry takes beside its value, as measured: its key, its places in the lists below, and the encryption's nonce and tag. */
+/** Measured size of an entry without its value: its key, its list entries, and the nonce and tag of the encryption. */
 const ENTRY_OVERHEAD_BYTES = 828;
 
 /** More than encryption adds to a value. Longer values were not written by the gateway and are not fetched. */
@@ -105,7 +105,7 @@ interface RedisWithSet extends Redis {
 
 /**
  * Keeps answers in Redis, for all instances. While Redis fails, nothing is found and nothing kept. Values are encrypted and bound to
- * their keys, so whoever else writes to Redis cannot read answers, forge them or move them to another tenant.
+ * their keys, so another writer to Redis cannot read answers, forge them or move them to another tenant.
  */
 export class RedisCacheStore extends CacheStore implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RedisCacheStore.name);
