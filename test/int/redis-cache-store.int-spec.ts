@@ -194,8 +194,7 @@ describeWithRedis(RedisCacheStore.name, () => {
       const used = Number(/used_memory:(\d+)/.exec(await operator.info('memory'))![1]);
       await operator.config('SET', 'maxmemory', used);
       store.set('tenant', 'one more', Buffer.alloc(100_000), 60);
-      await until(() => warnings.mock.calls.length > 0);
-      expect(warnings.mock.calls[0]![0]).toContain('OOM');
+      await until(() => warnings.mock.calls.some(([text]) => String(text).includes('OOM')));
       // Others can write again, as the queue does.
       await operator.set('of the queue', Buffer.alloc(1_000_000));
       let bytes = 0;
