@@ -193,8 +193,13 @@ describeWithRedis(RedisCacheStore.name, () => {
       await until(async () => (await store.bytesInUse()) === 50 * (100_000 + OVERHEAD));
       const used = Number(/used_memory:(\d+)/.exec(await operator.info('memory'))![1]);
       await operator.config('SET', 'maxmemory', used);
-      store.set('tenant', 'one more', Buffer.alloc(100_000), 60);
-      await until(() => warnings.mock.calls.some(([text]) => String(text).includes('OOM')));
+      // Redis frees buffers of earlier commands meanwhile, so the first of these writes may still fit.
+      let written = 50;
+      await until(() => {
+        if (warnings.mock.calls.some(([text]) => String(text).includes('OOM'))) return true;
+        store.set('tenant', `k${written++}`, Buffer.alloc(100_000), 60);
+        return false;
+      });
       // Others can write again, as the queue does.
       await operator.set('of the queue', Buffer.alloc(1_000_000));
       let bytes = 0;
@@ -202,7 +207,7 @@ describeWithRedis(RedisCacheStore.name, () => {
         bytes = await store.bytesInUse().catch(() => 0);
         return bytes > 0;
       });
-      expect(bytes).toBeLessThanOrEqual(25 * (100_000 + OVERHEAD));
+      expect(bytes).toBeLessThanOrEqual((written / 2) * (100_000 + OVERHEAD));
       expect(await store.get('k49')).toBeDefined();
       store.set('tenant', 'one more', Buffer.alloc(100_000), 60);
       await until(async () => (await store.get('one more')) !== undefined);
