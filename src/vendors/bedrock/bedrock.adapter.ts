@@ -5,7 +5,7 @@ import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-re
 import { conversationField } from '../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
-import { assertEventStream, failureOfVain } from '../dialects/read-event-stream.js';
+import { assertEventStream, eventlessFailure } from '../dialects/read-event-stream.js';
 import { classifyConverseError } from '../dialects/converse/classify-converse-error.js';
 import type { ConverseAnswerOptions } from '../dialects/converse/converse-answer-reader.js';
 import { ConverseStreamDecoder } from '../dialects/converse/converse-stream-decoder.js';
@@ -185,15 +185,15 @@ async function* readStream(
 ): AsyncGenerator<CanonicalEvent> {
   assertEventStream(response, EVENT_STREAM);
   const decoder = new ConverseStreamDecoder(options);
-  let vainBytes = 0;
+  let eventlessBytes = 0;
   try {
     for await (const chunk of response) {
-      vainBytes += chunk.length;
+      eventlessBytes += chunk.length;
       for (const event of decoder.push(chunk)) {
-        vainBytes = 0;
+        eventlessBytes = 0;
         yield event;
       }
-      const failure = failureOfVain(vainBytes);
+      const failure = eventlessFailure(eventlessBytes);
       if (failure) throw failure;
       if (decoder.isDone) {
         response.drain();

@@ -37,7 +37,7 @@ import {
 } from './google-access-tokens.js';
 import { encodeVertexBatches, readVertexPredictions } from './vertex-embeddings.js';
 import { MediaAnswer } from '../dialects/media/media-answer.js';
-import { MAX_MEDIA_BYTES, MediaRoom } from '../dialects/media/media-room.js';
+import { MAX_MEDIA_BYTES, MediaMemory } from '../dialects/media/media-memory.js';
 import { vertexImageModel } from './vertex-images.js';
 import { GOOGLE_PUBLISHER, type VertexPublisher, ANTHROPIC_PUBLISHER } from './vertex-publisher.js';
 import {
@@ -64,7 +64,7 @@ export class VertexAdapter implements Upstream {
   private readonly origin: string;
   private readonly modelsPath: string;
   private readonly tokens: AccessTokens;
-  private readonly room = new MediaRoom();
+  private readonly room = new MediaMemory();
 
   /** @param tokens in place of the application default credentials, where no token is configured */
   constructor(

@@ -8,7 +8,7 @@ import type { EventStreamReader } from '../read-event-stream.js';
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
-/** Longer blanks than any model begins with are text. */
+/** More leading blanks than any model writes; beyond it, they count as text. */
 const MAX_BLANKS = 256;
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
@@ -17,17 +17,17 @@ interface SplitText {
   text: string;
 }
 
-/** Takes apart the text of one choice, whose thoughts may stand between tags at its beginning. */
+/** Splits the text of one choice that may start with reasoning between tags. */
 class ThinkTagSplitter {
   private state: 'start' | 'thinking' | 'gap' | 'text' = 'start';
   private held = '';
 
-  /** Whether all that follows is text. */
+  /** Whether everything that follows is text. */
   get isSettled(): boolean {
     return this.state === 'text';
   }
 
-  /** What is known of the next piece; a tag may be cut anywhere, and is held back until it is whole. */
+  /** Splits the next piece. A tag may be cut anywhere, and is buffered until complete. */
   push(piece: string): SplitText {
     this.held += piece;
     let reasoning = '';
@@ -44,7 +44,7 @@ class ThinkTagSplitter {
     return { reasoning, text };
   }
 
-  /** What was held back: nothing more comes that could make it a tag. */
+  /** Returns the buffered rest, which can no longer become a tag. */
   end(): SplitText {
     const { state, held } = this;
     this.state = 'text';
@@ -53,7 +53,7 @@ class ThinkTagSplitter {
     return { reasoning: '', text: state === 'gap' ? '' : held };
   }
 
-  /** @returns whether it is known what the text begins with */
+  /** @returns whether the start of the text has been determined */
   private begin(): boolean {
     const begun = this.held.trimStart();
     if (begun.startsWith(OPEN)) {
@@ -81,12 +81,12 @@ class ThinkTagSplitter {
   }
 }
 
-/** Puts the thoughts of a delta or a message where the dialect has them. @returns whether there are any */
+/** Moves the reasoning of a delta or message to the dialect's field. @returns whether there is any */
 function splitSaid(said: JsonObject, splitter: ThinkTagSplitter, isEnd: boolean): boolean {
   const { content } = said;
   const given = typeof content === 'string' ? content : '';
   const split = splitter.push(given);
-  // A server that takes its thoughts out by itself leaves no tags.
+  // A server that extracts its reasoning itself leaves no tags.
   if (isEnd || said.reasoning_content != null || said.reasoning != null) {
     const rest = splitter.end();
     split.reasoning += rest.reasoning;
@@ -98,14 +98,14 @@ function splitSaid(said: JsonObject, splitter: ThinkTagSplitter, isEnd: boolean)
   return true;
 }
 
-/** A whole chat answer with its thoughts taken out of the text: the very same bytes where there are none. */
+/** Moves the reasoning of a whole chat answer out of its text; returns the same bytes without any. */
 export function splitThinking(bytes: Buffer): Buffer {
   if (!bytes.includes(OPEN)) return bytes;
   let answer: unknown;
   try {
     answer = parseAnswerJson(bytes.toString('utf8'), 'an answer');
   } catch {
-    // Whoever reads it says so.
+    // Whoever parses it next reports the error.
     return bytes;
   }
   if (!isJsonObject(answer)) return bytes;
@@ -117,8 +117,8 @@ export function splitThinking(bytes: Buffer): Buffer {
 }
 
 /**
- * Reads a stream whose text may begin with thoughts between tags: until it is known that it does not, or
- * no longer does, events are spelled anew for the reader behind; from then on its bytes are its own.
+ * Reads a stream whose text may start with reasoning between tags. Until the text proper begins, events
+ * are re-encoded for the inner reader; afterwards it gets the bytes directly.
  */
 export class ThinkTagReader implements EventStreamReader {
   private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
@@ -126,7 +126,7 @@ export class ThinkTagReader implements EventStreamReader {
   private isSettled = false;
   private ownFailure: UpstreamError | undefined;
 
-  /** @param choices how many were asked for */
+  /** @param choices the requested number */
   constructor(
     private readonly inner: EventStreamReader,
     private readonly choices: number,

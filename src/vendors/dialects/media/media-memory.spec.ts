@@ -2,15 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { sourceOf } from '../../../../test/support/artifact-bytes.js';
 import { Canceller } from '../../../canonical/cancel-signal.js';
 import type { MediaDone } from '../../media-work.js';
-import { MediaRoom } from './media-room.js';
+import { MediaMemory } from './media-memory.js';
 
 const SMALL = 16 * 1024 * 1024;
 
-describe(MediaRoom.name, () => {
+describe(MediaMemory.name, () => {
   const nobody = new Canceller();
 
-  /** Takes so much in, and makes two files of it. */
-  const make = (room: MediaRoom, bytes: number, signal = nobody): Promise<MediaDone> =>
+  /** Reserves memory and returns two files. */
+  const make = (room: MediaMemory, bytes: number, signal = nobody): Promise<MediaDone> =>
     room.hold(signal, async (stay) => {
       await stay.take(bytes);
       const file = () => ({ contentType: 'image/png', bytes: sourceOf(Buffer.from('a')) });
@@ -22,8 +22,8 @@ describe(MediaRoom.name, () => {
     return (await Promise.race([work.catch(() => undefined), Promise.resolve(marker)])) !== marker;
   };
 
-  it('has large answers wait until the files of the one before are read or left, and no small ones', async () => {
-    const room = new MediaRoom();
+  it('queues large answers until the files of the one before are read or skipped, but no small ones', async () => {
+    const room = new MediaMemory();
     const first = await make(room, SMALL + 1);
     const second = make(room, SMALL + 1);
     expect((await make(room, SMALL)).files).toHaveLength(2);
@@ -33,17 +33,17 @@ describe(MediaRoom.name, () => {
     expect((await second).files).toHaveLength(2);
   });
 
-  it('goes on when one fails, and when nobody waits for one any more', async () => {
-    const room = new MediaRoom();
+  it('continues when an answer fails or its caller disconnects while it waits', async () => {
+    const room = new MediaMemory();
     const failing = room.hold(nobody, async (stay) => {
       await stay.take(SMALL + 1);
       await stay.take(400 * 1024 * 1024);
       throw new Error('not reached');
     });
-    const leaver = new Canceller();
-    const left = make(room, SMALL + 1, leaver);
+    const disconnected = new Canceller();
+    const left = make(room, SMALL + 1, disconnected);
     const last = make(room, SMALL + 1);
-    leaver.abort();
+    disconnected.abort();
     await expect(failing).rejects.toMatchObject({ failure: 'unreadable' });
     await expect(left).rejects.toThrow('aborted');
     expect((await last).files).toHaveLength(2);
