@@ -30,7 +30,7 @@ const MAX_SECONDS = 60;
 const DEFAULT_SECONDS = 4;
 const DEFAULT_PICTURE = { width: 1_024, height: 1_024 };
 const DEFAULT_FILM = { width: 1_280, height: 720 };
-/** A film is ready after so long, whoever asks, so that the asking is rehearsed too. */
+/** Time until a video is ready, so that polling can be tested too. */
 const FILMING_MS = 1_000;
 const POLL_AFTER_MS = 300;
 const TITLE_LENGTH = 60;
@@ -38,14 +38,14 @@ const TITLE_LENGTH = 60;
 export const SANDBOX_IMAGE_FIELDS: ReadonlySet<string> = new Set(['n', 'size']);
 export const SANDBOX_VIDEO_FIELDS: ReadonlySet<string> = new Set(['seconds', 'size']);
 
-/** Pictures of stripes. @throws UpstreamError for what the sandbox does not draw, and rehearsed faults */
+/** Draws images of stripes. @throws UpstreamError for unsupported options and simulated faults */
 export async function drawPictures(call: WorkCall<ImageRequest>): Promise<MediaDone> {
   const { request, upstreamModel, signal } = call;
   const fault = faultOf(upstreamModel);
   if (fault === 'refused') throw refused();
   if (fault !== undefined) return simulateFault(fault, call);
   if (request.count > MAX_PICTURES) {
-    throw caller('n', `The sandbox draws ${MAX_PICTURES} pictures at most.`);
+    throw caller('n', `\`n\` must be at most ${MAX_PICTURES} for the sandbox.`);
   }
   const size = sizeOf(request.body.value.size, DEFAULT_PICTURE);
   const files: MediaFile[] = [];
@@ -57,7 +57,7 @@ export async function drawPictures(call: WorkCall<ImageRequest>): Promise<MediaD
   return { state: 'done', files, usage: { ...NO_USAGE, imageCount: files.length } };
 }
 
-/** Pictures of pictures, which are drawn anew. */
+/** Answers image edits with new images. */
 export async function* redrawPictures(
   call: WorkCall<ImageEditRequest>,
 ): AsyncGenerator<WorkEvent<EditedImages>> {
@@ -68,27 +68,30 @@ export async function* redrawPictures(
   yield { type: 'output', output: { images, usage: undefined } };
 }
 
-/** What the sandbox has to know of a film, kept in its name: nobody here remembers anything. */
+/** The parameters of a video, encoded in its id because the sandbox stores nothing. */
 interface FilmPlan {
   seconds: number;
   width: number;
   height: number;
   title: string;
   readyAtMs: number;
-  /** How it is going to end instead of well. */
+  /** The simulated failure, if any. */
   fault?: string;
-  /** Of the request, so that each is another film. */
+  /** Digest of the request, so that each gets its own video. */
   digest: string;
 }
 
-/** Takes a film on. @throws UpstreamError for what the sandbox does not film, and rehearsed faults */
+/** Accepts a video. @throws UpstreamError for unsupported options and simulated faults */
 export async function planFilm(call: WorkCall<VideoRequest>): Promise<MediaProgress> {
   const { request, upstreamModel } = call;
   const fault = faultOf(upstreamModel);
   if (fault !== undefined && !LATE_FAULTS.has(fault)) return simulateFault(fault, call);
   const { seconds = DEFAULT_SECONDS, prompt } = request;
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > MAX_SECONDS) {
-    throw caller('seconds', `The sandbox films 1 to ${MAX_SECONDS} whole seconds.`);
+    throw caller(
+      'seconds',
+      `\`seconds\` must be an integer from 1 to ${MAX_SECONDS} for the sandbox.`,
+    );
   }
   const plan: FilmPlan = {
     seconds,
@@ -101,16 +104,16 @@ export async function planFilm(call: WorkCall<VideoRequest>): Promise<MediaProgr
   return running(`film_${Buffer.from(JSON.stringify(plan)).toString('base64url')}`);
 }
 
-/** Faults that show after the film was taken on. */
+/** Faults that occur after the video was accepted. */
 const LATE_FAULTS: ReadonlySet<string> = new Set(['failed', 'refused', 'stuck']);
 
-/** @throws MediaFailedError for films that are to fail; UpstreamError for a name that is none */
-export function askForFilm({ operation }: OperationCall): MediaProgress {
+/** Polls a video. @throws MediaFailedError for simulated failures; UpstreamError for an unknown id */
+export function pollFilm({ operation }: OperationCall): MediaProgress {
   const { seconds, width, height, title, readyAtMs, fault } = readPlan(operation);
   if (fault === 'stuck' || Date.now() < readyAtMs) return running(operation);
   if (fault === 'refused') throw refused();
   if (fault === 'failed') {
-    throw new MediaFailedError('sandbox_fault', 'Sandbox: the rehearsed failure of a film.');
+    throw new MediaFailedError('sandbox_fault', 'Sandbox: simulated failure of a video.');
   }
   const film = makeFilm({ seconds, width, height, title });
   return {
@@ -131,7 +134,7 @@ function readPlan(operation: string): FilmPlan {
   } catch {
     // Falls through: whatever it is, no film is called so.
   }
-  throw new UpstreamError({ failure: 'operator', message: 'sandbox: no such film', status: 404 });
+  throw new UpstreamError({ failure: 'operator', message: 'sandbox: unknown video', status: 404 });
 }
 
 function isFilmPlan(plan: unknown): plan is FilmPlan {
@@ -149,7 +152,10 @@ function sizeOf(
   if (Number(width) <= MAX_SIDE && Number(height) <= MAX_SIDE) {
     return { width: Number(width), height: Number(height) };
   }
-  throw caller('size', `The sandbox takes sizes up to ${MAX_SIDE}x${MAX_SIDE}, such as 640x480.`);
+  throw caller(
+    'size',
+    `\`size\` must be at most ${MAX_SIDE}x${MAX_SIDE} for the sandbox, for example 640x480.`,
+  );
 }
 
 function faultOf(upstreamModel: string): string | undefined {
@@ -159,7 +165,7 @@ function faultOf(upstreamModel: string): string | undefined {
 function refused(): MediaFailedError {
   return new MediaFailedError(
     'content_policy_violation',
-    'Sandbox: the rehearsed refusal by a vendor’s filter.',
+    "Sandbox: simulated refusal by a vendor's content filter.",
   );
 }
 
