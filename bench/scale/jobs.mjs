@@ -16,6 +16,7 @@ import { databaseOptions } from '../../dist/src/platform/database/database-optio
 import { Database } from '../../dist/src/platform/database/database.js';
 import { migrateDatabase } from '../../dist/src/platform/database/migrate-database.js';
 import { startEmbeddedPostgres } from '../../dist/src/platform/database/embedded-postgres.js';
+import { JobEntity } from '../../dist/src/features/jobs/job.entity.js';
 import { JobsRepository } from '../../dist/src/features/jobs/jobs.repository.js';
 import { timed } from './timing.mjs';
 
@@ -30,7 +31,10 @@ const postgres = await startEmbeddedPostgres({ dataDirectory: directory });
 let dataSource;
 try {
   await migrateDatabase(postgres.url, MIGRATIONS);
-  dataSource = await new DataSource(databaseOptions(postgres.url)).initialize();
+  dataSource = await new DataSource({
+    ...databaseOptions(postgres.url),
+    entities: [JobEntity],
+  }).initialize();
   const database = new Database(dataSource);
   const tenants = Array.from({ length: TENANTS }, () => randomUUID());
   const fillMs = await timed(() => fill(database, tenants));
@@ -69,7 +73,7 @@ async function fill(database, tenants) {
 }
 
 async function measure(database, [tenant]) {
-  const repository = new JobsRepository(database);
+  const repository = new JobsRepository(dataSource.getRepository(JobEntity), database);
   const own = Math.floor(ROWS / TENANTS);
   const page = (filters, offset = 0, tenantId = tenant) =>
     repository.list(tenantId, filters, { limit: 201, offset });

@@ -14,10 +14,14 @@ import {
   it,
   jest,
 } from '@jest/globals';
-import type { AlertKind, AlertOwner, AlertRuleDraft } from '../../src/core/alerts/alert.js';
+import type { AlertKind, AlertOwner } from '../../src/core/alerts/alert.js';
+import { BOOTSTRAP_AUTHOR } from '../../src/core/access/author.js';
+import { AuditLog } from '../../src/core/audit/audit-log.js';
+import type { Values } from '../../src/core/resources/resource.repository.js';
 import { AlertDeliveries } from '../../src/core/alerts/alert-deliveries.service.js';
 import { AlertEvaluator } from '../../src/core/alerts/alert-evaluator.service.js';
 import { AlertEventRepository } from '../../src/core/alerts/alert-event.repository.js';
+import { AlertRuleEntity } from '../../src/core/alerts/alert-rule.entity.js';
 import { AlertRuleRepository } from '../../src/core/alerts/alert-rule.repository.js';
 import { AlertSender } from '../../src/core/alerts/alert-sender.js';
 import { PriceWatch } from '../../src/operator/price-lists/price-watch.service.js';
@@ -80,7 +84,12 @@ describe('alerts', () => {
     client = new OutboundClient({ allowPrivate: true });
     secrets = new WebhookSecrets(SECRET, test.database);
     events = new AlertEventRepository(test.database);
-    rules = new AlertRuleRepository(test.database, SETTINGS);
+    rules = new AlertRuleRepository(
+      test.dataSource.getRepository(AlertRuleEntity),
+      test.database,
+      new AuditLog(),
+      SETTINGS,
+    );
     // Not at an hour's end: what is told of a state once in an hour goes by the clock's.
     now = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS + 10 * MINUTE_MS);
   });
@@ -119,27 +128,31 @@ describe('alerts', () => {
   const later = (ms = 15_000) => (now = new Date(now.getTime() + ms));
   const addRule = async (
     kind: AlertKind,
-    condition: AlertRuleDraft['condition'],
+    condition: AlertRuleEntity['condition'],
     {
       owner = tenant.tenantId,
-      scopeKeyId = null,
+      url = `${receiver.url}/hook`,
       ...change
-    }: Partial<AlertRuleDraft> & { owner?: AlertOwner; scopeKeyId?: string | null } = {},
+    }: Values<AlertRuleEntity> & { owner?: AlertOwner; url?: string } = {},
   ): Promise<string> => {
-    const draft: AlertRuleDraft = {
+    const id = randomUUID();
+    const draft = {
+      id,
+      tenantId: owner,
+      madeBy: 'management' as const,
       name: 'a rule',
       isEnabled: true,
       kind,
       condition,
       watchedTenantId: owner,
-      format: 'webhook',
-      url: `${receiver.url}/hook`,
+      format: 'webhook' as const,
+      ...rules.encryptUrl(url, id),
       ...change,
     };
-    const rule = await test.database.transaction((transaction) =>
-      rules.insert(transaction, owner, draft, { madeBy: 'management', scopeKeyId }, 100),
+    await test.database.transaction((transaction) =>
+      rules.insert(transaction, BOOTSTRAP_AUTHOR, draft, 100),
     );
-    return rule!.id;
+    return id;
   };
   /** What came of a look by both instances, 15 seconds after the last. */
   const look = async (): Promise<Told[]> => {
@@ -585,8 +598,8 @@ describe('alerts', () => {
       receiver.answers.status = 500;
       const id = await fire();
       await until(async () => (await eventOf())?.attempts === 1);
-      await test.database.transaction((transaction) =>
-        rules.delete(transaction, tenant.tenantId, id),
+      await test.database.transaction(async (transaction) =>
+        rules.remove(transaction, BOOTSTRAP_AUTHOR, await rules.find(tenant.tenantId, id)),
       );
       expect(await eventOf()).toMatchObject({
         state: 'dropped',
@@ -627,10 +640,11 @@ describe('alerts', () => {
     await setBalance(1);
     const id = await addRule('balance_below', { credits: 500 }, { isEnabled: false });
     expect(await look()).toEqual([]);
-    const change = (fields: Partial<AlertRuleDraft>) =>
-      test.database.transaction((transaction) =>
-        rules.update(transaction, tenant.tenantId, id, fields),
-      );
+    const change = (fields: Values<AlertRuleEntity>) =>
+      test.database.transaction(async (transaction) => {
+        const before = await rules.lock(transaction, tenant.tenantId, id);
+        return rules.update(transaction, BOOTSTRAP_AUTHOR, before, fields);
+      });
     await change({ isEnabled: true });
     expect(await types()).toEqual(['alert.firing']);
     expect(await rules.find(tenant.tenantId, id)).toMatchObject({ isFiring: true });

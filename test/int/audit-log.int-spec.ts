@@ -1,11 +1,11 @@
 import 'reflect-metadata';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { AuditLog, type AuditChange } from '../../src/core/audit/audit-log.js';
 import { AuditLogRetentionService } from '../../src/core/audit/audit-log-retention.service.js';
+import { AuditLogEntryEntity } from '../../src/core/audit/audit-log-entry.entity.js';
 import { AuditLogReader, type AuditLogFilters } from '../../src/core/audit/audit-log.reader.js';
 import type { Author } from '../../src/core/access/author.js';
-import type { Database } from '../../src/platform/database/database.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const AUTHOR: Author = {
@@ -118,15 +118,13 @@ describe(AuditLogReader.name, () => {
 
   /** Rows that PostgreSQL looked at for a page and left out, and those of the page. */
   async function walk(filters: AuditLogFilters): Promise<{ found: number; left: number }> {
-    let plan: unknown;
-    const explaining = {
-      query: async (text: string, values: unknown[]) => {
-        const { rows } = await own.database.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
-        plan = rows[0];
-        return own.database.query(text, values);
-      },
-    } as unknown as Database;
-    const found = await new AuditLogReader(explaining).page(filters, 50);
+    const entries = own.dataSource.getRepository(AuditLogEntryEntity);
+    const query = entries.createQueryBuilder('entry');
+    jest.spyOn(entries, 'createQueryBuilder').mockReturnValue(query);
+    const found = await new AuditLogReader(entries).page(filters, 50);
+    const [text, values] = query.getQueryAndParameters();
+    const { rows } = await own.database.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+    const [plan] = rows;
     const counts = JSON.stringify(plan).matchAll(/"Rows Removed by [^"]*":(\d+)/g);
     return {
       found: found.length,

@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AdminKeyDirectory } from '../../src/core/access/admin-key-directory.service.js';
-import { AdminKeyRepository } from '../../src/core/access/admin-keys.repository.js';
 import { AdminKeysService } from '../../src/core/access/admin-keys.service.js';
 import { AuditedApiKeys } from '../../src/core/access/audited-api-keys.js';
 import { AuditLog } from '../../src/core/audit/audit-log.js';
@@ -186,7 +185,7 @@ describe(BootstrapService.name, () => {
     const { kind, adminKey = '' } = await start();
     expect(kind).toBe('earlier');
     expect(adminKey).toMatch(/^sk-admin-[0-9A-Za-z]{43}$/);
-    const directory = new AdminKeyDirectory(new AdminKeyRepository(access.database));
+    const directory = new AdminKeyDirectory(access.adminKeys);
     expect(await directory.resolve(adminKey)).toMatchObject({ role: 'admin', revokedAt: null });
     await access.database.query('UPDATE admin_keys SET revoked_at = now()');
     expect(await start()).toEqual({ kind: 'earlier', created: undefined });
@@ -270,7 +269,7 @@ describe(BootstrapService.name, () => {
       ...overrides,
     };
     const audit = new AuditLog();
-    const rows = new AdminKeyRepository(instance.database);
+    const rows = instance.adminKeys;
     return new BootstrapService(
       { bootstrap, http: { hasConsole } },
       instance.database,

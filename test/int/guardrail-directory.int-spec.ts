@@ -1,24 +1,25 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { BOOTSTRAP_AUTHOR } from '../../src/core/access/author.js';
+import { AuditLog } from '../../src/core/audit/audit-log.js';
 import { GuardrailDirectory } from '../../src/core/guardrails/guardrail-directory.service.js';
 import { GuardrailTriggerLog } from '../../src/core/guardrails/guardrail-trigger.log.js';
-import {
-  GuardrailRepository,
-  type GuardrailDraft,
-} from '../../src/core/guardrails/guardrail.repository.js';
+import { GuardrailEntity } from '../../src/core/guardrails/guardrail.entity.js';
+import { GuardrailRepository } from '../../src/core/guardrails/guardrail.repository.js';
 import { PatternScanPool } from '../../src/core/guardrails/pattern-scan.pool.js';
 import { createTenant } from '../support/ledger-factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-const DRAFT: GuardrailDraft = {
+const DRAFT = {
   name: 'a',
   description: null,
-  rules: [{ type: 'secret' }],
+  rules: [{ type: 'secret' as const }],
   patternSizes: [],
-  action: 'block',
-  appliesTo: ['input'],
+  action: 'block' as const,
+  appliesTo: ['input' as const],
   isEnabled: true,
+  madeBy: 'routing' as const,
 };
 
 describe('guardrails in the database', () => {
@@ -29,12 +30,35 @@ describe('guardrails in the database', () => {
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    repository = new GuardrailRepository(testDatabase.database);
+    repository = new GuardrailRepository(
+      testDatabase.dataSource.getRepository(GuardrailEntity),
+      testDatabase.database,
+      new AuditLog(),
+    );
   });
   afterAll(() => testDatabase.drop());
 
   const newTenant = async (): Promise<string> =>
     (await createTenant(testDatabase.database, 'no account')).tenantId;
+  const insert = (owner: string): Promise<string> =>
+    testDatabase.database.transaction(
+      async (transaction) =>
+        (await repository.insert(transaction, BOOTSTRAP_AUTHOR, { ...DRAFT, tenantId: owner }, 10))
+          .id,
+    );
+  const update = (id: string, values: Partial<GuardrailEntity>) =>
+    testDatabase.database.transaction(async (transaction) =>
+      repository.update(
+        transaction,
+        BOOTSTRAP_AUTHOR,
+        await repository.lock(transaction, tenantId, id),
+        values,
+      ),
+    );
+  const remove = (id: string) =>
+    testDatabase.database.transaction(async (transaction) =>
+      repository.remove(transaction, BOOTSTRAP_AUTHOR, await repository.find(tenantId, id)),
+    );
   const idsOf = async (directory: GuardrailDirectory, tenant = tenantId): Promise<string[]> =>
     (await directory.of(tenant)).map(({ id }) => id);
 
@@ -46,52 +70,40 @@ describe('guardrails in the database', () => {
     ];
     for (const directory of [here, there]) expect(await idsOf(directory)).toEqual([]);
 
-    const made = await repository.insert(testDatabase.database, tenantId, DRAFT, 'routing', 10);
+    const made = await insert(tenantId);
     here.forget(tenantId);
     const changedAtMs = performance.now();
-    expect(await idsOf(here)).toEqual([made!.id]);
+    expect(await idsOf(here)).toEqual([made]);
     // Busy all the while, as a tenant in use is.
     let found: string[] = [];
     await until(async () => {
       found = await idsOf(there);
       return found.length > 0;
     });
-    expect(found).toEqual([made!.id]);
+    expect(found).toEqual([made]);
     expect(performance.now() - changedAtMs).toBeLessThan(6_000);
   });
 
   it('leave out those that are off, and show a change after it was announced', async () => {
     tenantId = await newTenant();
     const directory = new GuardrailDirectory(repository, pool);
-    const { id } = (await repository.insert(
-      testDatabase.database,
-      tenantId,
-      DRAFT,
-      'routing',
-      10,
-    ))!;
+    const id = await insert(tenantId);
     expect(await idsOf(directory)).toEqual([id]);
-    await repository.update(testDatabase.database, tenantId, id, { name: 'b', action: 'flag' });
+    await update(id, { name: 'b', action: 'flag' });
     directory.forget(tenantId);
     expect(await directory.of(tenantId)).toMatchObject([{ id, name: 'b', action: 'flag' }]);
-    await repository.update(testDatabase.database, tenantId, id, { isEnabled: false });
+    await update(id, { isEnabled: false });
     directory.forget(tenantId);
     expect(await idsOf(directory)).toEqual([]);
   });
 
   it.each([
-    ['deleted', (id: string) => repository.delete(testDatabase.database, tenantId, id)],
-    [
-      'switched off',
-      (id: string) => repository.update(testDatabase.database, tenantId, id, { isEnabled: false }),
-    ],
-  ])('end the searches for one that is %s, and no others', async (_change, remove) => {
+    ['deleted', (id: string) => remove(id)],
+    ['switched off', (id: string) => update(id, { isEnabled: false })],
+  ])('end the searches for one that is %s, and no others', async (_change, change) => {
     tenantId = await newTenant();
     const directory = new GuardrailDirectory(repository, pool);
-    const [gone, other] = [
-      (await repository.insert(testDatabase.database, tenantId, DRAFT, 'routing', 10))!.id,
-      (await repository.insert(testDatabase.database, tenantId, DRAFT, 'routing', 10))!.id,
-    ];
+    const [gone, other] = [await insert(tenantId), await insert(tenantId)];
     expect(await idsOf(directory)).toHaveLength(2);
     const job = { patterns: [{ pattern: 'b', flags: '' }], from: 0, wantsPlace: false };
     // Keeps the tenant's one thread while the guardrail goes.
@@ -99,7 +111,7 @@ describe('guardrails in the database', () => {
     const search = pool.search(tenantId, { ...job, texts: ['b'] }, { guardrailId: gone });
     const outcome = search.catch((error: unknown) => error);
     const ending = jest.spyOn(pool, 'keepOnly');
-    await remove(gone);
+    await change(gone);
     directory.forget(tenantId);
     expect(await idsOf(directory)).toEqual([other]);
     expect(ending).toHaveBeenCalledWith(tenantId, new Set([other]));
@@ -111,8 +123,7 @@ describe('guardrails in the database', () => {
   it('are read for many tenants by one query, and again only after a change', async () => {
     const directory = new GuardrailDirectory(repository, pool);
     const tenants = await Promise.all(Array.from({ length: 5 }, newTenant));
-    for (const tenant of tenants)
-      await repository.insert(testDatabase.database, tenant, DRAFT, 'routing', 10);
+    for (const tenant of tenants) await insert(tenant);
     const heads = jest.spyOn(repository, 'findHeads');
     const definitions = jest.spyOn(repository, 'findDefinitions');
     const first = await Promise.all(tenants.map((tenant) => directory.of(tenant)));
@@ -131,9 +142,7 @@ describe('guardrails in the database', () => {
     tenantId = await newTenant();
     const ids = [];
     for (let count = 0; count < 5; count++) {
-      ids.push(
-        (await repository.insert(testDatabase.database, tenantId, DRAFT, 'routing', 10))!.id,
-      );
+      ids.push(await insert(tenantId));
     }
     const logs = [1, 2].map(() => new GuardrailTriggerLog(testDatabase.database));
     const createdAt = new Date('2026-01-02T03:04:05Z');
@@ -155,9 +164,9 @@ describe('guardrails in the database', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     // One that has been deleted meanwhile is in nobody's way.
-    await repository.delete(testDatabase.database, tenantId, ids.pop()!);
+    await remove(ids.pop()!);
     for (const log of logs) await log.drain();
-    for (const record of await repository.listOfTenant(tenantId)) {
+    for (const record of await repository.list(tenantId)) {
       expect(record).toMatchObject({ triggerCount: 80, lastTriggeredAt: createdAt });
     }
     const { rows } = await testDatabase.database.query<{ count: number }>(

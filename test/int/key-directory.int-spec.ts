@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { KeyDirectory } from '../../src/core/access/key-directory.service.js';
-import { openAccessServices, type AccessServices } from '../support/access-services.js';
+import {
+  openAccessServices,
+  type AccessServices,
+  type MadeKey,
+} from '../support/access-services.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
@@ -47,7 +51,11 @@ describe(`${KeyDirectory.name} on two instances`, () => {
 
   it('reads many keys that come in together with few queries', async () => {
     const { access, directory } = instances[0]!;
-    const keys = await Promise.all(Array.from({ length: 600 }, () => access.makeKey({ tenantId })));
+    const keys: MadeKey[] = [];
+    while (keys.length < 600) {
+      const batch = Array.from({ length: 100 }, () => access.makeKey({ tenantId }));
+      keys.push(...(await Promise.all(batch)));
+    }
     const queries = jest.spyOn(access.apiKeys, 'findByHashes');
     const found = await Promise.all(keys.map(({ plaintext }) => directory.resolve(plaintext)));
     expect(found.map((key) => key?.caller.apiKeyId)).toEqual(keys.map(({ id }) => id));

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { DAY_MS } from '../../src/platform/time/dates.js';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ConversationsService } from '../../src/features/responses/conversations.service.js';
+import { ConversationEntity } from '../../src/features/responses/conversations/conversation.entity.js';
+import { ConversationItemEntity } from '../../src/features/responses/conversations/conversation-item.entity.js';
 import { StoredConversationsRepository } from '../../src/features/responses/conversations/stored-conversations.repository.js';
 import { newResponseId } from '../../src/features/responses/item-id.js';
 import { ResponseRetentionService } from '../../src/features/responses/stored-responses.service.js';
@@ -20,6 +22,14 @@ const TENANT = randomUUID();
 const NOW = new Date('2026-06-30T12:00:00Z');
 /** Of a request whose memory nobody counts. */
 const room = new RequestRoom({} as BudgetedRequest);
+
+function conversationsIn({ dataSource, database }: TestDatabase): StoredConversationsRepository {
+  return new StoredConversationsRepository(
+    dataSource.getRepository(ConversationEntity),
+    dataSource.getRepository(ConversationItemEntity),
+    database,
+  );
+}
 
 describe('the table of stored responses', () => {
   let own: TestDatabase;
@@ -188,12 +198,12 @@ describe('the table of stored responses', () => {
 
   describe('swept', () => {
     const sweep = (responseRetentionDays: number): Promise<number> =>
-      new ResponseRetentionService(repository, new StoredConversationsRepository(own.database), {
+      new ResponseRetentionService(repository, conversationsIn(own), {
         responseRetentionDays,
       }).sweepNow(NOW);
 
     it('takes conversations along that nobody has used, with their items', async () => {
-      const conversationsOf = new StoredConversationsRepository(own.database);
+      const conversationsOf = conversationsIn(own);
       const make = async (id: string, ageDays: number): Promise<void> => {
         const createdAt = new Date(NOW.getTime() - ageDays * DAY_MS);
         await conversationsOf.insert(TENANT, { id, metadata: '{}', createdAt }, [
@@ -262,7 +272,7 @@ describe('the table of stored responses', () => {
 
     it('deletes the oldest of the tenant that has the most, and of no other', async () => {
       const conversation = { id: 'conv_old', metadata: '{}', createdAt: new Date('2020-01-01') };
-      const stored = new StoredConversationsRepository(own.database);
+      const stored = conversationsIn(own);
       await stored.insert(TENANT, conversation, [{ id: 'msg_1', text: text() }]);
       await own.database.query(`UPDATE conversations SET used_at = '2020-01-01'`);
       const many: string[] = [];
@@ -286,7 +296,7 @@ describe('the table of stored responses', () => {
     });
 
     it('counts conversations without items, too', async () => {
-      const stored = new StoredConversationsRepository(own.database);
+      const stored = conversationsIn(own);
       await own.database.query('TRUNCATE conversations, conversation_items');
       for (let day = 1; day <= 20; day++) {
         const row = { id: `conv_${day}`, metadata: text(), createdAt: new Date(2020, 0, day) };

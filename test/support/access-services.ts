@@ -1,4 +1,6 @@
 import { DataSource } from 'typeorm';
+import { AdminKeyEntity } from '../../src/core/access/admin-key.entity.js';
+import { AdminKeyRepository } from '../../src/core/access/admin-keys.repository.js';
 import { ApiKeyEntity } from '../../src/core/access/api-key.entity.js';
 import { ApiKeyRepository, type ApiKeyDraft } from '../../src/core/access/api-key.repository.js';
 import { mintApiKey } from '../../src/core/access/api-key.js';
@@ -14,6 +16,7 @@ export interface AccessServices {
   database: Database;
   tenants: TenantsService;
   apiKeys: ApiKeyRepository;
+  adminKeys: AdminKeyRepository;
   grants: GrantsService;
   /** Makes a tenant and returns its id. */
   makeTenant(name: string): Promise<string>;
@@ -30,16 +33,17 @@ export interface MadeKey {
 export async function openAccessServices(url: string): Promise<AccessServices> {
   const dataSource = await new DataSource({
     ...databaseOptions(url),
-    entities: [TenantEntity, ApiKeyEntity],
+    entities: [TenantEntity, ApiKeyEntity, AdminKeyEntity],
   }).initialize();
   const database = new Database(dataSource);
-  const tenants = new TenantsService(database);
+  const tenants = new TenantsService(dataSource.getRepository(TenantEntity), database);
   const apiKeys = new ApiKeyRepository(dataSource.getRepository(ApiKeyEntity), database);
   return {
     dataSource,
     database,
     tenants,
     apiKeys,
+    adminKeys: new AdminKeyRepository(dataSource.getRepository(AdminKeyEntity), database),
     grants: new GrantsService(database),
     async makeTenant(name) {
       const tenant = await database.transaction((client) => tenants.create(name, client));

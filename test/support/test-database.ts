@@ -3,6 +3,7 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { databaseOptions } from '../../src/platform/database/database-options.js';
 import { Database } from '../../src/platform/database/database.js';
+import { ENTITIES } from './entities.js';
 import { until } from './until.js';
 
 export interface TestDatabase {
@@ -24,7 +25,10 @@ export async function createTestDatabase({ migrate = true } = {}): Promise<TestD
   // To copy its files takes half of what it takes to write each of their pages to the log.
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const url = databaseUrl(name);
-  const dataSource = await new DataSource(databaseOptions(url)).initialize();
+  const dataSource = await new DataSource({
+    ...databaseOptions(url),
+    entities: ENTITIES,
+  }).initialize();
   const database = new Database(dataSource);
   return {
     url,

@@ -43,7 +43,7 @@ export const adminListCommand: Command = {
     const { adminKeyRows } = await context.services();
     const rows = (await adminKeyRows.page(MAX_LISTED)).map((key) => [
       key.id,
-      key.preview,
+      key.keyPreview,
       key.role,
       apiKeyStatus(key, Date.now()),
       key.lastUsedAt?.toISOString() ?? 'never',

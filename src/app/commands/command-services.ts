@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { AdminKeyEntity } from '../../core/access/admin-key.entity.js';
 import { AdminKeyRepository } from '../../core/access/admin-keys.repository.js';
 import { AdminKeysService } from '../../core/access/admin-keys.service.js';
 import { AuditLog } from '../../core/audit/audit-log.js';
@@ -77,7 +78,7 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
   const dataSource = new DataSource({
     ...databaseOptions(url),
     poolSize: 2,
-    entities: [TenantEntity, ApiKeyEntity],
+    entities: [TenantEntity, ApiKeyEntity, AdminKeyEntity],
   });
   await dataSource.initialize();
   const database = new Database(dataSource);
@@ -86,8 +87,8 @@ async function connect(url: string, config: AppConfig): Promise<CommandServices>
   const store = new LedgerStore(database, new InstanceService(database), journal);
   const audit = new AuditLog();
   const keyRows = new ApiKeyRepository(dataSource.getRepository(ApiKeyEntity), database);
-  const adminKeyRows = new AdminKeyRepository(database);
-  const tenants = new TenantsService(database);
+  const adminKeyRows = new AdminKeyRepository(dataSource.getRepository(AdminKeyEntity), database);
+  const tenants = new TenantsService(dataSource.getRepository(TenantEntity), database);
   const apiKeys = new AuditedApiKeys(database, keyRows, audit);
   const grants = new GrantsService(database);
   const admin = new TenantsAdmin(database, tenants, apiKeys, grants, audit);

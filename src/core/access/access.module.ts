@@ -4,6 +4,8 @@ import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js'
 import { AdminKeyDirectory } from './admin-key-directory.service.js';
 import { AdminKeyRepository } from './admin-keys.repository.js';
 import { AdminKeysService } from './admin-keys.service.js';
+import { AdminKeyEntity } from './admin-key.entity.js';
+import { EndUserLimitsEntity } from './end-user-limits.entity.js';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { AuditedApiKeys } from './audited-api-keys.js';
@@ -29,7 +31,9 @@ import { TenantsService } from './tenants.service.js';
  */
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([TenantEntity, ApiKeyEntity])],
+  imports: [
+    TypeOrmModule.forFeature([TenantEntity, ApiKeyEntity, AdminKeyEntity, EndUserLimitsEntity]),
+  ],
   providers: [
     AdminKeyDirectory,
     AdminKeyRepository,
@@ -65,6 +69,8 @@ import { TenantsService } from './tenants.service.js';
     },
   ],
   exports: [
+    // The repositories of its entities.
+    TypeOrmModule,
     AdminKeyDirectory,
     AdminKeyRepository,
     AdminKeysService,

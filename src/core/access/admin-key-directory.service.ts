@@ -1,7 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
 import { messageOf } from '../../platform/errors/thrown.js';
-import { AdminKeyRepository, type AdminKey } from './admin-keys.repository.js';
+import type { AdminKeyEntity } from './admin-key.entity.js';
+import { AdminKeyRepository } from './admin-keys.repository.js';
 import { hashApiKey } from './api-key.js';
 
 /** Between two notes that a key is in use. */
@@ -12,23 +13,23 @@ const NOTE_USE_AFTER_MS = 60_000;
 export class AdminKeyDirectory {
   private readonly logger = new Logger(AdminKeyDirectory.name);
   /** By hash. */
-  private readonly keys: FreshDirectory<AdminKey>;
+  private readonly keys: FreshDirectory<AdminKeyEntity>;
   private readonly notedAtMs = new Map<string, number>();
 
   constructor(private readonly adminKeys: AdminKeyRepository) {
-    this.keys = new FreshDirectory<AdminKey>({
+    this.keys = new FreshDirectory<AdminKeyEntity>({
       read: (hashes) => adminKeys.findByHashes(hashes),
       nameOf: ({ id }) => id,
     });
   }
 
   /** Undefined: no such key. Expired and revoked ones are found as well. */
-  async resolve(presentedKey: string): Promise<AdminKey | undefined> {
+  async resolve(presentedKey: string): Promise<AdminKeyEntity | undefined> {
     return this.resolveHash(hashApiKey(presentedKey));
   }
 
   /** The same by the key's SHA-256 in hex. */
-  async resolveHash(hash: string): Promise<AdminKey | undefined> {
+  async resolveHash(hash: string): Promise<AdminKeyEntity | undefined> {
     return this.keys.get(hash);
   }
 

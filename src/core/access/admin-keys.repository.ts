@@ -1,85 +1,61 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { In, IsNull, Repository } from 'typeorm';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
-import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { newestFirst } from '../../platform/database/newest-first.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
+import { AdminKeyEntity } from './admin-key.entity.js';
 import { hashApiKey, previewApiKey } from './api-key.js';
-import type { OperatorRole } from '../people/roles.js';
 
-/** A key of an operator. Of the key itself only a SHA-256 and a preview are kept. */
-export interface AdminKey {
-  readonly id: string;
-  readonly name: string;
-  readonly preview: string;
-  readonly role: OperatorRole;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
-  /** To the minute. */
-  readonly lastUsedAt: Date | null;
-}
-
-export interface AdminKeyDraft {
-  readonly name: string;
+export interface AdminKeyDraft extends Pick<AdminKeyEntity, 'name' | 'role' | 'expiresAt'> {
   readonly plaintext: string;
-  readonly role: OperatorRole;
-  readonly expiresAt: Date | null;
 }
-
-const COLUMNS = `id, name, key_preview AS preview, role, created_at AS "createdAt",
-  expires_at AS "expiresAt", revoked_at AS "revokedAt", last_used_at AS "lastUsedAt"`;
 
 /** The operators' keys in the database; of a key itself only its hash and a preview are kept. */
 @Injectable()
 export class AdminKeyRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    @InjectRepository(AdminKeyEntity) private readonly keys: Repository<AdminKeyEntity>,
+    private readonly database: Database,
+  ) {}
 
   /** @returns undefined when this very key is known already */
-  async insert(draft: AdminKeyDraft, executor: SqlExecutor): Promise<AdminKey | undefined> {
-    const { rows } = await executor.query<AdminKey>(
-      `INSERT INTO admin_keys (name, key_hash, key_preview, role, expires_at)
-       VALUES ($1, decode($2, 'hex'), $3, $4, $5) ON CONFLICT (key_hash) DO NOTHING
-       RETURNING ${COLUMNS}`,
-      [
-        toStoredText(draft.name),
-        hashApiKey(draft.plaintext),
-        previewApiKey(draft.plaintext),
-        draft.role,
-        draft.expiresAt,
-      ],
-    );
-    return rows.map(readable)[0];
+  async insert(
+    { plaintext, ...draft }: AdminKeyDraft,
+    executor: SqlExecutor,
+  ): Promise<AdminKeyEntity | undefined> {
+    const keyHash = Buffer.from(hashApiKey(plaintext), 'hex');
+    const keyPreview = previewApiKey(plaintext);
+    const { identifiers } = await this.within(executor)
+      .createQueryBuilder()
+      .insert()
+      .values({ ...draft, keyHash, keyPreview })
+      .orIgnore()
+      .execute();
+    const [made] = identifiers;
+    return made && this.findById(String(made.id), executor);
   }
 
   /** By hash in hex; unknown ones are left out. */
   async findByHashes(
     hashes: readonly string[],
     executor: SqlExecutor = this.database.lookUps,
-  ): Promise<Map<string, AdminKey>> {
-    const { rows } = await executor.query<AdminKey & { hash: string }>(
-      `SELECT encode(key_hash, 'hex') AS hash, ${COLUMNS} FROM admin_keys
-        WHERE key_hash = ANY ($1::bytea[])`,
-      [hashes.map((hash) => Buffer.from(hash, 'hex'))],
-    );
-    return new Map(rows.map((row) => [row.hash, readable(row)]));
+  ): Promise<Map<string, AdminKeyEntity>> {
+    const keyHash = In(hashes.map((hash) => Buffer.from(hash, 'hex')));
+    const keys = await this.within(executor).findBy({ keyHash });
+    return new Map(keys.map((key) => [key.keyHash.toString('hex'), key]));
   }
 
-  /** Newest first. @param after behind this creation time and id */
-  async page(limit: number, after?: readonly string[]): Promise<AdminKey[]> {
-    const { rows } = await this.database.query<AdminKey>(
-      `SELECT ${COLUMNS} FROM admin_keys
-        WHERE $2::timestamptz IS NULL OR (created_at, id) < ($2, $3::uuid)
-        ORDER BY created_at DESC, id DESC LIMIT $1`,
-      [limit, after?.[0], after?.[1]],
-    );
-    return rows.map(readable);
+  /** Newest first. @param after the creation time and id of the last key of the page before */
+  page(limit: number, after?: readonly string[]): Promise<AdminKeyEntity[]> {
+    return newestFirst(this.keys.createQueryBuilder('key'), limit, after).getMany();
   }
 
-  async findById(id: string, executor: SqlExecutor = this.database): Promise<AdminKey | undefined> {
-    const { rows } = await executor.query<AdminKey>(
-      `SELECT ${COLUMNS} FROM admin_keys WHERE id = $1`,
-      [id],
-    );
-    return rows.map(readable)[0];
+  async findById(
+    id: string,
+    executor: SqlExecutor = this.database,
+  ): Promise<AdminKeyEntity | undefined> {
+    return (await this.within(executor).findOneBy({ id })) ?? undefined;
   }
 
   /** Locks the keys that open everything until the end of the transaction, so that not all of them go at once. */
@@ -93,19 +69,15 @@ export class AdminKeyRepository {
   }
 
   /** @returns the key; undefined when there is none that is not revoked already */
-  async revoke(id: string, executor: SqlExecutor): Promise<AdminKey | undefined> {
-    const { rows } = await executor.query<AdminKey>(
-      `UPDATE admin_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL
-       RETURNING ${COLUMNS}`,
-      [id],
-    );
-    return rows.map(readable)[0];
+  async revoke(id: string, executor: SqlExecutor): Promise<AdminKeyEntity | undefined> {
+    const open = { id, revokedAt: IsNull() };
+    const { affected } = await this.within(executor).update(open, { revokedAt: () => 'now()' });
+    return affected === 1 ? this.findById(id, executor) : undefined;
   }
 
   /** Whether there ever was a key. */
-  async areThereAny(executor: SqlExecutor): Promise<boolean> {
-    const { rows } = await executor.query('SELECT FROM admin_keys LIMIT 1');
-    return rows.length > 0;
+  areThereAny(executor: SqlExecutor): Promise<boolean> {
+    return this.within(executor).exists();
   }
 
   /** Notes that a key is used now; most calls of a minute change nothing. */
@@ -116,17 +88,17 @@ export class AdminKeyRepository {
       [id],
     );
   }
-}
 
-function readable<Row extends AdminKey>(row: Row): Row {
-  return { ...row, name: fromStoredText(row.name) };
+  private within(executor: SqlExecutor): Repository<AdminKeyEntity> {
+    return this.database.within(executor, this.keys);
+  }
 }
 
 /** What the audit log has of a key. */
-export function auditedAdminKey(key: AdminKey): JsonObject {
+export function auditedAdminKey(key: AdminKeyEntity): JsonObject {
   return {
     name: key.name,
-    key_preview: key.preview,
+    key_preview: key.keyPreview,
     role: key.role,
     expires_at: key.expiresAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,

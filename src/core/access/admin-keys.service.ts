@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { ConflictError } from '../../platform/errors/gateway-errors.js';
 import { AuditLog } from '../audit/audit-log.js';
-import { AdminKeyRepository, auditedAdminKey, type AdminKey } from './admin-keys.repository.js';
+import type { AdminKeyEntity } from './admin-key.entity.js';
+import { AdminKeyRepository, auditedAdminKey } from './admin-keys.repository.js';
 import { mintApiKey } from './api-key.js';
 import type { Author } from './author.js';
 import type { OperatorRole } from '../people/roles.js';
@@ -20,7 +21,7 @@ export class AdminKeysService {
   create(
     author: Author,
     { name, role, expiresAt }: { name: string; role: OperatorRole; expiresAt: Date | null },
-  ): Promise<AdminKey & { plaintext: string }> {
+  ): Promise<AdminKeyEntity & { plaintext: string }> {
     return this.database.transaction(async (client) => {
       const plaintext = mintApiKey('admin');
       const key = await this.insertWithin(client, author, { name, plaintext, role, expiresAt });
@@ -34,7 +35,7 @@ export class AdminKeysService {
     transaction: SqlExecutor,
     author: Author,
     draft: Parameters<AdminKeyRepository['insert']>[0],
-  ): Promise<AdminKey | undefined> {
+  ): Promise<AdminKeyEntity | undefined> {
     const key = await this.adminKeys.insert(draft, transaction);
     if (!key) return undefined;
     await this.audit.record(transaction, author, {
@@ -54,7 +55,7 @@ export class AdminKeysService {
    * @returns undefined when there is no such key
    * @throws ConflictError when it may not
    */
-  revoke(author: Author, id: string, takesLast: boolean): Promise<AdminKey | undefined> {
+  revoke(author: Author, id: string, takesLast: boolean): Promise<AdminKeyEntity | undefined> {
     return this.database.transaction(async (client) => {
       const admins = await this.adminKeys.lockActiveAdmins(client);
       const before = await this.adminKeys.findById(id, client);

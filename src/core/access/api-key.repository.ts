@@ -1,10 +1,9 @@
 import type { KeyRight } from '../people/roles.js';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { In, Repository } from 'typeorm';
+import { In, IsNull, Repository } from 'typeorm';
 import type { Limits } from '../../canonical/limits.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
-import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import { lookUpApiKeys, type ApiKeyLookup } from './api-key-lookup.js';
 import { ApiKeyEntity, boundBy } from './api-key.entity.js';
 import type { ApiKeyType, Maker } from './caller.js';
@@ -49,7 +48,7 @@ export interface ApiKeyDraft {
   /** The operator, unless said otherwise. */
   madeBy?: Maker;
   /** The keys above it, nearest first; none, unless said otherwise. */
-  ancestorIds?: readonly string[];
+  ancestorIds?: string[];
   /** None, unless said otherwise. */
   bounds?: KeyBounds;
 }
@@ -147,12 +146,10 @@ export class ApiKeyRepository {
 
   /** Those of the keys that have a monthly limit of their own, in credits. */
   async ownSpendLimits(ids: readonly string[]): Promise<{ id: string; limit: number }[]> {
-    const { rows } = await this.database.query<{ id: string; limit: number }>(
-      `SELECT id, monthly_spend_limit AS "limit" FROM api_keys
-        WHERE id = ANY ($1) AND monthly_spend_limit IS NOT NULL`,
-      [ids],
+    const keys = await this.keys.findBy({ id: In(ids) });
+    return keys.flatMap(({ id, monthlySpendLimit: limit }) =>
+      limit === null ? [] : { id, limit },
     );
-    return rows;
   }
 
   /** The keys that end with a key: those that it made, those that they made, and so on. */
@@ -166,99 +163,57 @@ export class ApiKeyRepository {
 
   /** @returns the new key's id; undefined when this very key is known already, whoever owns it. */
   async insert(
-    draft: ApiKeyDraft,
+    { plaintext, bounds, ...draft }: ApiKeyDraft,
     executor: SqlExecutor = this.database,
   ): Promise<string | undefined> {
-    const { rows } = await executor.query<{ id: string }>(
-      `INSERT INTO api_keys
-         (tenant_id, type, name, key_hash, key_preview, rate_limit_per_minute, expires_at,
-          monthly_spend_limit, made_by, ancestor_ids, limits, withheld_rights, bound_by_person_id)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-       ON CONFLICT (key_hash) DO NOTHING
-       RETURNING id`,
-      [
-        draft.tenantId,
-        draft.type,
-        toStoredText(draft.name),
-        Buffer.from(hashApiKey(draft.plaintext), 'hex'),
-        previewApiKey(draft.plaintext),
-        draft.rateLimitPerMinute,
-        draft.expiresAt,
-        draft.monthlySpendLimit ?? null,
-        draft.madeBy ?? 'operator',
-        draft.ancestorIds ?? [],
-        draft.limits ? JSON.stringify(draft.limits) : null,
-        draft.bounds?.withheldRights ?? [],
-        draft.bounds?.boundByPersonId ?? null,
-      ],
-    );
-    return rows[0]?.id;
+    const keyHash = Buffer.from(hashApiKey(plaintext), 'hex');
+    const keyPreview = previewApiKey(plaintext);
+    const values = { madeBy: 'operator' as const, ...draft, ...bounds, keyHash, keyPreview };
+    const { identifiers } = await this.within(executor)
+      .createQueryBuilder()
+      .insert()
+      .values(values)
+      .orIgnore()
+      .execute();
+    return identifiers[0]?.id as string | undefined;
   }
 
   /** What the audit log has of a key, which is locked until the end of the transaction. */
   async lockAudited(transaction: SqlExecutor, id: string): Promise<AuditedApiKey | undefined> {
-    const { rows } = await transaction.query<AuditedApiKey>(
-      `SELECT tenant_id, name, type, key_preview, made_by, rate_limit_per_minute,
-              monthly_spend_limit, limits, expires_at, revoked_at, content_log, withheld_rights
-         FROM api_keys WHERE id = $1 FOR UPDATE`,
-      [id],
+    const lock = { mode: 'pessimistic_write' } as const;
+    const key = await this.within(transaction).findOne({ where: { id }, lock });
+    return (
+      (key && {
+        tenant_id: key.tenantId,
+        name: key.name,
+        type: key.type,
+        key_preview: key.keyPreview,
+        made_by: key.madeBy,
+        rate_limit_per_minute: key.rateLimitPerMinute,
+        monthly_spend_limit: key.monthlySpendLimit,
+        limits: key.limits,
+        expires_at: key.expiresAt,
+        revoked_at: key.revokedAt,
+        content_log: key.contentLog,
+        withheld_rights: key.withheldRights,
+      }) ??
+      undefined
     );
-    return rows[0] && { ...rows[0], name: fromStoredText(rows[0].name) };
   }
 
   /** Changes what is given; null clears an expiry, limits, or the choice of what is kept. */
   async updateNameAndExpiry(
     tenantId: string,
     id: string,
-    change: KeyChange,
+    { bounds, ...change }: KeyChange,
     executor: SqlExecutor = this.database,
   ): Promise<void> {
-    await executor.query(
-      `UPDATE api_keys SET name = coalesce($3, name),
-              expires_at = CASE WHEN $4 THEN $5 ELSE expires_at END,
-              limits = CASE WHEN $6 THEN $7 ELSE limits END,
-              content_log = CASE WHEN $8 THEN $9 ELSE content_log END,
-              withheld_rights = coalesce($10, withheld_rights),
-              bound_by_person_id = CASE WHEN $10 IS NULL THEN bound_by_person_id ELSE $11 END,
-              updated_at = now()
-        WHERE tenant_id = $1 AND id = $2`,
-      [
-        tenantId,
-        id,
-        change.name === undefined ? null : toStoredText(change.name),
-        change.expiresAt !== undefined,
-        change.expiresAt ?? null,
-        change.limits !== undefined,
-        change.limits ? JSON.stringify(change.limits) : null,
-        change.contentLog !== undefined,
-        change.contentLog ?? null,
-        change.bounds?.withheldRights ?? null,
-        change.bounds?.boundByPersonId ?? null,
-      ],
-    );
+    await this.within(executor).update({ tenantId, id }, { ...change, ...bounds });
   }
 
   /** Changes what is given, of the key's own; null clears. Part of a transaction. */
   async changeWithin(transaction: SqlExecutor, id: string, change: ApiKeyChange): Promise<void> {
-    const columns: Record<keyof ApiKeyChange, string> = {
-      name: 'name',
-      expiresAt: 'expires_at',
-      rateLimitPerMinute: 'rate_limit_per_minute',
-      monthlySpendLimit: 'monthly_spend_limit',
-    };
-    const { name, ...rest } = change;
-    const given = Object.entries({
-      ...rest,
-      ...(name !== undefined && { name: toStoredText(name) }),
-    }).filter(([, value]) => value !== undefined);
-    const sets = given.map(([field], index) => {
-      const column = columns[field as keyof ApiKeyChange];
-      return `${column} = $${index + 2}`;
-    });
-    await transaction.query(
-      `UPDATE api_keys SET ${[...sets, 'updated_at = now()'].join(', ')} WHERE id = $1`,
-      [id, ...given.map(([, value]) => value)],
-    );
+    await this.within(transaction).update({ id }, change);
   }
 
   async updateRateLimit(
@@ -266,18 +221,16 @@ export class ApiKeyRepository {
     rateLimitPerMinute: number,
     executor: SqlExecutor = this.database,
   ): Promise<void> {
-    await executor.query(
-      `UPDATE api_keys SET rate_limit_per_minute = $2, updated_at = now() WHERE id = $1`,
-      [id, rateLimitPerMinute],
-    );
+    await this.within(executor).update({ id }, { rateLimitPerMinute });
   }
 
   /** A key that is revoked already keeps the time of its revocation. */
   async revoke(tenantId: string, id: string, executor: SqlExecutor = this.database): Promise<void> {
-    await executor.query(
-      `UPDATE api_keys SET revoked_at = now(), updated_at = now()
-        WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL`,
-      [tenantId, id],
-    );
+    const open = { tenantId, id, revokedAt: IsNull() };
+    await this.within(executor).update(open, { revokedAt: () => 'now()' });
+  }
+
+  private within(executor: SqlExecutor): Repository<ApiKeyEntity> {
+    return this.database.within(executor, this.keys);
   }
 }

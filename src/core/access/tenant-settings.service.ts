@@ -1,16 +1,20 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, Repository, type FindOneOptions } from 'typeorm';
 import type { Recovery } from '../../canonical/routing-preferences.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/stored-text.js';
 import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Author } from './author.js';
+import { TenantEntity } from './tenant.entity.js';
 import type { TenantSettingsDto, UpdateTenantSettingsDto } from './tenant-settings.dto.js';
 
 /** What holds for all of a tenant's requests that do not say otherwise; a change does so within a second. */
 @Injectable()
 export class TenantSettings {
   constructor(
+    @InjectRepository(TenantEntity) private readonly tenants: Repository<TenantEntity>,
     private readonly database: Database,
     private readonly audit: AuditLog,
   ) {}
@@ -27,10 +31,9 @@ export class TenantSettings {
     { recovery }: UpdateTenantSettingsDto,
   ): Promise<TenantSettingsDto> {
     return this.database.transaction(async (client) => {
-      const before = await this.read(client, tenantId, 'FOR NO KEY UPDATE');
+      const before = await this.read(client, tenantId, { mode: 'for_no_key_update' });
       if (before !== recovery) {
-        const values = [tenantId, recovery];
-        await client.query('UPDATE tenants SET recovery = $2 WHERE id = $1', values);
+        await this.database.within(client, this.tenants).update({ id: tenantId }, { recovery });
         await this.audit.record(client, author, {
           tenantId,
           action: 'tenant_settings.update',
@@ -46,16 +49,12 @@ export class TenantSettings {
   private async read(
     executor: SqlExecutor,
     tenantId: string,
-    lock: 'FOR NO KEY UPDATE' | '' = '',
+    lock?: FindOneOptions['lock'],
   ): Promise<Recovery> {
-    const { rows } = isUuid(tenantId)
-      ? await executor.query<{ recovery: Recovery | null }>(
-          `SELECT recovery FROM tenants WHERE id = $1 AND deleted_at IS NULL ${lock}`,
-          [tenantId],
-        )
-      : { rows: [] };
-    const [row] = rows;
-    if (!row) throw new NotFoundError('tenant_id', 'There is no tenant with this id.');
-    return row.recovery ?? 'off';
+    const where = { id: tenantId, deletedAt: IsNull() };
+    const tenants = this.database.within(executor, this.tenants);
+    const tenant = isUuid(tenantId) && (await tenants.findOne({ where, ...(lock && { lock }) }));
+    if (!tenant) throw new NotFoundError('tenant_id', 'There is no tenant with this id.');
+    return tenant.recovery ?? 'off';
   }
 }

@@ -1,48 +1,42 @@
-import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { Recovery } from '../../canonical/routing-preferences.js';
 import type { Limits } from '../../canonical/limits.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
 /** A customer: owns keys, credits and logs. */
 @Entity('tenants')
-@Check('tenants_monthly_spend_limit_check', `monthly_spend_limit >= 0`)
-@Check('tenants_recovery_check', `recovery IN ('off', 'continue', 'any')`)
-@Unique('tenants_name_key', ['name'])
-@Index('tenants_to_erase_idx', ['deletedAt'], {
-  where: 'deleted_at IS NOT NULL AND erased_at IS NULL',
-})
 export class TenantEntity {
-  @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'tenants_pkey' })
+  @PrimaryGeneratedColumn('uuid')
   id!: string;
 
   @Column('text', { transformer: storedText })
   name!: string;
 
   /** SHA-256 of the name under which it was made; null while it has that one. */
-  @Column('bytea', { name: 'first_name_hash', nullable: true, select: false })
+  @Column('bytea', { nullable: true, select: false })
   firstNameHash!: Buffer | null;
 
-  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  @Column('timestamptz', { default: () => 'now()' })
   createdAt!: Date;
 
   /** Credits in a calendar month (UTC); null: no limit. */
-  @Column('bigint', { name: 'monthly_spend_limit', nullable: true })
+  @Column('bigint', { nullable: true })
   monthlySpendLimit!: number | null;
 
   /** Since then its keys read and do nothing else; null: they do what they may. */
-  @Column('timestamptz', { name: 'suspended_at', nullable: true })
+  @Column('timestamptz', { nullable: true })
   suspendedAt!: Date | null;
 
   /** Its name, its keys and what it stored are gone since then. */
-  @Column('timestamptz', { name: 'deleted_at', nullable: true })
+  @Column('timestamptz', { nullable: true })
   deletedAt!: Date | null;
 
   /** When the last of a deleted tenant's log rows said no more of anybody. */
-  @Column('timestamptz', { name: 'erased_at', nullable: true })
+  @Column('timestamptz', { nullable: true })
   erasedAt!: Date | null;
 
   /** Whether what is said in its requests is kept; null: as the service's setting has it. */
-  @Column('boolean', { name: 'content_log', nullable: true })
+  @Column('boolean', { nullable: true })
   contentLog!: boolean | null;
 
   /** Who goes on with answers that break off, where a request does not say; null: nobody. */
@@ -50,7 +44,7 @@ export class TenantEntity {
   recovery!: Recovery | null;
 
   /** What was said before is not written down any more. */
-  @Column('timestamptz', { name: 'content_deleted_at', nullable: true })
+  @Column('timestamptz', { nullable: true })
   contentDeletedAt!: Date | null;
 
   /** Those that the tenant has set for itself … */
@@ -58,10 +52,10 @@ export class TenantEntity {
   limits!: Limits | null;
 
   /** … and the operator for it; both hold. */
-  @Column('jsonb', { name: 'operator_limits', nullable: true })
+  @Column('jsonb', { nullable: true })
   operatorLimits!: Limits | null;
 
   /** Of each of its end users that has none of its own. */
-  @Column('jsonb', { name: 'end_user_limits', nullable: true })
+  @Column('jsonb', { nullable: true })
   endUserLimits!: Limits | null;
 }

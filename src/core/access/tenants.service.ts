@@ -1,6 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { TenantEntity } from './tenant.entity.js';
 
 export interface Tenant {
   id: string;
@@ -82,7 +85,10 @@ const FROM_TENANTS = `
 /** Tenants in the database: made, found, listed, renamed, suspended, with what they may spend in a month. */
 @Injectable()
 export class TenantsService {
-  constructor(private readonly database: Database) {}
+  constructor(
+    @InjectRepository(TenantEntity) private readonly tenants: Repository<TenantEntity>,
+    private readonly database: Database,
+  ) {}
 
   /**
    * Makes a tenant with its empty account. To be called in a transaction, which the caller also
@@ -90,30 +96,25 @@ export class TenantsService {
    * @returns undefined when there is a tenant of this name already.
    */
   async create(name: string, transaction: SqlExecutor): Promise<Tenant | undefined> {
-    const { rows } = await transaction.query<{ id: string }>(
-      `INSERT INTO tenants (name) VALUES ($1) ON CONFLICT (name) DO NOTHING RETURNING id`,
-      [toStoredText(name)],
-    );
-    const id = rows[0]?.id;
+    const { identifiers } = await this.within(transaction)
+      .createQueryBuilder()
+      .insert()
+      .values({ name })
+      .orIgnore()
+      .execute();
+    const id = identifiers[0]?.id as string | undefined;
     if (id === undefined) return undefined;
     await transaction.query(`INSERT INTO accounts (tenant_id) VALUES ($1)`, [id]);
     return { id, name };
   }
 
   async findByName(name: string): Promise<Tenant | undefined> {
-    const { rows } = await this.database.query<{ id: string }>(
-      `SELECT id FROM tenants WHERE name = $1`,
-      [toStoredText(name)],
-    );
-    return rows[0] && { id: rows[0].id, name };
+    const tenant = await this.tenants.findOneBy({ name });
+    return tenant ? { id: tenant.id, name } : undefined;
   }
 
   async nameOf(id: string, executor: SqlExecutor = this.database): Promise<string | undefined> {
-    const { rows } = await executor.query<{ name: string }>(
-      `SELECT name FROM tenants WHERE id = $1`,
-      [id],
-    );
-    return rows[0] && fromStoredText(rows[0].name);
+    return (await this.within(executor).findOneBy({ id }))?.name;
   }
 
   /**
@@ -159,11 +160,8 @@ export class TenantsService {
 
   /** From within a second on its keys read and do nothing else, or do again what they may. */
   async setSuspended(id: string, isSuspended: boolean, transaction: SqlExecutor): Promise<void> {
-    await transaction.query(
-      `UPDATE tenants SET suspended_at = CASE WHEN $2 THEN coalesce(suspended_at, now()) END
-       WHERE id = $1`,
-      [id, isSuspended],
-    );
+    const suspendedAt = isSuspended ? () => 'coalesce(suspended_at, now())' : null;
+    await this.within(transaction).update({ id }, { suspendedAt });
   }
 
   /** Undefined: there is no such tenant. A deleted one is there. */
@@ -220,6 +218,10 @@ export class TenantsService {
         ORDER BY tenants.created_at, tenants.name`,
     );
     return rows.map((row) => ({ ...row, name: fromStoredText(row.name) }));
+  }
+
+  private within(executor: SqlExecutor): Repository<TenantEntity> {
+    return this.database.within(executor, this.tenants);
   }
 }
 

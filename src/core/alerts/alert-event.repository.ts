@@ -4,7 +4,6 @@ import { fromStoredText } from '../../platform/database/stored-text.js';
 import { DeliveryRows, later } from '../../platform/outbound/delivery-rows.js';
 import { scopeIsLive } from '../access/scope.js';
 import type { AlertEvent, AlertFormat, AlertOwner } from './alert.js';
-import { ownedBy } from './alert-rule.repository.js';
 
 /** An event for one attempt to deliver it; the last two are null when its rule, or the rule's key, is gone. */
 export interface TakenAlert extends AlertEvent {
@@ -46,7 +45,7 @@ export class AlertEventRepository extends DeliveryRows {
   async list(owner: AlertOwner, { ruleId, before, limit }: EventFilters): Promise<AlertEvent[]> {
     const { rows } = await this.database.query<AlertEvent>(
       `SELECT ${EVENT} FROM alert_events event ${NAMED}
-        WHERE ${ownedBy(owner).replaceAll('tenant_id', 'event.tenant_id')}
+        WHERE ${owner === null ? 'event.tenant_id IS NULL AND $1::uuid IS NULL' : 'event.tenant_id = $1::uuid'}
           AND ($2::uuid IS NULL OR event.rule_id = $2)
           AND ($3::timestamptz IS NULL OR (event.created_at, event.id) < ($3, $4::uuid))
         ORDER BY event.created_at DESC, event.id DESC LIMIT $5`,

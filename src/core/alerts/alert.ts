@@ -1,5 +1,3 @@
-import type { ScopedRow } from '../access/scope.js';
-
 /** What a rule looks for; docs/alerts.md says what each means. */
 export const ALERT_KINDS = [
   'balance_below',
@@ -28,28 +26,6 @@ export type AlertDetail = Readonly<Record<string, unknown>>;
 
 /** Whose rules are meant: a tenant's by its id, or the operator's. */
 export type AlertOwner = string | null;
-
-/** What its owner decides of a rule. */
-export interface AlertRuleDraft {
-  name: string;
-  isEnabled: boolean;
-  kind: AlertKind;
-  condition: AlertCondition;
-  /** Whom it is about; null: every tenant, or the service as a whole. */
-  watchedTenantId: string | null;
-  format: AlertFormat;
-  url: string;
-}
-
-export interface AlertRule extends Omit<AlertRuleDraft, 'url'>, ScopedRow {
-  id: string;
-  /** Enough of the URL to know it by; the rest may be a secret. */
-  urlPreview: string;
-  /** Whether what it looks for is the case now. */
-  isFiring: boolean;
-  createdAt: Date;
-  updatedAt: Date;
-}
 
 /** Something that a rule's receiver is told. */
 export interface AlertMessage {

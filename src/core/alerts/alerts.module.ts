@@ -1,4 +1,9 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AlertEventEntity } from './alert-event.entity.js';
+import { AlertMinuteEntity } from './alert-minute.entity.js';
+import { AlertProgressEntity } from './alert-progress.entity.js';
+import { AlertRuleEntity } from './alert-rule.entity.js';
 import { OutboundModule } from '../../platform/outbound/outbound.module.js';
 import { AlertDeliveries } from './alert-deliveries.service.js';
 import { AlertEvaluator } from './alert-evaluator.service.js';
@@ -8,7 +13,15 @@ import { AlertSender } from './alert-sender.js';
 
 /** What operators and tenants are told of without having asked: from the look to the delivery. */
 @Module({
-  imports: [OutboundModule],
+  imports: [
+    TypeOrmModule.forFeature([
+      AlertEventEntity,
+      AlertMinuteEntity,
+      AlertProgressEntity,
+      AlertRuleEntity,
+    ]),
+    OutboundModule,
+  ],
   providers: [
     AlertDeliveries,
     AlertEvaluator,

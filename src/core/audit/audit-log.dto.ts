@@ -3,9 +3,9 @@ import { IsIn, IsOptional, IsString, IsUUID, Length } from 'class-validator';
 import { CursorPageDto, CursorPageQueryDto } from '../../platform/http/cursor-page.js';
 import { DateRangeQueryDto, parseDateRange } from '../../platform/http/date-range.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
-import { toStoredText } from '../../platform/database/stored-text.js';
 import { ACTOR_KINDS, type ActorKind } from '../access/caller.js';
-import type { AuditLogFilters, AuditLogRow } from './audit-log.reader.js';
+import type { AuditLogEntryEntity } from './audit-log-entry.entity.js';
+import type { AuditLogFilters } from './audit-log.reader.js';
 
 const MAX_FILTER_LENGTH = 255;
 
@@ -151,16 +151,16 @@ export function toAuditFilters(query: AdminAuditLogFilterDto): AuditLogFilters {
     ...parseDateRange(query.start_date, query.end_date),
     tenantId: query.tenant_id,
     actorKind: query.actor_kind,
-    actorId: query.actor_id && toStoredText(query.actor_id),
-    action: query.action && toStoredText(query.action),
-    targetType: query.target_type && toStoredText(query.target_type),
-    targetId: query.target_id && toStoredText(query.target_id),
+    actorId: query.actor_id,
+    action: query.action,
+    targetType: query.target_type,
+    targetId: query.target_id,
     requestId: query.request_id,
   };
 }
 
 /** Spells a row as the interface does. */
-export function toAuditLogRow(row: AuditLogRow): AuditLogRowDto {
+export function toAuditLogRow(row: AuditLogEntryEntity): AuditLogRowDto {
   return {
     id: String(row.id),
     created_at: row.createdAt.toISOString(),

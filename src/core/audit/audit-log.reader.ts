@@ -1,25 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { fromStoredText } from '../../platform/database/stored-text.js';
-import type { JsonObject } from '../../platform/http/json-body.js';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { newestFirst } from '../../platform/database/newest-first.js';
 import type { ActorKind } from '../access/author.js';
-import { withTexts } from './audit-log.js';
-
-/** One change, as it was written down. */
-export interface AuditLogRow {
-  readonly id: number;
-  readonly createdAt: Date;
-  readonly actorKind: ActorKind;
-  readonly actorId: string | null;
-  readonly actorName: string;
-  readonly tenantId: string | null;
-  readonly action: string;
-  readonly targetType: string;
-  readonly targetId: string;
-  readonly before: JsonObject | null;
-  readonly after: JsonObject | null;
-  readonly requestId: string | null;
-}
+import { AuditLogEntryEntity } from './audit-log-entry.entity.js';
 
 /** What is looked for; absent: whatever it is. */
 export interface AuditLogFilters {
@@ -38,53 +22,28 @@ export interface AuditLogFilters {
 /** Rows that an export reads at once; the longest have 32 KB. */
 const BATCH_SIZE = 200;
 
-const CONDITIONS: Record<keyof AuditLogFilters, string> = {
-  tenantId: 'tenant_id =',
-  actorKind: 'actor_kind =',
-  actorId: 'actor_id =',
-  action: 'action =',
-  targetType: 'target_type =',
-  targetId: 'target_id =',
-  requestId: 'request_id =',
-  start: 'created_at >=',
-  end: 'created_at <',
-};
-
 /** Reads who changed what, of one tenant or of all. */
 @Injectable()
 export class AuditLogReader {
-  constructor(private readonly database: Database) {}
+  constructor(
+    @InjectRepository(AuditLogEntryEntity)
+    private readonly entries: Repository<AuditLogEntryEntity>,
+  ) {}
 
-  /** Newest first. @param after behind the row with this time and id */
-  async page(
-    filters: AuditLogFilters,
+  /** Newest first. @param after the time and id of the last row of the page before */
+  page(
+    { start, end, ...filters }: AuditLogFilters,
     limit: number,
     after?: readonly [time: string | Date, id: string | number],
-  ): Promise<AuditLogRow[]> {
-    const values: unknown[] = [limit];
-    const conditions = Object.entries(filters)
-      .filter(([, value]) => value !== undefined)
-      .map(
-        ([name, value]) => `${CONDITIONS[name as keyof AuditLogFilters]} $${values.push(value)}`,
-      );
-    if (after) {
-      const [time, id] = [values.push(after[0]), values.push(after[1])];
-      conditions.push(`(created_at, id) < ($${time}::timestamptz, $${id}::bigint)`);
-    }
-    const { rows } = await this.database.query<AuditLogRow>(
-      `SELECT id, created_at AS "createdAt", actor_kind AS "actorKind", actor_id AS "actorId",
-              actor_name AS "actorName", tenant_id AS "tenantId", action,
-              target_type AS "targetType", target_id AS "targetId", before, after,
-              request_id AS "requestId"
-         FROM audit_log ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
-        ORDER BY created_at DESC, id DESC LIMIT $1`,
-      values,
-    );
-    return rows.map(readable);
+  ): Promise<AuditLogEntryEntity[]> {
+    const query = this.entries.createQueryBuilder('entry').where(withoutAbsent(filters));
+    if (start) query.andWhere('entry.createdAt >= :start', { start });
+    if (end) query.andWhere('entry.createdAt < :end', { end });
+    return newestFirst(query, limit, after).getMany();
   }
 
   /** All that match, newest first and piece by piece; what comes meanwhile is not among them. */
-  async *batches(filters: AuditLogFilters): AsyncGenerator<AuditLogRow[]> {
+  async *batches(filters: AuditLogFilters): AsyncGenerator<AuditLogEntryEntity[]> {
     let after: [Date, number] | undefined;
     for (;;) {
       const rows = await this.page(filters, BATCH_SIZE, after);
@@ -96,12 +55,8 @@ export class AuditLogReader {
   }
 }
 
-function readable(row: AuditLogRow): AuditLogRow {
-  return {
-    ...row,
-    actorName: fromStoredText(row.actorName),
-    targetId: fromStoredText(row.targetId),
-    before: row.before && withTexts(row.before, fromStoredText),
-    after: row.after && withTexts(row.after, fromStoredText),
-  };
+/** TypeORM takes no undefined conditions. */
+function withoutAbsent<Filters extends object>(filters: Filters): Partial<Filters> {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as Partial<Filters>;
 }

@@ -1,4 +1,7 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ContentKeyEntity } from './content-key.entity.js';
+import { RequestContentEntity } from './request-content.entity.js';
 import { GuardrailsModule } from '../guardrails/guardrails.module.js';
 import { TracingModule } from '../tracing/tracing.module.js';
 import { ContentCipher } from './content-cipher.js';
@@ -9,7 +12,11 @@ import { ContentRepository } from './content.repository.js';
 
 /** What is said in requests, where it is to be kept. */
 @Module({
-  imports: [GuardrailsModule, TracingModule],
+  imports: [
+    TypeOrmModule.forFeature([ContentKeyEntity, RequestContentEntity]),
+    GuardrailsModule,
+    TracingModule,
+  ],
   providers: [ContentCipher, ContentLog, ContentRepository, ContentRetention, ContentWriter],
   exports: [ContentLog],
 })

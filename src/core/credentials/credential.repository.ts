@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Maker } from '../access/caller.js';
-import { SCOPE_COLUMNS, scopeIsLive, type ScopedRow } from '../access/scope.js';
-import { Database, type SqlExecutor } from '../../platform/database/database.js';
-import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { scopeIsLive } from '../access/scope.js';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { AuditLog } from '../audit/audit-log.js';
+import { ResourceRepository } from '../resources/resource.repository.js';
+import { Database } from '../../platform/database/database.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { ProviderCredentialEntity } from './provider-credential.entity.js';
 
 /** How requests are spread among a tenant's accounts with one provider; null: it says nothing of it. */
 export interface CredentialShare {
@@ -23,6 +27,8 @@ export class ByokCredential {
   /** Undefined: it says nothing of how requests are spread. */
   readonly share: CredentialShare | undefined;
   readonly settings: Readonly<Record<string, string>>;
+  /** The address that the key was stored for; null when it is bound to none. */
+  readonly baseUrl: string | null;
   /** Private to the language, so that nothing that prints or serialises an object has it. */
   readonly #encryptedKey: Buffer;
 
@@ -34,6 +40,7 @@ export class ByokCredential {
     encryptedKey: Buffer;
     scopeKeyId?: string | null;
     share?: CredentialShare;
+    baseUrl?: string | null;
   }) {
     this.id = fields.id;
     this.provider = fields.provider;
@@ -41,6 +48,7 @@ export class ByokCredential {
     this.scopeKeyId = fields.scopeKeyId ?? null;
     this.share = fields.share;
     this.settings = fields.settings;
+    this.baseUrl = fields.baseUrl ?? null;
     this.#encryptedKey = fields.encryptedKey;
   }
 
@@ -48,32 +56,6 @@ export class ByokCredential {
   encryptedKey(): Buffer {
     return this.#encryptedKey;
   }
-}
-
-/** A credential that is about to be stored. */
-interface CredentialDraft extends CredentialShare {
-  /** Chosen before the key is encrypted, which binds it to this id. */
-  id: string;
-  provider: string;
-  name: string | null;
-  encryptedKey: Buffer;
-  keyPreview: string;
-  settings: Record<string, string>;
-  allowSharedFallback: boolean;
-  madeBy: Maker;
-  scopeKeyId: string | null;
-}
-
-/** A credential as its tenant sees it: everything but the key. */
-export interface CredentialRecord extends CredentialShare, ScopedRow {
-  id: string;
-  provider: string;
-  name: string | null;
-  keyPreview: string;
-  settings: Record<string, string>;
-  allowSharedFallback: boolean;
-  createdAt: Date;
-  lastUsedAt: Date | null;
 }
 
 interface StoredCredential extends CredentialShare {
@@ -84,115 +66,25 @@ interface StoredCredential extends CredentialShare {
   settings: Record<string, string>;
   allowSharedFallback: boolean;
   scopeKeyId: string | null;
+  baseUrl: string | null;
 }
-
-const SHARE = `
-  weight, requests_per_minute AS "requestsPerMinute", tokens_per_minute AS "tokensPerMinute"`;
-const RECORD = `
-  id, provider, name, key_preview AS "keyPreview", settings,
-  allow_shared_fallback AS "allowSharedFallback", created_at AS "createdAt",
-  last_used_at AS "lastUsedAt", ${SCOPE_COLUMNS}, ${SHARE}`;
 
 /** Tenants' own accounts with vendors, in the database; their keys are encrypted there. */
 @Injectable()
-export class CredentialRepository {
-  constructor(private readonly database: Database) {}
+export class CredentialRepository extends ResourceRepository<ProviderCredentialEntity> {
+  protected readonly kind = {
+    noun: 'provider credential',
+    plural: 'credentials',
+    param: 'provider-credentials',
+    type: 'provider_credential',
+  };
 
-  /** Newest first. */
-  async listOfTenant(tenantId: string): Promise<CredentialRecord[]> {
-    const { rows } = await this.database.query<CredentialRecord>(
-      `SELECT ${RECORD} FROM provider_credentials
-        WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC`,
-      [tenantId],
-    );
-    return rows.map(toRecord);
-  }
-
-  /** @returns undefined when the tenant has `limit` of them already */
-  async insert(
-    transaction: SqlExecutor,
-    tenantId: string,
-    draft: CredentialDraft,
-    limit: number,
-  ): Promise<CredentialRecord | undefined> {
-    // One at a time for each tenant, or two could both be the last that fits.
-    await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `provider-credentials/${tenantId}`,
-    ]);
-    const { rows } = await transaction.query<CredentialRecord>(
-      `INSERT INTO provider_credentials
-           (id, tenant_id, provider, name, sealed_key, key_preview, settings, allow_shared_fallback,
-            made_by, weight, requests_per_minute, tokens_per_minute, scope_key_id)
-         SELECT $2::uuid, $1::uuid, $3, $4, $5::bytea, $6, $7::jsonb, $8::boolean, $10,
-                $11::integer, $12::integer, $13::integer, $14::uuid
-          WHERE (SELECT count(*) FROM provider_credentials WHERE tenant_id = $1) < $9
-         RETURNING ${RECORD}`,
-      [
-        tenantId,
-        draft.id,
-        draft.provider,
-        draft.name === null ? null : toStoredText(draft.name),
-        draft.encryptedKey,
-        draft.keyPreview,
-        JSON.stringify(draft.settings),
-        draft.allowSharedFallback,
-        limit,
-        draft.madeBy,
-        draft.weight,
-        draft.requestsPerMinute,
-        draft.tokensPerMinute,
-        draft.scopeKeyId,
-      ],
-    );
-    return rows[0] && toRecord(rows[0]);
-  }
-
-  /** Undefined when the tenant has no such credential. */
-  async findOfTenant(tenantId: string, id: string): Promise<CredentialRecord | undefined> {
-    const { rows } = await this.database.query<CredentialRecord>(
-      `SELECT ${RECORD} FROM provider_credentials WHERE tenant_id = $1 AND id = $2`,
-      [tenantId, id],
-    );
-    return rows[0] && toRecord(rows[0]);
-  }
-
-  /** The same, which nobody else changes until the transaction is over. */
-  async lock(
-    transaction: SqlExecutor,
-    tenantId: string,
-    id: string,
-  ): Promise<CredentialRecord | undefined> {
-    const { rows } = await transaction.query<CredentialRecord>(
-      `SELECT ${RECORD} FROM provider_credentials WHERE tenant_id = $1 AND id = $2 FOR UPDATE`,
-      [tenantId, id],
-    );
-    return rows[0] && toRecord(rows[0]);
-  }
-
-  /** Of one that is locked. */
-  async setShare(
-    transaction: SqlExecutor,
-    id: string,
-    { weight, requestsPerMinute, tokensPerMinute }: CredentialShare,
-  ): Promise<void> {
-    await transaction.query(
-      `UPDATE provider_credentials
-          SET weight = $2, requests_per_minute = $3, tokens_per_minute = $4 WHERE id = $1`,
-      [id, weight, requestsPerMinute, tokensPerMinute],
-    );
-  }
-
-  /** @returns what it was; undefined when the tenant has no such credential */
-  async delete(
-    transaction: SqlExecutor,
-    tenantId: string,
-    id: string,
-  ): Promise<CredentialRecord | undefined> {
-    const { rows } = await transaction.query<CredentialRecord>(
-      `DELETE FROM provider_credentials WHERE tenant_id = $1 AND id = $2 RETURNING ${RECORD}`,
-      [tenantId, id],
-    );
-    return rows[0] && toRecord(rows[0]);
+  constructor(
+    @InjectRepository(ProviderCredentialEntity) credentials: Repository<ProviderCredentialEntity>,
+    database: Database,
+    audit: AuditLog,
+  ) {
+    super(credentials, database, audit);
   }
 
   /**
@@ -203,7 +95,8 @@ export class CredentialRepository {
     const { rows } = await this.database.lookUps.query<StoredCredential>(
       `SELECT id, tenant_id AS "tenantId", provider, sealed_key AS "encryptedKey", settings,
               allow_shared_fallback AS "allowSharedFallback",
-              scope_key_id AS "scopeKeyId", ${SHARE}
+              scope_key_id AS "scopeKeyId", base_url AS "baseUrl", weight, requests_per_minute AS "requestsPerMinute",
+              tokens_per_minute AS "tokensPerMinute"
          FROM provider_credentials
         WHERE tenant_id = ANY($1) AND ${scopeIsLive()}
         ORDER BY scope_key_id IS NOT NULL, created_at DESC, id DESC`,
@@ -237,8 +130,17 @@ export class CredentialRepository {
       [[...uses.keys()], [...uses.values()]],
     );
   }
-}
 
-function toRecord(row: CredentialRecord): CredentialRecord {
-  return { ...row, name: row.name === null ? null : fromStoredText(row.name) };
+  protected toAudited(row: ProviderCredentialEntity): JsonObject {
+    return {
+      provider: row.provider,
+      name: row.name,
+      key_preview: row.keyPreview,
+      settings: row.settings,
+      allow_shared_fallback: row.allowSharedFallback,
+      weight: row.weight,
+      requests_per_minute: row.requestsPerMinute,
+      tokens_per_minute: row.tokensPerMinute,
+    };
+  }
 }

@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ProviderCredentialEntity } from './provider-credential.entity.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { publicConnector } from '../../platform/http/public-address.js';
 import { UpstreamModule } from '../../vendors/upstream.module.js';
@@ -10,7 +12,7 @@ import { ByokUpstreams, ByokTransport } from './byok-upstreams.service.js';
 
 /** Tenants' own accounts with providers. */
 @Module({
-  imports: [UpstreamModule],
+  imports: [TypeOrmModule.forFeature([ProviderCredentialEntity]), UpstreamModule],
   providers: [
     CredentialDirectory,
     CredentialRepository,

@@ -1,30 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { Maker } from '../access/caller.js';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { AuditLog } from '../audit/audit-log.js';
+import { ResourceRepository } from '../resources/resource.repository.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
-import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { fromStoredText } from '../../platform/database/stored-text.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
 import type { GuardrailDefinition } from './guardrail.js';
-import type { GuardrailAction, GuardrailDirection, GuardrailRule } from './guardrail-rule.js';
-
-/** What its tenant decides of a guardrail. */
-export interface GuardrailDraft {
-  name: string;
-  description: string | null;
-  rules: GuardrailRule[];
-  /** Program sizes of the `regex` rules, in their order. */
-  patternSizes: number[];
-  action: GuardrailAction;
-  appliesTo: GuardrailDirection[];
-  isEnabled: boolean;
-}
-
-export interface GuardrailRecord extends GuardrailDraft {
-  id: string;
-  madeBy: Maker;
-  triggerCount: number;
-  lastTriggeredAt: Date | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
+import { GuardrailEntity } from './guardrail.entity.js';
+import type { GuardrailRule } from './guardrail-rule.js';
 
 /** What tells whether rules have to be compiled again. */
 export interface GuardrailHead {
@@ -33,65 +17,17 @@ export interface GuardrailHead {
   revision: number;
 }
 
-type Stored<Row extends { rules: GuardrailRule[] }> = Omit<Row, 'rules'> & { rules: string };
-
-const RECORD = `
-  id, made_by AS "madeBy", name, description, rules, pattern_sizes AS "patternSizes", action,
-  applies_to AS "appliesTo", is_enabled AS "isEnabled", trigger_count AS "triggerCount",
-  last_triggered_at AS "lastTriggeredAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
-
 /** Tenants' guardrails in the database, with how often each has matched. */
 @Injectable()
-export class GuardrailRepository {
-  constructor(private readonly database: Database) {}
+export class GuardrailRepository extends ResourceRepository<GuardrailEntity> {
+  protected readonly kind = { noun: 'guardrail', plural: 'guardrails', type: 'guardrail' };
 
-  /** Newest first. */
-  async listOfTenant(tenantId: string): Promise<GuardrailRecord[]> {
-    const { rows } = await this.database.query<Stored<GuardrailRecord>>(
-      `SELECT ${RECORD} FROM guardrails WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC`,
-      [tenantId],
-    );
-    return rows.map(toRecord);
-  }
-
-  async findOfTenant(tenantId: string, id: string): Promise<GuardrailRecord | undefined> {
-    return this.find(this.database, tenantId, id, '');
-  }
-
-  /** The same, and nobody else changes it until the end of the transaction. */
-  async lock(
-    transaction: SqlExecutor,
-    tenantId: string,
-    id: string,
-  ): Promise<GuardrailRecord | undefined> {
-    return this.find(transaction, tenantId, id, 'FOR UPDATE');
-  }
-
-  /** @returns undefined when the tenant has `limit` of them already */
-  async insert(
-    transaction: SqlExecutor,
-    tenantId: string,
-    draft: GuardrailDraft,
-    madeBy: Maker,
-    limit: number,
-  ): Promise<GuardrailRecord | undefined> {
-    const { rows } = await transaction.query<Stored<GuardrailRecord>>(
-      `INSERT INTO guardrails
-           (tenant_id, name, description, rules, pattern_sizes, action, applies_to, is_enabled,
-            made_by)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9
-          WHERE (SELECT count(*) FROM guardrails WHERE tenant_id = $1) < $10
-         RETURNING ${RECORD}`,
-      [tenantId, ...columnsOf(draft), madeBy, limit],
-    );
-    return rows[0] && toRecord(rows[0]);
-  }
-
-  /** One change at a time for each tenant, or two could both be the last that fits. */
-  async lockTenant(transaction: SqlExecutor, tenantId: string): Promise<void> {
-    await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `guardrails/${tenantId}`,
-    ]);
+  constructor(
+    @InjectRepository(GuardrailEntity) guardrails: Repository<GuardrailEntity>,
+    database: Database,
+    audit: AuditLog,
+  ) {
+    super(guardrails, database, audit);
   }
 
   /** Characters of all rules of a tenant, as they are stored. */
@@ -101,57 +37,6 @@ export class GuardrailRepository {
       [tenantId],
     );
     return rows[0]!.length;
-  }
-
-  /** Changes what is given and nothing else. @returns undefined when it is not the tenant's */
-  async update(
-    transaction: SqlExecutor,
-    tenantId: string,
-    id: string,
-    change: Partial<GuardrailDraft>,
-  ): Promise<GuardrailRecord | undefined> {
-    const { rows } = await transaction.query<Stored<GuardrailRecord>>(
-      `UPDATE guardrails SET
-         name = coalesce($3, name),
-         description = CASE WHEN $10 THEN $4 ELSE description END,
-         rules = coalesce($5, rules),
-         pattern_sizes = coalesce($6, pattern_sizes),
-         action = coalesce($7, action),
-         applies_to = coalesce($8, applies_to),
-         is_enabled = coalesce($9, is_enabled),
-         revision = revision + 1,
-         updated_at = now()
-       WHERE tenant_id = $1 AND id = $2
-       RETURNING ${RECORD}`,
-      [tenantId, id, ...columnsOf(change), change.description !== undefined],
-    );
-    return rows[0] && toRecord(rows[0]);
-  }
-
-  /** @returns what it was; undefined when it is not the tenant's */
-  async delete(
-    transaction: SqlExecutor,
-    tenantId: string,
-    id: string,
-  ): Promise<GuardrailRecord | undefined> {
-    const { rows } = await transaction.query<Stored<GuardrailRecord>>(
-      `DELETE FROM guardrails WHERE tenant_id = $1 AND id = $2 RETURNING ${RECORD}`,
-      [tenantId, id],
-    );
-    return rows[0] && toRecord(rows[0]);
-  }
-
-  private async find(
-    executor: SqlExecutor,
-    tenantId: string,
-    id: string,
-    lock: '' | 'FOR UPDATE',
-  ): Promise<GuardrailRecord | undefined> {
-    const { rows } = await executor.query<Stored<GuardrailRecord>>(
-      `SELECT ${RECORD} FROM guardrails WHERE tenant_id = $1 AND id = $2 ${lock}`,
-      [tenantId, id],
-    );
-    return rows[0] && toRecord(rows[0]);
   }
 
   /** The guardrails of many tenants that are on, oldest first. */
@@ -165,7 +50,9 @@ export class GuardrailRepository {
   }
 
   async findDefinitions(ids: readonly string[]): Promise<GuardrailDefinition[]> {
-    const { rows } = await this.database.lookUps.query<Stored<GuardrailDefinition>>(
+    const { rows } = await this.database.lookUps.query<
+      Omit<GuardrailDefinition, 'rules'> & { rules: string }
+    >(
       `SELECT id, tenant_id AS "tenantId", revision, name, action, applies_to AS "appliesTo",
               rules, pattern_sizes AS "patternSizes"
          FROM guardrails WHERE id = ANY($1)`,
@@ -174,35 +61,12 @@ export class GuardrailRepository {
     return rows.map((row) => ({
       ...row,
       name: fromStoredText(row.name),
-      rules: readRules(row.rules),
+      rules: JSON.parse(row.rules) as GuardrailRule[],
     }));
   }
-}
 
-function columnsOf(draft: Partial<GuardrailDraft>): unknown[] {
-  const { name, description, rules, patternSizes, action, appliesTo, isEnabled } = draft;
-  return [
-    name === undefined ? null : toStoredText(name),
-    description == null ? null : toStoredText(description),
-    // JSON escapes NUL and lone surrogates by itself.
-    rules === undefined ? null : JSON.stringify(rules),
-    patternSizes ?? null,
-    action ?? null,
-    appliesTo ?? null,
-    isEnabled ?? null,
-  ];
-}
-
-function toRecord(row: Stored<GuardrailRecord>): GuardrailRecord {
-  return {
-    ...row,
-    name: fromStoredText(row.name),
-    description: row.description === null ? null : fromStoredText(row.description),
-    rules: readRules(row.rules),
-  };
-}
-
-/** Rules were checked when they were stored. */
-function readRules(json: string): GuardrailRule[] {
-  return JSON.parse(json) as GuardrailRule[];
+  protected toAudited(row: GuardrailEntity): JsonObject {
+    const { name, description, rules, action, appliesTo, isEnabled } = row;
+    return { name, description, rules, action, applies_to: appliesTo, is_enabled: isEnabled };
+  }
 }

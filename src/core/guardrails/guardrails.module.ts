@@ -1,4 +1,7 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { GuardrailEntity } from './guardrail.entity.js';
+import { GuardrailEventEntity } from './guardrail-event.entity.js';
 import { GuardrailEvents } from './guardrail-events.service.js';
 import { GuardrailDirectory } from './guardrail-directory.service.js';
 import { GuardrailRepository } from './guardrail.repository.js';
@@ -10,6 +13,7 @@ import { PatternScanPool } from './pattern-scan.pool.js';
 import { TextScanner } from './text-scanner.service.js';
 
 @Module({
+  imports: [TypeOrmModule.forFeature([GuardrailEntity, GuardrailEventEntity])],
   providers: [
     GuardrailDirectory,
     GuardrailEvents,

@@ -1,4 +1,16 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountEntity } from './account.entity.js';
+import { AccountMonthEntity } from './account-month.entity.js';
+import { BudgetSpendEntity } from './budget-spend.entity.js';
+import { HoldEntity } from './hold.entity.js';
+import { InstanceEntity } from './instance.entity.js';
+import { KeyHoldEntity } from './key-hold.entity.js';
+import { KeyMonthEntity } from './key-month.entity.js';
+import { LedgerEntryEntity } from './ledger-entry.entity.js';
+import { LimitHoldEntity } from './limit-hold.entity.js';
+import { PriceSnapshotEntity } from './receipts/price-snapshot.entity.js';
+import { SigningKeyEntity } from './receipts/signing-key.entity.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { BalanceReader } from './balance.reader.js';
 import { BooksService } from './books.service.js';
@@ -19,6 +31,21 @@ import { TokenCounter } from './token-counter.js';
 import { UsualOutput } from './usual-output.service.js';
 
 @Module({
+  imports: [
+    TypeOrmModule.forFeature([
+      AccountEntity,
+      AccountMonthEntity,
+      BudgetSpendEntity,
+      HoldEntity,
+      InstanceEntity,
+      KeyHoldEntity,
+      KeyMonthEntity,
+      LedgerEntryEntity,
+      LimitHoldEntity,
+      PriceSnapshotEntity,
+      SigningKeyEntity,
+    ]),
+  ],
   providers: [
     BalanceReader,
     BooksService,
@@ -35,7 +62,7 @@ import { UsualOutput } from './usual-output.service.js';
     SettlementJournal,
     SettlementRecovery,
     StatementReader,
-    TokenCounter,
+    { provide: TokenCounter, useFactory: () => new TokenCounter() },
     UsualOutput,
   ],
   exports: [

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import {
   RATE_LIMITS,
   renewalOf,
@@ -7,10 +9,11 @@ import {
   type LimitScope,
 } from '../../canonical/limits.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
-import { toStoredText } from '../../platform/database/stored-text.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import type { Author } from '../access/author.js';
+import { EndUserLimitsEntity } from '../access/end-user-limits.entity.js';
 import { EndUserLimits } from '../access/end-user-limits.service.js';
+import { TenantEntity } from '../access/tenant.entity.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { BudgetReader, type BudgetUse } from '../ledger/budget.reader.js';
 import type { BothLimitsDto, LimitsStateDto } from './limits.dto.js';
@@ -26,12 +29,16 @@ export interface BothLimits {
 }
 
 const COLUMNS = { tenant: 'limits', operator: 'operator_limits' } as const;
+const LOCK = { mode: 'pessimistic_write' } as const;
 const TABLES = { tenant: 'tenants', api_key: 'api_keys' } as const;
 
 /** The limits of tenants, keys and end users: what they are, what is left of them, and changes of them. */
 @Injectable()
 export class LimitsService {
   constructor(
+    @InjectRepository(TenantEntity) private readonly tenants: Repository<TenantEntity>,
+    @InjectRepository(EndUserLimitsEntity)
+    private readonly ownLimits: Repository<EndUserLimitsEntity>,
     private readonly database: Database,
     private readonly uses: BudgetReader,
     private readonly endUsers: EndUserLimits,
@@ -101,25 +108,16 @@ export class LimitsService {
 
   /** What each end user may that has no limits of its own. */
   async ofEachEndUser(tenantId: string): Promise<Limits | null> {
-    const { rows } = await this.database.query<{ limits: Limits | null }>(
-      'SELECT end_user_limits AS limits FROM tenants WHERE id = $1',
-      [tenantId],
-    );
-    return rows[0]?.limits ?? null;
+    return (await this.tenants.findOneBy({ id: tenantId }))?.endUserLimits ?? null;
   }
 
   async setForEachEndUser(author: Author, tenantId: string, limits: Limits | null): Promise<void> {
     await this.database.transaction(async (client) => {
-      const { rows } = await client.query<{ before: Limits | null }>(
-        'SELECT end_user_limits AS before FROM tenants WHERE id = $1 FOR UPDATE',
-        [tenantId],
-      );
-      await client.query('UPDATE tenants SET end_user_limits = $2 WHERE id = $1', [
-        tenantId,
-        toStored(limits),
-      ]);
+      const tenants = this.database.within(client, this.tenants);
+      const before = await tenants.findOne({ where: { id: tenantId }, lock: LOCK });
+      await tenants.update({ id: tenantId }, { endUserLimits: limits });
       await this.record(client, author, tenantId, 'tenant.set_end_user_limits', tenantId, {
-        before: { end_user_limits: rows[0]?.before ?? null },
+        before: { end_user_limits: before?.endUserLimits ?? null },
         after: { end_user_limits: limits },
       });
     });
@@ -132,26 +130,17 @@ export class LimitsService {
     endUser: string,
     limits: Limits | null,
   ): Promise<void> {
-    const id = toStoredText(endUser);
+    const id = { tenantId, endUser };
     await this.database.transaction(async (client) => {
-      const { rows } = await client.query<{ before: Limits }>(
-        `SELECT limits AS before FROM end_user_limits
-          WHERE tenant_id = $1 AND end_user = $2 FOR UPDATE`,
-        [tenantId, id],
-      );
-      if (limits) {
-        await client.query(
-          `INSERT INTO end_user_limits (tenant_id, end_user, limits) VALUES ($1, $2, $3)
-           ON CONFLICT (tenant_id, end_user) DO UPDATE SET limits = $3, updated_at = now()`,
-          [tenantId, id, toStored(limits)],
-        );
-      } else {
-        await client.query('DELETE FROM end_user_limits WHERE tenant_id = $1 AND end_user = $2', [
-          tenantId,
-          id,
+      const ownLimits = this.database.within(client, this.ownLimits);
+      const known = await ownLimits.findOne({ where: id, lock: LOCK });
+      if (limits)
+        await ownLimits.upsert({ ...id, limits, updatedAt: () => 'now()' }, [
+          'tenantId',
+          'endUser',
         ]);
-      }
-      const before = rows[0] ? { limits: rows[0].before } : null;
+      else await ownLimits.delete(id);
+      const before = known && { limits: known.limits };
       const after = limits && { limits };
       await this.record(client, author, tenantId, 'end_user.set_limits', endUser, {
         before,

@@ -1,4 +1,10 @@
 import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { InvitationEntity } from './invitation.entity.js';
+import { LoginLinkEntity } from './login-link.entity.js';
+import { MembershipEntity } from './membership.entity.js';
+import { PersonEntity } from './person.entity.js';
+import { SessionEntity } from './session.entity.js';
 import { InvitationsService } from './invitations.service.js';
 import { KeyLogin } from './key-login.service.js';
 import { LoginLinks } from './login-links.service.js';
@@ -23,5 +29,17 @@ const SERVICES = [
 
 /** People, their roles and their sessions. Global as keys are, since the guards ask the gate. */
 @Global()
-@Module({ providers: SERVICES, exports: SERVICES })
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([
+      InvitationEntity,
+      LoginLinkEntity,
+      MembershipEntity,
+      PersonEntity,
+      SessionEntity,
+    ]),
+  ],
+  providers: SERVICES,
+  exports: SERVICES,
+})
 export class PeopleModule {}

@@ -1,4 +1,7 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { RouteHistoryEntity } from './route-history.entity.js';
+import { RoutePauseEntity } from './route-pause.entity.js';
 import { CatalogueModule } from '../catalogue/catalogue.module.js';
 import { CredentialsModule } from '../credentials/credentials.module.js';
 import { UpstreamModule } from '../../vendors/upstream.module.js';
@@ -70,7 +73,13 @@ import { RedisCacheStore } from './cache/redis-cache-store.js';
 class CacheModule {}
 
 @Module({
-  imports: [CacheModule, CatalogueModule, CredentialsModule, UpstreamModule],
+  imports: [
+    TypeOrmModule.forFeature([RouteHistoryEntity, RoutePauseEntity]),
+    CacheModule,
+    CatalogueModule,
+    CredentialsModule,
+    UpstreamModule,
+  ],
   providers: [
     ProviderHealthService,
     RouteHistory,

@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { LedgerIdempotencyKeyEntity } from './tenants/ledger-idempotency-key.entity.js';
 import { ContentModule } from '../../core/content/content.module.js';
 import { CatalogueModule } from '../../core/catalogue/catalogue.module.js';
 import { LedgerModule } from '../../core/ledger/ledger.module.js';
@@ -36,6 +38,7 @@ import { WhoamiController } from './whoami/whoami.controller.js';
 /** What operators do over HTTP. Each folder is a small feature, named after its path below `/v1/admin`. */
 @Module({
   imports: [
+    TypeOrmModule.forFeature([LedgerIdempotencyKeyEntity]),
     CatalogueModule,
     ContentModule,
     LedgerModule,

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ApiKeyRepository } from '../../core/access/api-key.repository.js';
 import type { Author } from '../../core/access/author.js';
 import type { Caller, Maker } from '../../core/access/caller.js';
-import { refuseOutOfScope, scopeKeyOf, toScope } from '../../core/access/scope.js';
+import { scopeKeyOf, toScope } from '../../core/access/scope.js';
 import { TenantsService } from '../../core/access/tenants.service.js';
 import type {
   AlertCondition,
@@ -11,22 +11,16 @@ import type {
   AlertKind,
   AlertMessage,
   AlertOwner,
-  AlertRule,
 } from '../../core/alerts/alert.js';
 import { AlertEventRepository } from '../../core/alerts/alert-event.repository.js';
+import type { AlertRuleEntity } from '../../core/alerts/alert-rule.entity.js';
 import { AlertRuleRepository } from '../../core/alerts/alert-rule.repository.js';
 import { AlertSender } from '../../core/alerts/alert-sender.js';
 import { describeAlert } from '../../core/alerts/render-alert.js';
-import { AuditLog, type AuditChange } from '../../core/audit/audit-log.js';
 import { Database } from '../../platform/database/database.js';
 import { isUuid } from '../../platform/database/stored-text.js';
-import {
-  InvalidRequestError,
-  NotFoundError,
-  RateLimitError,
-} from '../../platform/errors/gateway-errors.js';
+import { InvalidRequestError, RateLimitError } from '../../platform/errors/gateway-errors.js';
 import { readCursor, toCursorPage } from '../../platform/http/cursor-page.js';
-import type { JsonObject } from '../../platform/http/json-body.js';
 import { OutboundClient } from '../../platform/outbound/outbound-client.js';
 import type {
   AlertDto,
@@ -66,7 +60,6 @@ export class AlertsService {
     private readonly client: OutboundClient,
     private readonly tenants: TenantsService,
     private readonly keys: ApiKeyRepository,
-    private readonly audit: AuditLog,
   ) {}
 
   async list(owner: AlertOwner): Promise<AlertDto[]> {
@@ -74,7 +67,7 @@ export class AlertsService {
   }
 
   async get(owner: AlertOwner, id: string): Promise<AlertDto> {
-    return toAlert(await this.find(owner, id));
+    return toAlert(await this.rules.find(owner, id));
   }
 
   async create({ caller, author }: AlertsCaller, body: CreateAlertDto): Promise<AlertDto> {
@@ -82,19 +75,18 @@ export class AlertsService {
     const limit = owner === null ? MAX_OF_OPERATOR : MAX_OF_TENANT;
     const { name, kind, url, format = 'webhook', enabled: isEnabled = true } = body;
     const read = await this.readCondition(owner, kind, body.condition);
-    // Nobody has names looked up without end.
-    if ((await this.rules.count(owner)) >= limit) throw tooMany(limit);
+    // Before the URL's host is resolved.
+    await this.rules.assertQuota(owner, limit);
     await this.client.assertDestinationUrl(url, 'url');
-    const draft = { name, kind, url, format, isEnabled, ...read };
-    return this.database.transaction(async (transaction) => {
-      const madeBy: Maker = caller?.keyType ?? 'operator';
-      const maker = { madeBy, scopeKeyId: caller && scopeKeyOf(caller) };
-      const made = await this.rules.insert(transaction, owner, draft, maker, limit);
-      if (!made) throw tooMany(limit);
-      const change = changeOf(owner, 'create', made.id, { after: toAudited(made) });
-      await this.audit.record(transaction, author, change);
-      return toAlert(made);
-    });
+    const id = randomUUID();
+    const madeBy: Maker = caller?.keyType ?? 'operator';
+    const values = {
+      ...{ id, tenantId: owner, madeBy, scopeKeyId: caller && scopeKeyOf(caller) },
+      ...{ name, kind, format, isEnabled, ...read, ...this.rules.encryptUrl(url, id) },
+    };
+    return this.database.transaction(async (transaction) =>
+      toAlert(await this.rules.insert(transaction, author, values, limit)),
+    );
   }
 
   async update(
@@ -103,55 +95,42 @@ export class AlertsService {
     body: UpdateAlertDto,
   ): Promise<AlertDto> {
     const owner = ownerOf(caller);
-    const known = await this.findChangeable(caller, id);
+    const known = await this.rules.findChangeable(caller, id);
     const { name, url, format, enabled: isEnabled, condition } = body;
     const read = condition && (await this.readCondition(owner, known.kind, condition));
     if (url !== undefined) await this.client.assertDestinationUrl(url, 'url');
+    const sealed = url !== undefined && this.rules.encryptUrl(url, id);
+    const values = { name, format, isEnabled, ...read, ...sealed };
     return this.database.transaction(async (transaction) => {
-      const before = (await this.rules.find(owner, id, transaction)) ?? notFound();
-      const draft = { name, url, format, isEnabled, ...read };
-      const after = (await this.rules.update(transaction, owner, id, draft)) ?? notFound();
-      const change = changeOf(owner, 'update', id, {
-        before: toAudited(before),
-        // Two URLs may look alike in the preview.
-        after: { ...toAudited(after), ...(url !== undefined && { url_replaced: true }) },
-      });
-      await this.audit.record(transaction, author, change);
-      return toAlert(after);
+      const before = await this.rules.lock(transaction, owner, id);
+      return toAlert(await this.rules.update(transaction, author, before, values));
     });
   }
 
   async delete({ caller, author }: AlertsCaller, id: string): Promise<DeletedAlertDto> {
-    const owner = ownerOf(caller);
-    const known = await this.findChangeable(caller, id);
-    await this.database.transaction(async (transaction) => {
-      if (!(await this.rules.delete(transaction, owner, id))) notFound();
-      const change = changeOf(owner, 'delete', id, { before: toAudited(known) });
-      await this.audit.record(transaction, author, change);
-    });
+    const rule = await this.rules.findChangeable(caller, id);
+    await this.database.transaction((transaction) => this.rules.remove(transaction, author, rule));
     return { id, deleted: true };
   }
 
   /** Sends a made-up message at once, without retries, whether the rule is enabled or not. */
   async test({ caller, author }: AlertsCaller, id: string): Promise<AlertTestDto> {
     const owner = ownerOf(caller);
-    const rule = await this.find(owner, id);
+    const rule = await this.rules.find(owner, id);
     if (this.testing.has(owner)) {
       throw new RateLimitError('id', 'An alert is being tested; wait for its outcome.', 1);
     }
     this.testing.add(owner);
     try {
-      const url = await this.rules.urlOf(id);
+      const { format } = rule;
+      const url = this.rules.decrypt(rule.sealedUrl, id);
       const startedMs = performance.now();
-      const outcome = await this.sender.post(testMessage(rule), {
-        owner,
-        format: rule.format,
-        url,
-      });
+      const outcome = await this.sender.post(testMessage(rule), { owner, format, url });
       const delivered = outcome.ok;
       const status = outcome.status ?? null;
-      const change = changeOf(owner, 'test', id, { after: { delivered, status } });
-      await this.audit.record(this.database, author, change);
+      await this.rules.record(this.database, author, 'test', rule, {
+        after: { delivered, status },
+      });
       return {
         delivered,
         status,
@@ -171,16 +150,6 @@ export class AlertsService {
     const before = time && id ? { createdAt: new Date(time), id } : undefined;
     const rows = await this.events.list(owner, { ruleId, before, limit: limit + 1 });
     return toCursorPage(rows, limit, (event) => [event.createdAt, event.id], toEvent);
-  }
-
-  private async find(owner: AlertOwner, id: string): Promise<AlertRule> {
-    return (isUuid(id) && (await this.rules.find(owner, id))) || notFound();
-  }
-
-  private async findChangeable(caller: Caller | null, id: string): Promise<AlertRule> {
-    const rule = await this.find(ownerOf(caller), id);
-    if (caller) refuseOutOfScope(caller, rule, 'alert');
-    return rule;
   }
 
   /** The condition, and whom it is about. */
@@ -217,39 +186,7 @@ function ownerOf(caller: Caller | null): AlertOwner {
   return caller?.tenantId ?? null;
 }
 
-function notFound(): never {
-  throw new NotFoundError('id', 'There is no alert with this id.');
-}
-
-function tooMany(limit: number): InvalidRequestError {
-  return new InvalidRequestError(
-    'alerts',
-    `There are ${limit} alerts already, which is the most; delete one first.`,
-  );
-}
-
-function changeOf(
-  owner: AlertOwner,
-  what: string,
-  id: string,
-  { before = null, after = null }: Partial<Pick<AuditChange, 'before' | 'after'>>,
-): AuditChange {
-  const target = { type: 'alert', id };
-  return { tenantId: owner, action: `alert.${what}`, target, before, after };
-}
-
-function toAudited({
-  name,
-  isEnabled,
-  kind,
-  condition,
-  format,
-  urlPreview,
-}: AlertRule): JsonObject {
-  return { name, enabled: isEnabled, kind, condition, format, url_preview: urlPreview };
-}
-
-function testMessage({ id, name, kind }: AlertRule): AlertMessage {
+function testMessage({ id, name, kind }: AlertRuleEntity): AlertMessage {
   return {
     id: randomUUID(),
     ruleId: id,
@@ -265,7 +202,7 @@ function testMessage({ id, name, kind }: AlertRule): AlertMessage {
   };
 }
 
-function toAlert(rule: AlertRule): AlertDto {
+function toAlert(rule: AlertRuleEntity): AlertDto {
   return {
     id: rule.id,
     name: rule.name,

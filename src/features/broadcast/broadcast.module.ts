@@ -1,4 +1,8 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { BroadcastBatchEntity } from './broadcast-batch.entity.js';
+import { BroadcastDeliveryEntity } from './broadcast-delivery.entity.js';
+import { BroadcastDestinationEntity } from './broadcast-destination.entity.js';
 import { OutboundModule } from '../../platform/outbound/outbound.module.js';
 import { TracingModule } from '../../core/tracing/tracing.module.js';
 import { BroadcastMetrics } from './broadcast-metrics.js';
@@ -16,7 +20,15 @@ import { TraceBuffer } from './trace-buffer.service.js';
 
 /** Traces of requests that opted in, sent to the tenants' own collectors. */
 @Module({
-  imports: [OutboundModule, TracingModule],
+  imports: [
+    TypeOrmModule.forFeature([
+      BroadcastBatchEntity,
+      BroadcastDeliveryEntity,
+      BroadcastDestinationEntity,
+    ]),
+    OutboundModule,
+    TracingModule,
+  ],
   controllers: [DestinationsController],
   providers: [
     BroadcastMetrics,

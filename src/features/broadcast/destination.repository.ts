@@ -1,155 +1,60 @@
-import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { Maker } from '../../core/access/caller.js';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { scopeHolds } from '../../core/access/key-rights.js';
-import { SCOPE_COLUMNS, scopeIsLive, type ScopedRow } from '../../core/access/scope.js';
+import { scopeIsLive } from '../../core/access/scope.js';
+import { AuditLog } from '../../core/audit/audit-log.js';
+import { ResourceRepository } from '../../core/resources/resource.repository.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
-import { ConflictError } from '../../platform/errors/gateway-errors.js';
-import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import type { JsonObject } from '../../platform/http/json-body.js';
+import { BroadcastDestinationEntity } from './broadcast-destination.entity.js';
 import { HeaderEncryption } from './destination-headers.js';
 
-type Stored = Omit<DestinationRecord, 'headers'> & { encryptedHeaders: Buffer };
-
-const RECORD = `
-  id, ${SCOPE_COLUMNS}, is_enabled AS "isEnabled", url, sealed_headers AS "encryptedHeaders",
-  sampling_rate AS "samplingRate", includes_content AS "includesContent",
-  delivered_count AS "deliveredCount", dropped_count AS "droppedCount",
-  (SELECT count(*) FROM broadcast_deliveries WHERE destination_id = broadcast_destinations.id)
-    AS "pendingCount",
-  last_success_at AS "lastSuccessAt", last_error AS "lastError", last_error_at AS "lastErrorAt",
-  created_at AS "createdAt", updated_at AS "updatedAt"`;
-
-/** Where tenants have traces sent, in the database, with what became of them; headers are encrypted there. */
+/** Where tenants have traces sent, with encrypted headers. */
 @Injectable()
-export class DestinationRepository {
+export class DestinationRepository extends ResourceRepository<BroadcastDestinationEntity> {
+  protected readonly kind = {
+    noun: 'destination',
+    plural: 'destinations',
+    type: 'broadcast_destination',
+  };
+
   constructor(
-    private readonly database: Database,
+    @InjectRepository(BroadcastDestinationEntity)
+    destinations: Repository<BroadcastDestinationEntity>,
+    database: Database,
+    audit: AuditLog,
     private readonly headers: HeaderEncryption,
-  ) {}
-
-  /** Newest first. */
-  async listOfTenant(tenantId: string): Promise<DestinationRecord[]> {
-    const { rows } = await this.database.query<Stored>(
-      `SELECT ${RECORD} FROM broadcast_destinations WHERE tenant_id = $1
-        ORDER BY created_at DESC, id DESC`,
-      [tenantId],
-    );
-    return rows.map((row) => this.toRecord(row));
+  ) {
+    super(destinations, database, audit);
   }
 
-  async findOfTenant(tenantId: string, id: string): Promise<DestinationRecord | undefined> {
-    return this.find(this.database, tenantId, id, '');
-  }
-
-  /** @returns undefined when the tenant has `limit` of them already */
-  async insert(
-    transaction: SqlExecutor,
-    tenantId: string,
-    draft: DestinationDraft,
-    { madeBy, scopeKeyId }: { madeBy: Maker; scopeKeyId: string | null },
-    limit: number,
-  ): Promise<DestinationRecord | undefined> {
-    const id = randomUUID();
-    // One at a time for each tenant, or two could both be the last that fits.
-    await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `broadcast_destinations/${tenantId}`,
-    ]);
-    const { rows } = await transaction.query<Stored>(
-      `INSERT INTO broadcast_destinations
-           (id, tenant_id, is_enabled, url, sealed_headers, sampling_rate, includes_content,
-            made_by, scope_key_id)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $9, $10::uuid
-          WHERE (SELECT count(*) FROM broadcast_destinations WHERE tenant_id = $2) < $8
-         RETURNING ${RECORD}`,
-      [
-        id,
-        tenantId,
-        draft.isEnabled,
-        toStoredText(draft.url),
-        this.headers.encrypt(draft.headers, id),
-        draft.samplingRate,
-        draft.includesContent,
-        limit,
-        madeBy,
-        scopeKeyId,
-      ],
-    );
-    return rows[0] && this.toRecord(rows[0]);
-  }
-
-  async countOfTenant(tenantId: string): Promise<number> {
-    const { rows } = await this.database.query<{ destinations: number }>(
-      'SELECT count(*) AS destinations FROM broadcast_destinations WHERE tenant_id = $1',
-      [tenantId],
-    );
-    return rows[0]!.destinations;
+  /** Undefined when they were encrypted with another `GATEWAY_SECRET`. */
+  headersOf(row: BroadcastDestinationEntity): Readonly<Record<string, string>> | undefined {
+    return this.headers.decrypt(row.sealedHeaders, row.id);
   }
 
   /**
-   * Changes what is given and nothing else.
+   * Removes the deliveries that wait for a destination. Call it before locking the destination: deliveries end in
+   * that order, and the reverse order would deadlock.
    *
-   * @param before what the change was decided on: when another one came first, nothing is changed
-   * @param dropsWaiting whether what waits for it is not for whoever gets it from now on
-   * @returns what it was and is now, and how many traces were dropped
-   * @throws ConflictError
+   * @returns the number of traces removed
    */
-  async update(
-    transaction: SqlExecutor,
-    tenantId: string,
-    id: string,
-    change: Partial<DestinationDraft>,
-    {
-      before,
-      dropsWaiting,
-    }: { before: Pick<DestinationDraft, 'url' | 'includesContent'>; dropsWaiting: boolean },
-  ): Promise<{ was: DestinationRecord; record: DestinationRecord; dropped: number }> {
-    const dropped = dropsWaiting ? await removeWaiting(transaction, tenantId, id) : 0;
-    const was = await this.find(transaction, tenantId, id, 'FOR UPDATE');
-    const { rows } = await transaction.query<Stored>(
-      `UPDATE broadcast_destinations SET
-           is_enabled = coalesce($3, is_enabled),
-           url = coalesce($4, url),
-           sealed_headers = coalesce($5, sealed_headers),
-           sampling_rate = coalesce($6, sampling_rate),
-           includes_content = coalesce($7, includes_content),
-           dropped_count = dropped_count + $8,
-           updated_at = now()
-         WHERE tenant_id = $1 AND id = $2 AND url = $9 AND includes_content = $10
-         RETURNING ${RECORD}`,
-      [
-        tenantId,
-        id,
-        change.isEnabled ?? null,
-        change.url === undefined ? null : toStoredText(change.url),
-        change.headers === undefined ? null : this.headers.encrypt(change.headers, id),
-        change.samplingRate ?? null,
-        change.includesContent ?? null,
-        dropped,
-        toStoredText(before.url),
-        before.includesContent,
-      ],
-    );
-    // Thrown, so that nothing is dropped either.
-    if (!rows[0] || !was) throw changedMeanwhile();
-    return { was, record: this.toRecord(rows[0]), dropped };
-  }
-
-  /**
-   * Takes what waits for it along.
-   *
-   * @returns what it was and how many traces that were; undefined when there is no such destination
-   */
-  async delete(
-    transaction: SqlExecutor,
-    tenantId: string,
-    id: string,
-  ): Promise<{ was: DestinationRecord; dropped: number } | undefined> {
-    const dropped = await removeWaiting(transaction, tenantId, id);
-    const { rows } = await transaction.query<Stored>(
-      `DELETE FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2 RETURNING ${RECORD}`,
+  async removeWaiting(transaction: SqlExecutor, tenantId: string, id: string): Promise<number> {
+    const { rows } = await transaction.query<{ traces: number }>(
+      `WITH gone AS (
+       DELETE FROM broadcast_deliveries WHERE id IN (
+         SELECT delivery.id FROM broadcast_deliveries delivery
+           JOIN broadcast_destinations destination ON destination.id = destination_id
+          WHERE destination_id = $2 AND tenant_id = $1
+          ORDER BY delivery.id FOR UPDATE OF delivery
+       ) RETURNING trace_count
+     )
+     SELECT coalesce(sum(trace_count), 0)::int AS traces FROM gone`,
       [tenantId, id],
     );
-    return rows[0] && { was: this.toRecord(rows[0]), dropped };
+    return rows[0]!.traces;
   }
 
   /** Those that are on and get any traces, by tenant. */
@@ -168,89 +73,29 @@ export class DestinationRepository {
     return choices;
   }
 
-  private async find(
-    executor: SqlExecutor,
-    tenantId: string,
-    id: string,
-    lock: '' | 'FOR UPDATE',
-  ): Promise<DestinationRecord | undefined> {
-    const { rows } = await executor.query<Stored>(
-      `SELECT ${RECORD} FROM broadcast_destinations WHERE tenant_id = $1 AND id = $2 ${lock}`,
-      [tenantId, id],
-    );
-    return rows[0] && this.toRecord(rows[0]);
+  /** Hides header values, and paths and queries of URLs, which may hold keys to the collector. */
+  protected toAudited(
+    row: BroadcastDestinationEntity,
+    before?: BroadcastDestinationEntity,
+  ): JsonObject {
+    const headers = this.headersOf(row);
+    const isUrlReplaced = before && before.url !== row.url;
+    const isReplaced = before && !isDeepStrictEqual(this.headersOf(before), headers);
+    const replaced = [...(isUrlReplaced ? ['url'] : []), ...(isReplaced ? ['headers'] : [])];
+    return {
+      enabled: row.isEnabled,
+      origin: new URL(row.url).origin,
+      headers: Object.keys(headers ?? {}).sort(),
+      sampling_rate: row.samplingRate,
+      include_content: row.includesContent,
+      ...(replaced.length > 0 && { replaced }),
+    };
   }
-
-  private toRecord({ encryptedHeaders, ...row }: Stored): DestinationRecord {
-    const headers = this.headers.decrypt(encryptedHeaders, row.id);
-    const lastError = row.lastError === null ? null : fromStoredText(row.lastError);
-    return { ...row, url: fromStoredText(row.url), headers, lastError };
-  }
-}
-
-/**
- * Before the destination itself is touched, in the order in which deliveries end: who locks the
- * other way round waits for somebody who waits for him.
- *
- * @returns how many traces waited
- */
-async function removeWaiting(
-  transaction: SqlExecutor,
-  tenantId: string,
-  id: string,
-): Promise<number> {
-  const { rows } = await transaction.query<{ traces: number }>(
-    `WITH gone AS (
-       DELETE FROM broadcast_deliveries WHERE id IN (
-         SELECT delivery.id FROM broadcast_deliveries delivery
-           JOIN broadcast_destinations destination ON destination.id = destination_id
-          WHERE destination_id = $2 AND tenant_id = $1
-          ORDER BY delivery.id FOR UPDATE OF delivery
-       ) RETURNING trace_count
-     )
-     SELECT coalesce(sum(trace_count), 0)::int AS traces FROM gone`,
-    [tenantId, id],
-  );
-  return rows[0]!.traces;
-}
-
-function changedMeanwhile(): ConflictError {
-  return new ConflictError(
-    'id',
-    'The destination was changed or deleted meanwhile; read it and try again.',
-  );
-}
-
-/** What its tenant decides of a destination. */
-interface DestinationDraft {
-  isEnabled: boolean;
-  url: string;
-  /** Sent with each delivery. */
-  headers: Readonly<Record<string, string>>;
-  /** 0 to 1: the share of traces that is sent, decided by trace id. */
-  samplingRate: number;
-  includesContent: boolean;
-}
-
-export interface DestinationRecord extends Omit<DestinationDraft, 'headers'>, ScopedRow {
-  id: string;
-  /** Undefined when nobody can read them any more, since they were encrypted with another secret. */
-  headers: Readonly<Record<string, string>> | undefined;
-  /** Traces. */
-  deliveredCount: number;
-  droppedCount: number;
-  /** Deliveries that wait, batches of traces. */
-  pendingCount: number;
-  lastSuccessAt: Date | null;
-  lastError: string | null;
-  lastErrorAt: Date | null;
-  createdAt: Date;
-  updatedAt: Date;
 }
 
 /** What has to be known of a destination to choose the traces that it gets. */
 export interface DestinationChoice extends Pick<
-  DestinationRecord,
+  BroadcastDestinationEntity,
   'id' | 'samplingRate' | 'includesContent' | 'scopeKeyId'
 > {
   /** Whether the last that was heard of its receiver, a moment ago, is a failure. */

@@ -1,25 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { Author } from '../../core/access/author.js';
-import { AuditLog, type AuditChange } from '../../core/audit/audit-log.js';
-import { Database, type SqlExecutor } from '../../platform/database/database.js';
-import type { JsonObject } from '../../platform/http/json-body.js';
+import { Database } from '../../platform/database/database.js';
 import type { Caller } from '../../core/access/caller.js';
 import { requireRight } from '../../core/access/key-rights.js';
-import { refuseOutOfScope, scopeKeyOf, toScope } from '../../core/access/scope.js';
-import { isUuid } from '../../platform/database/stored-text.js';
-import {
-  InvalidRequestError,
-  NotFoundError,
-  RateLimitError,
-} from '../../platform/errors/gateway-errors.js';
+import { scopeKeyOf, toScope } from '../../core/access/scope.js';
+import { ConflictError, RateLimitError } from '../../platform/errors/gateway-errors.js';
 import { OutboundClient } from '../../platform/outbound/outbound-client.js';
 import { draftSpans } from '../../core/tracing/draft-spans.js';
 import { DELIVERY_TIMEOUT_MS, MAX_DESTINATIONS_PER_TENANT } from './broadcast-limits.js';
+import type { BroadcastDestinationEntity } from './broadcast-destination.entity.js';
 import { BroadcastMetrics } from './broadcast-metrics.js';
 import { DestinationDirectory } from './destination-directory.service.js';
-import { DestinationRepository, type DestinationRecord } from './destination.repository.js';
+import { DestinationRepository } from './destination.repository.js';
 import type {
   UpdateDestinationDto,
   CreateDestinationDto,
@@ -32,6 +25,7 @@ import {
   readDestinationHeaders,
   deliveryHeaders,
   HEADERS_UNREADABLE,
+  HeaderEncryption,
 } from './destination-headers.js';
 import { testTrace } from './test-trace.js';
 import { TraceBatch } from './trace-batch.js';
@@ -48,15 +42,15 @@ export class DestinationsService {
     private readonly client: OutboundClient,
     private readonly metrics: BroadcastMetrics,
     private readonly database: Database,
-    private readonly audit: AuditLog,
+    private readonly headers: HeaderEncryption,
   ) {}
 
   async list({ tenantId }: Caller): Promise<DestinationDto[]> {
-    return (await this.destinations.listOfTenant(tenantId)).map(toDestination);
+    return (await this.destinations.list(tenantId)).map((row) => this.toDestination(row));
   }
 
   async get({ tenantId }: Caller, id: string): Promise<DestinationDto> {
-    return toDestination(await this.find(tenantId, id));
+    return this.toDestination(await this.destinations.find(tenantId, id));
   }
 
   async create(
@@ -67,37 +61,24 @@ export class DestinationsService {
     const { tenantId, keyType: madeBy } = caller;
     if (body.include_content) requireRight(caller, 'content', 'include_content');
     const headers = readDestinationHeaders(body.headers ?? {});
-    // Nobody has names looked up without end.
-    if ((await this.destinations.countOfTenant(tenantId)) >= MAX_DESTINATIONS_PER_TENANT) {
-      throw tooMany();
-    }
+    // Before the URL's host is resolved.
+    await this.destinations.assertQuota(tenantId, MAX_DESTINATIONS_PER_TENANT);
     await this.client.assertDestinationUrl(body.url, 'url');
-    const draft = {
+    const id = randomUUID();
+    const values = {
+      ...{ id, tenantId, madeBy, scopeKeyId: scopeKeyOf(caller) },
       isEnabled: body.enabled ?? true,
       url: body.url,
-      headers,
+      sealedHeaders: this.headers.encrypt(headers, id),
       samplingRate: body.sampling_rate ?? 1,
       includesContent: body.include_content ?? false,
     };
-    const made = await this.database.transaction(async (client) => {
-      const limit = MAX_DESTINATIONS_PER_TENANT;
-      const record = await this.destinations.insert(
-        client,
-        tenantId,
-        draft,
-        { madeBy, scopeKeyId: scopeKeyOf(caller) },
-        limit,
-      );
-      if (!record) throw tooMany();
-      await this.record(client, author, tenantId, record.id, {
-        verb: 'create',
-        before: null,
-        after: toAudited(record),
-      });
-      return record;
-    });
+    const limit = MAX_DESTINATIONS_PER_TENANT;
+    const made = await this.database.transaction((transaction) =>
+      this.destinations.insert(transaction, author, values, limit),
+    );
     this.directory.forget(tenantId);
-    return toDestination(made);
+    return this.toDestination(made);
   }
 
   /**
@@ -111,51 +92,50 @@ export class DestinationsService {
     body: UpdateDestinationDto,
   ): Promise<DestinationDto> {
     const { tenantId } = caller;
-    const before = await this.find(tenantId, id);
-    refuseOutOfScope(caller, before, 'destination');
+    const before = await this.destinations.findChangeable(caller, id);
     if (sendsContent(before, body)) requireRight(caller, 'content', 'include_content');
     const losesHeaders =
       (body.url ?? before.url) !== before.url ||
       (body.include_content ?? before.includesContent) !== before.includesContent;
-    const kept = losesHeaders ? {} : before.headers;
+    const kept = losesHeaders ? {} : this.destinations.headersOf(before);
     const given = body.headers ?? (losesHeaders ? {} : undefined);
     const headers = given && readDestinationHeaders(given, kept);
     if (body.url !== undefined) await this.client.assertDestinationUrl(body.url, 'url');
     const isMoved = body.url !== undefined && originOf(body.url) !== originOf(before.url);
-    const change = {
+    const values = {
       isEnabled: body.enabled,
       url: body.url,
-      headers,
+      ...(headers && { sealedHeaders: this.headers.encrypt(headers, id) }),
       samplingRate: body.sampling_rate,
       includesContent: body.include_content,
     };
-    const changed = await this.database.transaction(async (client) => {
-      const basis = { before, dropsWaiting: isMoved };
-      const result = await this.destinations.update(client, tenantId, id, change, basis);
-      const replaced = replacedBy(result.was, result.record);
-      await this.record(client, author, tenantId, id, {
-        verb: 'update',
-        before: toAudited(result.was),
-        after: { ...toAudited(result.record), ...(replaced.length > 0 && { replaced }) },
-      });
-      return result;
+    const { after, dropped } = await this.database.transaction(async (transaction) => {
+      const dropped = isMoved
+        ? await this.destinations.removeWaiting(transaction, tenantId, id)
+        : 0;
+      const row = await this.destinations.lock(transaction, tenantId, id);
+      if (row.url !== before.url || row.includesContent !== before.includesContent) {
+        throw new ConflictError(
+          'id',
+          'The destination was changed or deleted meanwhile; read it and try again.',
+        );
+      }
+      const change = { ...values, droppedCount: row.droppedCount + dropped };
+      return { after: await this.destinations.update(transaction, author, row, change), dropped };
     });
-    this.metrics.countDropped('moved', changed.dropped);
+    this.metrics.countDropped('moved', dropped);
     this.directory.forget(tenantId);
-    return toDestination(changed.record);
+    return this.toDestination(after);
   }
 
   async delete(caller: Caller, author: Author, id: string): Promise<DeletedDestinationDto> {
     const { tenantId } = caller;
-    refuseOutOfScope(caller, await this.find(tenantId, id), 'destination');
-    const { dropped } = await this.database.transaction(async (client) => {
-      const deleted = (await this.destinations.delete(client, tenantId, id)) ?? notFound();
-      await this.record(client, author, tenantId, id, {
-        verb: 'delete',
-        before: toAudited(deleted.was),
-        after: null,
-      });
-      return deleted;
+    await this.destinations.findChangeable(caller, id);
+    const dropped = await this.database.transaction(async (transaction) => {
+      const waiting = await this.destinations.removeWaiting(transaction, tenantId, id);
+      const row = await this.destinations.lock(transaction, tenantId, id);
+      await this.destinations.remove(transaction, author, row);
+      return waiting;
     });
     this.metrics.countDropped('disabled', dropped);
     this.directory.forget(tenantId);
@@ -164,7 +144,8 @@ export class DestinationsService {
 
   /** Sends a made-up trace at once, whether the destination is enabled or not. */
   async test({ tenantId }: Caller, author: Author, id: string): Promise<DestinationTestDto> {
-    const { url, headers } = await this.find(tenantId, id);
+    const row = await this.destinations.find(tenantId, id);
+    const headers = this.destinations.headersOf(row);
     if (this.testing.has(tenantId)) {
       throw new RateLimitError('id', 'A destination is being tested; wait for its outcome.', 1);
     }
@@ -188,14 +169,12 @@ export class DestinationsService {
       const body = await renderBatch(batch.serialize(), { includesContent: false });
       const startedMs = performance.now();
       const outcome = await this.client.post({
-        url,
+        url: row.url,
         headers: deliveryHeaders(headers, randomUUID()),
         body,
         timeoutMs: DELIVERY_TIMEOUT_MS,
       });
-      await this.record(this.database, author, tenantId, id, {
-        verb: 'test',
-        before: null,
+      await this.destinations.record(this.database, author, 'test', row, {
         after: { delivered: outcome.ok, status: outcome.status ?? null },
       });
       return {
@@ -210,40 +189,37 @@ export class DestinationsService {
     }
   }
 
-  private record(
-    transaction: SqlExecutor,
-    author: Author,
-    tenantId: string,
-    id: string,
-    { verb, ...sides }: { verb: string } & Pick<AuditChange, 'before' | 'after'>,
-  ): Promise<void> {
-    return this.audit.record(transaction, author, {
-      tenantId,
-      action: `broadcast_destination.${verb}`,
-      target: { type: 'broadcast_destination', id },
-      ...sides,
-    });
+  private toDestination(row: BroadcastDestinationEntity): DestinationDto {
+    const masked = Object.keys(this.destinations.headersOf(row) ?? {}).map(
+      (name) => [name, MASK] as const,
+    );
+    return {
+      id: row.id,
+      destination: 'webhook',
+      enabled: row.isEnabled,
+      url: row.url,
+      method: 'POST',
+      headers: Object.fromEntries(masked),
+      sampling_rate: row.samplingRate,
+      include_content: row.includesContent,
+      scope: toScope(row.scopeKeyId),
+      delivered_count: row.deliveredCount,
+      dropped_count: row.droppedCount,
+      pending_count: row.pendingCount,
+      last_success_at: row.lastSuccessAt?.toISOString() ?? null,
+      last_error: row.lastError,
+      last_error_at: row.lastErrorAt?.toISOString() ?? null,
+      created_at: row.createdAt.toISOString(),
+      updated_at: row.updatedAt.toISOString(),
+    };
   }
-
-  private async find(tenantId: string, id: string): Promise<DestinationRecord> {
-    const found = isUuid(id) && (await this.destinations.findOfTenant(tenantId, id));
-    return found || notFound();
-  }
-}
-
-function notFound(): never {
-  throw new NotFoundError('id', 'There is no destination with this id.');
-}
-
-function tooMany(): InvalidRequestError {
-  return new InvalidRequestError(
-    'destinations',
-    `There are ${MAX_DESTINATIONS_PER_TENANT} destinations already, which is the most; delete one first.`,
-  );
 }
 
 /** Whether a change leaves texts in what is sent; turning the destination off is for everybody. */
-function sendsContent(before: DestinationRecord, { enabled, ...rest }: UpdateDestinationDto) {
+function sendsContent(
+  before: BroadcastDestinationEntity,
+  { enabled, ...rest }: UpdateDestinationDto,
+) {
   const isTurnedOff =
     enabled === false && Object.values(rest).every((value) => value === undefined);
   return (rest.include_content ?? before.includesContent) && !isTurnedOff;
@@ -251,44 +227,4 @@ function sendsContent(before: DestinationRecord, { enabled, ...rest }: UpdateDes
 
 function originOf(url: string): string {
   return new URL(url).origin;
-}
-
-/** Neither values of headers nor paths and queries of URLs, which may hold keys to the collector. */
-function toAudited(record: DestinationRecord): JsonObject {
-  return {
-    enabled: record.isEnabled,
-    origin: originOf(record.url),
-    headers: Object.keys(record.headers ?? {}).sort(),
-    sampling_rate: record.samplingRate,
-    include_content: record.includesContent,
-  };
-}
-
-/** What was changed of that of which the audit log does not have everything. */
-function replacedBy(before: DestinationRecord, after: DestinationRecord): string[] {
-  const names = ['url', 'headers'] as const;
-  return names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
-}
-
-function toDestination(record: DestinationRecord): DestinationDto {
-  const masked = Object.keys(record.headers ?? {}).map((name) => [name, MASK] as const);
-  return {
-    id: record.id,
-    destination: 'webhook',
-    enabled: record.isEnabled,
-    url: record.url,
-    method: 'POST',
-    headers: Object.fromEntries(masked),
-    sampling_rate: record.samplingRate,
-    include_content: record.includesContent,
-    scope: toScope(record.scopeKeyId),
-    delivered_count: record.deliveredCount,
-    dropped_count: record.droppedCount,
-    pending_count: record.pendingCount,
-    last_success_at: record.lastSuccessAt?.toISOString() ?? null,
-    last_error: record.lastError,
-    last_error_at: record.lastErrorAt?.toISOString() ?? null,
-    created_at: record.createdAt.toISOString(),
-    updated_at: record.updatedAt.toISOString(),
-  };
 }

@@ -2,6 +2,9 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { Module } from '@nestjs/common';
 import { HttpAdapterHost, type AbstractHttpAdapter } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { JobEntity } from './job.entity.js';
+import { JobArtifactEntity } from './job-artifact.entity.js';
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { baseUrlOf } from '../../platform/http/base-url.js';
@@ -51,7 +54,14 @@ import { parseJob } from './jobs.parse.js';
  * it makes is kept, and given out under signed URLs.
  */
 @Module({
-  imports: [AnswersModule, CatalogueModule, CredentialsModule, UploadsModule, WebhooksModule],
+  imports: [
+    TypeOrmModule.forFeature([JobEntity, JobArtifactEntity]),
+    AnswersModule,
+    CatalogueModule,
+    CredentialsModule,
+    UploadsModule,
+    WebhooksModule,
+  ],
   controllers: [
     JobsController,
     ImageGenerationsController,

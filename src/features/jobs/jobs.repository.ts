@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, Repository } from 'typeorm';
 import type { Pool, PoolClient } from 'pg';
 import type { RequestTags } from '../../canonical/request-tags.js';
 import { Database } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
+import { JobEntity } from './job.entity.js';
 import type { EndableJob, JobFailure, JobListRow, JobModality, JobStatus, JobView } from './job.js';
 
 /** A job as it is submitted. */
@@ -66,40 +69,21 @@ const VIEW = `
 /** What tenants see of their jobs; every method but `findEnding` is bound to one tenant. */
 @Injectable()
 export class JobsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    @InjectRepository(JobEntity) private readonly jobs: Repository<JobEntity>,
+    private readonly database: Database,
+  ) {}
 
   /** @throws Error with SQLSTATE 23505 when the tenant has a job with this idempotency key */
-  async insert(client: PoolClient, job: NewJob): Promise<void> {
-    await client.query(
-      `INSERT INTO jobs (
-         id, tenant_id, api_key_id, request_id, endpoint, modality, model, body, routes, metadata,
-         webhook_url, flagged, idempotency_key, body_hash, reserved_credits, created_at,
-         deadline_at, expires_at, trace, end_user, tags
-       ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-         $16::timestamptz + make_interval(secs => $17), $16::timestamptz + make_interval(secs => $17), $18, $19, $20)`,
-      [
-        job.id,
-        job.tenantId,
-        job.apiKeyId,
-        job.requestId,
-        job.endpoint,
-        job.modality,
-        toStoredText(job.model),
-        job.body,
-        job.routes,
-        job.metadata && JSON.stringify(job.metadata),
-        job.webhookUrl === undefined ? null : toStoredText(job.webhookUrl),
-        job.isFlagged,
-        job.idempotencyKey === undefined ? null : toStoredText(job.idempotencyKey),
-        job.bodyHash,
-        job.reservedCredits,
-        job.createdAt,
-        job.deadlineSeconds,
-        job.trace,
-        job.endUser === undefined ? null : toStoredText(job.endUser),
-        job.tags ? JSON.stringify(job.tags) : null,
-      ],
-    );
+  async insert(
+    client: PoolClient,
+    { isFlagged: flagged, metadata, deadlineSeconds, ...job }: NewJob,
+  ): Promise<void> {
+    const deadlineAt = new Date(job.createdAt.getTime() + deadlineSeconds * 1_000);
+    await this.database.within(client, this.jobs).insert({
+      ...{ ...job, flagged, deadlineAt, expiresAt: deadlineAt },
+      metadata: metadata && JSON.stringify(metadata),
+    });
   }
 
   /** Whoever uses the same key at the same time waits for the end of the transaction. */
@@ -115,18 +99,14 @@ export class JobsRepository {
     tenantId: string,
     key: string,
   ): Promise<{ id: string; bodyHash: Buffer } | undefined> {
-    const { rows } = await client.query<{ id: string; bodyHash: Buffer }>(
-      `SELECT id, body_hash AS "bodyHash" FROM jobs WHERE tenant_id = $1 AND idempotency_key = $2`,
-      [tenantId, toStoredText(key)],
-    );
-    return rows[0];
+    const jobs = this.database.within(client, this.jobs);
+    const select = { id: true, bodyHash: true };
+    const where = { tenantId, idempotencyKey: key };
+    return (await jobs.findOne({ select, where })) ?? undefined;
   }
 
-  async hasRequest(requestId: string): Promise<boolean> {
-    const { rowCount } = await this.database.query('SELECT FROM jobs WHERE request_id = $1', [
-      requestId,
-    ]);
-    return rowCount === 1;
+  hasRequest(requestId: string): Promise<boolean> {
+    return this.jobs.existsBy({ requestId });
   }
 
   /** Also one that its tenant has deleted. */
@@ -181,10 +161,8 @@ export class JobsRepository {
   }
 
   async markDeleted(tenantId: string, id: string): Promise<void> {
-    await this.database.query(
-      'UPDATE jobs SET deleted_at = now() WHERE id = $1 AND tenant_id = $2 AND deleted_at IS NULL',
-      [id, tenantId],
-    );
+    const open = { id, tenantId, deletedAt: IsNull() };
+    await this.jobs.update(open, { deletedAt: () => 'now()' });
   }
 
   /** The ids of all files that a job has, kept or not. */
@@ -207,11 +185,8 @@ export class JobsRepository {
 
   /** How a job stands, and who has ended it. */
   async findEnding(id: string): Promise<{ status: JobStatus; endedBy: string | null }> {
-    const { rows } = await this.database.query<{ status: JobStatus; endedBy: string | null }>(
-      'SELECT status, ended_by AS "endedBy" FROM jobs WHERE id = $1',
-      [id],
-    );
-    return rows[0]!;
+    const select = { id: true, status: true, endedBy: true };
+    return this.jobs.findOneOrFail({ select, where: { id } });
   }
 
   /** Newest first. */

@@ -1,4 +1,9 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { StoredResponseEntity } from './stored-response.entity.js';
+import { BackgroundResponseEntity } from './background/background-response.entity.js';
+import { ConversationEntity } from './conversations/conversation.entity.js';
+import { ConversationItemEntity } from './conversations/conversation-item.entity.js';
 import { AnswersModule } from '../../core/answers/answers.module.js';
 import { TokenCounter } from '../../core/ledger/token-counter.js';
 import { BackgroundResponsesRepository } from './background/background-responses.repository.js';
@@ -21,7 +26,15 @@ import { StoredResponsesService, ResponseRetentionService } from './stored-respo
 import { QuotesService } from '../../core/answers/quotes.service.js';
 
 @Module({
-  imports: [AnswersModule],
+  imports: [
+    TypeOrmModule.forFeature([
+      StoredResponseEntity,
+      BackgroundResponseEntity,
+      ConversationEntity,
+      ConversationItemEntity,
+    ]),
+    AnswersModule,
+  ],
   controllers: [ResponsesController, StoredResponsesController, ConversationsController],
   providers: [
     BackgroundResponses,

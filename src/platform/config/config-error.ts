@@ -2,10 +2,7 @@ import { validateSync, type ValidationError } from 'class-validator';
 import { readFileSync } from 'node:fs';
 import { codeOf } from '../errors/thrown.js';
 
-/**
- * The service was set up wrongly and does not start. Each problem is one line that names the
- * variable or the entry at fault and says what it should be; none holds a secret.
- */
+/** Thrown when the settings are invalid and the service cannot start. Each problem is one line that names the variable or entry and what it should be, without secrets. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -16,16 +13,13 @@ export class ConfigError extends Error {
   }
 }
 
-/** One thing wrong with an object: where (dotted, empty for the whole), and what it should be. */
+/** A violation: the dotted path (empty for the whole object) and what the value should be. */
 interface Violation {
   path: string;
   message: string;
 }
 
-/**
- * Checks an instance of a class with class-validator decorators. Unknown fields are violations
- * too when `refuseUnknown` is set; values never appear in the messages.
- */
+/** Validates an instance of a class with class-validator decorators. `refuseUnknown` also reports unknown fields; messages contain no values. */
 export function findViolations(instance: object, options: { refuseUnknown: boolean }): Violation[] {
   const errors = validateSync(instance, {
     whitelist: options.refuseUnknown,
@@ -49,8 +43,9 @@ function flatten(error: ValidationError, parents: string[]): Violation[] {
 }
 
 /**
- * The content of a JSON file that the operator wrote.
- * @throws Error whose message completes a sentence that begins with the variable's name.
+ * Reads a JSON file that the operator wrote.
+ *
+ * @throws Error whose message completes a sentence that begins with the variable's name
  */
 export function readJsonFile(path: string): unknown {
   let text: string;
@@ -63,7 +58,7 @@ export function readJsonFile(path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The parser's own message quotes the file, which may hold keys.
+    // The parser's message quotes the file, which may contain keys.
     throw new Error('names a file that is not valid JSON', { cause: error });
   }
 }

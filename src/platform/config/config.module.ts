@@ -2,7 +2,7 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_CONFIG } from './app-config.js';
 import { LiveSettings } from './live-settings.js';
 
-/** Gives the one AppConfig to whoever asks for it; what of it may change is read at each use. */
+/** Provides the AppConfig, whose changeable parts are read at each use. */
 @Global()
 @Module({})
 export class ConfigModule {

@@ -16,13 +16,13 @@ import { messageOf } from '../errors/thrown.js';
 
 const VARIABLE = 'GATEWAY_PROVIDERS';
 
-/** A vendor with its own variables of the environment. */
+/** A vendor with its environment variables. */
 interface VendorEnv {
   readonly vendor: VendorSettings;
   readonly env: object;
 }
 
-/** What each vendor reads of an environment; nothing is checked yet. */
+/** Reads each vendor's variables without validating them. */
 export function readVendors(
   vendors: readonly VendorSettings[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -33,10 +33,7 @@ export function readVendors(
   }));
 }
 
-/**
- * The providers in the order in which they are listed: vendors whose credential is there, the
- * operator's own, and the stand-in when it is asked for or when there is nothing else to call.
- */
+/** Returns the providers in listing order: vendors with credentials, the operator's own, and the stand-in when enabled or when nothing else is configured. */
 export function configuredProviders(
   vendors: readonly VendorEnv[],
   furtherProviders: readonly ProviderConfig[],
@@ -51,9 +48,8 @@ export function configuredProviders(
 }
 
 /**
- * Providers that tenants may use with accounts of their own: every vendor, at the operator's address
- * for it if there is one, and those of the operator's own that ask for a key. Without keys and
- * without the settings that belong to an account.
+ * Returns the providers that accept BYOK accounts: every vendor, at the operator's address if set, and the operator's own
+ * providers that need a key. Without keys and account settings.
  */
 export function ownAccountProviders(
   vendors: readonly VendorEnv[],
@@ -68,7 +64,7 @@ export function ownAccountProviders(
   ];
 }
 
-/** Whether tenants may use a further provider with accounts of their own. */
+/** Returns whether an additional provider accepts BYOK accounts. */
 export function takesOwnAccounts({ takesOwnAccounts: told, apiKey }: ProviderConfig): boolean {
   return told ?? apiKey !== undefined;
 }
@@ -78,7 +74,7 @@ export function withoutKey(provider: ProviderConfig): ProviderConfig {
   return { ...rest, apiKey: undefined };
 }
 
-/** The vendor without any account. */
+/** The vendor without an account. */
 function vendorsProvider({ vendor, env }: VendorEnv): ProviderConfig {
   return {
     id: vendor.id,
@@ -91,7 +87,7 @@ function vendorsProvider({ vendor, env }: VendorEnv): ProviderConfig {
   };
 }
 
-/** The vendor with the operator's account, if there is one. */
+/** The vendor with the operator's account, if any. */
 function operatorsProvider(given: VendorEnv): ProviderConfig[] {
   const account = given.vendor.account(given.env);
   if (!account) return [];
@@ -102,17 +98,17 @@ function operatorsProvider(given: VendorEnv): ProviderConfig[] {
   return [withAccounts(whole, accountsOfVariables(given.vendor, account))];
 }
 
-/** The operator's further providers, and their entries as they were declared. */
+/** The operator's additional providers and their declared entries. */
 export interface DeclaredProviders {
   readonly providers: readonly ProviderConfig[];
   readonly entries: readonly ProviderEntry[];
 }
 
 /**
- * The operator's further providers: servers that speak as one of the vendors does. What is wrong with
- * the file is added to `problems`, each line naming the entry and the field.
+ * Reads the operator's additional providers, servers that speak a vendor's dialect. Adds faults of the file to
+ * `problems`, each naming the entry and field.
  *
- * @param vendors whose ids have a meaning of their own, configured or not
+ * @param vendors whose ids are reserved, configured or not
  */
 export function readProvidersFile(
   path: string,
@@ -134,7 +130,7 @@ export function readProvidersFile(
   }
   const complain: Complain = (index, field, message) =>
     problems.push(`${VARIABLE}: ${index}${field && `.${field}`} ${message}`);
-  // One that has no account by its variables may have several here.
+  // A vendor without an account in its variables may have several here.
   const poolable = known.filter(({ vendor, env }) => !vendor.account(env));
   const mayBePools = new Set(poolable.map(({ vendor }) => vendor.id));
   const entries = checkProviders(content, vendors, complain, { mayBePools });
@@ -154,15 +150,15 @@ export function readProvidersFile(
   return { providers, entries };
 }
 
-/** Is told what is wrong with an entry, as the end of a sentence that begins with its field. */
+/** Receives what is wrong with an entry, as the end of a sentence that begins with its field. */
 export type Complain = (index: number, field: string, message: string) => void;
 
 /**
- * The entries that are as they should be, in their order and as they came.
+ * Returns the valid entries, unchanged and in order.
  *
- * @param complain is told of each that is not, or has an id that is taken
- * @param mayBeVendors whether one may be a vendor's own, which variables would configure
- * @param mayBePools vendors of which one may be there with several accounts
+ * @param complain called for each invalid entry and each reused id
+ * @param mayBeVendors whether entries may configure vendors, as variables do
+ * @param mayBePools vendors that may appear once with several accounts
  */
 export function checkProviders(
   content: readonly unknown[],
@@ -232,7 +228,7 @@ function faultsOfSettings(
   return [...check('', settings), ...ofAccounts];
 }
 
-/** The value of the variable that an entry names for its key; without a name there is no key. */
+/** Returns the key from the variable that an entry names; no key without a name. */
 export function keyFromVariable(
   name: string | undefined,
   environment: NodeJS.ProcessEnv,
@@ -246,7 +242,7 @@ export function keyFromVariable(
   }
 }
 
-/** Who speaks to servers whose entry names no adapter. */
+/** Returns the vendor whose adapter serves entries without `adapter`. */
 function standardOf(vendors: readonly VendorSettings[]): VendorSettings {
   const standard = vendors.find(({ isDefault }) => isDefault);
   if (!standard) throw new Error('no vendor is the default one');
@@ -254,9 +250,9 @@ function standardOf(vendors: readonly VendorSettings[]): VendorSettings {
 }
 
 /**
- * The provider of an entry, which has been checked.
+ * Returns the provider of a validated entry.
  *
- * @param accountKeys of its accounts, in their order; undefined: those have the provider's
+ * @param accountKeys keys of its accounts, in order; undefined: the provider's
  */
 export function toProvider(
   entry: ProviderEntry,

@@ -20,9 +20,8 @@ const SHORTEST_SECRET = 32;
 type SecretConfig = Pick<AppConfig, 'secret' | 'secretFile' | 'previousSecrets' | 'dataDirectory'>;
 
 /**
- * The secrets that encrypt stored credentials and sign URLs: the current one first, which is the
- * configured one, else the first line of its file; then those of before. To be asked at each use,
- * since the file may change while the service runs.
+ * Returns the secrets that encrypt stored credentials and sign URLs: the current one first, configured or from the first
+ * line of its file, then previous ones. Call it at each use, since the file may change.
  */
 export function gatewaySecrets(config: SecretConfig): readonly string[] {
   const { secret, previousSecrets } = config;
@@ -30,7 +29,7 @@ export function gatewaySecrets(config: SecretConfig): readonly string[] {
   return previousSecrets.length === 0 ? current : [...current, ...previousSecrets];
 }
 
-/** Where the secret lies when it is not configured. */
+/** Returns the secret's file when it is not configured. */
 export function secretFileOf({
   secretFile,
   dataDirectory,
@@ -38,10 +37,7 @@ export function secretFileOf({
   return secretFile ?? join(dataDirectory, 'secret');
 }
 
-/**
- * Puts secrets into the file, the current one first. Nobody ever reads half of it, and it stays its
- * owner's: a command may be run by another user than the service.
- */
+/** Writes secrets to the file, the current one first. Atomic, and keeps the owner: a command may run as another user than the service. */
 export function writeSecretFile(path: string, secrets: readonly string[]): void {
   const draft = writeDraft(path, secrets);
   try {
@@ -62,10 +58,10 @@ interface ReadFile {
   secrets: readonly string[];
 }
 
-/** By path: a file is read again when it has changed. */
+/** Contents by path; a file is read again when it changes. */
 const readFiles = new Map<string, ReadFile>();
 
-/** The data folder's is made at the first call; a file that was named must be there. */
+/** Creates the data folder's file on the first call; a configured file must exist. */
 function readSecretFile(config: SecretConfig): readonly string[] {
   const path = secretFileOf(config);
   let stats = statIfPresent(path);
@@ -94,7 +90,7 @@ function statIfPresent(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });
 }
 
-/** A link, unlike a rename, finds that another process was first; so two starts at once agree. */
+/** Creates the file by a hard link, which unlike a rename fails when another process was first, so that concurrent starts agree. */
 function makeSecretFile(path: string): void {
   mkdirSync(join(path, '..'), { recursive: true });
   const draft = writeDraft(path, [makeSecret()]);

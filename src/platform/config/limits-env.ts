@@ -18,7 +18,7 @@ const MAX_JOB_SECONDS = 2_592_000;
 /** A hundred years. */
 const MAX_RETENTION_DAYS = 36_500;
 
-/** How long, how many and how much: the variables that bound what the service does, takes in and keeps. */
+/** Variables that limit times, counts and sizes. */
 export class LimitsEnv {
   @Describe('Time to connect to a vendor', { default: '5000', example: '2000' })
   @IntegerVariable(1, MAX_TIMEOUT_MS)

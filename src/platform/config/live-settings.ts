@@ -11,10 +11,10 @@ import {
   type DescribedVariable,
 } from './variable.decorators.js';
 
-/** Values by the names of their variables, as a version has them. */
+/** Values by variable name, as versions have them. */
 export type SettingValues = Readonly<Record<string, string | number>>;
 
-/** The parts of the settings that may change while the service runs. */
+/** The settings that may change at run time. */
 type ChangeableParts = Pick<
   AppConfig,
   | 'byokFeePercent'
@@ -29,7 +29,7 @@ type ChangeableParts = Pick<
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 
-/** Those parts, of variables that have been checked. */
+/** Returns those settings of validated variables. */
 export function changeableParts(env: EnvDto, limits: LimitsEnv): ChangeableParts {
   return {
     byokFeePercent: env.GATEWAY_BYOK_FEE_PERCENT ?? 5,
@@ -55,14 +55,14 @@ export function changeableParts(env: EnvDto, limits: LimitsEnv): ChangeableParts
   };
 }
 
-/** Names of the variables that may change while the service runs. */
+/** Names of the variables that may change at run time. */
 export const CHANGEABLE_SETTINGS: readonly string[] = [EnvDto, LimitsEnv].flatMap(
   changeableVariables,
 );
 
 let described: ReadonlyMap<string, DescribedVariable> | undefined;
 
-/** What a setting means, by the name of its variable. They are worked out once, when first asked for. */
+/** Describes a setting by variable name. Computed once, on first use. */
 export function describeSetting(name: string): DescribedVariable | undefined {
   described ??= new Map(
     [EnvDto, LimitsEnv].flatMap(describeVariables).map((variable) => [variable.name, variable]),
@@ -71,9 +71,9 @@ export function describeSetting(name: string): DescribedVariable | undefined {
 }
 
 /**
- * What is wrong with settings of a version, a line each that begins with the setting's name.
+ * Returns what is wrong with a version's settings, one line each that begins with the setting's name.
  *
- * @param config of this process: some limits hold between settings of both kinds
+ * @param config of this process: some limits relate settings of both kinds
  */
 export function problemsOfSettings(settings: SettingValues, config: AppConfig): string[] {
   const unknown = Object.keys(settings).filter((name) => !CHANGEABLE_SETTINGS.includes(name));
@@ -90,7 +90,7 @@ export function problemsOfSettings(settings: SettingValues, config: AppConfig): 
   return archiveProblems({ archiveAfterDays: config.logArchiveAfterDays, jobs, logRetentionDays });
 }
 
-/** Why old months of the request log cannot be archived as the settings say. */
+/** Returns why the settings do not allow archiving the request log. */
 export function archiveProblems({
   archiveAfterDays,
   jobs: { deadlineSeconds, artifactTtlSeconds },
@@ -114,15 +114,12 @@ export function archiveProblems({
   return problems;
 }
 
-/**
- * The settings as the service reads them: all as they were at the start, but for those that a version
- * may change. Whoever wants the latter as they are now reads them at each use, of the one `config`.
- */
+/** Holds the settings in use: those of the start, except the ones that versions may change. Read changeable ones from `config` at each use. */
 export class LiveSettings {
   private readonly current: Mutable<AppConfig>;
   private further: readonly ProviderConfig[] = [];
   private readonly listeners = new Set<() => void>();
-  /** Names of settings that variables make other than the version has them. */
+  /** Names of settings that variables override. */
   overridden: ReadonlySet<string>;
 
   constructor(private readonly started: AppConfig) {
@@ -134,10 +131,7 @@ export class LiveSettings {
     return this.current;
   }
 
-  /**
-   * Takes a version's settings, and its providers beside those of the start; what a variable or a file
-   * declares stays. They have been checked.
-   */
+  /** Applies a version's validated settings, and its providers in addition to those of the start. Variables and files take precedence. */
   use(settings: SettingValues, providers: readonly ProviderConfig[]): void {
     const declared = normalSettings(this.current.declared.settings);
     this.overridden = new Set(
@@ -161,20 +155,20 @@ export class LiveSettings {
       });
     }
     Object.assign(this.current, parts, {
-      // Of the start in any case: connections are made with the one, queues with the other.
+      // Fixed at the start: connections and queues are created with them.
       limits: { ...times, connectTimeoutMs: this.current.limits.connectTimeoutMs },
       jobs: { ...jobs, concurrency: this.current.jobs.concurrency },
     });
     for (const listener of this.listeners) listener();
   }
 
-  /** To be told of each change. */
+  /** Calls the listener after each change. */
   onChange(listener: () => void): void {
     this.listeners.add(listener);
   }
 }
 
-/** The same settings, numbers as numbers, in one order. They have been checked. */
+/** Returns validated settings in a fixed order, with numbers as numbers. */
 export function normalSettings(settings: SettingValues): SettingValues {
   const { env, limits } = parse(settings);
   const own = (Variables: typeof EnvDto | typeof LimitsEnv, read: object) => {

@@ -26,16 +26,17 @@ import {
 import { secretVariables } from './variable.decorators.js';
 import type { VendorSettings } from './vendor-settings.js';
 
-/** Longer than any request, job or journal is open. */
+/** Longer than any request, job or journal stays open. */
 const LEAST_ARCHIVE_DAYS = 31;
 
-/** Who wants to be reached from elsewhere says so. */
+/** Listening on other addresses must be configured. */
 const LOOPBACK = '127.0.0.1';
 
 /**
- * Reads every setting from an environment. An empty variable counts as unset.
- * @param vendors every vendor that there is, in the order in which their providers are listed
- * @throws ConfigError with one line per bad variable; values are never repeated in it.
+ * Reads every setting from an environment. Empty variables count as unset.
+ *
+ * @param vendors all vendors, in listing order
+ * @throws ConfigError with one line per invalid variable, without values
  */
 export function loadConfig(
   environment: NodeJS.ProcessEnv,
@@ -156,7 +157,7 @@ export function loadConfig(
   });
 }
 
-/** Why old months of the request log cannot be archived as the variables say. */
+/** Returns why the variables do not allow archiving the request log. */
 function incompleteArchive(limits: LimitsEnv, { S3_BUCKET }: S3Env): string[] {
   const days = limits.GATEWAY_LOG_ARCHIVE_AFTER_DAYS ?? 0;
   if (!Number.isInteger(days) || days <= 0) return [];
@@ -175,7 +176,7 @@ function incompleteArchive(limits: LimitsEnv, { S3_BUCKET }: S3Env): string[] {
   ];
 }
 
-/** The variables that are set of those that may change while the service runs. */
+/** Returns the set variables that may change at run time. */
 function declaredSettings(
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
@@ -195,7 +196,7 @@ function deepFreeze<Value>(value: Value): Value {
   return value;
 }
 
-/** The one place that reads the environment of this process. */
+/** The only place that reads the process environment. */
 export function processEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }

@@ -11,7 +11,7 @@ const DEFAULT_SCOPES = 'openid email profile';
 const DOMAIN = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 const MAPPED_ROLE = /^(?:admin|auditor|.+:(?:owner|developer|viewer|billing))$/s;
 
-/** How people log in: the variables of sessions and of the OpenID Connect issuer. */
+/** Variables of sessions and of the OpenID Connect issuer. */
 export class PeopleEnv {
   @Describe(
     'OpenID Connect issuer for logins, discovered through its `/.well-known/openid-configuration`. `https`, or `http` on this machine; see [people.md](people.md)',
@@ -75,10 +75,10 @@ export class PeopleEnv {
   GATEWAY_SESSION_HOURS?: number;
 }
 
-/** A role that a value of the claim gives. */
+/** A role that a claim value grants. */
 export interface MappedRole {
   readonly value: string;
-  /** The name of a tenant; undefined: it is a role of operators. */
+  /** A tenant's name; undefined for operator roles. */
   readonly tenant: string | undefined;
   readonly role: string;
 }
@@ -87,11 +87,11 @@ export interface MappedRole {
 export interface PeopleConfig {
   readonly sessionIdleMs: number;
   readonly sessionMs: number;
-  /** Undefined: nobody logs in but with a key. */
+  /** Undefined: log-in with keys only. */
   readonly oidc: OidcConfig | undefined;
 }
 
-/** The issuer of OpenID Connect, and what its claims mean here. */
+/** The OpenID Connect issuer and the meaning of its claims. */
 export interface OidcConfig {
   readonly issuer: string;
   readonly clientId: string;
@@ -103,7 +103,7 @@ export interface OidcConfig {
   readonly roles: readonly MappedRole[];
 }
 
-/** Which of the variables are missing or of no use. */
+/** Returns which variables are missing or useless. */
 export function incompletePeople(env: PeopleEnv): string[] {
   if (env.GATEWAY_OIDC_ISSUER) {
     return env.GATEWAY_OIDC_CLIENT_ID
@@ -138,7 +138,7 @@ function oidcOf(env: PeopleEnv): OidcConfig | undefined {
   };
 }
 
-/** `value=role,value=<tenant>:role`; undefined when it is not of that form. */
+/** Parses `value=role,value=<tenant>:role`; undefined when malformed. */
 function readRoles(text: string): MappedRole[] | undefined {
   const pairs = readPairs(text);
   if (!pairs) return undefined;

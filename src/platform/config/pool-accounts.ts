@@ -4,7 +4,7 @@ import type { VendorAccount, VendorSettings } from './vendor-settings.js';
 
 export const MAX_ACCOUNTS = 100;
 
-/** The names of prices, as rows of the catalogue have them too. */
+/** Price names, as in catalogue rows. */
 export const PRICE_NAMES: readonly string[] = [
   'prompt',
   'completion',
@@ -22,10 +22,10 @@ export const PRICE_NAMES: readonly string[] = [
 ];
 
 /**
- * What is wrong with accounts beyond their form.
+ * Validates accounts beyond their shape.
  *
- * @param complain is told the field, as `accounts.1.id`, and the end of a sentence that begins with it
- * @returns whether all is well
+ * @param complain receives the field, such as `accounts.1.id`, and the end of a sentence that begins with it
+ * @returns whether they are valid
  */
 export function checkAccounts(
   { accounts = [], adapter, id: provider, settings }: ProviderEntry,
@@ -52,7 +52,7 @@ export function checkAccounts(
   return isWell;
 }
 
-/** The vendor as which an entry's server speaks. */
+/** Returns the vendor whose dialect an entry's server speaks. */
 export function vendorOfEntry(
   { adapter, id }: Pick<ProviderEntry, 'adapter' | 'id'>,
   vendors: readonly VendorSettings[],
@@ -86,7 +86,7 @@ export function toAccount(
   };
 }
 
-/** Where a variable holds a list: the accounts that it makes; undefined: it holds one thing. */
+/** Returns the accounts of a variable that holds a list; undefined for a single value. */
 export function accountsOfVariables(
   { regionSetting, accountForm }: VendorSettings,
   { apiKey, settings }: VendorAccount,
@@ -100,13 +100,13 @@ export function accountsOfVariables(
       settings: { [regionSetting]: region },
     }));
   }
-  // Of an account that has more than a key, several keys would be one account.
+  // For accounts with more settings than a key, several keys are one account.
   const isKeyOnly = accountForm && Object.keys(accountForm.settings).length === 0;
   const keys = isKeyOnly ? listIn(apiKey) : undefined;
   return keys?.map((key, index) => ({ id: String(index + 1), apiKey: key, weight: 1 }));
 }
 
-/** The provider with its accounts, the first of which stands for it where one is enough. */
+/** Adds accounts to a provider; the first one stands for it where one is needed. */
 export function withAccounts(
   provider: ProviderConfig,
   accounts: readonly PoolAccount[] | undefined,

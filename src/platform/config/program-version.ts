@@ -5,12 +5,12 @@ import { isJsonObject } from '../http/json-body.js';
 
 let known: string | undefined;
 
-/** The version in the program's `package.json`, such as `1.0.0`; `unknown` where there is none. */
+/** Returns the version in `package.json`, such as `1.0.0`; `unknown` without one. */
 export function programVersion(): string {
   return (known ??= readVersion(dirname(fileURLToPath(import.meta.url))));
 }
 
-/** The file lies above the sources, and one folder further above what is built of them. */
+/** The file is above the sources, and one folder further above the build. */
 function readVersion(folder: string): string {
   const path = join(folder, 'package.json');
   if (!existsSync(path))

@@ -23,7 +23,7 @@ const TRACES_SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 
-/** Telemetry's part of the environment: the standard variables. */
+/** The standard OpenTelemetry variables. */
 export class TelemetryEnv {
   @Describe(
     "OTLP endpoint for the service's own traces and metrics; see [broadcast.md](broadcast.md)",
@@ -121,7 +121,7 @@ export class TelemetryEnv {
   OTEL_RESOURCE_ATTRIBUTES?: string;
 }
 
-/** The operator's collector by the standard variables; undefined when none names one. */
+/** Returns the collector that the variables name; undefined without one. */
 export function readTelemetry(env: TelemetryEnv): TelemetryConfig | undefined {
   if (env.OTEL_SDK_DISABLED === 'true') return undefined;
   const base = env.OTEL_EXPORTER_OTLP_ENDPOINT;

@@ -3,10 +3,10 @@ import type { S3Config } from './app-config.js';
 import { withoutTrailingSlash } from './setting-values.js';
 import { ChoiceVariable, UrlVariable, Describe } from './variable.decorators.js';
 
-/** Where a bucket of one's own server lies does not matter to it, but requests have to name it. */
+/** Self-hosted servers ignore the region, but requests must name one. */
 const DEFAULT_REGION = 'us-east-1';
 
-/** The bucket's part of the environment. */
+/** Variables of the bucket. */
 export class S3Env {
   @Describe('Bucket for artifacts; see [artifacts.md](artifacts.md)', {
     without: 'artifacts are stored in the data folder',
@@ -46,7 +46,7 @@ export class S3Env {
   S3_REDIRECT?: 'true' | 'false';
 }
 
-/** Which of the variables are missing or of no use. */
+/** Returns which variables are missing or useless. */
 export function incompleteS3(env: S3Env): string[] {
   const problems: string[] = [];
   if (!env.S3_BUCKET && env.S3_ENDPOINT) {

@@ -3,13 +3,12 @@ import { codeOf } from '../errors/thrown.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Its file may hold secrets of before as well, and is read again when it changes: `gateway-secret.ts`. */
+/** Its file may also hold previous secrets and is read again when it changes: `gateway-secret.ts`. */
 const READ_AT_EACH_USE = 'GATEWAY_SECRET';
 
 /**
- * The environment with what the files hold that `<name>_FILE` names, for each of these secrets. What
- * is wrong with a file is added to `problems`, by its variable: neither a path, which may be the
- * secret itself by mistake, nor a content is repeated.
+ * Returns the environment with the contents of files named by `<name>_FILE` for each secret. Adds faults to `problems`
+ * by variable, without the path, which may be the secret by mistake, or the content.
  */
 export function withSecretFiles(
   environment: Environment,
@@ -29,9 +28,9 @@ export function withSecretFiles(
 }
 
 /**
- * A secret from its variable, or from the file that `<name>_FILE` names, without line breaks at its end.
+ * Returns a secret from its variable, or from the file named by `<name>_FILE` without trailing line breaks.
  *
- * @throws Error that names the variable which is wrong
+ * @throws Error that names the invalid variable
  */
 export function readSecret(environment: Environment, name: string): string | undefined {
   const fileVariable = `${name}_FILE`;

@@ -4,7 +4,7 @@ const SHORTEST_KEY = 16;
 
 const LONGEST_KEY = 512;
 
-/** What a key given by the operator must look like, for messages. */
+/** The required form of keys given by the operator, for messages. */
 export const OPERATOR_KEY_RULES = {
   routing:
     'must start with "sk-" (not "sk-mgmt-" or "sk-admin-") and have 16 to 512 visible ASCII characters',
@@ -17,13 +17,13 @@ export const MAX_GRANT_CREDITS = 1_000_000_000_000_000;
 
 export const MAX_RATE_LIMIT_PER_MINUTE = 1_000_000;
 
-/** Of a key that is made without a limit of its own. */
+/** For keys created without a limit. */
 export const DEFAULT_RATE_LIMIT_PER_MINUTE = 600;
 
-/** setTimeout's longest delay. */
+/** The longest delay of setTimeout. */
 export const MAX_TIMEOUT_MS = 2_147_483_647;
 
-/** Whether a text is a whole URL with one of the schemes, which are given without their colon. */
+/** Returns whether a text is a URL with one of the schemes, given without a colon. */
 export function isUrl(text: string, schemes: readonly string[]): boolean {
   const scheme = /^([a-z]+):\/\//i.exec(text)?.[1]?.toLowerCase();
   return scheme !== undefined && schemes.includes(scheme) && URL.canParse(text);
@@ -33,14 +33,14 @@ export function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
-/** An address, or with a prefix a network. */
+/** An address, or a network with a prefix. */
 export interface Network {
   readonly address: string;
   readonly prefix: number;
   readonly family: 'ipv4' | 'ipv6';
 }
 
-/** Reads `10.0.0.1,192.168.0.0/16,fd00::/8`. Undefined when it is not of that form. */
+/** Parses `10.0.0.1,192.168.0.0/16,fd00::/8`; undefined when malformed. */
 export function readNetworks(text: string): readonly Network[] | undefined {
   const networks: Network[] = [];
   for (const item of text.split(',').map((each) => each.trim())) {
@@ -55,9 +55,7 @@ export function readNetworks(text: string): readonly Network[] | undefined {
   return networks;
 }
 
-/**
- * Reads `https://app.example,http://localhost:5173`, or `*` alone. Undefined when it is not of that form.
- */
+/** Parses `https://app.example,http://localhost:5173`, or `*` alone; undefined when malformed. */
 export function readOrigins(text: string): readonly string[] | undefined {
   const origins = text.split(',').map((each) => each.trim().toLowerCase());
   const given = origins.filter((origin) => origin !== '');
@@ -67,17 +65,14 @@ export function readOrigins(text: string): readonly string[] | undefined {
     : undefined;
 }
 
-/** Reads `priced-as:<row>,<row>`, ids of the catalogue. Undefined when it is not of that form. */
+/** Parses `priced-as:<row>,<row>` with catalogue ids; undefined when malformed. */
 export function readPricedAs(text: string): string[] | undefined {
   const [, list] = /^priced-as:(.+)$/.exec(text) ?? [];
   const ids = list?.split(',').map((id) => id.trim());
   return ids?.every((id) => /^[a-z0-9-]+\/[^\s*]+$/.test(id)) ? ids : undefined;
 }
 
-/**
- * Reads `name=value,name=value`, the form in which OpenTelemetry's variables hold lists; values are
- * percent-encoded. Undefined when it is not of that form.
- */
+/** Parses `name=value,name=value` with percent-encoded values, OpenTelemetry's form of lists; undefined when malformed. */
 export function readPairs(text: string): Record<string, string> | undefined {
   const pairs: [string, string][] = [];
   for (const item of text.split(',').map((each) => each.trim())) {
@@ -94,10 +89,7 @@ export function readPairs(text: string): Record<string, string> | undefined {
   return Object.fromEntries(pairs);
 }
 
-/**
- * Whether the operator may declare this key. Behind its prefix it is free-form, but it has to fit
- * in an HTTP header: printable ASCII, without a space at its end.
- */
+/** Returns whether the operator may declare this key: free-form after its prefix, but printable ASCII without trailing spaces, as HTTP headers require. */
 export function isOperatorKey(type: keyof typeof OPERATOR_KEY_RULES, key: string): boolean {
   if (key.length < SHORTEST_KEY || key.length > LONGEST_KEY) return false;
   if (!/^[\x20-\x7e]*[\x21-\x7e]$/.test(key)) return false;

@@ -28,7 +28,7 @@ const descriptions = new WeakMap<object, Map<string, Description>>();
 
 const MAX_WORKERS = 256;
 
-/** An optional whole number, written in digits. */
+/** An optional integer in digits. */
 export function IntegerVariable(min: number, max: number): PropertyDecorator {
   const message = `must be an integer from ${min} to ${max}`;
   return all(
@@ -42,7 +42,7 @@ export function IntegerVariable(min: number, max: number): PropertyDecorator {
   );
 }
 
-/** A share, from 0 to 1. */
+/** A share from 0 to 1. */
 export function ShareVariable(): PropertyDecorator {
   const message = 'must be a number from 0 to 1';
   return all(
@@ -56,7 +56,7 @@ export function ShareVariable(): PropertyDecorator {
   );
 }
 
-/** A number of processes, or `auto` for one a core. */
+/** A number of processes, or `auto` for one per core. */
 export function WorkersVariable(): PropertyDecorator {
   return all(
     // class-transformer runs the last one first.
@@ -67,12 +67,12 @@ export function WorkersVariable(): PropertyDecorator {
   );
 }
 
-/** One of a few words. */
+/** One of several words. */
 export function ChoiceVariable(...choices: string[]): PropertyDecorator {
   return all(IsOptional(), IsIn(choices, { message: `must be ${choices.join(' or ')}` }));
 }
 
-/** One of a few words, in letters of either size. */
+/** One of several words in either case. */
 export function WordVariable(...choices: string[]): PropertyDecorator {
   return all(
     Transform(({ value }: { value: unknown }) =>
@@ -82,12 +82,12 @@ export function WordVariable(...choices: string[]): PropertyDecorator {
   );
 }
 
-/** `true` or `false` in letters of either size. */
+/** `true` or `false` in either case. */
 export function FlagVariable(): PropertyDecorator {
   return WordVariable('true', 'false');
 }
 
-/** A URL of one of the schemes, which are given without their colon. */
+/** A URL with one of the schemes, given without a colon. */
 export function UrlVariable(...schemes: string[]): PropertyDecorator {
   return checked(
     'isUrlOfScheme',
@@ -96,7 +96,7 @@ export function UrlVariable(...schemes: string[]): PropertyDecorator {
   );
 }
 
-/** The path of a file that is there. */
+/** The path of an existing file. */
 export function FileVariable(): PropertyDecorator {
   return checked('isFile', 'must be the path of an existing file', (value) => existsSync(value));
 }
@@ -110,7 +110,7 @@ export function PairsVariable(): PropertyDecorator {
   );
 }
 
-/** The same, of headers that a request can have. */
+/** A list of valid request headers. */
 export function HeadersVariable(): PropertyDecorator {
   return checked(
     'isHeaders',
@@ -122,7 +122,7 @@ export function HeadersVariable(): PropertyDecorator {
   );
 }
 
-/** Addresses and networks such as `10.0.0.0/8`, with commas between them. */
+/** Comma-separated addresses and networks such as `10.0.0.0/8`. */
 export function NetworksVariable(): PropertyDecorator {
   return checked(
     'isNetworks',
@@ -131,7 +131,7 @@ export function NetworksVariable(): PropertyDecorator {
   );
 }
 
-/** Origins of web pages with commas between them, or `*`. */
+/** Comma-separated origins of web pages, or `*`. */
 export function OriginsVariable(): PropertyDecorator {
   return checked(
     'isOrigins',
@@ -140,7 +140,7 @@ export function OriginsVariable(): PropertyDecorator {
   );
 }
 
-/** `priced-as:` and ids of rows with commas between them. */
+/** `priced-as:` and comma-separated row ids. */
 export function UnlistedModelsVariable(): PropertyDecorator {
   return checked(
     'isPricedAs',
@@ -164,7 +164,7 @@ function isHeader([name, value]: [name: string, value: string]): boolean {
   }
 }
 
-/** A variable that has to pass a check of its own; `message` says what it must. */
+/** A variable with a custom check; `message` says what it must be. */
 export function checked(
   name: string,
   message: string,
@@ -186,32 +186,32 @@ function all(...decorators: PropertyDecorator[]): PropertyDecorator {
   return (target, property) => decorators.forEach((decorate) => decorate(target, property));
 }
 
-/** What a variable's description has beside its meaning. */
+/** Notes on a variable beside its meaning. */
 interface VariableNotes {
-  /** A value that it may have. */
+  /** An example value. */
   readonly example: string;
-  /** The value that holds without it. */
+  /** The default value. */
   readonly default?: string;
-  /** In words, what holds without it where that is no value. */
+  /** The default in words, when it is no value. */
   readonly without?: string;
-  /** Whether nobody else may see its value. It may then be given as a file, by `<name>_FILE`. */
+  /** Whether its value is confidential. It can then also come from a file, by `<name>_FILE`. */
   readonly isSecret?: true;
-  /** Whether versions of the configuration may set it, while the service runs. */
+  /** Whether configuration versions may set it at run time. */
   readonly isChangeable?: true;
 }
 
-/** One variable, as the page of the settings shows it. */
+/** A variable as the settings page shows it. */
 export interface DescribedVariable extends VariableNotes {
   readonly name: string;
-  /** In Markdown, without a full stop at its end. */
+  /** Markdown without a final full stop. */
   readonly meaning: string;
-  /** What it must, as its validation says it, e.g. `be true or false`; undefined: any text. */
+  /** What its validation requires, such as `be true or false`; undefined: any text. */
   readonly rule: string | undefined;
 }
 
 type Description = Pick<DescribedVariable, 'meaning'> & VariableNotes;
 
-/** Says what a variable means, in Markdown; `docs/settings.md` is made of this. */
+/** Describes a variable in Markdown, for `docs/settings.md`. */
 export function Describe(meaning: string, notes: VariableNotes): PropertyDecorator {
   return (target, property) => {
     const known = descriptions.get(target) ?? new Map<string, Description>();
@@ -220,9 +220,9 @@ export function Describe(meaning: string, notes: VariableNotes): PropertyDecorat
 }
 
 /**
- * The variables of a class such as `EnvDto`, in their order there.
+ * Returns the variables of a class such as `EnvDto` in order.
  *
- * @throws Error when one has a validation and no description
+ * @throws Error when one has a validation but no description
  */
 export function describeVariables(Variables: new () => object): DescribedVariable[] {
   const validations = getMetadataStorage().getTargetValidationMetadatas(
@@ -239,21 +239,21 @@ export function describeVariables(Variables: new () => object): DescribedVariabl
   });
 }
 
-/** Names of the secrets among the variables of a class, without looking at their validations. */
+/** Returns the names of a class's secret variables. */
 export function secretVariables(Variables: new () => object): string[] {
   const described =
     descriptions.get(Variables.prototype as object) ?? new Map<string, Description>();
   return [...described].filter(([, { isSecret }]) => isSecret).map(([name]) => name);
 }
 
-/** Names of those among the variables of a class that may change while the service runs. */
+/** Returns the names of a class's variables that may change at run time. */
 export function changeableVariables(Variables: new () => object): string[] {
   const described =
     descriptions.get(Variables.prototype as object) ?? new Map<string, Description>();
   return [...described].filter(([, { isChangeable }]) => isChangeable).map(([name]) => name);
 }
 
-/** What the validation says of a value that no variable can have. */
+/** Returns what the validation requires, by validating a value that no variable can have. */
 function ruleOf(Variables: new () => object, name: string): string | undefined {
   const broken = Object.assign(new Variables(), { [name]: {} });
   const [violation] = findViolations(broken, { refuseUnknown: false });

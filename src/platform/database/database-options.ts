@@ -1,6 +1,7 @@
 import pg, { type PoolConfig } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { DatabaseSessions } from './sessions.js';
+import { SnakeNamingStrategy } from './snake-naming-strategy.js';
 
 const INT8_OID = 20;
 
@@ -55,6 +56,7 @@ export function databaseOptions(url: string) {
     url,
     driver: new DatabaseSessions().driver,
     synchronize: false,
+    namingStrategy: new SnakeNamingStrategy(),
     migrationsTransactionMode: 'each',
     // Ids come from PostgreSQL's own gen_random_uuid(); no extension has to be installed.
     uuidExtension: 'pgcrypto',

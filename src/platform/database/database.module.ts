@@ -1,5 +1,6 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { InstallationEntity } from './installation.entity.js';
 import { databaseOptions } from './database-options.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { Database } from './database.js';
@@ -22,6 +23,7 @@ export class DatabaseModule {
           retryAttempts: 3,
           retryDelay: 1000,
         }),
+        TypeOrmModule.forFeature([InstallationEntity]),
       ],
       providers: [Database, DatabaseMetrics, DatabaseNotices, DueWork],
       exports: [Database, DatabaseNotices, DueWork],

@@ -3,11 +3,12 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { PoolClient, QueryResult, QueryResultRow, QueryConfig } from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, type ObjectLiteral, type Repository } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { ledgerPoolOptions } from './database-options.js';
 import { endsWithin } from '../time/within.js';
 import { isLostSession } from './database-outage.js';
+import { executorManager } from './executor-manager.js';
 import type { DatabaseSessions, SessionPool } from './sessions.js';
 
 /** A look-up that takes so long has lost its server. */
@@ -111,6 +112,19 @@ export class Database implements OnApplicationShutdown {
       client.off('error', onError);
       client.release(broken);
     }
+  }
+
+  /**
+   * Binds a repository to an executor: in a transaction, entities and plain SQL commit together. Use `insert`,
+   * `update` and `delete`; `save` begins a transaction of its own.
+   */
+  within<Row extends ObjectLiteral>(
+    executor: SqlExecutor,
+    repository: Repository<Row>,
+  ): Repository<Row> {
+    return executor === this
+      ? repository
+      : executorManager(this.dataSource, executor).withRepository(repository);
   }
 
   private async inBackground<Result>(work: () => Promise<Result>): Promise<Result> {

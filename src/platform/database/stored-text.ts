@@ -22,8 +22,11 @@ export function fromStoredText(stored: string): string {
   );
 }
 
-/** For TypeORM columns that hold text from outside. */
-export const storedText = { to: toStoredText, from: fromStoredText };
+/** For TypeORM columns that hold text from outside, null included. */
+export const storedText = {
+  to: (text: string | null | undefined) => text && toStoredText(text),
+  from: (stored: string | null | undefined) => stored && fromStoredText(stored),
+};
 
 /**
  * Whether text is a UUID in its usual spelling, of any version. To be asked of ids from outside

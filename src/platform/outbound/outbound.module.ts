@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { WebhookSecretEntity } from './webhook-secret.entity.js';
 import { APP_CONFIG, type AppConfig } from '../config/app-config.js';
 import { Database } from '../database/database.js';
 import { gatewaySecrets } from '../config/gateway-secret.js';
@@ -7,6 +9,7 @@ import { WebhookSecrets } from './webhook-secrets.js';
 
 /** Provides the client for addresses that tenants chose. */
 @Module({
+  imports: [TypeOrmModule.forFeature([WebhookSecretEntity])],
   providers: [
     {
       provide: OutboundClient,

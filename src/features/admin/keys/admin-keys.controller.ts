@@ -7,7 +7,8 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { AdminKeyDirectory } from '../../../core/access/admin-key-directory.service.js';
-import { AdminKeyRepository, type AdminKey } from '../../../core/access/admin-keys.repository.js';
+import type { AdminKeyEntity } from '../../../core/access/admin-key.entity.js';
+import { AdminKeyRepository } from '../../../core/access/admin-keys.repository.js';
 import { AdminKeysService } from '../../../core/access/admin-keys.service.js';
 import { apiKeyStatus } from '../../../core/access/api-key.entity.js';
 import { readExpiry } from '../../../core/access/api-key.js';
@@ -104,16 +105,16 @@ export class AdminKeysController {
   }
 }
 
-function found(key: AdminKey | undefined): AdminKey {
+function found(key: AdminKeyEntity | undefined): AdminKeyEntity {
   if (key) return key;
   throw new NotFoundError('id', NO_SUCH_KEY);
 }
 
-function toAdminKey(key: AdminKey): AdminKeyDto {
+function toAdminKey(key: AdminKeyEntity): AdminKeyDto {
   return {
     id: key.id,
     name: key.name,
-    key_preview: key.preview,
+    key_preview: key.keyPreview,
     role: key.role,
     status: apiKeyStatus(key, Date.now()),
     expires_at: key.expiresAt?.toISOString() ?? null,

@@ -1,22 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { Author } from '../../../core/access/author.js';
-import { refuseChange, type Caller } from '../../../core/access/caller.js';
-import { AuditLog } from '../../../core/audit/audit-log.js';
+import type { Caller } from '../../../core/access/caller.js';
 import { Database, type SqlExecutor } from '../../../platform/database/database.js';
-import type { JsonObject } from '../../../platform/http/json-body.js';
-import { isUuid } from '../../../platform/database/stored-text.js';
-import { InvalidRequestError, NotFoundError } from '../../../platform/errors/gateway-errors.js';
+import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js';
 import { GuardrailDirectory } from '../../../core/guardrails/guardrail-directory.service.js';
 import {
   MAX_GUARDRAILS_PER_TENANT,
   MAX_STORED_RULES_PER_TENANT,
 } from '../../../core/guardrails/guardrail-rule.js';
 import { GuardrailTriggerLog } from '../../../core/guardrails/guardrail-trigger.log.js';
-import {
-  GuardrailRepository,
-  type GuardrailDraft,
-  type GuardrailRecord,
-} from '../../../core/guardrails/guardrail.repository.js';
+import { GuardrailRepository } from '../../../core/guardrails/guardrail.repository.js';
+import type { GuardrailEntity } from '../../../core/guardrails/guardrail.entity.js';
 import type { GuardrailDefinition } from '../../../core/guardrails/guardrail.js';
 import { GuardrailTrial, trialSignal } from '../../../core/guardrails/guardrail-trial.service.js';
 import { PatternGauge } from '../../../core/guardrails/pattern-gauge.service.js';
@@ -40,17 +34,16 @@ export class CustomerGuardrailsService {
     private readonly patterns: PatternGauge,
     private readonly trial: GuardrailTrial,
     private readonly database: Database,
-    private readonly audit: AuditLog,
   ) {}
 
   async list({ tenantId }: Caller): Promise<GuardrailDto[]> {
     await this.triggers.drain();
-    return (await this.guardrails.listOfTenant(tenantId)).map(toGuardrail);
+    return (await this.guardrails.list(tenantId)).map(toGuardrail);
   }
 
   async get({ tenantId }: Caller, id: string): Promise<GuardrailDto> {
     await this.triggers.drain();
-    return toGuardrail(await this.find(tenantId, id));
+    return toGuardrail(await this.guardrails.find(tenantId, id));
   }
 
   async create(
@@ -67,22 +60,13 @@ export class CustomerGuardrailsService {
       appliesTo: appliesTo ?? ['input'],
       isEnabled: isEnabled ?? true,
     };
-    const made = await this.database.transaction(async (client) => {
+    const made = await this.database.transaction(async (transaction) => {
+      const values = { ...draft, tenantId, madeBy: keyType };
       const limit = MAX_GUARDRAILS_PER_TENANT;
-      await this.guardrails.lockTenant(client, tenantId);
-      const record = await this.guardrails.insert(client, tenantId, draft, keyType, limit);
-      if (!record) return undefined;
-      await this.assertRoom(client, tenantId);
-      const change = { id: record.id, before: null, after: record };
-      await this.record(client, author, tenantId, 'create', change);
-      return record;
+      const row = await this.guardrails.insert(transaction, author, values, limit);
+      await this.assertRoom(transaction, tenantId);
+      return row;
     });
-    if (!made) {
-      throw new InvalidRequestError(
-        'guardrails',
-        `There are ${MAX_GUARDRAILS_PER_TENANT} guardrails already, which is the most; delete one first.`,
-      );
-    }
     this.directory.forget(tenantId);
     return toCreatedGuardrail(made);
   }
@@ -95,31 +79,27 @@ export class CustomerGuardrailsService {
   ): Promise<GuardrailDto> {
     const { tenantId } = caller;
     await this.triggers.drain();
-    refuseChange(caller, (await this.find(tenantId, id)).madeBy, 'guardrail');
+    await this.guardrails.findChangeable(caller, id);
     const { name, description, action, applies_to: appliesTo, is_enabled: isEnabled } = body;
     const rules = body.rules && (await this.readRules(tenantId, body.rules));
     const change = { name, description, ...rules, action, appliesTo, isEnabled };
-    const changed = await this.database.transaction(async (client) => {
-      if (rules) await this.guardrails.lockTenant(client, tenantId);
-      const before = await this.guardrails.lock(client, tenantId, id);
-      const after = before && (await this.guardrails.update(client, tenantId, id, change));
-      if (!after) return undefined;
-      if (rules) await this.assertRoom(client, tenantId);
-      await this.record(client, author, tenantId, 'update', { id, before, after });
+    const changed = await this.database.transaction(async (transaction) => {
+      if (rules) await this.guardrails.lockOwner(transaction, tenantId);
+      const before = await this.guardrails.lock(transaction, tenantId, id);
+      const after = await this.guardrails.update(transaction, author, before, change);
+      if (rules) await this.assertRoom(transaction, tenantId);
       return after;
     });
     this.directory.forget(tenantId);
-    return toGuardrail(changed ?? notFound());
+    return toGuardrail(changed);
   }
 
   async delete(caller: Caller, author: Author, id: string): Promise<DeletedGuardrailDto> {
-    const { tenantId } = caller;
-    refuseChange(caller, (await this.find(tenantId, id)).madeBy, 'guardrail');
-    await this.database.transaction(async (client) => {
-      const before = (await this.guardrails.delete(client, tenantId, id)) ?? notFound();
-      await this.record(client, author, tenantId, 'delete', { id, before, after: null });
-    });
-    this.directory.forget(tenantId);
+    const row = await this.guardrails.findChangeable(caller, id);
+    await this.database.transaction((transaction) =>
+      this.guardrails.remove(transaction, author, row),
+    );
+    this.directory.forget(caller.tenantId);
     return { id, deleted: true };
   }
 
@@ -136,7 +116,7 @@ export class CustomerGuardrailsService {
             appliesTo: [direction],
           },
         ]
-      : (await this.guardrails.listOfTenant(tenantId))
+      : (await this.guardrails.list(tenantId))
           .filter(({ isEnabled, appliesTo }) => isEnabled && appliesTo.includes(direction))
           .map((record) => ({ ...record, tenantId, revision: 0 }));
     const matches: GuardrailTestDto['matches'] = [];
@@ -171,36 +151,11 @@ export class CustomerGuardrailsService {
     );
   }
 
-  private record(
-    transaction: SqlExecutor,
-    author: Author,
-    tenantId: string,
-    verb: 'create' | 'update' | 'delete',
-    {
-      id,
-      before,
-      after,
-    }: { id: string; before: GuardrailRecord | null; after: GuardrailRecord | null },
-  ): Promise<void> {
-    return this.audit.record(transaction, author, {
-      tenantId,
-      action: `guardrail.${verb}`,
-      target: { type: 'guardrail', id },
-      before: before && toAudited(before),
-      after: after && toAudited(after),
-    });
-  }
-
-  private async find(tenantId: string, id: string): Promise<GuardrailRecord> {
-    const found = isUuid(id) && (await this.guardrails.findOfTenant(tenantId, id));
-    return found || notFound();
-  }
-
   /** @throws InvalidRequestError naming the field at fault, such as `rules.0.pattern` */
   private async readRules(
     tenantId: string,
     received: readonly unknown[],
-  ): Promise<Pick<GuardrailDraft, 'rules' | 'patternSizes'>> {
+  ): Promise<Pick<GuardrailEntity, 'rules' | 'patternSizes'>> {
     const rules = readGuardrailRules(received);
     const gauged = await this.patterns.gauge(tenantId, rules);
     if ('sizes' in gauged) return { rules, patternSizes: gauged.sizes };
@@ -212,22 +167,7 @@ export class CustomerGuardrailsService {
 /** Of rules that are tried before they are stored. */
 const NOT_STORED = { id: '', name: '', revision: 0 };
 
-function notFound(): never {
-  throw new NotFoundError('id', 'There is no guardrail with this id.');
-}
-
-function toAudited(record: GuardrailRecord): JsonObject {
-  return {
-    name: record.name,
-    description: record.description,
-    rules: record.rules,
-    action: record.action,
-    applies_to: record.appliesTo,
-    is_enabled: record.isEnabled,
-  };
-}
-
-function toCreatedGuardrail(record: GuardrailRecord): CreatedGuardrailDto {
+function toCreatedGuardrail(record: GuardrailEntity): CreatedGuardrailDto {
   return {
     id: record.id,
     name: record.name,
@@ -241,7 +181,7 @@ function toCreatedGuardrail(record: GuardrailRecord): CreatedGuardrailDto {
   };
 }
 
-function toGuardrail(record: GuardrailRecord): GuardrailDto {
+function toGuardrail(record: GuardrailEntity): GuardrailDto {
   return {
     ...toCreatedGuardrail(record),
     last_triggered_at: record.lastTriggeredAt?.toISOString() ?? null,

@@ -66,7 +66,10 @@ export class MembersController {
   @ApiOkResponse({ type: MemberDto })
   @ApiFields(UpdateMemberDto, { 'Read only': { role: 'viewer' } })
   @ApiOwn('member')
-  @ApiErrorResponse(403, 'The role has rights that the caller lacks.')
+  @ApiErrorResponse(
+    403,
+    'A management key is required, and the role must have no rights that the caller lacks.',
+  )
   @ApiErrorResponse(409, 'It is the last owner.')
   async update(
     @CurrentCaller() caller: Caller,
@@ -132,7 +135,10 @@ export class InvitationsController {
   @ApiFields(InviteMemberDto, {
     'A developer': { email: 'ada@acme.example', role: 'developer' },
   })
-  @ApiErrorResponse(403, 'The role has rights that the caller lacks.')
+  @ApiErrorResponse(
+    403,
+    'A management key is required, and the role must have no rights that the caller lacks.',
+  )
   @ApiErrorResponse(409, 'The address is invited, or has a role, already.')
   async invite(
     @CurrentCaller() caller: Caller,

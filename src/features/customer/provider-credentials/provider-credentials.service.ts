@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Author } from '../../../core/access/author.js';
 import type { Caller } from '../../../core/access/caller.js';
-import { refuseOutOfScope, scopeKeyOf, toScope } from '../../../core/access/scope.js';
-import { AuditLog } from '../../../core/audit/audit-log.js';
+import { scopeKeyOf, toScope } from '../../../core/access/scope.js';
 import { Database } from '../../../platform/database/database.js';
-import type { JsonObject } from '../../../platform/http/json-body.js';
 import { APP_CONFIG, type AppConfig } from '../../../platform/config/app-config.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import {
@@ -16,10 +14,8 @@ import {
 import { CredentialDirectory } from '../../../core/credentials/credential-directory.service.js';
 import { CredentialCipher } from '../../../core/credentials/credential-cipher.service.js';
 import { CredentialUseLog } from '../../../core/credentials/credential-use.log.js';
-import {
-  CredentialRepository,
-  type CredentialRecord,
-} from '../../../core/credentials/credential.repository.js';
+import { CredentialRepository } from '../../../core/credentials/credential.repository.js';
+import type { ProviderCredentialEntity } from '../../../core/credentials/provider-credential.entity.js';
 import { ByokUpstreams } from '../../../core/credentials/byok-upstreams.service.js';
 import type {
   AccountProviderDto,
@@ -50,13 +46,12 @@ export class ProviderCredentialsService {
     private readonly cipher: CredentialCipher,
     private readonly uses: CredentialUseLog,
     private readonly database: Database,
-    private readonly audit: AuditLog,
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
   async list({ tenantId }: Caller): Promise<ProviderCredentialDto[]> {
     await this.uses.write();
-    return (await this.credentials.listOfTenant(tenantId)).map(toDto);
+    return (await this.credentials.list(tenantId)).map(toDto);
   }
 
   /** The providers that an account may be with, and what each asks of it. */
@@ -96,39 +91,23 @@ export class ProviderCredentialsService {
       if (check.outcome === 'refused') throw new InvalidProviderKeyError(check.message);
     }
     const id = randomUUID();
-    const draft = {
-      id,
+    const values = {
+      ...{ id, tenantId, madeBy: keyType, scopeKeyId: scopeKeyOf(caller) },
       provider: body.provider,
       name: body.name ?? null,
-      encryptedKey: this.cipher.encrypt(read.key, id),
+      sealedKey: this.cipher.encrypt(read.key, id),
       keyPreview: read.preview,
       settings,
+      baseUrl: this.upstreams.addressOf(body.provider),
       allowSharedFallback: body.allow_shared_fallback ?? false,
-      madeBy: keyType,
-      scopeKeyId: scopeKeyOf(caller),
       weight: body.weight ?? null,
       requestsPerMinute: body.requests_per_minute ?? null,
       tokensPerMinute: body.tokens_per_minute ?? null,
     };
-    const made = await this.database.transaction(async (client) => {
-      const limit = MAX_CREDENTIALS_PER_TENANT;
-      const record = await this.credentials.insert(client, tenantId, draft, limit);
-      if (!record) return undefined;
-      await this.audit.record(client, author, {
-        tenantId,
-        action: 'provider_credential.create',
-        target: { type: 'provider_credential', id },
-        before: null,
-        after: toAudited(record),
-      });
-      return record;
-    });
-    if (!made) {
-      throw new InvalidRequestError(
-        'provider-credentials',
-        `There are ${MAX_CREDENTIALS_PER_TENANT} credentials already, which is the most; delete one first.`,
-      );
-    }
+    const limit = MAX_CREDENTIALS_PER_TENANT;
+    const made = await this.database.transaction((transaction) =>
+      this.credentials.insert(transaction, author, values, limit),
+    );
     this.directory.forget(tenantId);
     return { ...toDto(made), check: check ? toKeyCheck(check) : null };
   }
@@ -168,25 +147,11 @@ export class ProviderCredentialsService {
     }: UpdateProviderCredentialDto,
   ): Promise<ProviderCredentialDto> {
     const { tenantId } = caller;
-    const changed = await this.database.transaction(async (client) => {
-      const before = isUuid(id) ? await this.credentials.lock(client, tenantId, id) : undefined;
-      if (!before) throw new NotFoundError('id', 'There is no provider credential with this id.');
-      refuseOutOfScope(caller, before, 'provider credential');
-      const after: CredentialRecord = {
-        ...before,
-        weight: weight === undefined ? before.weight : weight,
-        requestsPerMinute: requests === undefined ? before.requestsPerMinute : requests,
-        tokensPerMinute: tokens === undefined ? before.tokensPerMinute : tokens,
-      };
-      await this.credentials.setShare(client, id, after);
-      await this.audit.record(client, author, {
-        tenantId,
-        action: 'provider_credential.update',
-        target: { type: 'provider_credential', id },
-        before: toAudited(before),
-        after: toAudited(after),
-      });
-      return after;
+    await this.credentials.findChangeable(caller, id);
+    const values = { weight, requestsPerMinute: requests, tokensPerMinute: tokens };
+    const changed = await this.database.transaction(async (transaction) => {
+      const before = await this.credentials.lock(transaction, tenantId, id);
+      return this.credentials.update(transaction, author, before, values);
     });
     this.directory.forget(tenantId);
     return toDto(changed);
@@ -194,21 +159,11 @@ export class ProviderCredentialsService {
 
   /** @throws NotFoundError for what is not the tenant's */
   async delete(caller: Caller, author: Author, id: string): Promise<DeletedProviderCredentialDto> {
-    const { tenantId } = caller;
-    const found = isUuid(id) && (await this.credentials.findOfTenant(tenantId, id));
-    if (found) refuseOutOfScope(caller, found, 'provider credential');
-    await this.database.transaction(async (client) => {
-      const before = found && (await this.credentials.delete(client, tenantId, id));
-      if (!before) throw new NotFoundError('id', 'There is no provider credential with this id.');
-      await this.audit.record(client, author, {
-        tenantId,
-        action: 'provider_credential.delete',
-        target: { type: 'provider_credential', id },
-        before: toAudited(before),
-        after: null,
-      });
-    });
-    this.directory.forget(tenantId);
+    const row = await this.credentials.findChangeable(caller, id);
+    await this.database.transaction((transaction) =>
+      this.credentials.remove(transaction, author, row),
+    );
+    this.directory.forget(caller.tenantId);
     this.upstreams.drop(id);
     return { id, deleted: true };
   }
@@ -232,26 +187,7 @@ export class ProviderCredentialsService {
   }
 }
 
-function toAudited(record: CredentialRecord): JsonObject {
-  return {
-    provider: record.provider,
-    name: record.name,
-    key_preview: record.keyPreview,
-    settings: record.settings,
-    allow_shared_fallback: record.allowSharedFallback,
-    ...toShare(record),
-  };
-}
-
-function toShare({ weight, requestsPerMinute, tokensPerMinute }: CredentialRecord) {
-  return {
-    weight,
-    requests_per_minute: requestsPerMinute,
-    tokens_per_minute: tokensPerMinute,
-  };
-}
-
-function toDto(record: CredentialRecord): ProviderCredentialDto {
+function toDto(record: ProviderCredentialEntity): ProviderCredentialDto {
   return {
     id: record.id,
     provider: record.provider,
@@ -260,7 +196,9 @@ function toDto(record: CredentialRecord): ProviderCredentialDto {
     settings: record.settings,
     allow_shared_fallback: record.allowSharedFallback,
     scope: toScope(record.scopeKeyId),
-    ...toShare(record),
+    weight: record.weight,
+    requests_per_minute: record.requestsPerMinute,
+    tokens_per_minute: record.tokensPerMinute,
     created_at: record.createdAt.toISOString(),
     last_used_at: record.lastUsedAt?.toISOString() ?? null,
   };

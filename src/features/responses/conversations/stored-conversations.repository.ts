@@ -1,30 +1,29 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LessThan, MoreThan, Repository } from 'typeorm';
 import type { Pool, PoolClient } from 'pg';
 import { Database } from '../../../platform/database/database.js';
 import { toStoredText } from '../../../platform/database/stored-text.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
+import { ConversationEntity } from './conversation.entity.js';
+import { ConversationItemEntity } from './conversation-item.entity.js';
 import type { ItemsPage } from '../list-input-items.js';
 
-export interface ConversationRow {
-  id: string;
-  /** JSON text. */
-  metadata: string;
-  createdAt: Date;
-}
+export type ConversationRow = Pick<ConversationEntity, 'id' | 'metadata' | 'createdAt'>;
 
 /** An item as it is kept, under the id that it is listed with. */
 export type ListedItem = JsonObject & { id: string };
 
 /** Where an item is kept, and how long its JSON text is. */
-export interface ItemPlace {
-  id: string;
-  sequence: number;
-  bytes: number;
-}
+export type ItemPlace = Pick<ConversationItemEntity, 'id' | 'sequence' | 'bytes'>;
 
 const DIRECTIONS = { asc: 'ASC', desc: 'DESC' } as const;
 
-const COLUMNS = 'id, metadata, created_at AS "createdAt"';
+/** All columns but the item itself, which may be long. */
+const PLACE = {
+  ...{ conversationId: true, batchId: true, position: true },
+  ...{ id: true, sequence: true, bytes: true },
+} as const;
 
 /**
  * Adds items to a conversation, in a row: whoever adds to it at the same time comes before or behind.
@@ -59,7 +58,13 @@ export function itemRows(items: readonly ListedItem[]): string {
 /** Conversations and their items, each tenant's apart from the others'. */
 @Injectable()
 export class StoredConversationsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    @InjectRepository(ConversationEntity)
+    private readonly conversations: Repository<ConversationEntity>,
+    @InjectRepository(ConversationItemEntity)
+    private readonly items: Repository<ConversationItemEntity>,
+    private readonly database: Database,
+  ) {}
 
   async insert(
     tenantId: string,
@@ -67,21 +72,14 @@ export class StoredConversationsRepository {
     items: readonly ListedItem[],
   ): Promise<void> {
     await this.database.transaction(async (client) => {
-      await client.query(
-        `INSERT INTO conversations (id, tenant_id, metadata, created_at, used_at)
-         VALUES ($1, $2, $3, $4, $4)`,
-        [row.id, tenantId, row.metadata, row.createdAt],
-      );
+      const conversation = { ...row, tenantId, usedAt: row.createdAt };
+      await this.database.within(client, this.conversations).insert(conversation);
       if (items.length > 0) await this.addWith(client, tenantId, row.id, row.id, items);
     });
   }
 
   async find(tenantId: string, id: string): Promise<ConversationRow | undefined> {
-    const { rows } = await this.database.query<ConversationRow>(
-      `SELECT ${COLUMNS} FROM conversations WHERE id = $1 AND tenant_id = $2`,
-      [toStoredText(id), tenantId],
-    );
-    return rows[0];
+    return (await this.conversations.findOneBy({ id, tenantId })) ?? undefined;
   }
 
   async setMetadata(
@@ -89,23 +87,17 @@ export class StoredConversationsRepository {
     id: string,
     metadata: string,
   ): Promise<ConversationRow | undefined> {
-    const { rows } = await this.database.query<ConversationRow>(
-      `UPDATE conversations SET metadata = $3, used_at = now()
-       WHERE id = $1 AND tenant_id = $2 RETURNING ${COLUMNS}`,
-      [toStoredText(id), tenantId, metadata],
-    );
-    return rows[0];
+    await this.conversations.update({ id, tenantId }, { metadata, usedAt: () => 'now()' });
+    return this.find(tenantId, id);
   }
 
   /** With all its items. @returns whether there was such a conversation */
   async delete(tenantId: string, id: string): Promise<boolean> {
     return this.database.transaction(async (client) => {
-      const { rowCount } = await client.query(
-        'DELETE FROM conversations WHERE id = $1 AND tenant_id = $2',
-        [toStoredText(id), tenantId],
-      );
-      if (rowCount !== 1) return false;
-      await client.query('DELETE FROM conversation_items WHERE conversation_id = $1', [id]);
+      const conversations = this.database.within(client, this.conversations);
+      const { affected } = await conversations.delete({ id, tenantId });
+      if (affected !== 1) return false;
+      await this.database.within(client, this.items).delete({ conversationId: id });
       return true;
     });
   }
@@ -147,23 +139,19 @@ export class StoredConversationsRepository {
   ): Promise<ItemPlace[] | undefined> {
     const from = after === undefined ? undefined : await this.findPlace(id, after);
     if (after !== undefined && from === undefined) return undefined;
-    const { rows } = await this.database.query<ItemPlace>(
-      `SELECT id, sequence, bytes FROM conversation_items
-       WHERE conversation_id = $1
-         AND ($2::bigint IS NULL OR sequence ${order === 'asc' ? '>' : '<'} $2)
-       ORDER BY sequence ${DIRECTIONS[order]} LIMIT $3`,
-      [id, from?.sequence ?? null, limit + 1],
-    );
-    return rows;
+    const beyond = order === 'asc' ? MoreThan : LessThan;
+    return this.items.find({
+      select: PLACE,
+      where: { conversationId: id, ...(from && { sequence: beyond(from.sequence) }) },
+      order: { sequence: order },
+      take: limit + 1,
+    });
   }
 
   async findPlace(id: string, itemId: string): Promise<ItemPlace | undefined> {
-    const { rows } = await this.database.query<ItemPlace>(
-      `SELECT id, sequence, bytes FROM conversation_items WHERE conversation_id = $1 AND id = $2
-       ORDER BY sequence LIMIT 1`,
-      [id, toStoredText(itemId)],
-    );
-    return rows[0];
+    const where = { conversationId: id, id: itemId };
+    const order = { sequence: 'ASC' } as const;
+    return (await this.items.findOne({ select: PLACE, where, order })) ?? undefined;
   }
 
   /** JSON texts of the items at these places, in order; of those that were deleted meanwhile none. */
@@ -181,11 +169,8 @@ export class StoredConversationsRepository {
   }
 
   async deleteItem(id: string, itemId: string): Promise<boolean> {
-    const { rowCount } = await this.database.query(
-      'DELETE FROM conversation_items WHERE conversation_id = $1 AND id = $2',
-      [id, toStoredText(itemId)],
-    );
-    return (rowCount ?? 0) > 0;
+    const { affected } = await this.items.delete({ conversationId: id, id: itemId });
+    return (affected ?? 0) > 0;
   }
 
   /** Deletes conversations that were last used before the instant, so many at most. @returns how many */
