@@ -22,7 +22,7 @@ export const KEY_ONLY: ByokAccountForm = {
   configure: (provider, { key }) => ({ ...provider, apiKey: key }),
 };
 
-/** What adapters need besides the provider's settings. */
+/** Dependencies of adapters besides the provider's settings. */
 export interface AdapterTools {
   readonly transport: HttpTransport;
   /** Fetches callers' images and documents, for vendors that take no URLs. */

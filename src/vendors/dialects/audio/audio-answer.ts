@@ -97,7 +97,7 @@ export async function* readAudioAnswer(
       yield { type: 'output', output: { contentType, bytes } };
     }
   } catch (error) {
-    // Audio for callers who disconnected, or whom we cut off, is charged.
+    // Audio is charged even when the caller disconnected or the gateway's time limit cut it.
     const isOurs = error instanceof UpstreamError ? error.isRequestOver : !isEmpty;
     if (isOurs) yield* count();
     throw error;

@@ -105,7 +105,7 @@ export function splitThinking(bytes: Buffer): Buffer {
   try {
     answer = parseAnswerJson(bytes.toString('utf8'), 'an answer');
   } catch {
-    // Whoever parses it next reports the error.
+    // The next parser reports the error.
     return bytes;
   }
   if (!isJsonObject(answer)) return bytes;

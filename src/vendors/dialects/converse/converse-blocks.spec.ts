@@ -34,7 +34,7 @@ describe(DocumentNames.name, () => {
     ['one name', () => 'a.pdf'],
     ['long names with a common prefix', (index: number) => `${'y'.repeat(220)}${index}.pdf`],
     [
-      'names of which every other one has a number',
+      'names with every other one numbered',
       (index: number) => (index % 2 ? 'a' : `a ${index}`),
     ],
   ])('takes little time for thousands of %s', (_, nameOf) => {

@@ -4,7 +4,7 @@ import { unreadable } from '../../upstream-error.js';
 
 /** Types that no vendor uses for media, but a proxy's error page may. */
 const NO_MEDIA = /^(?:application\/(?:json|xml)|text\/)/i;
-/** Never requested, and callers are not told of it. */
+/** Compression is never requested, and callers would not learn of it. */
 const COMPRESSED = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
 
 /**

@@ -80,7 +80,7 @@ export class MessagesEventDecoder {
     }
   }
 
-  /** Appends a delta event of which only the piece is known. */
+  /** Appends a delta given only its piece. */
   addPiece(
     index: number,
     field: MessagesDeltaField,

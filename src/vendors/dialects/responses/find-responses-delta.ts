@@ -24,7 +24,7 @@ export interface ResponsesDelta {
  * event.
  */
 export class ResponsesDeltaFinder {
-  /** What the events of one part have in common, before and after their number. */
+  /** Common bytes of one part's events, before and after their number. */
   private head: string | undefined;
   private place: string | undefined;
 
