@@ -14,9 +14,9 @@ import { isTextRequest, type RoutableRequest } from './work-request.js';
 const MAX_LISTS = 2_048;
 const MAX_NAME = 256;
 /** Values that request nothing in particular. */
-const USUAL: ReadonlySet<unknown> = new Set([undefined, null, '', 'auto', 'default']);
+const UNSPECIFIC: ReadonlySet<unknown> = new Set([undefined, null, '', 'auto', 'default']);
 /** Body fields that select among a route's prices. */
-const OF_PRICES = ['service_tier', 'inference_geo', 'size', 'quality'] as const;
+const PRICE_SELECTORS = ['service_tier', 'inference_geo', 'size', 'quality'] as const;
 const KEPT_RECOVERIES = ['continue', 'any'] as const satisfies readonly Recovery[];
 const PRICE_UNITS = ['prompt', 'completion', 'request', 'image'] as const;
 
@@ -93,10 +93,10 @@ export function requestOptionsOf(
     hedgeMs === undefined &&
     conversation === undefined &&
     accountBoundParam === undefined &&
-    USUAL.has(body.service_tier) &&
-    USUAL.has(body.inference_geo) &&
-    USUAL.has(body.size) &&
-    USUAL.has(body.quality) &&
+    UNSPECIFIC.has(body.service_tier) &&
+    UNSPECIFIC.has(body.inference_geo) &&
+    UNSPECIFIC.has(body.size) &&
+    UNSPECIFIC.has(body.quality) &&
     (!text || (text.maxOutputTokens === undefined && text.choices === 1 && !text.webSearch));
   if (isPlain) return undefined;
   const { maxOutputTokens, choices = 1, webSearch } = text ?? {};
@@ -117,7 +117,7 @@ export function requestOptionsOf(
     ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),
     ...(choices > 1 && { n: choices }),
     ...(webSearch && { web_searches: webSearch.most }),
-    ...wishesOfPrices(body),
+    ...readPriceSelectors(body),
     ...(accountBoundParam && { own_account_for: accountBoundParam.param.slice(0, MAX_NAME) }),
     ...(conversation !== undefined && { conversation }),
   };
@@ -147,7 +147,7 @@ export function readRequestOptions(value: unknown): RequestOptions | undefined {
     ...named('max_tokens', countOf(value.max_tokens)),
     ...named('n', countOf(value.n)),
     ...named('web_searches', countOf(value.web_searches)),
-    ...wishesOfPrices(value),
+    ...readPriceSelectors(value),
     ...named('own_account_for', textOf(value.own_account_for)),
     ...named('conversation', textOf(value.conversation)),
   };
@@ -186,14 +186,16 @@ function readSort(value: Members): RouteSort | undefined {
   return by && { by, partition: oneOf(SORT_PARTITIONS, value.partition) ?? 'model' };
 }
 
-function wishesOfPrices(value: Members): Pick<RequestOptions, (typeof OF_PRICES)[number]> {
-  const wishes: Partial<Record<(typeof OF_PRICES)[number], string>> = {};
-  for (const name of OF_PRICES) {
-    const wish = value[name];
-    if (typeof wish === 'string' && wish.length <= MAX_NAME && !USUAL.has(wish))
-      wishes[name] = wish;
+function readPriceSelectors(
+  value: Members,
+): Pick<RequestOptions, (typeof PRICE_SELECTORS)[number]> {
+  const selectors: Partial<Record<(typeof PRICE_SELECTORS)[number], string>> = {};
+  for (const name of PRICE_SELECTORS) {
+    const selector = value[name];
+    if (typeof selector === 'string' && selector.length <= MAX_NAME && !UNSPECIFIC.has(selector))
+      selectors[name] = selector;
   }
-  return wishes;
+  return selectors;
 }
 
 function isObject(value: unknown): value is Members {

@@ -227,11 +227,11 @@ export function readRoutingPreferences(
 }
 
 function readSort(value: unknown, strategy: RoutingPreferences['strategy']): RouteSort | undefined {
-  const wish: Readonly<JsonObject> = typeof value === 'object' ? { ...value } : { by: value };
-  const by = ROUTE_SORTS.find((sort) => sort === wish.by);
+  const options: Readonly<JsonObject> = typeof value === 'object' ? { ...value } : { by: value };
+  const by = ROUTE_SORTS.find((sort) => sort === options.by);
   if (!by) return undefined;
   const whole = strategy === 'sort' ? 'none' : 'model';
-  return { by, partition: SORT_PARTITIONS.find((each) => each === wish.partition) ?? whole };
+  return { by, partition: SORT_PARTITIONS.find((each) => each === options.partition) ?? whole };
 }
 
 function readMaxPrice({ prompt, completion, request, image }: Readonly<JsonObject>): MaxPrice {

@@ -10,7 +10,7 @@ import { UpstreamError, unreadable, unsupported } from '../upstream-error.js';
 const MAX_TEXTS = 96;
 const MAX_CHARACTERS = 2_048;
 /** Includes ARNs, because the name of an inference profile does not show its model. */
-const OURS = /cohere\.embed|^arn:/;
+const COHERE_MODELS = /cohere\.embed|^arn:/;
 
 export interface CohereBatch {
   body: Buffer;
@@ -25,7 +25,7 @@ export interface CohereBatch {
  *   that is too long
  */
 export function encodeCohereBatches(input: EmbeddingInput, modelId: string): CohereBatch[] {
-  if (!OURS.test(modelId)) {
+  if (!COHERE_MODELS.test(modelId)) {
     throw unsupported('model', "Only Cohere's embedding models are supported on this provider.");
   }
   const texts = textsOf(input);

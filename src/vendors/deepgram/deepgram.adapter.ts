@@ -100,9 +100,9 @@ export class DeepgramAdapter extends AudioVendorAdapter {
         '`language` must be a code such as `en` or `pt-BR` for this model.',
       );
     }
-    const heard = fixed ?? language;
+    const expected = fixed ?? language;
     const spoken: Record<string, string> =
-      heard === undefined ? { detect_language: 'true' } : { language: heard };
+      expected === undefined ? { detect_language: 'true' } : { language: expected };
     const query = { model, smart_format: 'true', ...spoken };
     return { url: this.urlOf('/v1/listen', query), headers, bodyStream: stream };
   }

@@ -23,7 +23,7 @@ export function multipartBody(
   const boundary = `gateway-${randomUUID()}`;
   const head = fields.map(
     ([name, value]) =>
-      `--${boundary}\r\ncontent-disposition: form-data; name="${quote(name)}"\r\n\r\n${spell(value)}\r\n`,
+      `--${boundary}\r\ncontent-disposition: form-data; name="${quote(name)}"\r\n\r\n${toText(value)}\r\n`,
   );
   const parts: (Buffer | UploadedFile)[] = [Buffer.from(head.join(''))];
   for (const [name, file] of files) {
@@ -65,7 +65,7 @@ async function* pieces(parts: readonly (Buffer | UploadedFile)[]): AsyncGenerato
   }
 }
 
-function spell(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

@@ -48,11 +48,11 @@ describe(VendorAnswer.name, () => {
         return Promise.resolve({ done: true as const, value: undefined });
       },
     };
-    const begun = new VendorAnswer(() => Promise.resolve(events), describeAs('no'));
-    await begun.next();
-    await begun.return();
+    const started = new VendorAnswer(() => Promise.resolve(events), describeAs('no'));
+    await started.next();
+    await started.return();
     expect(left).toBe(1);
-    expect((await begun.next()).done).toBe(true);
+    expect((await started.next()).done).toBe(true);
 
     const fresh = new VendorAnswer(() => Promise.reject(new Error('asked')), describeAs('no'));
     await fresh.return();

@@ -190,7 +190,7 @@ function classifyElevenLabsError(
   }
   const [first] = objectsOf(detail);
   if (!first) return classifyChatError(status, headers, body);
-  const field = listOf(first.loc).find((step) => typeof step === 'string' && !PLACES.has(step));
+  const field = listOf(first.loc).find((step) => typeof step === 'string' && !LOCATIONS.has(step));
   return classifyChatError(status, headers, {
     message: first.msg,
     param: FIELDS.get(field) ?? field,
@@ -198,4 +198,4 @@ function classifyElevenLabsError(
 }
 
 /** Locations of a rejected field that are not names of fields. */
-const PLACES: ReadonlySet<unknown> = new Set(['body', 'query', 'path']);
+const LOCATIONS: ReadonlySet<unknown> = new Set(['body', 'query', 'path']);

@@ -326,8 +326,8 @@ describe(OpenAiAdapter.name, () => {
   });
 
   it('makes no call after its caller left, and hangs up when the caller leaves', async () => {
-    const gone = generate(sendJson(answer), {}, { signal: AbortSignal.abort() });
-    await expect(collectEvents(gone.events)).rejects.toBeInstanceOf(CallAbortedError);
+    const aborted = generate(sendJson(answer), {}, { signal: AbortSignal.abort() });
+    await expect(collectEvents(aborted.events)).rejects.toBeInstanceOf(CallAbortedError);
 
     const aborter = new AbortController();
     const leaving = generate(() => undefined, {}, { signal: aborter.signal });

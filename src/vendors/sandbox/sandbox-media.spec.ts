@@ -10,8 +10,8 @@ import {
 } from '../../../test/support/media-requests.js';
 import { SandboxAdapter } from './sandbox.adapter.js';
 import { MediaFailedError, type MediaProgress } from '../media-work.js';
-import { makeFilm } from './make-film.js';
-import { makePicture } from './make-picture.js';
+import { makeVideo } from './make-video.js';
+import { makeImage } from './make-image.js';
 
 const hasDecoder = spawnSync('ffmpeg', ['-version']).status === 0;
 const withDecoder = hasDecoder ? it : it.skip;
@@ -62,7 +62,7 @@ describe('the sandbox', () => {
   });
 
   withDecoder('draws images that a decoder accepts', async () => {
-    const file = await makePicture({ width: 301, height: 199, subject: 'x' });
+    const file = await makeImage({ width: 301, height: 199, subject: 'x' });
     expect(decode(file)).toEqual({ size: 301 * 199, complaints: '' });
   });
 
@@ -82,7 +82,7 @@ describe('the sandbox', () => {
   });
 
   withDecoder('generates videos that a decoder plays', () => {
-    const film = makeFilm({ seconds: 5, width: 1_280, height: 720, title: 'x' });
+    const film = makeVideo({ seconds: 5, width: 1_280, height: 720, title: 'x' });
     const { size, complaints } = decode(film);
     expect(complaints).toBe('');
     expect(size).toBe(5 * 320 * 180);

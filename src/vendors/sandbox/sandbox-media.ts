@@ -19,19 +19,19 @@ import {
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { OperationCall, WorkCall } from '../upstream.js';
-import { makeFilm } from './make-film.js';
-import { makePicture } from './make-picture.js';
+import { makeVideo } from './make-video.js';
+import { makeImage } from './make-image.js';
 import { simulateFault } from './simulate-fault.js';
 
 const SIZE = /^([1-9]\d{0,3})x([1-9]\d{0,3})$/;
 const MAX_SIDE = 4_096;
-const MAX_PICTURES = 10;
+const MAX_IMAGES = 10;
 const MAX_SECONDS = 60;
 const DEFAULT_SECONDS = 4;
 const DEFAULT_PICTURE = { width: 1_024, height: 1_024 };
 const DEFAULT_FILM = { width: 1_280, height: 720 };
 /** Time until a video is ready, so that polling can be tested too. */
-const FILMING_MS = 1_000;
+const VIDEO_DELAY_MS = 1_000;
 const POLL_AFTER_MS = 300;
 const TITLE_LENGTH = 60;
 
@@ -39,29 +39,29 @@ export const SANDBOX_IMAGE_FIELDS: ReadonlySet<string> = new Set(['n', 'size']);
 export const SANDBOX_VIDEO_FIELDS: ReadonlySet<string> = new Set(['seconds', 'size']);
 
 /** Draws images of stripes. @throws UpstreamError for unsupported options and simulated faults */
-export async function drawPictures(call: WorkCall<ImageRequest>): Promise<MediaDone> {
+export async function drawImages(call: WorkCall<ImageRequest>): Promise<MediaDone> {
   const { request, upstreamModel, signal } = call;
   const fault = faultOf(upstreamModel);
   if (fault === 'refused') throw refused();
   if (fault !== undefined) return simulateFault(fault, call);
-  if (request.count > MAX_PICTURES) {
-    throw caller('n', `\`n\` must be at most ${MAX_PICTURES} for the sandbox.`);
+  if (request.count > MAX_IMAGES) {
+    throw caller('n', `\`n\` must be at most ${MAX_IMAGES} for the sandbox.`);
   }
   const size = sizeOf(request.body.value.size, DEFAULT_PICTURE);
   const files: MediaFile[] = [];
   for (let index = 0; index < request.count; index++) {
     if (signal.aborted) throw new CallAbortedError();
     const subject = `${index}:${request.prompt}`;
-    files.push(fileOfBytes(await makePicture({ ...size, subject }), 'image/png'));
+    files.push(fileOfBytes(await makeImage({ ...size, subject }), 'image/png'));
   }
   return { state: 'done', files, usage: { ...NO_USAGE, imageCount: files.length } };
 }
 
 /** Answers image edits with new images. */
-export async function* redrawPictures(
+export async function* redrawImages(
   call: WorkCall<ImageEditRequest>,
 ): AsyncGenerator<WorkEvent<EditedImages>> {
-  const { files, usage } = await drawPictures(call);
+  const { files, usage } = await drawImages(call);
   const images: string[] = [];
   for (const { bytes } of files) images.push((await buffer(bytes)).toString('base64'));
   if (usage) yield { type: 'usage', usage };
@@ -69,7 +69,7 @@ export async function* redrawPictures(
 }
 
 /** The parameters of a video, encoded in its id because the sandbox stores nothing. */
-interface FilmPlan {
+interface VideoPlan {
   seconds: number;
   width: number;
   height: number;
@@ -82,7 +82,7 @@ interface FilmPlan {
 }
 
 /** Accepts a video. @throws UpstreamError for unsupported options and simulated faults */
-export async function planFilm(call: WorkCall<VideoRequest>): Promise<MediaProgress> {
+export async function submitVideo(call: WorkCall<VideoRequest>): Promise<MediaProgress> {
   const { request, upstreamModel } = call;
   const fault = faultOf(upstreamModel);
   if (fault !== undefined && !LATE_FAULTS.has(fault)) return simulateFault(fault, call);
@@ -93,11 +93,11 @@ export async function planFilm(call: WorkCall<VideoRequest>): Promise<MediaProgr
       `\`seconds\` must be an integer from 1 to ${MAX_SECONDS} for the sandbox.`,
     );
   }
-  const plan: FilmPlan = {
+  const plan: VideoPlan = {
     seconds,
     ...sizeOf(request.body.value.size, DEFAULT_FILM),
     title: `Sandbox film: ${prompt.slice(0, TITLE_LENGTH)}`.toWellFormed(),
-    readyAtMs: Date.now() + FILMING_MS,
+    readyAtMs: Date.now() + VIDEO_DELAY_MS,
     ...(fault !== undefined && { fault }),
     digest: createHash('sha256').update(prompt).digest('base64url').slice(0, 16),
   };
@@ -108,14 +108,14 @@ export async function planFilm(call: WorkCall<VideoRequest>): Promise<MediaProgr
 const LATE_FAULTS: ReadonlySet<string> = new Set(['failed', 'refused', 'stuck']);
 
 /** Polls a video. @throws MediaFailedError for simulated failures; UpstreamError for an unknown id */
-export function pollFilm({ operation }: OperationCall): MediaProgress {
+export function pollVideo({ operation }: OperationCall): MediaProgress {
   const { seconds, width, height, title, readyAtMs, fault } = readPlan(operation);
   if (fault === 'stuck' || Date.now() < readyAtMs) return running(operation);
   if (fault === 'refused') throw refused();
   if (fault === 'failed') {
     throw new MediaFailedError('sandbox_fault', 'Sandbox: simulated failure of a video.');
   }
-  const film = makeFilm({ seconds, width, height, title });
+  const film = makeVideo({ seconds, width, height, title });
   return {
     state: 'done',
     files: [fileOfBytes(film, 'video/mp4')],
@@ -127,17 +127,17 @@ function running(operation: string): MediaProgress {
   return { state: 'running', operation, pollAfterMs: POLL_AFTER_MS };
 }
 
-function readPlan(operation: string): FilmPlan {
+function readPlan(operation: string): VideoPlan {
   try {
     const plan: unknown = JSON.parse(Buffer.from(operation.slice(5), 'base64url').toString());
-    if (operation.startsWith('film_') && isFilmPlan(plan)) return plan;
+    if (operation.startsWith('film_') && isVideoPlan(plan)) return plan;
   } catch {
     // Falls through: whatever it is, no film is called so.
   }
   throw new UpstreamError({ failure: 'operator', message: 'sandbox: unknown video', status: 404 });
 }
 
-function isFilmPlan(plan: unknown): plan is FilmPlan {
+function isVideoPlan(plan: unknown): plan is VideoPlan {
   if (!isJsonObject(plan)) return false;
   const { seconds, width, height, title, readyAtMs } = plan;
   return [seconds, width, height, readyAtMs].every(Number.isFinite) && typeof title === 'string';

@@ -25,10 +25,10 @@ import { droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.j
 import { embedWords, MAX_SANDBOX_DIMENSIONS, SANDBOX_DIMENSIONS } from './embed-words.js';
 import { sampleOfSchema } from './sample-of-schema.js';
 import {
-  pollFilm,
-  drawPictures,
-  redrawPictures,
-  planFilm,
+  pollVideo,
+  drawImages,
+  redrawImages,
+  submitVideo,
   SANDBOX_IMAGE_FIELDS,
   SANDBOX_VIDEO_FIELDS,
 } from './sandbox-media.js';
@@ -125,23 +125,23 @@ export class SandboxAdapter implements Upstream {
 
   /** Ignores the input images and uses only the prompt. */
   editImages(call: WorkCall<ImageEditRequest>): UpstreamWork<EditedImages> {
-    return { droppedParams: this.droppedMediaParams(call.request), events: redrawPictures(call) };
+    return { droppedParams: this.droppedMediaParams(call.request), events: redrawImages(call) };
   }
 
   async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
     const { request } = call;
     switch (request.kind) {
       case 'image':
-        return drawPictures({ ...call, request });
+        return drawImages({ ...call, request });
       case 'video':
-        return planFilm({ ...call, request });
+        return submitVideo({ ...call, request });
       case 'speech':
         return speakAtLength({ ...call, request }, Infinity, (piece) => this.speak(piece));
     }
   }
 
   async pollMedia(call: OperationCall): Promise<MediaProgress> {
-    return pollFilm(call);
+    return pollVideo(call);
   }
 
   /** Does nothing: a video is generated when it is downloaded. */

@@ -153,13 +153,13 @@ function readGemini(answer: MediaAnswer, count: number): MediaDone {
     if (files.length === count) break;
     files.push(fileOf(answer, inlineData.data, inlineData.mimeType));
   }
-  if (files.length === 0) throw withoutPicture(json, candidates);
+  if (files.length === 0) throw missingImageError(json, candidates);
   const usage = readUsageMetadata(json.usageMetadata) ?? NO_USAGE;
   return { state: 'done', files, usage: { ...usage, imageCount: files.length } };
 }
 
 /** Returns the error for a missing image. Filter reasons are words such as `IMAGE_SAFETY`. */
-function withoutPicture(answer: JsonObject, candidates: readonly JsonObject[]): Error {
+function missingImageError(answer: JsonObject, candidates: readonly JsonObject[]): Error {
   const { promptFeedback } = answer;
   const blocked = isJsonObject(promptFeedback) ? promptFeedback.blockReason : undefined;
   const [first] = candidates;

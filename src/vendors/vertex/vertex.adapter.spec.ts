@@ -307,9 +307,9 @@ describe(VertexAdapter.name, () => {
       setImmediate(() => aborter.abort());
       await expect(failing).rejects.toBeInstanceOf(CallAbortedError);
 
-      const gone = setUp(sendJson(answer), { ...ADC, signal: AbortSignal.abort() });
-      await expect(collectEvents(gone.generate())).rejects.toBeInstanceOf(CallAbortedError);
-      expect(gone.tokens.get).not.toHaveBeenCalled();
+      const aborted = setUp(sendJson(answer), { ...ADC, signal: AbortSignal.abort() });
+      await expect(collectEvents(aborted.generate())).rejects.toBeInstanceOf(CallAbortedError);
+      expect(aborted.tokens.get).not.toHaveBeenCalled();
     });
   });
 

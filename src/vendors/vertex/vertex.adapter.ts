@@ -49,7 +49,7 @@ import {
 } from './vertex-videos.js';
 
 /** One image of 50 MB in base64, with its metadata. */
-const MAX_PICTURE_BYTES = 70 * 1024 * 1024;
+const MAX_IMAGE_BYTES = 70 * 1024 * 1024;
 /** A second of video at 100 Mbit/s, in base64. */
 const MAX_SECOND_BYTES = 16 * 1024 * 1024;
 const MAX_OPERATION_BYTES = 1024 * 1024;
@@ -64,7 +64,7 @@ export class VertexAdapter implements Upstream {
   private readonly origin: string;
   private readonly modelsPath: string;
   private readonly tokens: AccessTokens;
-  private readonly room = new MediaMemory();
+  private readonly memory = new MediaMemory();
 
   /** @param tokens replaces the application default credentials when no token is configured */
   constructor(
@@ -101,8 +101,8 @@ export class VertexAdapter implements Upstream {
     const { stream, dialect } = call.request;
     let token: string | undefined;
     const describe = (failure: unknown): unknown => {
-      const told = publisher.relays(dialect) ? failure : nameCallerParam(failure, dialect);
-      return redactKey(told, token);
+      const described = publisher.relays(dialect) ? failure : nameCallerParam(failure, dialect);
+      return redactKey(described, token);
     };
     return new VendorAnswer(async () => {
       const { body, headers, read } = publisher.prepare(call);
@@ -143,7 +143,7 @@ export class VertexAdapter implements Upstream {
       const model = vertexImageModel(upstreamModel);
       const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, model.method);
       // Drafts may accompany an image.
-      const maxBytes = (request.count + 1) * MAX_PICTURE_BYTES;
+      const maxBytes = (request.count + 1) * MAX_IMAGE_BYTES;
       const read = (answer: MediaAnswer) => model.read(answer, request.count);
       return this.post(url, model.encode(request), call, maxBytes, read);
     }
@@ -239,8 +239,8 @@ export class VertexAdapter implements Upstream {
       });
       if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
       const limit = Math.min(maxBytes, MAX_MEDIA_BYTES);
-      return await this.room.hold(call.signal, async (stay) =>
-        read(await MediaAnswer.read(response, 'an answer about media', limit, stay)),
+      return await this.memory.hold(call.signal, async (reservation) =>
+        read(await MediaAnswer.read(response, 'an answer about media', limit, reservation)),
       );
     } catch (error) {
       throw redactKey(error, access.token);

@@ -77,16 +77,16 @@ const parts: TranscriptParts = {
   ],
 };
 
-const spell = (format: string, given = parts): string =>
+const render = (format: string, given = parts): string =>
   renderTranscript(given, format).bytes.toString();
 
 describe('renderTranscript', () => {
   it('writes subtitles with times past the hour, and no text that would end a cue', () => {
-    expect(spell('srt')).toBe(
+    expect(render('srt')).toBe(
       '1\n00:00:00,000 --> 00:00:01,235\nGood day.\nReally -> so.\n\n' +
         '2\n01:02:03,004 --> 01:02:05,500\nAnd good night.\n\n',
     );
-    expect(spell('vtt')).toBe(
+    expect(render('vtt')).toBe(
       'WEBVTT\n\n00:00:00.000 --> 00:00:01.235\nGood day.\nReally -> so.\n\n' +
         '01:02:03.004 --> 01:02:05.500\nAnd good night.\n\n',
     );
@@ -94,26 +94,26 @@ describe('renderTranscript', () => {
 
   it('writes a cue in linear time', () => {
     const text = `a${' '.repeat(100_000)}b \r\n \n c`;
-    const begun = performance.now();
-    expect(spell('srt', { ...parts, segments: [{ start: 0, end: 1, text }] })).toContain(
+    const startMs = performance.now();
+    expect(render('srt', { ...parts, segments: [{ start: 0, end: 1, text }] })).toContain(
       'b\nc\n\n',
     );
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
   it('writes one cue for the whole duration without segments', () => {
     const whole = { ...parts, segments: [], durationSeconds: 2, text: 'All.' };
-    expect(spell('srt', whole)).toBe('1\n00:00:00,000 --> 00:00:02,000\nAll.\n\n');
-    expect(spell('vtt', { ...whole, text: '' })).toBe('WEBVTT\n\n');
+    expect(render('srt', whole)).toBe('1\n00:00:00,000 --> 00:00:02,000\nAll.\n\n');
+    expect(render('vtt', { ...whole, text: '' })).toBe('WEBVTT\n\n');
   });
 
   it('writes the other formats', () => {
-    expect(spell('text')).toBe('Good day. And good night.\n');
-    expect(JSON.parse(spell('json'))).toEqual({
+    expect(render('text')).toBe('Good day. And good night.\n');
+    expect(JSON.parse(render('json'))).toEqual({
       text: parts.text,
       usage: { type: 'duration', seconds: 3_725.5 },
     });
-    expect(JSON.parse(spell('verbose_json'))).toMatchObject({
+    expect(JSON.parse(render('verbose_json'))).toMatchObject({
       task: 'transcribe',
       language: 'en',
       duration: 3_725.5,

@@ -134,22 +134,22 @@ export function renderTranscript(parts: TranscriptParts, format: string): Transc
   }
   return {
     contentType: JSON_FORMATS.has(format) ? JSON_TEXT : PLAIN_TEXT,
-    bytes: Buffer.from(spell(parts, format)),
+    bytes: Buffer.from(render(parts, format)),
   };
 }
 
-function spell(parts: TranscriptParts, format: string): string {
+function render(parts: TranscriptParts, format: string): string {
   const { text, language, durationSeconds, words } = parts;
   switch (format) {
     case 'text':
       return `${text}\n`;
     case 'srt':
       return cuesOf(parts)
-        .map((cue, index) => `${index + 1}\n${spellCue(cue, ',')}\n\n`)
+        .map((cue, index) => `${index + 1}\n${renderCue(cue, ',')}\n\n`)
         .join('');
     case 'vtt':
       return `WEBVTT\n\n${cuesOf(parts)
-        .map((cue) => `${spellCue(cue, '.')}\n\n`)
+        .map((cue) => `${renderCue(cue, '.')}\n\n`)
         .join('')}`;
     case 'verbose_json':
       return JSON.stringify({
@@ -190,7 +190,7 @@ function cuesOf({ segments, text, durationSeconds }: TranscriptParts): Transcrip
   return segments.map(({ start, end, text: words }) => ({ start, end, text: words }));
 }
 
-function spellCue({ start, end, text }: TranscriptSegment, mark: string): string {
+function renderCue({ start, end, text }: TranscriptSegment, mark: string): string {
   // An empty line would end the cue, and an arrow would start another one.
   const words = text
     .split('\n')
@@ -198,10 +198,10 @@ function spellCue({ start, end, text }: TranscriptSegment, mark: string): string
     .filter((line) => line !== '')
     .join('\n')
     .replaceAll('-->', '->');
-  return `${spellTime(start, mark)} --> ${spellTime(end, mark)}\n${words}`;
+  return `${formatTime(start, mark)} --> ${formatTime(end, mark)}\n${words}`;
 }
 
-function spellTime(seconds: number, mark: string): string {
+function formatTime(seconds: number, mark: string): string {
   const totalMs = Math.max(0, Math.round(seconds * 1000));
   const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
   const hours = Math.floor(totalMs / 3_600_000);

@@ -117,8 +117,8 @@ export class ChatClient implements Upstream {
   generate(call: UpstreamCall): AsyncIterable<CanonicalEvent> {
     const { dialect, webSearch } = call.request;
     const describe = (failure: unknown): unknown => {
-      const told = dialect === 'chat' ? failure : nameCallerParam(failure, dialect);
-      return redactKey(told, this.server.apiKey);
+      const described = dialect === 'chat' ? failure : nameCallerParam(failure, dialect);
+      return redactKey(described, this.server.apiKey);
     };
     const answer = new VendorAnswer(() => this.ask(call, describe), describe);
     return dialect === 'chat' && webSearch ? withSearches(answer, webSearch.most) : answer;
@@ -199,8 +199,9 @@ export class ChatClient implements Upstream {
     const resetSeconds =
       isLate && resetHeaders ? readResetSeconds(headers, resetHeaders) : undefined;
     if (failure === undefined && resetSeconds === undefined) return error;
-    const told = resetSeconds === undefined ? headers : { 'retry-after': String(resetSeconds) };
-    return classifyChatError(status, told, body, failure);
+    const effectiveHeaders =
+      resetSeconds === undefined ? headers : { 'retry-after': String(resetSeconds) };
+    return classifyChatError(status, effectiveHeaders, body, failure);
   };
 }
 

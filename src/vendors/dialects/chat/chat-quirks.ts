@@ -118,13 +118,13 @@ export class QuirkTable {
   /**
    * Returns the fields whose values the server does not support.
    *
-   * @param said `tool_choice`, `response_format` and `reasoning_effort`, if present
+   * @param values `tool_choice`, `response_format` and `reasoning_effort`, if present
    */
-  lost(said: JsonObject, upstreamModel: string): PromptField[] {
+  lost(values: JsonObject, upstreamModel: string): PromptField[] {
     const lost: PromptField[] = [];
-    if (this.losesChoice(said.tool_choice)) lost.push('toolChoice');
-    if (this.losesSchema(said.response_format)) lost.push('responseFormat');
-    const { reasoning_effort: effort } = said;
+    if (this.losesChoice(values.tool_choice)) lost.push('toolChoice');
+    if (this.losesSchema(values.response_format)) lost.push('responseFormat');
+    const { reasoning_effort: effort } = values;
     const isLost = this.quirks.effort?.words?.[String(effort)] === '';
     const isDescribed =
       this.isOff(effort, upstreamModel) || (!isLost && this.takesEffort(upstreamModel));
@@ -150,7 +150,7 @@ export class QuirkTable {
       delete body.tool_choice;
     }
     this.nameLimit(body);
-    this.spellEffort(body, upstreamModel);
+    this.encodeEffort(body, upstreamModel);
     body.messages = this.messagesOf(body);
     if (this.losesSchema(body.response_format)) body.response_format = { type: 'json_object' };
     for (const { models, fields } of quirks.adds ?? []) {
@@ -185,7 +185,7 @@ export class QuirkTable {
     delete body[other];
   }
 
-  private spellEffort(body: JsonObject, upstreamModel: string): void {
+  private encodeEffort(body: JsonObject, upstreamModel: string): void {
     const { as = 'reasoning_effort', words = {} } = this.quirks.effort ?? {};
     const effort = body.reasoning_effort;
     if (typeof effort !== 'string') return;
@@ -214,7 +214,7 @@ export class QuirkTable {
     const { toolIdLength: length, keepsReasoning } = this.quirks;
     if (length !== undefined) changed = changed.map((one) => withShortIds(one, length));
     if (keepsReasoning) changed = changed.map(withReasoning);
-    return this.losesSchema(format) ? [tellSchema(format), ...changed] : changed;
+    return this.losesSchema(format) ? [describeSchema(format), ...changed] : changed;
   }
 }
 
@@ -248,7 +248,7 @@ function withReasoning(message: unknown): unknown {
 }
 
 /** Describes the schema; servers without schema support require the word JSON in the prompt. */
-function tellSchema(format: unknown): JsonObject {
+function describeSchema(format: unknown): JsonObject {
   const { schema } = objectOf(objectOf(format).json_schema);
   const content = `Answer with one JSON object and nothing else. It must fit this JSON Schema: ${JSON.stringify(schema)}`;
   return { role: 'system', content };

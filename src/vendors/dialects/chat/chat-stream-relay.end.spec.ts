@@ -16,10 +16,10 @@ import {
 
 describe(`${ChatStreamRelay.name}, at the end`, () => {
   describe('the end', () => {
-    const begun = sse(opening(), text('Hi'));
+    const started = sse(opening(), text('Hi'));
 
     it('is complete after a finish reason without [DONE]', () => {
-      const { failure, isDone, finishReason } = relayText(begun + sse(stop()));
+      const { failure, isDone, finishReason } = relayText(started + sse(stop()));
       expect({ failure, isDone, finishReason }).toEqual({
         failure: undefined,
         isDone: false,
@@ -28,14 +28,14 @@ describe(`${ChatStreamRelay.name}, at the end`, () => {
     });
 
     it.each([
-      ['of the stream', begun],
-      ['with [DONE]', begun + sse('[DONE]')],
-      ['in the middle of an event', begun + sse(stop()).slice(0, -20)],
+      ['of the stream', started],
+      ['with [DONE]', started + sse('[DONE]')],
+      ['in the middle of an event', started + sse(stop()).slice(0, -20)],
       ['before anything', ''],
       ['with [DONE] alone', sse('[DONE]')],
       ['after a comment', ': hello\n\n'],
-      ['with usage only', begun + sse(usageChunk(), '[DONE]')],
-      ['with an empty finish reason', begun + sse(chunk([choice({}, '')]), '[DONE]')],
+      ['with usage only', started + sse(usageChunk(), '[DONE]')],
+      ['with an empty finish reason', started + sse(chunk([choice({}, '')]), '[DONE]')],
     ])('%s without a finish reason is reported as cut', (_, stream) => {
       expect(relayText(stream).failure).toMatchObject({ failure: 'cut' });
     });
@@ -55,18 +55,18 @@ describe(`${ChatStreamRelay.name}, at the end`, () => {
 
     it('ignores what follows [DONE]', () => {
       const { failure, chunks } = relayText(
-        begun + sse(stop(), '[DONE]', 'junk', text('x')) + 'dat',
+        started + sse(stop(), '[DONE]', 'junk', text('x')) + 'dat',
       );
       expect(failure).toBeUndefined();
       expect(chunks).toHaveLength(3);
     });
 
     it('accepts [DONE] with white space around it', () => {
-      expect(relayText(begun + sse(stop(), ' [DONE] ')).isDone).toBe(true);
+      expect(relayText(started + sse(stop(), ' [DONE] ')).isDone).toBe(true);
     });
 
     it('drops a truncated event after a complete answer', () => {
-      const { failure, chunks } = relayText(`${begun}${sse(stop())}data: [DO`);
+      const { failure, chunks } = relayText(`${started}${sse(stop())}data: [DO`);
       expect(failure).toBeUndefined();
       expect(chunks).toHaveLength(3);
     });

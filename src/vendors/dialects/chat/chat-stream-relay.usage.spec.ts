@@ -18,12 +18,12 @@ import {
 
 describe(`${ChatStreamRelay.name}, counting`, () => {
   describe('usage', () => {
-    const begun = [
+    const started = [
       opening({ usage: null }),
       text('a', { usage: null }),
       text('b', { usage: null }),
     ];
-    const streamed = (...rest: (Json | string)[]) => sse(...begun, ...rest);
+    const streamed = (...rest: (Json | string)[]) => sse(...started, ...rest);
 
     it('is removed for callers who did not request it, including `"usage":null`', () => {
       const { bytes, usages } = relayText(streamed(stop({ usage: null }), usageChunk(), '[DONE]'));
@@ -40,7 +40,7 @@ describe(`${ChatStreamRelay.name}, counting`, () => {
     });
 
     it.each([OPTIONS, WITH_USAGE])('is read from a chunk that also has choices (%j)', (options) => {
-      const stream = sse(...begun, stop({ usage }), '[DONE]');
+      const stream = sse(...started, stop({ usage }), '[DONE]');
       const { chunks, usages, finishReason } = relayText(stream, options);
       expect(usages).toEqual([counted]);
       expect(finishReason).toBe('stop');
@@ -72,25 +72,25 @@ describe(`${ChatStreamRelay.name}, counting`, () => {
     });
 
     it('is read from a chunk after the finish reason', () => {
-      const { usages } = relayText(sse(...begun, stop(), text(''), usageChunk(), '[DONE]'));
+      const { usages } = relayText(sse(...started, stop(), text(''), usageChunk(), '[DONE]'));
       expect(usages).toEqual([counted]);
     });
 
     it('is read from a choice', () => {
       const ending = chunk([{ ...choice({}, 'stop'), usage }]);
       for (const options of [OPTIONS, WITH_USAGE]) {
-        expect(relayText(sse(...begun, ending, '[DONE]'), options).usages).toEqual([counted]);
+        expect(relayText(sse(...started, ending, '[DONE]'), options).usages).toEqual([counted]);
       }
     });
 
     it('is ignored when all counts are zero', () => {
       const zero = chunk([], { usage: { prompt_tokens: 0, completion_tokens: 0 } });
-      expect(relayText(sse(...begun, stop(), zero, '[DONE]'), WITH_USAGE).usages).toEqual([]);
+      expect(relayText(sse(...started, stop(), zero, '[DONE]'), WITH_USAGE).usages).toEqual([]);
     });
 
     it('survives a chunk with null first and figures elsewhere', () => {
       const odd = text('c', { first: { a: 1, usage: null }, usage });
-      expect(relayText(sse(...begun, odd, stop(), '[DONE]')).usages).toEqual([counted]);
+      expect(relayText(sse(...started, odd, stop(), '[DONE]')).usages).toEqual([counted]);
     });
   });
 });

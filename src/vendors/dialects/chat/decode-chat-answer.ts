@@ -22,10 +22,10 @@ export class ChatChoiceDecoder {
   /**
    * Appends the events of a chunk's or an answer's choice, including its finish reason.
    *
-   * @param said the choice's `delta` or `message`
+   * @param delta the choice's `delta` or `message`
    */
-  read(choice: JsonObject, said: unknown, events: CanonicalEvent[]): void {
-    if (isJsonObject(said)) this.readSaid(said, choice.logprobs, events);
+  read(choice: JsonObject, delta: unknown, events: CanonicalEvent[]): void {
+    if (isJsonObject(delta)) this.readMessage(delta, choice.logprobs, events);
     const { finish_reason: reason } = choice;
     // Some servers send an empty reason for "not yet".
     if (typeof reason === 'string' && reason !== '' && !this.isFinished) {
@@ -38,23 +38,23 @@ export class ChatChoiceDecoder {
     this.tools.close(events);
   }
 
-  private readSaid(said: JsonObject, logprobs: unknown, events: CanonicalEvent[]): void {
+  private readMessage(delta: JsonObject, logprobs: unknown, events: CanonicalEvent[]): void {
     const { choice } = this;
     // Servers that support both names send the same text under both.
-    const reasoning = said.reasoning_content ?? said.reasoning ?? thoughtOf(said.content);
+    const reasoning = delta.reasoning_content ?? delta.reasoning ?? reasoningOf(delta.content);
     if (typeof reasoning === 'string' && reasoning !== '') {
       events.push({ type: 'reasoning', choice, text: reasoning });
     }
-    const text = textOf(said.content);
+    const text = textOf(delta.content);
     const given = hasLogprobs(logprobs) ? logprobs : undefined;
     if (text !== '' || given !== undefined) {
       events.push({ type: 'text', choice, text, ...(given !== undefined && { logprobs: given }) });
     }
-    if (typeof said.refusal === 'string' && said.refusal !== '') {
-      events.push({ type: 'refusal', choice, text: said.refusal });
+    if (typeof delta.refusal === 'string' && delta.refusal !== '') {
+      events.push({ type: 'refusal', choice, text: delta.refusal });
     }
-    if (!Array.isArray(said.tool_calls)) return;
-    for (const call of said.tool_calls) if (isJsonObject(call)) this.tools.push(call, events);
+    if (!Array.isArray(delta.tool_calls)) return;
+    for (const call of delta.tool_calls) if (isJsonObject(call)) this.tools.push(call, events);
   }
 
   /** Some vendors end a forced call with `stop`; it still counts as a tool call. */
@@ -106,7 +106,7 @@ function textOf(content: unknown): string {
 }
 
 /** Returns the reasoning that some servers send as a content part. */
-function thoughtOf(content: unknown): string {
+function reasoningOf(content: unknown): string {
   if (!Array.isArray(content)) return '';
   return objectsOf(content)
     .filter(({ type }) => type === 'thinking')

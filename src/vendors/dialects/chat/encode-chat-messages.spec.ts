@@ -15,7 +15,7 @@ const result = (toolCallId: string, ...texts: string[]): MessagePart => ({
   parts: texts.map((words) => ({ type: 'text', text: words })),
 });
 const picture = { type: 'image', source: { kind: 'url', url: 'https://a.b/c.png' } } as const;
-const spelledPicture = { type: 'image_url', image_url: { url: 'https://a.b/c.png' } };
+const encodedImage = { type: 'image_url', image_url: { url: 'https://a.b/c.png' } };
 
 describe(encodeChatMessages.name, () => {
   it('encodes a single text as a string, and several as parts', () => {
@@ -73,7 +73,7 @@ describe(encodeChatMessages.name, () => {
       {
         role: 'user',
         content: [
-          spelledPicture,
+          encodedImage,
           { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=', detail: 'low' } },
           { type: 'input_audio', input_audio: { data: 'd2F2', format: 'wav' } },
           {
@@ -153,7 +153,7 @@ describe(encodeChatMessages.name, () => {
     };
     const attachment = {
       role: 'user',
-      content: [{ type: 'text', text: 'From the result of tool call a:' }, spelledPicture],
+      content: [{ type: 'text', text: 'From the result of tool call a:' }, encodedImage],
     };
     expect(
       encode(

@@ -86,7 +86,7 @@ function encodeMessage(
 ): JsonObject {
   if (role === 'assistant') {
     const turn = encodeAssistant(name, parts, field);
-    const thought = keepsReasoning ? thoughtOf(parts) : '';
+    const thought = keepsReasoning ? reasoningOf(parts) : '';
     return thought === '' ? turn : { ...turn, reasoning_content: thought };
   }
   const spoken = parts.filter(isSpoken);
@@ -127,7 +127,7 @@ function encodeAssistant(
 }
 
 /** Excludes signed and encrypted reasoning, which belongs to other vendors. */
-function thoughtOf(parts: readonly MessagePart[]): string {
+function reasoningOf(parts: readonly MessagePart[]): string {
   return parts
     .map((part) => (part.type === 'reasoning' && part.signature === undefined ? part.text : ''))
     .join('');

@@ -47,6 +47,6 @@ function isUnfinished(frame: string, deltaEnd: number): boolean {
 
 /** Checks the index. Most servers write it right before the delta, which avoids a search. */
 function isFirstChoice(frame: string, deltaAt: number): boolean {
-  const besideAt = deltaAt - FIRST_CHOICE.length - ','.length;
-  return frame.startsWith(`${FIRST_CHOICE},`, besideAt) || frame.includes(FIRST_CHOICE);
+  const choiceAt = deltaAt - FIRST_CHOICE.length - ','.length;
+  return frame.startsWith(`${FIRST_CHOICE},`, choiceAt) || frame.includes(FIRST_CHOICE);
 }

@@ -55,13 +55,13 @@ class ThinkTagSplitter {
 
   /** @returns whether the start of the text has been determined */
   private begin(): boolean {
-    const begun = this.held.trimStart();
-    if (begun.startsWith(OPEN)) {
+    const start = this.held.trimStart();
+    if (start.startsWith(OPEN)) {
       this.state = 'thinking';
-      this.held = begun.slice(OPEN.length);
+      this.held = start.slice(OPEN.length);
       return true;
     }
-    if (OPEN.startsWith(begun) && this.held.length <= MAX_BLANKS) return false;
+    if (OPEN.startsWith(start) && this.held.length <= MAX_BLANKS) return false;
     this.state = 'text';
     return true;
   }
@@ -82,19 +82,19 @@ class ThinkTagSplitter {
 }
 
 /** Moves the reasoning of a delta or message to the dialect's field. @returns whether there is any */
-function splitSaid(said: JsonObject, splitter: ThinkTagSplitter, isEnd: boolean): boolean {
-  const { content } = said;
+function splitMessage(message: JsonObject, splitter: ThinkTagSplitter, isEnd: boolean): boolean {
+  const { content } = message;
   const given = typeof content === 'string' ? content : '';
   const split = splitter.push(given);
   // A server that extracts its reasoning itself leaves no tags.
-  if (isEnd || said.reasoning_content != null || said.reasoning != null) {
+  if (isEnd || message.reasoning_content != null || message.reasoning != null) {
     const rest = splitter.end();
     split.reasoning += rest.reasoning;
     split.text += rest.text;
   }
   if (split.text === given && split.reasoning === '') return false;
-  said.content = split.text;
-  if (split.reasoning !== '') said.reasoning_content = split.reasoning;
+  message.content = split.text;
+  if (split.reasoning !== '') message.reasoning_content = split.reasoning;
   return true;
 }
 
@@ -111,7 +111,8 @@ export function splitThinking(bytes: Buffer): Buffer {
   if (!isJsonObject(answer)) return bytes;
   let isSplit = false;
   for (const { message } of objectsOf(answer.choices)) {
-    if (isJsonObject(message) && splitSaid(message, new ThinkTagSplitter(), true)) isSplit = true;
+    if (isJsonObject(message) && splitMessage(message, new ThinkTagSplitter(), true))
+      isSplit = true;
   }
   return isSplit ? Buffer.from(JSON.stringify(answer)) : bytes;
 }
@@ -195,7 +196,7 @@ export class ThinkTagReader implements EventStreamReader {
     this.splitters.set(index, splitter);
     const delta = isJsonObject(choice.delta) ? choice.delta : {};
     const isEnd = (typeof reason === 'string' && reason !== '') || Array.isArray(delta.tool_calls);
-    if (!splitSaid(delta, splitter, isEnd)) return false;
+    if (!splitMessage(delta, splitter, isEnd)) return false;
     choice.delta = delta;
     return true;
   }

@@ -33,10 +33,7 @@ describe(DocumentNames.name, () => {
   it.each([
     ['one name', () => 'a.pdf'],
     ['long names with a common prefix', (index: number) => `${'y'.repeat(220)}${index}.pdf`],
-    [
-      'names with every other one numbered',
-      (index: number) => (index % 2 ? 'a' : `a ${index}`),
-    ],
+    ['names with every other one numbered', (index: number) => (index % 2 ? 'a' : `a ${index}`)],
   ])('takes little time for thousands of %s', (_, nameOf) => {
     const names = new DocumentNames();
     const startedMs = performance.now();

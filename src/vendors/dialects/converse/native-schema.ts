@@ -34,8 +34,8 @@ function convert(schema: unknown): JsonObject {
   if (isObjectSchema(schema)) native.additionalProperties = false;
   assertShaped(native);
   if (Object.keys(left).length > 0) {
-    const told = typeof native.description === 'string' ? `${native.description}\n\n` : '';
-    native.description = `${told}Constraints: ${JSON.stringify(left)}`;
+    const prefix = typeof native.description === 'string' ? `${native.description}\n\n` : '';
+    native.description = `${prefix}Constraints: ${JSON.stringify(left)}`;
   }
   return native;
 }

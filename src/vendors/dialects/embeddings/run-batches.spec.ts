@@ -38,15 +38,15 @@ describe(runBatches.name, () => {
   });
 
   it('cancels the others when one fails, and starts no more', async () => {
-    const begun: number[] = [];
+    const started: number[] = [];
     const running = runBatches(numbers(30), callWith(), async (batch, call) => {
-      begun.push(batch);
+      started.push(batch);
       if (batch !== 3) return hang(call);
       await wait(1);
       throw new Error('third');
     });
     await expect(running).rejects.toThrow('third');
-    expect(begun).toHaveLength(8);
+    expect(started).toHaveLength(8);
   });
 
   it('ends when its caller disconnects', async () => {

@@ -30,7 +30,7 @@ export class AnswerReader {
   private readonly choices = new Map<number, ChoiceState>();
   private readonly callIds = new CallIds();
   private hasStarted = false;
-  private hasSaid = false;
+  private hasOutput = false;
   private isBlocked = false;
   private usage: Usage | undefined;
   private shownUsage: Usage | undefined;
@@ -57,7 +57,7 @@ export class AnswerReader {
   /** Whether every choice has a finish reason and there is output: for an empty answer, another route may do better. */
   get isWhole(): boolean {
     const choices = [...this.choices.values()];
-    return this.hasSaid && choices.every(({ finishReason }) => finishReason !== undefined);
+    return this.hasOutput && choices.every(({ finishReason }) => finishReason !== undefined);
   }
 
   /**
@@ -93,7 +93,7 @@ export class AnswerReader {
     const { parts } = objectOf(candidate.content);
     const first = events.length;
     for (const part of objectsOf(parts)) this.readPart(part, choice, state, events);
-    this.hasSaid ||= events.length > first;
+    this.hasOutput ||= events.length > first;
     addLogprobs(readLogprobs(candidate.logprobsResult), choice, events, first);
     const { finishReason } = candidate;
     if (typeof finishReason === 'string' && !PENDING_REASONS.has(finishReason)) {

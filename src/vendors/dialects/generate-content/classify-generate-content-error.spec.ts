@@ -103,8 +103,8 @@ describe(classifyGenerateContentError.name, () => {
   it('redacts credentials', () => {
     const message =
       'Bad ya29.a0AfB_secret-token and AIzaSyA1234567890abcdefghij, Bearer abcdefghijk';
-    const { message: told } = classifyGenerateContentError(400, {}, error(400, 'X', message));
-    expect(told).toBe('Bad [redacted] and [redacted], [redacted]');
+    const { message: shown } = classifyGenerateContentError(400, {}, error(400, 'X', message));
+    expect(shown).toBe('Bad [redacted] and [redacted], [redacted]');
   });
 });
 

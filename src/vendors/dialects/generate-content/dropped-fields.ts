@@ -56,8 +56,8 @@ function inexactFields(prompt: CanonicalPrompt, traits: ModelTraits): PromptFiel
   if (!encodeThinking(prompt.reasoning, traits.thinking).isExact) fields.push('reasoning');
   const format = prompt.responseFormat;
   const isLoose = format?.type === 'json_schema' && !restrictSchema(format.schema).isExact;
-  const isLeftOut = format !== undefined && format.type !== 'text' && mustCallTool(prompt);
-  if (isLoose || isLeftOut) fields.push('responseFormat');
+  const isOmitted = format !== undefined && format.type !== 'text' && mustCallTool(prompt);
+  if (isLoose || isOmitted) fields.push('responseFormat');
   return fields;
 }
 

@@ -83,8 +83,8 @@ function byLevel(
   const level = BEYOND_HIGH.has(effort) ? 'HIGH' : LEVELS.get(effort);
   if (level === undefined) return { config: {}, isExact: false };
   const thinkingLevel = level === 'MINIMAL' ? lowest : level;
-  const isAsAsked = LEVELS.get(effort) === thinkingLevel;
-  return { config: { thinkingLevel }, isExact: isAsAsked && maxTokens === undefined };
+  const isAsRequested = LEVELS.get(effort) === thinkingLevel;
+  return { config: { thinkingLevel }, isExact: isAsRequested && maxTokens === undefined };
 }
 
 /** Returns the lowest level whose budget is at least `budget`, for models without a budget. */

@@ -52,7 +52,7 @@ class SchemaRestricter {
   hasLost = false;
 
   object(schema: JsonObject): JsonObject {
-    const plain = spellNullable(unwrapAllOf(schema));
+    const plain = convertNullable(unwrapAllOf(schema));
     if (typeof plain.$ref === 'string') return this.reference(plain.$ref, plain);
     const members: [string, unknown][] = [];
     for (const [keyword, value] of Object.entries(plain)) {
@@ -98,8 +98,8 @@ class SchemaRestricter {
   /** Next to a reference, the vendor accepts only keywords that start with `$`. */
   private reference(target: string, schema: JsonObject): JsonObject {
     const $ref = target.replace(/^#\/definitions\//, '#/$defs/');
-    const beside = this.object(without(schema, '$ref'));
-    const { $defs, description: _description, title: _title, ...constraints } = beside;
+    const siblings = this.object(without(schema, '$ref'));
+    const { $defs, description: _description, title: _title, ...constraints } = siblings;
     if (Object.keys(constraints).length > 0) this.hasLost = true;
     return { $ref, ...($defs !== undefined && { $defs }) };
   }
@@ -157,7 +157,7 @@ function unwrapAllOf(schema: JsonObject): JsonObject {
 }
 
 /** Converts OpenAPI's `nullable` to JSON Schema. */
-function spellNullable(schema: JsonObject): JsonObject {
+function convertNullable(schema: JsonObject): JsonObject {
   if (typeof schema.nullable !== 'boolean') return schema;
   const rest = without(schema, 'nullable');
   if (!schema.nullable || typeof schema.type !== 'string') return rest;

@@ -57,7 +57,7 @@ interface ImagesServer {
 
 /** Generates images on a server that answers with files or URLs. */
 export class ImagesClient {
-  private readonly room = new MediaMemory();
+  private readonly memory = new MediaMemory();
 
   constructor(
     private readonly server: ImagesServer,
@@ -68,13 +68,16 @@ export class ImagesClient {
   /** @throws UpstreamError for every failure */
   async submit(call: WorkCall<ImageRequest>): Promise<MediaDone> {
     try {
-      return await this.room.hold(call.signal, (stay) => this.drawn(call, stay));
+      return await this.memory.hold(call.signal, (reservation) => this.drawn(call, reservation));
     } catch (error) {
       throw redactKey(error, this.server.apiKey);
     }
   }
 
-  private async drawn(call: WorkCall<ImageRequest>, stay: MediaReservation): Promise<MediaDone> {
+  private async drawn(
+    call: WorkCall<ImageRequest>,
+    reservation: MediaReservation,
+  ): Promise<MediaDone> {
     const { request, upstreamModel, limits, signal } = call;
     const response = await this.transport.call({
       method: 'POST',
@@ -90,10 +93,10 @@ export class ImagesClient {
       signal,
     });
     if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
-    const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES, stay);
+    const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES, reservation);
     const { images, usage } = readImagesAnswer(answer, request.count);
     const files: MediaFile[] = [];
-    for (const image of images) files.push(await this.fileOf(image, answer, call, stay));
+    for (const image of images) files.push(await this.fileOf(image, answer, call, reservation));
     return { state: 'done', files, usage };
   }
 
@@ -107,7 +110,7 @@ export class ImagesClient {
     const url = this.server.editUrl?.(request.task);
     if (!url)
       throw unsupported('model', 'This provider does not support image edits or variations.');
-    const stay = this.room.enter(signal);
+    const reservation = this.memory.enter(signal);
     try {
       const asksForBytes = this.server.asksForBytes(upstreamModel);
       const body = encodeImageEdit(request, upstreamModel, asksForBytes);
@@ -125,11 +128,11 @@ export class ImagesClient {
         signal,
       });
       if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
-      const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES, stay);
+      const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES, reservation);
       const { images, usage, tokens } = readImagesAnswer(answer, request.count);
       const made: string[] = [];
       for (const image of images) {
-        const { bytes: pieces } = await this.fileOf(image, answer, call, stay);
+        const { bytes: pieces } = await this.fileOf(image, answer, call, reservation);
         made.push((await buffer(pieces)).toString('base64'));
       }
       yield { type: 'usage', usage };
@@ -137,7 +140,7 @@ export class ImagesClient {
     } catch (error) {
       throw redactKey(error, this.server.apiKey);
     } finally {
-      stay.end();
+      reservation.end();
     }
   }
 
@@ -145,22 +148,22 @@ export class ImagesClient {
     image: GivenImage,
     answer: MediaAnswer,
     call: WorkCall<ImageRequest>,
-    stay: MediaReservation,
+    reservation: MediaReservation,
   ): Promise<MediaFile> {
     if ('base64' in image) return answer.fileOf(image.base64, undefined, MAX_IMAGE_BYTES);
     const url = URL.canParse(image.url) ? new URL(image.url) : undefined;
     // A self-hosted server may return its own URLs, even on a private network.
     const isOwn = url?.origin === this.server.imagesUrl(call.upstreamModel).origin;
-    if (isOwn) return fileOfBytes(await this.bytesAt(url, call, stay), undefined);
+    if (isOwn) return fileOfBytes(await this.bytesAt(url, call, reservation), undefined);
     const bytes = await this.fetchedBytes(image.url, call);
-    await stay.take(bytes.length);
+    await reservation.take(bytes.length);
     return fileOfBytes(bytes, undefined);
   }
 
   private async bytesAt(
     url: URL,
     { limits, signal }: WorkCall<ImageRequest>,
-    stay: MediaReservation,
+    reservation: MediaReservation,
   ): Promise<Buffer> {
     const headers = { 'user-agent': 'model-gateway', accept: 'image/*' };
     const response = await this.transport.call({ method: 'GET', url, headers, limits, signal });
@@ -170,7 +173,7 @@ export class ImagesClient {
     }
     const pieces: Buffer[] = [];
     for await (const piece of new BoundedBytes(response, MAX_IMAGE_BYTES)) {
-      await stay.take(piece.length);
+      await reservation.take(piece.length);
       pieces.push(piece);
     }
     return Buffer.concat(pieces);

@@ -20,7 +20,7 @@ export class MediaAnswer {
 
   /**
    * @param what description for the error
-   * @param stay the memory reservation
+   * @param reservation the memory reservation
    * @throws UpstreamError `unreadable` for invalid JSON, too many parts, or more than `maxBytes`; and
    *   whatever the source throws
    */
@@ -28,11 +28,11 @@ export class MediaAnswer {
     source: AsyncIterable<Buffer>,
     what: string,
     maxBytes: number,
-    stay: MediaReservation,
+    reservation: MediaReservation,
   ): Promise<MediaAnswer> {
     const cutter = new TextCutter();
     for await (const chunk of new BoundedBytes(source, maxBytes)) {
-      await stay.take(chunk.length);
+      await reservation.take(chunk.length);
       cutter.add(chunk);
     }
     const { json, texts } = cutter.end();

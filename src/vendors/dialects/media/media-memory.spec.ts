@@ -10,9 +10,9 @@ describe(MediaMemory.name, () => {
   const nobody = new Canceller();
 
   /** Reserves memory and returns two files. */
-  const make = (room: MediaMemory, bytes: number, signal = nobody): Promise<MediaDone> =>
-    room.hold(signal, async (stay) => {
-      await stay.take(bytes);
+  const make = (memory: MediaMemory, bytes: number, signal = nobody): Promise<MediaDone> =>
+    memory.hold(signal, async (reservation) => {
+      await reservation.take(bytes);
       const file = () => ({ contentType: 'image/png', bytes: sourceOf(Buffer.from('a')) });
       return { state: 'done', files: [file(), file()], usage: undefined };
     });
@@ -23,10 +23,10 @@ describe(MediaMemory.name, () => {
   };
 
   it('queues large answers until the files of the one before are read or skipped, but no small ones', async () => {
-    const room = new MediaMemory();
-    const first = await make(room, SMALL + 1);
-    const second = make(room, SMALL + 1);
-    expect((await make(room, SMALL)).files).toHaveLength(2);
+    const memory = new MediaMemory();
+    const first = await make(memory, SMALL + 1);
+    const second = make(memory, SMALL + 1);
+    expect((await make(memory, SMALL)).files).toHaveLength(2);
     for await (const _ of first.files[0]!.bytes);
     expect(await isSettled(second)).toBe(false);
     await first.files[1]!.bytes[Symbol.asyncIterator]().return?.();
@@ -34,15 +34,15 @@ describe(MediaMemory.name, () => {
   });
 
   it('continues when an answer fails or its caller disconnects while it waits', async () => {
-    const room = new MediaMemory();
-    const failing = room.hold(nobody, async (stay) => {
-      await stay.take(SMALL + 1);
-      await stay.take(400 * 1024 * 1024);
+    const memory = new MediaMemory();
+    const failing = memory.hold(nobody, async (reservation) => {
+      await reservation.take(SMALL + 1);
+      await reservation.take(400 * 1024 * 1024);
       throw new Error('not reached');
     });
     const disconnected = new Canceller();
-    const left = make(room, SMALL + 1, disconnected);
-    const last = make(room, SMALL + 1);
+    const left = make(memory, SMALL + 1, disconnected);
+    const last = make(memory, SMALL + 1);
     disconnected.abort();
     await expect(failing).rejects.toMatchObject({ failure: 'unreadable' });
     await expect(left).rejects.toThrow('aborted');

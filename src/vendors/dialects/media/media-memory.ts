@@ -20,16 +20,17 @@ export class MediaMemory {
   /** Runs work whose reservation lasts until the resulting files are read or skipped. */
   async hold<Progress extends MediaProgress>(
     signal: CancelSignal,
-    work: (stay: MediaReservation) => Promise<Progress>,
+    work: (reservation: MediaReservation) => Promise<Progress>,
   ): Promise<Progress> {
-    const stay = this.enter(signal);
+    const reservation = this.enter(signal);
     try {
-      const progress = await work(stay);
-      if (progress.state === 'done') return { ...progress, files: stay.until(progress.files) };
-      stay.end();
+      const progress = await work(reservation);
+      if (progress.state === 'done')
+        return { ...progress, files: reservation.until(progress.files) };
+      reservation.end();
       return progress;
     } catch (error) {
-      stay.end();
+      reservation.end();
       throw error;
     }
   }
@@ -56,7 +57,7 @@ export class MediaMemory {
 /** One answer's memory reservation. */
 export class MediaReservation {
   private bytes = 0;
-  private endTurn: (() => void) | undefined;
+  private releaseSlot: (() => void) | undefined;
 
   constructor(private readonly turn: () => Promise<() => void>) {}
 
@@ -64,11 +65,11 @@ export class MediaReservation {
   async take(bytes: number): Promise<void> {
     this.bytes += bytes;
     if (this.bytes > MAX_MEDIA_BYTES) throw unreadable(`more than ${MAX_MEDIA_BYTES} bytes`);
-    if (this.bytes > BESIDE_OTHERS_BYTES) this.endTurn ??= await this.turn();
+    if (this.bytes > BESIDE_OTHERS_BYTES) this.releaseSlot ??= await this.turn();
   }
 
   end(): void {
-    this.endTurn?.();
+    this.releaseSlot?.();
   }
 
   /** Wraps the files so that the reservation ends when the last one is read or skipped. */
@@ -76,7 +77,7 @@ export class MediaReservation {
     const open = new Set(files);
     return files.map((file) => ({
       contentType: file.contentType,
-      bytes: new EndingBytes(file.bytes, () => {
+      bytes: new NotifyingBytes(file.bytes, () => {
         open.delete(file);
         if (open.size === 0) this.end();
       }),
@@ -85,7 +86,7 @@ export class MediaReservation {
 }
 
 /** Bytes that notify when reading ends, even before the first read. */
-class EndingBytes implements AsyncIterable<Buffer>, AsyncIterator<Buffer> {
+class NotifyingBytes implements AsyncIterable<Buffer>, AsyncIterator<Buffer> {
   private readonly source: AsyncIterator<Buffer>;
 
   constructor(

@@ -119,7 +119,7 @@ export function encodeMessagesRelay(
   for (const field of [...GATEWAY_FIELDS, ...without]) {
     if (field in value) edits.set(field, undefined);
   }
-  const messages = withOwnThoughts(value.messages, signatureIssuer);
+  const messages = withOwnReasoning(value.messages, signatureIssuer);
   if (messages) edits.set('messages', JSON.stringify(messages));
   if (webSearch) edits.set('tools', JSON.stringify(objectsOf(value.tools).map(withMostUses)));
   return spliceMembers(bytes, members, edits);
@@ -137,11 +137,11 @@ function withMostUses(tool: JsonObject): JsonObject {
  *
  * @returns undefined when nothing changes, for example for callers who only use this vendor
  */
-function withOwnThoughts(messages: unknown, signatureIssuer: string): unknown[] | undefined {
+function withOwnReasoning(messages: unknown, signatureIssuer: string): unknown[] | undefined {
   if (!Array.isArray(messages) || !messages.some(holdsNamedSignature)) return undefined;
   return messages.flatMap((message: unknown) => {
     if (!holdsNamedSignature(message)) return [message];
-    const content = message.content.flatMap((block) => ownThought(block, signatureIssuer));
+    const content = message.content.flatMap((block) => ownReasoning(block, signatureIssuer));
     return content.length === 0 ? [] : [{ ...message, content }];
   });
 }
@@ -151,7 +151,7 @@ function holdsNamedSignature(message: unknown): message is JsonObject & { conten
   return message.content.some((block) => namedSignatureOf(block) !== undefined);
 }
 
-function ownThought(block: unknown, signatureIssuer: string): unknown[] {
+function ownReasoning(block: unknown, signatureIssuer: string): unknown[] {
   const named = namedSignatureOf(block);
   if (named === undefined) return [block];
   const { thinking } = objectOf(block);

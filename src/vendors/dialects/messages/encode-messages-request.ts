@@ -129,7 +129,7 @@ function encodeControls(
     name: name('reasoning'),
     maxTokens: maxOutputTokens,
     isForced: tools.isForced,
-    lacksThought: lacksThought(prompt, signatureIssuer),
+    lacksReasoning: lacksReasoning(prompt, signatureIssuer),
   });
   const sampling = encodeSampling(prompt.sampling, traits, thinking.isOn, name('stop'));
   return { tools, thinking, sampling };
@@ -139,7 +139,7 @@ function encodeControls(
  * Returns whether the answer continues an assistant turn whose initial reasoning is missing: a message to
  * continue, or calls whose results have arrived. Callers drop reasoning, and other vendors' is removed.
  */
-function lacksThought({ messages }: CanonicalPrompt, signatureIssuer: string): boolean {
+function lacksReasoning({ messages }: CanonicalPrompt, signatureIssuer: string): boolean {
   const spoken = messages.filter(({ role }) => role !== 'system');
   const last = spoken.findLastIndex(({ role }) => role === 'assistant');
   if (last === -1) return false;

@@ -28,7 +28,7 @@ interface ThinkingCircumstances {
   /** Whether the answer must be a tool call. */
   isForced: boolean;
   /** Whether the last assistant turn is continued without its initial reasoning. */
-  lacksThought: boolean;
+  lacksReasoning: boolean;
 }
 
 /** The vendor's minimum budget. */
@@ -89,9 +89,9 @@ function nearestEffort(effort: string, efforts: readonly string[]): string {
 
 function withBudget(
   { effort, maxTokens: asked }: ReasoningControl,
-  { name, maxTokens, lacksThought }: ThinkingCircumstances,
+  { name, maxTokens, lacksReasoning }: ThinkingCircumstances,
 ): MessagesThinking {
-  if (lacksThought) return { ...OFF, dropped: [name] };
+  if (lacksReasoning) return { ...OFF, dropped: [name] };
   const on = (budget: number, dropped: string[] = []): MessagesThinking => ({
     thinking: { type: 'enabled', budget_tokens: budget },
     isOn: true,

@@ -72,9 +72,9 @@ describe(MessagesStreamDecoder.name, () => {
 
   it('reports the usage of the stream start at once', () => {
     const decoder = new MessagesStreamDecoder({ signatureIssuer: 'maker', jsonTool: undefined });
-    const begun = decoder.push(Buffer.from(messageStart({ input_tokens: 50_000 })));
+    const started = decoder.push(Buffer.from(messageStart({ input_tokens: 50_000 })));
     const usage = { ...NO_USAGE, inputTokens: 50_000 };
-    expect(begun).toEqual([START, { type: 'usage', usage, isPartial: true }]);
+    expect(started).toEqual([START, { type: 'usage', usage, isPartial: true }]);
   });
 
   it.each([1, 3, 50])('reads the same in pieces of %d bytes', (size) => {

@@ -35,7 +35,7 @@ export class MessagesStreamDecoder extends SseStreamReader {
     const text = normalizeFrames(bytes.toString('utf8'));
     for (let start = 0; start < text.length && !this.decoder.isDone;) {
       const delta = this.deltas.find(text, start);
-      if (delta && isSpelledPlainly(text, delta.valueStart, delta.valueEnd)) {
+      if (delta && isUnescaped(text, delta.valueStart, delta.valueEnd)) {
         const piece = text.slice(delta.valueStart, delta.valueEnd);
         this.decoder.addPiece(delta.index, delta.field, piece, this.events);
         start = delta.end;
@@ -52,7 +52,7 @@ export class MessagesStreamDecoder extends SseStreamReader {
 }
 
 /** Returns whether a JSON string equals its source text. */
-function isSpelledPlainly(text: string, start: number, end: number): boolean {
+function isUnescaped(text: string, start: number, end: number): boolean {
   for (let index = start; index < end; index++) {
     const unit = text.charCodeAt(index);
     // Control characters are invalid there; parsing reports them.

@@ -228,9 +228,9 @@ describe(MessagesStreamRelay.name, () => {
       const search = (index: number): string =>
         blockStart(index, { type: 'server_tool_use', id: 'x', name: 'web_search', input: {} });
       const stream = new MessagesStreamRelay('a/b');
-      const begun = [messageStart({ input_tokens: 3, output_tokens: 1 }), search(0), search(1)];
+      const started = [messageStart({ input_tokens: 3, output_tokens: 1 }), search(0), search(1)];
       const partial = stream
-        .push(Buffer.from(begun.join('')))
+        .push(Buffer.from(started.join('')))
         .flatMap((event) => (event.type === 'usage' ? [event] : []));
       expect(partial.map(({ usage, isPartial }) => [usage.webSearches, isPartial])).toEqual([
         [0, true],
@@ -292,10 +292,10 @@ describe(MessagesStreamRelay.name, () => {
 
     it('do not include a stream that ends after its stop reason', () => {
       expect(relay(messageStart() + messageEnd()).failure).toBeUndefined();
-      const torn = relay(messageStart() + messageEnd().trimEnd());
-      expect(torn.failure).toBeUndefined();
-      expect(torn.finishReason).toBe('stop');
-      expect(torn.bytes.endsWith('\n\n')).toBe(true);
+      const unterminated = relay(messageStart() + messageEnd().trimEnd());
+      expect(unterminated.failure).toBeUndefined();
+      expect(unterminated.finishReason).toBe('stop');
+      expect(unterminated.bytes.endsWith('\n\n')).toBe(true);
     });
   });
 

@@ -76,7 +76,7 @@ export function encodeResponsesRequest(
     if (reasoningLacks(value).length > 0) {
       edits.set('reasoning', JSON.stringify(withoutGatewayFields(value.reasoning)));
     }
-    const include = setsReasoning(value.reasoning) ? askForEncryptedReasoning(value) : undefined;
+    const include = setsReasoning(value.reasoning) ? requestEncryptedReasoning(value) : undefined;
     if (include) edits.set('include', JSON.stringify(include));
   }
   return spliceMembers(body.bytes, body.members, edits);
@@ -118,7 +118,7 @@ function setsReasoning(reasoning: JsonObject): boolean {
  * Requests encrypted reasoning when needed. A vendor that stores nothing returns it only on request.
  * Models without reasoning reject that, so it is limited to callers who set reasoning themselves.
  */
-function askForEncryptedReasoning({ store, include }: JsonObject): unknown[] | undefined {
+function requestEncryptedReasoning({ store, include }: JsonObject): unknown[] | undefined {
   if (store === false) return undefined;
   const asked = listOf(include);
   return asked.includes(ENCRYPTED_REASONING) ? undefined : [...asked, ENCRYPTED_REASONING];

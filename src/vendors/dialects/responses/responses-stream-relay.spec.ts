@@ -58,9 +58,9 @@ function relay(pieces: readonly (string | Buffer)[]): Relayed {
 }
 
 const CALL = { body: { model: 'gpt' } } as unknown as RecordedCall;
-const spell = (event: Json): string =>
+const encode = (event: Json): string =>
   `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`;
-const framesOf = (options?: FakeResponse): string[] => streamEvents(CALL, options).map(spell);
+const framesOf = (options?: FakeResponse): string[] => streamEvents(CALL, options).map(encode);
 const edited = (response: unknown): Json => ({ ...(response as Json), ...EDITS });
 
 describe(ResponsesStreamRelay.name, () => {
@@ -68,7 +68,7 @@ describe(ResponsesStreamRelay.name, () => {
     const search = { type: 'web_search_call', id: 'ws', action: { type: 'search', query: 'ü' } };
     const open = { ...search, action: { type: 'open_page', url: 'x' } };
     const call = { type: 'function_call', arguments: '"web_search_call"' };
-    const done = (item: Json): string => spell({ type: 'response.output_item.done', item });
+    const done = (item: Json): string => encode({ type: 'response.output_item.done', item });
     const stream = new ResponsesStreamRelay(EDITS, {});
     const usages = (frames: string): unknown[] =>
       stream.push(Buffer.from(frames)).flatMap((event): unknown[] => {
@@ -81,7 +81,7 @@ describe(ResponsesStreamRelay.name, () => {
     ]);
     const output = [search, open, search, { ...search, action: undefined }, call];
     const response = { status: 'completed', output, usage: RESPONSES_USAGE };
-    expect(usages(spell({ type: 'response.completed', response }))).toEqual([3]);
+    expect(usages(encode({ type: 'response.completed', response }))).toEqual([3]);
   });
 
   it('edits the response objects and leaves every other byte unchanged', () => {
@@ -127,17 +127,17 @@ describe(ResponsesStreamRelay.name, () => {
     'counts the deltas of %s',
     (name) => {
       const delta = { type: `response.${name}.delta`, sequence_number: 2, delta: 'äb"c' };
-      const { relays, characters } = relay([framesOf()[0]!, spell(delta)]);
+      const { relays, characters } = relay([framesOf()[0]!, encode(delta)]);
       expect(characters).toBe(4);
       expect(relays.at(-1)!.hasContent).toBe(true);
-      expect(relays.at(-1)!.bytes.toString()).toBe(spell(delta));
+      expect(relays.at(-1)!.bytes.toString()).toBe(encode(delta));
     },
   );
 
   it('relays the bytes of a read uncopied when nothing in it is edited', () => {
     const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
     const delta = (sequence_number: number, piece: string): string =>
-      spell({
+      encode({
         type: 'response.output_text.delta',
         sequence_number,
         ...place,
@@ -148,7 +148,7 @@ describe(ResponsesStreamRelay.name, () => {
     const part = { type: 'response.content_part.added', sequence_number: 2, ...place, part: {} };
     const relay = new ResponsesStreamRelay(EDITS, {});
     relay.push(Buffer.from(framesOf()[0]!));
-    const bytes = Buffer.from(spell(part) + delta(3, 'Grü') + delta(4, 'ße 👋'));
+    const bytes = Buffer.from(encode(part) + delta(3, 'Grü') + delta(4, 'ße 👋'));
     const [event] = relay.push(bytes);
     expect(event).toMatchObject({ hasContent: true, outputCharacters: 7 });
     expect(event?.type === 'relay' && event.bytes).toBe(bytes);
@@ -174,7 +174,7 @@ describe(ResponsesStreamRelay.name, () => {
       beginning('in_progress', 2, { status: 'in_progress' }),
       beginning('in_progress', 3, { status: 'in_progress' }),
     ];
-    expect(relay([events.map(spell).join('')]).events).toEqual(
+    expect(relay([events.map(encode).join('')]).events).toEqual(
       events.map((event) => ({ ...event, response: edited(event.response) })),
     );
   });
@@ -202,9 +202,9 @@ describe(ResponsesStreamRelay.name, () => {
     const events = streamEvents(CALL, { text: 'Hi' });
     const spellings = [
       events.map((event) => `data: ${JSON.stringify(event)}\n\n`),
-      events.map((event) => spell(event).replaceAll('\n', '\r\n')),
+      events.map((event) => encode(event).replaceAll('\n', '\r\n')),
       events.map((event) =>
-        spell(event).replace('data: {', 'data: {\ndata: ').replace('event:', ': ping\nevent:'),
+        encode(event).replace('data: {', 'data: {\ndata: ').replace('event:', ': ping\nevent:'),
       ),
     ];
     for (const frames of spellings) {
@@ -237,7 +237,7 @@ describe(ResponsesStreamRelay.name, () => {
   ])('classifies a failure with the code %s as %s', (code, failure) => {
     const response = { status: 'failed', error: { code, message: 'It broke.' } };
     const frames = framesOf();
-    const failed = relay([...frames.slice(0, 8), spell({ type: 'response.failed', response })]);
+    const failed = relay([...frames.slice(0, 8), encode({ type: 'response.failed', response })]);
     expect(failed.failure).toMatchObject({ failure, message: 'It broke.' });
     // The events before it are relayed.
     expect(failed.text).toContain(frames[7]);
@@ -247,13 +247,13 @@ describe(ResponsesStreamRelay.name, () => {
     const error = { type: 'error', sequence_number: 3, code: 'x', message: 'Something.' };
     const nested = { type: 'error', error: { code: 'rate_limit_exceeded', message: 'Slow.' } };
     const response = { error: { code: 'rate_limit_exceeded', message: 'Limit 1.' } };
-    expect(relay([spell(error)]).failure).toMatchObject({
+    expect(relay([encode(error)]).failure).toMatchObject({
       failure: 'server',
       message: 'Something.',
     });
-    expect(relay([spell(nested)]).failure).toMatchObject({ failure: 'rate_limited' });
+    expect(relay([encode(nested)]).failure).toMatchObject({ failure: 'rate_limited' });
     expect(
-      relay([spell(error), spell({ type: 'response.failed', response })]).failure,
+      relay([encode(error), encode({ type: 'response.failed', response })]).failure,
     ).toMatchObject({ failure: 'rate_limited', message: 'Limit 1.' });
     expect(relay(['data: {"error":{"message":"Plain."}}\n\n']).failure).toMatchObject({
       failure: 'server',

@@ -9,7 +9,7 @@ const COLOURS = 16;
 /** Width of a stripe in pixels. */
 const STRIPE = 32;
 
-export interface PictureOptions {
+export interface ImageOptions {
   width: number;
   height: number;
   /** Determines the colours. */
@@ -17,7 +17,7 @@ export interface PictureOptions {
 }
 
 /** Draws slanted stripes as PNG, in colours that depend only on the subject. */
-export async function makePicture({ width, height, subject }: PictureOptions): Promise<Buffer> {
+export async function makeImage({ width, height, subject }: ImageOptions): Promise<Buffer> {
   const palette = createHash('sha384')
     .update(subject)
     .digest()

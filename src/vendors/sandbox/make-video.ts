@@ -25,7 +25,7 @@ const HEIGHT = 180;
 const TICKS_PER_SECOND = 1_000;
 const LENGTH_BYTES = 4;
 
-export interface FilmOptions {
+export interface VideoOptions {
   /** Duration; one frame per second. */
   seconds: number;
   /** Display size in pixels, independent of the frames' size. */
@@ -35,7 +35,7 @@ export interface FilmOptions {
 }
 
 /** Creates a silent MP4 video that any browser plays: the same picture for the whole duration. */
-export function makeFilm({ seconds, width, height, title }: FilmOptions): Buffer {
+export function makeVideo({ seconds, width, height, title }: VideoOptions): Buffer {
   // Alternates two frames, because a decoder takes identical ones for a retransmission.
   const samples = Array.from({ length: seconds }, (_, index) => {
     const frame = FRAMES[index % FRAMES.length]!;
