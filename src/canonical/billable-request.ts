@@ -6,71 +6,71 @@ import type { Usage, UsageSource } from './usage.js';
 import type { CanonicalEvent, WorkEvent } from './canonical-event.js';
 import type { RequestTags } from './request-tags.js';
 
-/** What the ledger has to know of a planned request, whichever endpoint it came in by. */
+/** The ledger's view of a planned request, whatever its endpoint. */
 export interface BillableRequest extends VendorHandle {
-  /** The `x-request-id`; also the id of its hold and of its settlement. */
+  /** The `x-request-id`; also the id of the request's hold and settlement. */
   readonly requestId: string;
-  /** The kind of call for the log: `chat`, `messages`, `responses`, `embeddings`, … */
+  /** Logged kind of call: `chat`, `messages`, `responses`, `embeddings`, … */
   readonly endpoint: string;
   readonly streamed: boolean;
   readonly startedAt: Date;
-  /** The routes that will be tried, in order; at least one. */
+  /** The routes to try, in order; at least one. */
   readonly routes: readonly [BillableRoute, ...BillableRoute[]];
-  /** What the input is taken to use where a vendor gives no usage. */
+  /** Assumed input usage when the vendor reports none. */
   readonly estimate: Usage;
-  /** Aborted when the caller has gone away. */
+  /** Aborted when the caller disconnects. */
   readonly callerGone: CallerGoneSignal;
   /**
-   * Code points of the answer that came from the vendor and were kept from the caller, for the
-   * estimate where a vendor gives no usage.
+   * Code points of the answer that the vendor sent and the gateway withheld from the caller. Counted
+   * in the estimate when the vendor reports no usage.
    */
   readonly withheldCharacters?: number;
-  /** Whose limits it counts on; absent: nobody's. */
+  /** The limits that the request counts against; undefined when none apply. */
   readonly limits?: readonly LimitedSubject[] | undefined;
-  /** Whether a guardrail has marked the request, for its log row. */
+  /** Whether a guardrail flagged the request; logged. */
   readonly isFlagged?: boolean;
-  /** The caller's name for its own end user, where it gave one. */
+  /** The caller's identifier for its own end user. */
   readonly endUser?: string | undefined;
   readonly tags?: RequestTags | undefined;
-  /** What the caller asked for beyond a model, for the log; undefined: nothing. */
+  /** Request options beyond the model, for the log; undefined when there are none. */
   readonly asked?: RequestOptions | undefined;
-  /** What became of the routes that were tried, in order; the last one may still be at work. */
+  /** Outcomes of the routes tried so far, in order; the last one may still be running. */
   readonly attempts?: readonly BillableAttempt[];
-  /** Is told of the request's end, if anybody follows it. */
+  /** Notified of the request's progress and end. */
   readonly observer?: RequestObserver | undefined;
   /**
-   * A route that has gone on with an answer which broke off, where it costs more than the one that began: what the
-   * answer is charged by. Else the one that began.
+   * The route that resumed an interrupted answer, when it costs more than the original. The whole
+   * answer is then charged at its prices.
    */
   readonly dearerPart?: BillableRoute | undefined;
-  /** True once a request has left for a vendor; a caller who leaves before that pays nothing. */
+  /** True once a request has been sent to a vendor; callers who disconnect earlier pay nothing. */
   readonly upstreamCalled: boolean;
 }
 
-/** What became of one call to a vendor. */
+/** One call to a vendor and its outcome. */
 export interface BillableAttempt {
   readonly route: BillableRoute;
   readonly startedAt: Date;
-  /** To the first content, or to the failure; 0 while it is at work. */
+  /** Milliseconds to the first content or the failure; 0 while running. */
   readonly durationMs: number;
-  /** `answered`, `pending`, `unjoined` (did not go on with the answer), `outpaced` (another was faster), `uncovered` (never called), `aborted`, or a failure. */
+  /** `answered`, `pending`, `unjoined` (could not resume the answer), `outpaced` (superseded by a faster route), `uncovered` (never called), `aborted`, or a failure. */
   readonly outcome: string;
-  /** The vendor's HTTP status, where a failure had one. */
+  /** The vendor's HTTP status on failures, when there was one. */
   readonly status?: number | undefined;
   /**
-   * What the vendor reported of an attempt that failed before its first content; of one answer in parts
-   * what each took, so that none takes what the answer is billed by.
+   * Usage reported by an attempt that failed before its first content. For an answer resumed across
+   * routes, each attempt's share, so that none is counted twice.
    */
   readonly usage?: Usage | undefined;
-  /** Where it goes on with an answer that broke off, in code points of its text. */
+  /** Where it resumes an interrupted answer, in code points of the text. */
   readonly continuesAt?: number;
-  /** Asked beside a route that was silent. */
+  /** True for a hedge: called while an earlier route was silent. */
   readonly isHedge?: boolean;
-  /** Of two that were asked at once, the one whose answer is not what the caller pays for. */
+  /** True for the leg of a hedged pair that the caller does not pay for. */
   readonly isSpare?: boolean;
 }
 
-/** The attempt that answers or is at work, of two at once the one that the caller pays for; else the last. */
+/** Returns the attempt that answers or is running (of a hedged pair, the charged one), else the last. */
 export function latestOf<Attempt extends Pick<BillableAttempt, 'isSpare'>>(
   attempts: readonly Attempt[],
 ): Attempt | undefined {
@@ -78,35 +78,35 @@ export function latestOf<Attempt extends Pick<BillableAttempt, 'isSpare'>>(
   return last?.isSpare ? attempts.findLast(({ isSpare }) => !isSpare) : last;
 }
 
-/** What the ledger may ask and tell the vendor's side of a request. */
+/** The ledger's access to the vendor call of a request. */
 export interface VendorHandle {
-  /** The vendor that was called last; undefined before any was. */
+  /** The latest vendor call; undefined before the first. */
   readonly vendorWork: VendorWork | undefined;
-  /** Lets the vendor's answer go on for a caller who left, while no other call begins. */
+  /** Lets the running answer finish for a disconnected caller and prevents further vendor calls. */
   endVendorCalls(): void;
-  /** Closes the vendor's connection at once. The answer then ends by throwing. */
+  /** Closes the vendor connection at once. The answer then ends by throwing. */
   closeVendor(): void;
-  /** An answer has come to its end, with this by the vendor's own count. */
+  /** Records the vendor's own count of a completed answer. */
   noteOutput(usage: Usage): void;
-  /** Nothing more comes, however it ended; `used` is what is in the log. */
+  /** Records that the answer is over, however it ended; `used` is the logged usage. */
   noteEnd?(used: Usage): void;
 }
 
-/** What is known of a vendor's work beside what it says. */
+/** Facts about a vendor call besides its events. */
 export interface VendorWork {
   readonly startedAt: Date;
-  /** What the route has shown in answers before, of each where `n` asked for several; undefined where there were none. */
+  /** The route's measured speed per choice; undefined when it has none yet. */
   readonly tokensPerSecond: number | undefined;
 }
 
-/** How a planned request came to its end, when its charge stands. */
+/** How a request ended, once its charge is final. */
 export interface RequestEnding {
   /** `completed`, `failed`, `cancelled` or `refused`. */
   readonly outcome: string;
-  /** The alias that answered, or the first one asked for when none did. */
+  /** The alias that answered, or the first requested one when none did. */
   readonly model: string;
   readonly provider: string;
-  /** The error body's `type`, on failures. */
+  /** The error body's `type` on failures. */
   readonly errorType: string | null;
   readonly trafficMode: TrafficMode;
   readonly usage: Usage;
@@ -114,9 +114,9 @@ export interface RequestEnding {
   readonly flagged: boolean;
   /** Credits charged. */
   readonly cost: number;
-  /** From the arrival of the request to its first content; undefined when none came. */
+  /** Milliseconds from the request's arrival to its first content; undefined when there was none. */
   readonly firstContentMs: number | undefined;
-  /** When it was; now, unless told. */
+  /** Defaults to now. */
   readonly endedAt?: Date;
 }
 
@@ -127,13 +127,13 @@ export interface TriggeredGuardrail {
   readonly direction: string;
 }
 
-/** Is told what happens to one request, by those who do it; a trace is one. Must not throw. */
+/** Follows one request, for example to write a trace. Must not throw. */
 export interface RequestObserver {
-  /** Each event of the answer, as the ledger sees it. */
+  /** Receives each event of the answer, as the ledger sees it. */
   observe(event: CanonicalEvent | WorkEvent<unknown>): void;
   guardrailTriggered(triggered: TriggeredGuardrail): void;
-  /** Once, when the request is settled or refused; its answer may still be on its way. */
+  /** Called once, when the request is settled or refused; its answer may still be in transit. */
   ended(ending: RequestEnding): void;
-  /** Instead of its end, when there is none to tell of, for a fault of ours. */
+  /** Called instead of `ended` when an internal error leaves the request without an ending. */
   lost?(): void;
 }

@@ -5,73 +5,73 @@ import type { Usage } from './usage.js';
 /** How a route is billed: the operator's vendor account, or the tenant's own. */
 export type TrafficMode = 'shared' | 'byok';
 
-/** The most that a request can use on a route, whatever a vendor reports; without a figure, no bound. */
+/** Upper bounds on the usage of a request on a route, whatever a vendor reports; undefined: no bound. */
 export interface UsageBounds {
-  /** Of one reading of all prompts. */
+  /** For all prompts, each read once. */
   readonly inputTokens?: number;
-  /** Of all choices together. */
+  /** For all choices together. */
   readonly outputTokens?: number;
-  /** 0 where the vendor was not asked to search. */
+  /** 0 when the vendor was not asked to search. */
   readonly webSearches?: number;
   readonly videoSeconds?: number;
-  /** Of audio that is made of text, in milliseconds. */
+  /** Milliseconds of audio to be generated from text. */
   readonly spokenAudioMs?: number | undefined;
-  /** What the gateway measured of the audio that was sent, in milliseconds. */
+  /** Milliseconds of uploaded audio, as the gateway measured it. */
   readonly measuredAudioMs?: number | undefined;
-  /** The most that it can be, where a file's own word is all that was measured. */
+  /** Longest possible duration when the file's own metadata was all there was to measure. */
   readonly longestAudioMs?: number | undefined;
 }
 
-/** What the ledger has to know of a route. */
+/** The ledger's view of a route. */
 export interface BillableRoute extends PricedWork {
-  /** The alias that this route answers for, which is also the answer's `model`. */
+  /** The alias that this route serves, and the answer's `model`. */
   readonly model: string;
   readonly provider: string;
-  /** The id of the operator's account that it goes over, where the provider has several. */
+  /** The id of the operator's account, when the provider has several. */
   readonly account?: string | undefined;
-  /** The API key that alone has this BYOK account, with the keys below it; absent: the whole tenant has it. */
+  /** The API key that this BYOK account is limited to, with its child keys; undefined: the whole tenant. */
   readonly scopeKeyId?: string | undefined;
-  /** The catalogue row behind the alias; of a family's members that of the family. */
+  /** The catalogue row of the alias; for members of a family, the family's row. */
   readonly catalogueId: string;
-  /** The version of the configuration that has these prices; null: none has, a file of one instance does. */
+  /** The configuration version that defines these prices; null when they come from an instance's own file. */
   readonly configVersion?: number | null;
   readonly trafficMode: TrafficMode;
-  /** What is charged over the tenant's own account, in percent of the price; of `byok` routes only. */
+  /** Fee on BYOK traffic, in percent of the price; `byok` routes only. */
   readonly byokFeePercent?: number;
   /**
-   * The most that the request can use on this route, which holds are computed from. Replaced when the hold
-   * sets the output: it grows from the least to what the hold pays for.
+   * The most that the request can use on this route; holds are computed from it. Replaced when the hold
+   * sizes the output: it grows from the minimum to what the hold covers.
    */
   ceiling: Usage;
-  /** Of routes that generate text. */
+  /** Set on routes that generate text. */
   readonly output?: OutputLimit | undefined;
-  /** What the vendor's figures are held against; undefined: they count as they are. */
+  /** Bounds that cap the vendor's reported usage; undefined: usage counts as reported. */
   readonly bounds?: UsageBounds | undefined;
-  /** Credits that the request is charged at most, by its caller's wish; undefined: what it comes to. */
+  /** The caller's cap on the charge, in credits; undefined: none. */
   maxCost?: number | undefined;
-  /** Other prices, one of which the vendor's answer may choose; `pricing` then covers what was asked for. */
+  /** Alternative prices that the vendor's answer may select; `pricing` then covers the requested ones. */
   readonly offer?: PriceOffer | undefined;
 }
 
-/** How long an answer may get on one route. The hold decides, once it is known what is available. */
+/** How long an answer may get on one route. The hold decides, once the available credits are known. */
 export interface OutputLimit {
-  /** How many answers were asked for (`n`); all figures are for one of them. */
+  /** Number of answers requested (`n`); all figures are per answer. */
   readonly choices: number;
-  /** Tokens that credits are set aside for in any case; the same as `most` where the caller named a limit. */
+  /** Minimum tokens that credits are reserved for; equals `most` when the caller set a limit. */
   least: number;
-  /** The caller's limit, else the model's; less where `max_cost` pays for less. */
+  /** The caller's limit, else the model's; lower when `max_cost` pays for less. */
   most: number;
-  /** Tokens that the context leaves beside the prompt, as far as can be told. */
+  /** Tokens that the context window leaves after the prompt, as estimated. */
   readonly fitting: number;
-  /** What a vendor is told that has to be told a limit. */
+  /** The limit sent to vendors that require one. */
   tokens: number;
-  /** True when the credits do not reach for the model's longest answer, so that every vendor is told. */
+  /** True when the credits do not cover the model's longest answer; every vendor then gets a limit. */
   isShort: boolean;
-  /** True where `max_cost` made `most` what it is, so that every vendor is told in any case. */
+  /** True when `max_cost` lowered `most`; every vendor then gets a limit. */
   isFitted?: boolean;
 }
 
-/** The limit that the gateway itself sets on a route's output, in tokens; undefined: none. */
+/** Returns the output limit that the gateway itself sets on a route, in tokens; undefined: none. */
 export function ownOutputLimitOf({ output }: BillableRoute): number | undefined {
   return output?.isShort ? output.tokens : undefined;
 }

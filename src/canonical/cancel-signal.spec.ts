@@ -5,7 +5,7 @@ describe(waitUnless.name, () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('waits in full when nothing happens, and leaves no listener', async () => {
+  it('waits in full and removes its listener when nothing happens', async () => {
     const { signal } = new AbortController();
     const removed = jest.spyOn(signal, 'removeEventListener');
     const outcome = jest.fn();
@@ -17,7 +17,7 @@ describe(waitUnless.name, () => {
     expect(removed).toHaveBeenCalledTimes(1);
   });
 
-  it('ends at once when the signal fires, and leaves no timer', async () => {
+  it('ends at once and clears its timer when the signal fires', async () => {
     const controller = new AbortController();
     const outcome = waitUnless(controller.signal, 10_000);
     await jest.advanceTimersByTimeAsync(10);
@@ -26,7 +26,7 @@ describe(waitUnless.name, () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('does not wait when the signal has fired', async () => {
+  it('does not wait when the signal has already fired', async () => {
     expect(await waitUnless(AbortSignal.abort(), 10_000)).toBe(false);
   });
 });

@@ -1,30 +1,30 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * Says when nobody waits for an answer any more. An `AbortSignal` is one; the gateway makes its own
- * for each request, because an `AbortController` and its listeners cost 20 µs there.
+ * Fires when an answer is no longer needed. An `AbortSignal` satisfies it; the gateway creates its own
+ * per request, because an `AbortController` with its listeners costs 20 µs.
  */
 export interface CancelSignal {
   readonly aborted: boolean;
-  /** What runs may go on for a moment, but nothing begins any more. */
+  /** Running work may finish, but no new work may start. */
   readonly isEnding?: boolean;
-  /** To be called when a request begins to leave for a vendor, who may work on it from then on. */
+  /** Call when a request starts being sent to a vendor; the vendor may work on it from then on. */
   noteSent?(): void;
-  /** To be called with the head of a vendor's response, whatever its status. */
+  /** Call with the head of a vendor's response, whatever its status. */
   noteHead?(headers: IncomingHttpHeaders): void;
   addEventListener(type: 'abort', listener: () => void): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** Says that a caller will not get its answer, and whose doing that is. */
+/** Fires when the caller will not receive its answer, and says why. */
 export interface CallerGoneSignal extends CancelSignal {
-  /** The service stops, and cuts a caller who may well be there. */
+  /** True when the service is shutting down rather than the caller disconnecting. */
   readonly isServiceStop?: boolean;
-  /** How long the answer has waited for its caller to read on, in milliseconds; undefined: it never does. */
+  /** How long the answer has waited for its caller to read, in milliseconds; undefined when it never waits. */
   readonly readerLagMs?: number;
 }
 
-/** A signal that whoever holds it can give. */
+/** A cancel signal with its trigger. */
 export class Canceller implements CancelSignal {
   isEnding = false;
   private listeners: (() => void)[] = [];
@@ -49,7 +49,7 @@ export class Canceller implements CancelSignal {
   }
 }
 
-/** Waits for so many milliseconds. @returns false, at once, when the signal fires before their end */
+/** Waits `ms` milliseconds. @returns false, at once, when the signal fires first */
 export function waitUnless(signal: CancelSignal, ms: number): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {

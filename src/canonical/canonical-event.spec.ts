@@ -24,7 +24,7 @@ describe(isContent.name, () => {
     [{ ...relay, hasContent: true }, true],
     [{ type: 'usage', usage: NO_USAGE }, false],
     [{ type: 'settled', cost: 1, usage: NO_USAGE, usageSource: 'none' }, false],
-  ])('of %j is %s', (event, expected) => {
+  ])('classifies %j as content: %s', (event, expected) => {
     expect(isContent(event)).toBe(expected);
   });
 });

@@ -3,8 +3,8 @@ import type { Usage, UsageSource } from './usage.js';
 import type { BillableRoute } from './billable-route.js';
 
 /**
- * The one internal form of an answer. Every adapter yields these, every dialect renders them, and
- * the ledger reads its usage from them, so a streamed and a collected answer cannot drift apart.
+ * The one internal form of an answer. Every adapter yields these, every dialect renders them, and the
+ * ledger reads usage from them, which keeps streamed and collected answers consistent.
  *
  * Order: `route`, then (for each choice) content events and its `finish`, `usage` anywhere (the
  * last one counts), and `settled` when the charge is committed. An answer that fails ends by
@@ -19,7 +19,7 @@ export type CanonicalEvent =
   | RelayEvent
   | SettledEvent;
 
-/** A piece of what the model answers. */
+/** A piece of the model's output. */
 export type ContentEvent =
   | TextEvent
   | ReasoningEvent
@@ -27,18 +27,18 @@ export type ContentEvent =
   | ToolCallEvent
   | ToolArgumentsEvent;
 
-/** Which route answers; the first event of every answer, emitted by routing. */
+/** The route that answers; the first event of every answer, emitted by routing. */
 export interface RouteEvent {
   type: 'route';
   route: BillableRoute;
-  /** Request fields that the route's dialect has no place for and that were left out. */
+  /** Request fields dropped because the route's dialect does not support them. */
   droppedParams: readonly string[];
 }
 
-/** The vendor began to answer. No content yet: fallback is still possible after it. */
+/** The vendor began to answer. No content yet: fallback is still possible. */
 interface StartEvent {
   type: 'start';
-  /** The vendor's id of the answer, where it gives one. */
+  /** The vendor's id for the answer, when it gives one. */
   id?: string;
 }
 
@@ -46,7 +46,7 @@ export interface TextEvent {
   type: 'text';
   choice: number;
   text: string;
-  /** Token log probabilities in the chat dialect's shape, where asked for and given. */
+  /** Token log probabilities in the chat dialect's shape, when requested and available. */
   logprobs?: unknown;
 }
 
@@ -55,8 +55,8 @@ export interface ReasoningEvent {
   choice: number;
   text: string;
   /**
-   * The vendor's signature on the reasoning up to here, which must come back unchanged in the next turn
-   * (see `nameSignature`). It ends the block of reasoning; the text beside it may be empty.
+   * The vendor's signature on the reasoning so far, which must be sent back unchanged in the next turn
+   * (see `nameSignature`). It ends the reasoning block; its event may have no text.
    */
   signature?: string;
 }
@@ -75,7 +75,7 @@ export interface ToolCallEvent {
   index: number;
   id: string;
   name: string;
-  /** The vendor's signature on the call, which must come back with it in the next turn. */
+  /** The vendor's signature on the call, to be sent back with it in the next turn. */
   signature?: string;
 }
 
@@ -91,55 +91,55 @@ export interface FinishEvent {
   type: 'finish';
   choice: number;
   reason: FinishReason;
-  /** The stop sequence that ended the answer, where the vendor names it. */
+  /** The stop sequence that ended the answer, when the vendor reports it. */
   stopSequence?: string;
 }
 
 export interface UsageEvent {
   type: 'usage';
   usage: Usage;
-  /** `upstream` unless it says otherwise. */
+  /** Defaults to `upstream`. */
   source?: UsageSource;
-  /** The vendor has counted up to here, and goes on; another one follows where the answer is whole. */
+  /** The count so far; a final one follows when the answer completes. */
   isPartial?: true;
 }
 
 /**
- * A piece of the answer in the caller's own dialect, to be written as it is. Adapters emit it
- * instead of the content events when caller and upstream speak the same dialect.
+ * A piece of the answer in the caller's own dialect, to be written unchanged. Adapters emit it
+ * instead of content events when caller and upstream speak the same dialect.
  *
- * While streaming, `bytes` are whole server-sent events with the documented edits done; else
- * they are the whole JSON body. The other fields are what was read in passing.
+ * When streaming, `bytes` are whole server-sent events with the documented edits applied; otherwise
+ * the whole JSON body. The other fields are what the relay parsed along the way.
  */
 export interface RelayEvent {
   type: 'relay';
   dialect: Dialect;
   bytes: Buffer;
-  /** Whether any of it is a content event (text, reasoning, refusal or tool delta, or the end). */
+  /** Whether any of it is content: a text, reasoning, refusal or tool delta, or the finish. */
   hasContent: boolean;
   /** Characters (code points) of text, reasoning, refusal and tool arguments in it. */
   outputCharacters: number;
   finishReason?: FinishReason;
   usage?: Usage;
   /**
-   * The whole answer as an object, edits done, in dialects whose last event repeats it. While
-   * streaming, `bytes` are that last event then, which the renderer keeps until `settled`.
+   * The whole edited answer as an object, in dialects whose last event repeats it. When streaming,
+   * `bytes` are then that last event, which the renderer holds back until `settled`.
    */
   answer?: Record<string, unknown>;
 }
 
-/** The charge stands. The last event of an answer, emitted by the ledger. */
+/** The charge is final. The last event of an answer, emitted by the ledger. */
 export interface SettledEvent {
   type: 'settled';
   /** Credits charged. */
   cost: number;
   usage: Usage;
   usageSource: UsageSource;
-  /** Whether what was to be stored with the charge is; undefined when there was nothing to store. */
+  /** Whether the record stored with the charge was written; undefined when there was nothing to store. */
   recorded?: boolean;
 }
 
-/** Whether an event is content: after it has been sent to the caller, there is no way back. */
+/** Returns whether an event is content. Once content has been sent, fallback is impossible. */
 export function isContent(event: CanonicalEvent | WorkEvent<unknown>): boolean {
   switch (event.type) {
     case 'reasoning':
@@ -162,7 +162,7 @@ export function isContent(event: CanonicalEvent | WorkEvent<unknown>): boolean {
   }
 }
 
-/** What a vendor has counted in the events of an answer by now; undefined: nothing. */
+/** Returns the latest usage among an answer's events; undefined when there is none. */
 export function usageIn(
   events: readonly (CanonicalEvent | WorkEvent<unknown>)[],
 ): Usage | undefined {
@@ -174,11 +174,11 @@ export function usageIn(
 }
 
 /**
- * The internal form of an answer that is no generated text: vectors, audio, a transcript. It goes
- * through the same routing and the same settlement as a text answer.
+ * The internal form of an answer other than generated text: vectors, audio, a transcript. It takes
+ * the same routing and settlement as a text answer.
  *
- * Order: `route`, `output` (one, or pieces as they come), `usage` anywhere (the last one counts),
- * and `settled` when the charge is committed. Work that fails ends by throwing.
+ * Order: `route`, `output` (one, or several pieces), `usage` anywhere (the last one counts), and
+ * `settled` when the charge is committed. Failed work ends by throwing.
  */
 export type WorkEvent<Output> =
   | RouteEvent
@@ -187,15 +187,15 @@ export type WorkEvent<Output> =
   | UsageEvent
   | SettledEvent;
 
-/** The answer, or a piece of it. Content: after it has been sent to the caller, there is no way back. */
+/** The answer, or a piece of it. It is content: once sent to the caller, fallback is impossible. */
 export interface OutputEvent<Output> {
   type: 'output';
   output: Output;
 }
 
 /**
- * Why an answer ended, in OpenAI's words, which are the interface's. A vendor's reason that has no
- * counterpart is passed on as it is rather than called `stop`.
+ * Why an answer ended, in OpenAI's terms, which the interface uses. A vendor's reason without a
+ * counterpart is passed on unchanged rather than reported as `stop`.
  */
 export type FinishReason =
   | 'stop'
@@ -205,16 +205,16 @@ export type FinishReason =
   | (string & Record<never, never>);
 
 /**
- * Vendors sign what their models think (a signature, or the encrypted thought itself) and want the
- * signature back in the next turn, unchanged. Inside the gateway a signature names who made it, as
- * `<maker>:<signature>`, so that one is never shown to another vendor, which would refuse it. Callers
- * keep signatures as opaque strings.
+ * Names a vendor's reasoning signature after its maker, as `<maker>:<signature>`. Vendors sign their
+ * models' reasoning (a signature, or the encrypted thought itself) and require it back unchanged in the
+ * next turn. The name keeps it from other vendors, which would reject it. Callers treat signatures as
+ * opaque strings.
  */
 export function nameSignature(maker: string, signature: string): string {
   return `${maker}:${signature}`;
 }
 
-/** The signature as its maker wrote it; undefined when another one made it, or there is none. */
+/** Returns the signature as its maker wrote it; undefined when another maker did, or there is none. */
 export function signatureBy(maker: string, named: string | undefined): string | undefined {
   return named?.startsWith(`${maker}:`) ? named.slice(maker.length + 1) : undefined;
 }

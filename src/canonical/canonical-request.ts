@@ -5,110 +5,110 @@ import type { AskedPrices } from './served-prices.js';
 /** The wire formats spoken to callers. */
 export type Dialect = 'chat' | 'messages' | 'responses';
 
-/** A text request in the one internal form; each dialect's `parse` makes it. */
+/** A text request in the one internal form, which each dialect's `parse` produces. */
 export interface CanonicalRequest {
   readonly dialect: Dialect;
   /** The body as received, for upstreams that speak the caller's dialect. */
   readonly body: JsonBody;
-  /** Aliases to try in order, without repeats; at least one. */
+  /** Aliases to try in order, without duplicates; at least one. */
   readonly models: readonly [string, ...string[]];
   readonly routing: RoutingPreferences;
   readonly stream: boolean;
-  /** How many answers were asked for (`n`). */
+  /** Number of answers requested (`n`). */
   readonly choices: number;
   /** The caller's limit on output tokens, if any. */
   readonly maxOutputTokens: number | undefined;
   /**
-   * A bound of the tokens that the caller predicts an answer to have. Vendors bill as output those that
-   * do not come, too.
+   * Upper bound on the tokens of the caller's predicted output. Vendors bill rejected prediction tokens
+   * as output.
    */
   readonly predictedTokens?: number;
-  /** The caller's name for its own end user, as limits and the log know it; see `readEndUser`. */
+  /** The caller's identifier for its own end user, as limits and the log know it; see `readEndUser`. */
   readonly endUser?: string | undefined;
-  /** What the prompt measures, for the hold and for estimates. */
+  /** Measured size of the prompt, for the hold and for estimates. */
   readonly promptSize: PromptSize;
-  /** Top-level fields of the body that cost or name something in the vendor account behind a shared route. */
+  /** A top-level field that costs money or names a resource in the vendor account of a shared route. */
   readonly accountBoundParam: AccountBoundParam | undefined;
-  /** The searches of the web that the vendor is to run for the answer, if it is to run any. */
+  /** Web searches that the vendor may run for the answer. */
   readonly webSearch?: WebSearch;
-  /** Headers of the caller's that are meant for the vendor of this dialect, if there are any. */
+  /** Headers that the caller sent for the vendor of this dialect. */
   readonly vendorHeaders?: VendorHeaders;
-  /** The id that the answer is to carry, where the gateway keeps answers under ids of its own. */
+  /** The id for the answer, when the gateway stores answers under its own ids. */
   readonly answerId?: string;
   /**
-   * True when the answer has to be looked at before the caller sees it: an upstream of the caller's
-   * dialect then decodes its answer like any other, instead of relaying its bytes.
+   * True when the answer must be inspected before the caller sees it. An upstream of the caller's
+   * dialect then decodes its answer instead of relaying the bytes.
    */
   readonly decodesAnswer?: boolean;
-  /** Of an answer that is gone on with: output tokens that it has used of its limit. */
+  /** For a resumed answer: output tokens already used of its limit. */
   readonly saidTokens?: number;
-  /** Whether the last turn, the assistant's, is to be gone on with; it is the gateway's own then. */
+  /** Whether the last assistant message is a prefix to continue, added by the gateway. */
   readonly isPrefilled?: boolean;
-  /** The conversation in canonical form; worked out on first use, since a relayed request never needs it. */
+  /** Returns the conversation in canonical form. Computed on first use: relayed requests never need it. */
   readonly prompt: () => CanonicalPrompt;
 }
 
 /**
- * Searches that a vendor of the caller's dialect runs, at a price for each. A vendor of any other dialect
- * is not asked for them.
+ * Web searches run by a vendor of the caller's dialect, each at a price. Vendors of other dialects are
+ * not asked to search.
  */
 export interface WebSearch {
-  /** How many it may run at most; vendors are told where the caller set no limit. */
+  /** Maximum number of searches, sent to the vendor when the caller set no limit. */
   readonly most: number;
-  /** What shared capacity refuses where it has no price for them. */
+  /** The field that shared capacity refuses when it has no price for searches. */
   readonly bound: AccountBoundParam;
 }
 
-/** How often a vendor may search the web for a request that does not say. */
+/** Search limit for a request that sets none. */
 const DEFAULT_SEARCHES = 10;
 /** No vendor runs more searches for one answer. */
 export const MAX_SEARCHES = 100;
-/** What the pages that one search finds add to the prompt, at most. */
+/** Upper bound on the prompt tokens that one search's results add. */
 export const TOKENS_PER_SEARCH = 10_000;
 
-/** How often a vendor may search at most, by what the caller says of it. */
+/** Returns the maximum number of searches for the caller's `limit`. */
 export function searchesWithin(limit: unknown): number {
   const isLimit = typeof limit === 'number' && limit >= 0;
   return isLimit ? Math.min(Math.ceil(limit), MAX_SEARCHES) : DEFAULT_SEARCHES;
 }
 
-/** What becomes of a caller's headers for its dialect's vendor; names are in lower case. */
+/** The caller's headers for its dialect's vendor, sorted by where they may go; names in lower case. */
 export interface VendorHeaders {
-  /** As they came: they go out over an account of the caller's own. */
+  /** Sent over the caller's BYOK account: all of them, unchanged. */
   readonly own: Readonly<Record<string, string>>;
-  /** What of them goes out over shared capacity too. */
+  /** The subset that is also sent over shared capacity. */
   readonly shared: Readonly<Record<string, string>>;
-  /** What shared capacity leaves out without loss, as the header of dropped fields names it. */
+  /** Headers that shared capacity omits without loss, as listed in the dropped-fields header. */
   readonly dropped: readonly string[];
-  /** What keeps the request from shared capacity, at vendors that would get it. */
+  /** A header that keeps the request off shared capacity, for vendors that would receive it. */
   readonly bound: AccountBoundParam | undefined;
-  /** The same where the catalogue's price of a model ends before prompts of so many tokens. */
+  /** The same, only for models whose listed price ends before prompts of `tokens` tokens. */
   readonly longContext: (AccountBoundParam & { readonly tokens: number }) | undefined;
 }
 
-/** A field that may only go out with the tenant's own vendor credential. */
+/** A field that may only be sent with the tenant's own vendor credential. */
 export interface AccountBoundParam {
   /** Dotted path of the field. */
   param: string;
   /** Why shared capacity refuses it, for the caller. */
   message: string;
-  /** What a route may have a price for, which then takes it all the same. */
+  /** Routes with prices for this accept the field anyway. */
   priced?: AskedPrices;
 }
 
 export interface PromptSize {
-  /** Upper bound of the tokens of text and framing; media count apart, see `promptTokensOf`. */
+  /** Upper bound of the tokens of text and framing; media are counted separately, see `promptTokensOf`. */
   tokens: number;
   /** Code points of all text, tool schemas included. */
   characters: number;
   images: number;
-  /** Pages of documents, as far as their size tells. */
+  /** Pages of documents, estimated from their size. */
   pages: number;
   /** Audio, in whole seconds. */
   audioSeconds: number;
 }
 
-/** A conversation and its controls, free of any wire format. Adapters of other dialects read this. */
+/** A conversation and its controls, independent of any wire format. Adapters of other dialects read this. */
 export interface CanonicalPrompt {
   messages: readonly CanonicalMessage[];
   tools: readonly ToolDefinition[];
@@ -117,14 +117,14 @@ export interface CanonicalPrompt {
   responseFormat: ResponseFormat | undefined;
   reasoning: ReasoningControl | undefined;
   sampling: SamplingParameters;
-  /** The caller's name for its own end user, as it was sent. */
+  /** The caller's identifier for its own end user, as sent. */
   endUser: string | undefined;
-  /** Fields of the body that this form has no place for; a vendor of another dialect never gets them. */
+  /** Body fields that this form cannot express; vendors of other dialects never get them. */
   leftOver: readonly string[];
 }
 
 export interface CanonicalMessage {
-  /** Results of tools are parts of `tool` messages; system messages may stand anywhere. */
+  /** Tool results are parts of `tool` messages; system messages may appear anywhere. */
   role: 'system' | 'user' | 'assistant' | 'tool';
   name?: string;
   parts: readonly MessagePart[];
@@ -140,9 +140,9 @@ export type MessagePart =
   | ToolCallPart
   | ToolResultPart;
 
-/** What any part may carry besides its content. */
+/** Fields that any part may have besides its content. */
 interface Cacheable {
-  /** The vendor is asked to cache the prompt up to and including this part. */
+  /** Asks the vendor to cache the prompt up to and including this part. */
   cacheControl?: CacheControl;
 }
 
@@ -181,10 +181,10 @@ export interface RefusalPart {
   text: string;
 }
 
-/** What a model thought in an earlier turn. */
+/** A model's reasoning from an earlier turn. */
 export interface ReasoningPart {
   type: 'reasoning';
-  /** Empty where the vendor gave only its signature. */
+  /** Empty when the vendor gave only a signature. */
   text: string;
   /** See `nameSignature`. */
   signature?: string;
@@ -196,7 +196,7 @@ export interface ToolCallPart extends Cacheable {
   name: string;
   /** JSON text, as the model wrote it. */
   arguments: string;
-  /** A vendor's signature on the call itself. */
+  /** The vendor's signature on the call itself. */
   signature?: string;
 }
 
@@ -228,11 +228,11 @@ export type ResponseFormat =
   | { type: 'json_schema'; name: string; schema: Record<string, unknown>; strict?: boolean };
 
 export interface ReasoningControl {
-  /** `none`, `minimal`, `low`, `medium`, `high`, or a word that only some vendor knows. */
+  /** `none`, `minimal`, `low`, `medium`, `high`, or a vendor-specific word. */
   effort?: string;
   /** Budget in tokens. */
   maxTokens?: number;
-  /** False: the caller wants none. */
+  /** False to disable reasoning. */
   enabled?: boolean;
 }
 
@@ -249,7 +249,7 @@ export interface SamplingParameters {
   topLogprobs?: number;
 }
 
-/** Whether an upstream that speaks this dialect passes its answer on as it is. */
+/** Returns whether an upstream that speaks this dialect relays its answer unchanged. */
 export function isRelayed(
   request: Pick<CanonicalRequest, 'dialect' | 'decodesAnswer'>,
   dialect: Dialect,

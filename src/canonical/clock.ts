@@ -1,12 +1,12 @@
 import { waitUnless, type CancelSignal } from './cancel-signal.js';
 
-/** What time it is, for whoever remembers or waits; a rehearsal has a clock of its own, which is faster. */
+/** Source of time for everything that remembers or waits. Traffic replay has its own, faster clock. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
-  /** Milliseconds since whatever begin, which never go back. */
+  /** Milliseconds since an arbitrary start; never decreases. */
   monotonicMs(): number;
-  /** Waits so long. @returns false, at once, when the signal fires before the end */
+  /** Waits `ms` milliseconds. @returns false, at once, when the signal fires first */
   wait(signal: CancelSignal, ms: number): Promise<boolean>;
 }
 

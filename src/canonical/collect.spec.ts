@@ -58,7 +58,7 @@ describe(collect.name, () => {
     });
   });
 
-  it('keeps parallel tool calls apart, in the order of their indexes', async () => {
+  it('keeps parallel tool calls separate, ordered by index', async () => {
     const { choices } = await collect(
       eventsOf(
         { type: 'tool_call', choice: 0, index: 1, id: 'two', name: 'g' },
@@ -75,7 +75,7 @@ describe(collect.name, () => {
     ]);
   });
 
-  it('ends a block of reasoning with its signature, and keeps the signatures of calls', async () => {
+  it('ends a reasoning block with its signature, and keeps the signatures of calls', async () => {
     const { choices } = await collect(
       eventsOf(
         { type: 'reasoning', choice: 0, text: 'hm' },
@@ -93,7 +93,7 @@ describe(collect.name, () => {
     });
   });
 
-  it('gathers log probabilities where there are any', async () => {
+  it('collects log probabilities when present', async () => {
     const { choices } = await collect(
       eventsOf(
         { type: 'text', choice: 0, text: 'a', logprobs: { content: [1] } },
@@ -104,7 +104,7 @@ describe(collect.name, () => {
     expect(choices[0]?.logprobs).toEqual([{ content: [1] }]);
   });
 
-  it('keeps a relayed answer as it is', async () => {
+  it('keeps a relayed answer unchanged', async () => {
     const relay: CanonicalEvent = {
       type: 'relay',
       dialect: 'chat',
@@ -117,15 +117,15 @@ describe(collect.name, () => {
     expect(answer.choices).toEqual([]);
   });
 
-  it('throws what the events throw', async () => {
+  it('rethrows errors from the events', async () => {
     async function* failing(): AsyncGenerator<CanonicalEvent> {
       yield opening;
-      throw new Error('broke off');
+      throw new Error('connection reset');
     }
-    await expect(collect(failing())).rejects.toThrow('broke off');
+    await expect(collect(failing())).rejects.toThrow('connection reset');
   });
 
-  it('refuses an answer without its settlement', async () => {
+  it('rejects an answer without its settlement', async () => {
     async function* unsettled(): AsyncGenerator<CanonicalEvent> {
       yield opening;
     }

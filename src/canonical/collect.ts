@@ -8,11 +8,11 @@ import type {
 } from './canonical-event.js';
 import type { BillableRoute } from './billable-route.js';
 
-/** A whole answer: the events of one that was not streamed, folded. */
+/** A whole, non-streamed answer, folded from its events. */
 export interface CollectedAnswer {
   route: BillableRoute;
   droppedParams: readonly string[];
-  /** The answer in the caller's own dialect, when the upstream spoke it; `choices` is empty then. */
+  /** The answer in the caller's own dialect, when the upstream spoke it; `choices` is then empty. */
   relay: RelayEvent | undefined;
   choices: CollectedChoice[];
   settled: SettledEvent;
@@ -20,7 +20,7 @@ export interface CollectedAnswer {
 
 export interface CollectedChoice {
   text: string;
-  /** Blocks of reasoning, in order. */
+  /** Reasoning blocks, in order. */
   reasoning: { text: string; signature?: string }[];
   refusal: string;
   toolCalls: { id: string; name: string; arguments: string; signature?: string }[];
@@ -91,7 +91,7 @@ export async function collect(events: AsyncIterable<CanonicalEvent>): Promise<Co
   return { route, droppedParams: droppedParams ?? [], relay, choices, settled };
 }
 
-/** A signature ends a block: what comes after it is another one. */
+/** Appends reasoning. A signature ends a block, and whatever follows starts a new one. */
 function addReasoning(
   blocks: CollectedChoice['reasoning'],
   { text, signature }: ReasoningEvent,
@@ -106,7 +106,7 @@ function addReasoning(
   if (signature !== undefined) open.signature = signature;
 }
 
-/** A whole answer to work that is no text generation. */
+/** A whole answer to work other than text generation. */
 export interface CollectedWork<Output> {
   route: BillableRoute;
   droppedParams: readonly string[];

@@ -34,7 +34,7 @@ describe(collectWork.name, () => {
     });
   });
 
-  it('refuses an answer that is none', async () => {
+  it('rejects an answer without output', async () => {
     const events = eventsOf({ type: 'route', route, droppedParams: [] }, settled);
     await expect(collectWork(events)).rejects.toThrow('without its route, output or settlement');
   });

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** Characters of an end user's name that are kept; vendors take 64 to 512. */
+/** Longest end-user identifier kept verbatim; vendors accept 64 to 512 characters. */
 const MAX_CHARACTERS = 256;
 
 /**
- * The name by which limits and the log know a caller's end user: what stands in the dialect's field, or
- * of a longer text its hash, `sha256:` and 64 digits, so that no two become one.
+ * Returns the identifier by which limits and the log know a caller's end user: the dialect's field, or
+ * `sha256:` and 64 hex digits for longer texts, so that they stay distinct.
  *
- * @param value of the field, whatever it holds
- * @returns undefined for what is no text, and for an empty one
+ * @param value the raw field
+ * @returns undefined for an empty text or anything else
  */
 export function readEndUser(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;

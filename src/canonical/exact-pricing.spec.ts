@@ -10,7 +10,7 @@ describe(parsePrice.name, () => {
     ['0.000000000000000001', 1n],
     ['123456789.123456789123456789', 123456789123456789123456789n],
     ['007', 7n * 10n ** 18n],
-  ])('reads %s', (decimal, units) => {
+  ])('parses %s', (decimal, units) => {
     expect(parsePrice(decimal)).toBe(units);
   });
 
@@ -31,11 +31,11 @@ describe(parsePrice.name, () => {
     '１',
     '1234567890',
     '0.0000000000000000001',
-  ])('refuses %j', (decimal) => {
+  ])('rejects %j', (decimal) => {
     expect(parsePrice(decimal)).toBeUndefined();
   });
 
-  it('has a scale at which a credit is a millionth of a dollar', () => {
+  it('uses a scale at which a credit is a millionth of a dollar', () => {
     expect(UNITS_PER_CREDIT * 1_000_000n).toBe(10n ** BigInt(PRICE_SCALE));
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Prices as exact integers: 10^-18 USD per unit, so that `usage × price` never touches floating
- * point. A price that the catalogue leaves out is already filled in with the one that applies
- * instead (a cached token costs what a prompt token costs, and so on).
+ * Prices as exact integers: 10^-18 USD per unit, so that `usage × price` never uses floating point.
+ * Prices missing from the catalogue are already replaced by the applicable default (a cached token
+ * costs as much as a prompt token, and so on).
  */
 export interface ExactPricing {
   readonly prompt: bigint;
@@ -13,23 +13,23 @@ export interface ExactPricing {
   readonly cacheWriteLong: bigint;
   readonly reasoning: bigint;
   readonly webSearch: bigint;
-  /** Per code point of spoken text. */
+  /** Per code point of text to be spoken. */
   readonly audioCharacter: bigint;
-  /** Per UTF-8 byte of spoken text. */
+  /** Per UTF-8 byte of text to be spoken. */
   readonly audioByte: bigint;
-  /** Per minute of audio, produced or transcribed. */
+  /** Per minute of audio, generated or transcribed. */
   readonly audioMinute: bigint;
-  /** Per second of produced video. */
+  /** Per second of generated video. */
   readonly videoSecond: bigint;
 }
 
-/** What a use costs as a whole whose prompt is longer than so many tokens, those of the cache included. */
+/** Prices of a whole request whose prompt, cached tokens included, is longer than the threshold. */
 export interface LongPromptPricing {
   readonly above: number;
   readonly pricing: ExactPricing;
 }
 
-/** The prices of a use: where its prompt is a long one, those of long prompts. */
+/** Returns the prices that apply to a usage, with long-prompt pricing where the prompt is long. */
 export function pricingOf(
   { pricing, longPrompts }: PricedWork,
   { inputTokens }: { readonly inputTokens: number },
@@ -38,21 +38,21 @@ export function pricingOf(
   return longPrompts.findLast(({ above }) => inputTokens > above)?.pricing ?? pricing;
 }
 
-/** What has prices: a route of the catalogue, or one of a request. */
+/** Anything with prices: a catalogue route, or a planned one. */
 export interface PricedWork {
   readonly pricing: ExactPricing;
-  /** From short to long, none cheaper than the one before; undefined: the length makes no difference. */
+  /** In ascending order of length, none cheaper than the one before; undefined: length makes no difference. */
   readonly longPrompts?: readonly LongPromptPricing[] | undefined;
 }
 
-/** Of each price the higher one. */
+/** Returns the higher of each price. */
 export function dearerOf(one: ExactPricing, other: ExactPricing): ExactPricing {
   const higher = (key: keyof ExactPricing): bigint =>
     one[key] > other[key] ? one[key] : other[key];
   return mapPricing(higher);
 }
 
-/** Prices that cover both, at whatever length of the prompt. */
+/** Returns prices that cover both, at any prompt length. */
 export function dearerWork(one: PricedWork, other: PricedWork): PricedWork {
   const pricing = dearerOf(one.pricing, other.pricing);
   const steps = [...(one.longPrompts ?? []), ...(other.longPrompts ?? [])];
@@ -68,7 +68,7 @@ export function dearerWork(one: PricedWork, other: PricedWork): PricedWork {
   return { pricing, longPrompts };
 }
 
-/** Field by field, so that no price can be forgotten. */
+/** Builds prices field by field, so that none can be forgotten. */
 export function mapPricing(price: (key: keyof ExactPricing) => bigint): ExactPricing {
   return {
     prompt: price('prompt'),
@@ -87,7 +87,7 @@ export function mapPricing(price: (key: keyof ExactPricing) => bigint): ExactPri
   };
 }
 
-/** What costs nothing, whatever is used. */
+/** Prices of free work. */
 export const FREE: ExactPricing = Object.freeze({
   prompt: 0n,
   completion: 0n,
@@ -112,7 +112,7 @@ export const UNITS_PER_CREDIT = 10n ** 12n;
 
 const DECIMAL = /^(\d{1,9})(?:\.(\d{1,18}))?$/;
 
-/** Reads a decimal string in USD, e.g. `0.00000015`; undefined when it is not one. */
+/** Parses a decimal string in USD, for example `0.00000015`; undefined when it is not one. */
 export function parsePrice(decimal: string): bigint | undefined {
   const match = DECIMAL.exec(decimal);
   if (!match) return undefined;
@@ -120,7 +120,7 @@ export function parsePrice(decimal: string): bigint | undefined {
   return BigInt(whole + fraction.padEnd(PRICE_SCALE, '0'));
 }
 
-/** The decimal string of so many units of 10^-`scale`, without zeros at its end: undoes `parsePrice`. */
+/** Formats units of 10^-`scale` as a decimal without trailing zeros; the inverse of `parsePrice`. */
 export function toDecimal(units: bigint, scale = PRICE_SCALE): string {
   const digits = String(units).padStart(scale + 1, '0');
   const fraction = digits.slice(-scale).replace(/0+$/, '');

@@ -17,11 +17,11 @@ describe(renewalOf.name, () => {
     ['week', '2026-11-22T23:59:59.999Z', '2026-11-23T00:00:00.000Z'],
     ['week', '2026-11-23T00:00:00.000Z', '2026-11-30T00:00:00.000Z'],
     ['month', '2026-12-31T12:00:00.000Z', '2027-01-01T00:00:00.000Z'],
-  ] as const)('of a budget for a %s at %s is at %s', (period, now, renewal) => {
+  ] as const)('renews a budget per %s at %s on %s', (period, now, renewal) => {
     expect(renewalOf(period, new Date(now))?.toISOString()).toBe(renewal);
   });
 
-  it('of a budget in total is never', () => {
+  it('never renews a total budget', () => {
     expect(renewalOf('total', new Date())).toBeNull();
   });
 });
@@ -39,11 +39,11 @@ describe(matches.name, () => {
     ['a*b*b', 'ab', false],
     ['a.c', 'abc', false],
     ['', 'a', false],
-  ])('%j and %j: %s', (pattern, name, expected) => {
+  ])('%j against %j: %s', (pattern, name, expected) => {
     expect(matches(pattern, name)).toBe(expected);
   });
 
-  it('takes no longer for a pattern made to take long', () => {
+  it('matches a pathological pattern in linear time', () => {
     expect(matches(`${'*a'.repeat(500)}*b`, 'a'.repeat(100_000))).toBe(false);
   });
 });
@@ -64,7 +64,7 @@ describe(limitedSubject.name, () => {
     models: { allow: ['*/x', 'b/y'] },
   };
 
-  it('is bound by all that was set for it, by the strictest of the same', () => {
+  it('applies the strictest limit of each kind', () => {
     expect(limitedSubject('tenant', 't', [operator, null, own])).toEqual({
       scope: 'tenant',
       id: 't',
@@ -79,11 +79,11 @@ describe(limitedSubject.name, () => {
     });
   });
 
-  it('is nobody where nothing is set', () => {
+  it('returns undefined when no limit is set', () => {
     expect(limitedSubject('tenant', 't', [null, {}, { budgets: [] }])).toBeUndefined();
   });
 
-  it('is refused a name by any list of any', () => {
+  it('denies a name that any list denies', () => {
     const subjects = [limitedSubject('tenant', 't', [operator, own])!];
     expect(denierOf(subjects, 'models', ['b/x'])).toBeUndefined();
     expect(denierOf(subjects, 'models', ['a/x'])).toBe(subjects[0]);
@@ -94,7 +94,7 @@ describe(limitedSubject.name, () => {
     expect(denierOf(subjects, 'providers', ['anyone'])).toBeUndefined();
   });
 
-  it('concerns the ledger where money or open requests are limited', () => {
+  it('concerns the ledger when money or concurrent requests are limited', () => {
     const rates = limitedSubject('tenant', 't', [{ tokens_per_minute: 5 }])!;
     const money = limitedSubject('api_key', 'k', [operator])!;
     expect(heldSubjects([rates])).toBeUndefined();

@@ -1,7 +1,7 @@
 import { asciiLowerCase } from '../platform/text/ascii-lower-case.js';
 
 export const BUDGET_PERIODS = ['hour', 'day', 'week', 'month', 'total'] as const;
-/** In UTC; a week begins on Monday, and `total` never begins anew. */
+/** Periods in UTC; a week begins on Monday, and `total` never renews. */
 export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
 
 /** Credits that may be spent in each period. */
@@ -10,13 +10,13 @@ export interface Budget {
   readonly credits: number;
 }
 
-/** Names that may be used, `*` standing for any text; without `allow` all that `deny` does not name. */
+/** Allowed names, where `*` matches any text. Without `allow`, every name that `deny` does not match. */
 export interface NameList {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
 }
 
-/** Limits as somebody has set them, in the form in which they are stored and shown; absent: no limit. */
+/** Limits as set by a tenant or operator, in the form in which they are stored and shown; absent: no limit. */
 export interface Limits {
   readonly budgets?: readonly Budget[];
   readonly requests_per_minute?: number;
@@ -26,22 +26,22 @@ export interface Limits {
   readonly providers?: NameList;
 }
 
-/** Limits that are numbers. */
+/** Numeric limits. */
 export const RATE_LIMITS = ['requests_per_minute', 'tokens_per_minute', 'max_in_flight'] as const;
 export type RateLimit = (typeof RATE_LIMITS)[number];
 
-/** Whose limits they are; also how errors and the database name them. */
+/** The subject of a limit, as errors and the database name it. */
 export type LimitScope = 'tenant' | 'api_key' | 'end_user';
 
-/** Whose a limit is, in a sentence. */
+/** Returns a scope's name for use in a sentence. */
 export function nameOf(scope: LimitScope): string {
   return { tenant: 'tenant', api_key: 'key', end_user: 'end user' }[scope];
 }
 
-/** Somebody with limits. Of those that several have set for it the strictest, all lists of names. */
+/** A subject with limits: the strictest of several settings, and all name lists. */
 export interface LimitedSubject {
   readonly scope: LimitScope;
-  /** Of a tenant or a key; of an end user its name. */
+  /** The id of a tenant or key, or an end user's identifier. */
   readonly id: string;
   readonly budgets: readonly Budget[];
   readonly requests_per_minute?: number;
@@ -51,7 +51,7 @@ export interface LimitedSubject {
   readonly providers: readonly NameList[];
 }
 
-/** Undefined when none of them limits anything. */
+/** Returns undefined when none of the documents limits anything. */
 export function limitedSubject(
   scope: LimitScope,
   id: string,
@@ -72,7 +72,7 @@ export function limitedSubject(
   return isLimited ? subject : undefined;
 }
 
-/** Of each period the lowest of all that were set. */
+/** Returns the lowest budget for each period. */
 export function strictestBudgets(documents: readonly Pick<Limits, 'budgets'>[]): Budget[] {
   const all = documents.flatMap(({ budgets }) => budgets ?? []);
   return BUDGET_PERIODS.flatMap((period) => {
@@ -92,7 +92,7 @@ export function strictestRates(
   return strictest;
 }
 
-/** Those who have something that the ledger looks at under its lock. */
+/** Returns the subjects with limits that the ledger checks under its lock. */
 export function heldSubjects(
   subjects: readonly LimitedSubject[] | undefined,
 ): readonly LimitedSubject[] | undefined {
@@ -104,10 +104,10 @@ export function heldSubjects(
 }
 
 /**
- * The first of the subjects whose lists leave none of the names that one thing has.
+ * Returns the first subject whose lists rule out every name of a thing.
  *
- * @param kind which lists
- * @param names what may be called by several names is denied by any of them, and allowed by any
+ * @param kind the list to check
+ * @param names all names of the thing: denying any of them denies it, allowing any allows it
  */
 export function denierOf(
   subjects: readonly LimitedSubject[],
@@ -125,7 +125,7 @@ function allows({ allow, deny }: NameList, names: readonly string[]): boolean {
   return (allow === undefined || isNamed(allow)) && !(deny && isNamed(deny));
 }
 
-/** Whether a name is that of a pattern whose `*` stand for any text; in linear time, as tenants write them. */
+/** Returns whether a name matches a pattern with `*` wildcards. Linear time, because tenants write patterns. */
 export function matches(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -140,7 +140,7 @@ export function matches(pattern: string, name: string): boolean {
   return name.endsWith(last) && from <= name.length - last.length;
 }
 
-/** When a budget begins anew; null: never. */
+/** Returns when a budget renews; null: never. */
 export function renewalOf(period: BudgetPeriod, now: Date): Date | null {
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
   switch (period) {

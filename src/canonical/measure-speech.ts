@@ -1,23 +1,23 @@
 import { PromptMeter, countCodePoints, estimateTokens } from './prompt-size.js';
 import { NO_USAGE, type Usage } from './usage.js';
 
-/** How long it may take to say a letter, and any other character; digits are said as words. */
+/** Longest time to speak a letter, and any other character; digits are spoken as words. */
 const MAX_LETTER_MS = 150;
 
 const MAX_OTHER_MS = 500;
 
-/** Breath before and after. */
+/** Pause before and after. */
 const PAUSE_MS = 5_000;
 
-/** An unhurried voice says so much of the longest. */
+/** Share of the longest duration that an unhurried voice takes. */
 const USUAL_SHARE = 0.5;
 
 const LETTERS = /[A-Za-z\s]/g;
 
 /**
- * What speaking a text uses: at most, and where no vendor says.
+ * Returns the usage of speaking a text: its upper bound, and the estimate for vendors that report none.
  *
- * @param speed 1 is the ordinary pace
+ * @param speed 1 is normal pace
  */
 export function measureSpeech(
   input: string,
@@ -43,12 +43,12 @@ export function measureSpeech(
   };
 }
 
-/** The longest that speaking a text may take, in whole milliseconds. */
+/** Returns the longest that speaking a text may take, in whole milliseconds. */
 function boundSpeechLength(text: string, speed: number): number {
   return Math.ceil(longestMs(text) / speed) + PAUSE_MS;
 }
 
-/** What speaking a text is taken to last where nobody has measured it. */
+/** Estimates the duration of a spoken text when it was not measured, in milliseconds. */
 function estimateSpeechLength(text: string, speed: number): number {
   return Math.ceil((longestMs(text) * USUAL_SHARE) / speed);
 }

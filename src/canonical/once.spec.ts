@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { onceFor } from './once.js';
 
 describe(onceFor.name, () => {
-  it('makes one value of each source', () => {
+  it('creates one value per source', () => {
     let source = { text: 'a' };
     let made = 0;
     const read = onceFor(

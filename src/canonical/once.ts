@@ -1,12 +1,12 @@
-/** A function that works its value out on the first call and remembers it. */
+/** Returns a function that computes its value on the first call and caches it. */
 export function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
 /**
- * The same of a value that may be let go of meanwhile: what is made of it goes with it, and is made
- * anew of one that takes its place.
+ * Caches one derived value per source object. The cache is weak: the value is released with its source
+ * and computed again for a new one.
  */
 export function onceFor<Source extends object, Value extends object>(
   sourceOf: () => Source,

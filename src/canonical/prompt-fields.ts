@@ -1,6 +1,6 @@
 import type { CanonicalPrompt, CanonicalRequest, Dialect } from './canonical-request.js';
 
-/** The controls of a canonical prompt, one by one. */
+/** The controls of a canonical prompt. */
 export const PROMPT_FIELDS = [
   'temperature',
   'topP',
@@ -20,7 +20,7 @@ export const PROMPT_FIELDS = [
 ] as const;
 export type PromptField = (typeof PROMPT_FIELDS)[number];
 
-/** What most dialects call them, for `X-Gateway-Dropped-Params` and for errors. */
+/** The names that most dialects use, for `X-Gateway-Dropped-Params` and errors. */
 const COMMON_NAMES: Record<PromptField, string> = {
   temperature: 'temperature',
   topP: 'top_p',
@@ -52,21 +52,21 @@ const NAMES: Record<Dialect, Record<PromptField, string>> = {
   responses: { ...COMMON_NAMES, responseFormat: 'text.format' },
 };
 
-/** A field's name as the caller of this dialect spells it. */
+/** Returns a field's name in the caller's dialect. */
 export function fieldName(dialect: Dialect, field: PromptField): string {
   return NAMES[dialect][field];
 }
 
-/** What the dialect calls the conversation, to name it in an error. */
+/** Returns the dialect's name for the conversation, for errors. */
 export function conversationField(dialect: Dialect): 'messages' | 'input' {
   return dialect === 'responses' ? 'input' : 'messages';
 }
 
 /**
- * The fields that a request sets and a vendor has no place for, as the caller spells them, with
- * those that the canonical form itself leaves over.
+ * Lists the request's fields that a vendor does not support, by the caller's names, including those that
+ * the canonical form cannot express.
  *
- * @param supported what the vendor's dialect has a place for
+ * @param supported the fields that the vendor's dialect supports
  */
 export function unsupportedFields(
   request: CanonicalRequest,

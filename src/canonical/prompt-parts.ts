@@ -2,7 +2,7 @@ import type { MediaSource, CacheControl } from './canonical-request.js';
 
 const DATA_URL = /^data:([^;,]{1,100})(?:;[^;,]{1,100}){0,4};base64,/i;
 
-/** A data URL's own bytes, any other URL as it is; bare base64, which some clients send, is a PDF. */
+/** Parses a media source: a data URL into its bytes, any other URL unchanged. Bare base64, which some clients send, is a PDF. */
 export function readMediaSource(url: string): MediaSource {
   const match = DATA_URL.exec(url.slice(0, 600));
   if (match) {
@@ -12,14 +12,14 @@ export function readMediaSource(url: string): MediaSource {
   return { kind: 'inline', mediaType: 'application/pdf', data: url };
 }
 
-/** A cache mark as callers of the chat and message dialects spell it. */
+/** Parses a cache mark of the chat and messages dialects. */
 export function toCacheControl(value: unknown): CacheControl | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!('type' in value) || value.type !== 'ephemeral') return undefined;
   return { ttl: 'ttl' in value && value.ttl === '1h' ? '1h' : '5m' };
 }
 
-/** A member to spread into an object: none where the value is null or undefined. */
+/** Returns a member to spread into an object: empty when the value is null or undefined. */
 export function optional<Key extends string, Value>(
   key: Key,
   value: Value | null | undefined,

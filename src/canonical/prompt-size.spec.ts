@@ -17,11 +17,11 @@ describe(PromptMeter.name, () => {
     ['3,000 letters', 'a'.repeat(3_000), 1_000, 3_000],
     ['a NUL', '\u0000', 1, 1],
     ['the last ASCII character', '\u007f', 1, 1],
-    ['the first one beyond', '\u0080', 1, 1],
+    ['the first non-ASCII character', '\u0080', 1, 1],
     ['CJK', '日本語', 3, 3],
     ['Cyrillic', 'привет', 6, 6],
     ['emoji, whose four bytes are more than a token', '🙂🙂', 3, 2],
-    ['a family joined of seven code points', '👩‍👩‍👧‍👦', 9, 7],
+    ['a family emoji of seven code points', '👩‍👩‍👧‍👦', 9, 7],
     ['a mixture', 'abc日🙂', 4, 5],
     ['lone high surrogates', '\ud83d\ud83d', 2, 2],
     ['lone low surrogates', '\ude42\ude42\ude42', 3, 3],
@@ -62,7 +62,7 @@ describe(PromptMeter.name, () => {
     });
   });
 
-  it('adds what a vendor says of tools in general', () => {
+  it("adds the vendor's general tool instructions", () => {
     const meter = new PromptMeter();
     meter.addTools(300);
     expect(meter.size()).toMatchObject({ tokens: 700, characters: 300 });
@@ -72,14 +72,18 @@ describe(PromptMeter.name, () => {
     Buffer.from(`%PDF-1.7\n${'endstream '.repeat(streams)}`.padEnd(bytes, ' ')).toString('base64');
 
   it.each([
-    ['a document that lies elsewhere', undefined, 100],
+    ['a linked document', undefined, 100],
     ['an empty one', '', 1],
     ['a small one, by its size', Buffer.alloc(9_000).toString('base64'), 3],
-    ['a large one that is no PDF, by its size', Buffer.alloc(90_000).toString('base64'), 30],
+    [
+      'a large document that is not a PDF, by its size',
+      Buffer.alloc(90_000).toString('base64'),
+      30,
+    ],
     ['a PDF, by its streams', pdf(7, 90_000), 7],
     ['a PDF in a data URL', `data:application/pdf;base64,${pdf(7, 90_000)}`, 7],
     ['a PDF with more streams than its size has pages', pdf(500, 90_000), 30],
-    ['a PDF that shows none', pdf(0, 90_000), 1],
+    ['a PDF without visible streams', pdf(0, 90_000), 1],
   ])('bounds the pages of %s', (_, base64, pages) => {
     const meter = new PromptMeter();
     meter.addDocument(base64);
@@ -95,10 +99,10 @@ describe(PromptMeter.name, () => {
   it.each([
     ['nothing readable', undefined, undefined, 1],
     ['compressed audio', Buffer.alloc(60_000).toString('base64'), 'mp3', 60],
-    ['plain audio', wave(1, 78_000), 'wav', 10],
-    ['plain audio of no format', Buffer.alloc(78_000).toString('base64'), 'pcm16', 10],
-    ['what is packed and called plain', Buffer.alloc(78_000).toString('base64'), 'wav', 78],
-    ['what is packed within WAV', wave(0x55, 78_000), 'wav', 78],
+    ['uncompressed audio', wave(1, 78_000), 'wav', 10],
+    ['uncompressed audio without a header', Buffer.alloc(78_000).toString('base64'), 'pcm16', 10],
+    ['compressed audio declared as WAV', Buffer.alloc(78_000).toString('base64'), 'wav', 78],
+    ['compressed audio inside WAV', wave(0x55, 78_000), 'wav', 78],
     ['WAV at 8 kbit/s', wave(1, 78_000, 1_000), 'wav', 78],
   ])('bounds the length of %s', (_, data, format, audioSeconds) => {
     const meter = new PromptMeter();
@@ -106,7 +110,7 @@ describe(PromptMeter.name, () => {
     expect(meter.size()).toMatchObject({ tokens: 0, audioSeconds });
   });
 
-  it('counts what is said in what it does not know, and no media, however long', () => {
+  it('counts long base64 in unknown parts as media and other strings as text', () => {
     const tokensOf = (part: object): number => {
       const meter = new PromptMeter();
       meter.addUnknown(part);
@@ -118,7 +122,7 @@ describe(PromptMeter.name, () => {
   });
 });
 
-describe('what is sent as a picture', () => {
+describe('image sources', () => {
   const data = Buffer.alloc(9_000).toString('base64');
   const film = { images: 0, pages: 10_000, audioSeconds: 0 };
   const picture = { images: 1, pages: 0, audioSeconds: 0 };
@@ -137,13 +141,13 @@ describe('what is sent as a picture', () => {
     [`data:audio/mp3;base64,${data}`, { ...picture, images: 0, audioSeconds: 10 }, undefined],
     [`data:application/pdf;base64,${data}`, { ...picture, images: 0, pages: 4 }, undefined],
     ['https://a.test/a.pdf#1', { ...picture, images: 0, pages: 100 }, undefined],
-  ])('counts as what it is: case %#', (source, counts, mediaType) => {
+  ])('counts the actual content: case %#', (source, counts, mediaType) => {
     const meter = new PromptMeter();
     meter.addImage(source, mediaType);
     expect(meter.size()).toMatchObject(counts);
   });
 
-  it('counts for as much when it is sent as a document', () => {
+  it('counts the same when sent as a document', () => {
     const meter = new PromptMeter();
     meter.addDocument(`data:video/mp4;base64,${data}`);
     meter.addDocument('https://a.test/a.mov');
@@ -154,7 +158,7 @@ describe('what is sent as a picture', () => {
 describe(promptTokensOf.name, () => {
   const size = { tokens: 10, characters: 30, images: 2, pages: 3, audioSeconds: 4 };
 
-  it("counts media by the model's figures, else by the usual ones", () => {
+  it("counts media by the model's figures, else by the defaults", () => {
     expect(promptTokensOf({ ...size, images: 0, pages: 0, audioSeconds: 0 })).toBe(10);
     expect(promptTokensOf(size)).toBe(10 + 2 * 5_000 + 3 * 5_000 + 4 * 32);
     expect(promptTokensOf(size, { image: 100, page: 7, audio_second: 1 })).toBe(10 + 200 + 21 + 4);

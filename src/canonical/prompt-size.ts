@@ -1,69 +1,69 @@
 import type { PromptSize } from './canonical-request.js';
 import { readMediaSource } from './prompt-parts.js';
 
-/** What stands for one token where a vendor does not count them. */
+/** Assumed characters per token when a vendor reports no count. */
 export const CHARACTERS_PER_TOKEN = 4;
 
 /**
- * Tokens are counted in thirds: no tokenizer in use spends more than one on three ASCII characters of
- * ordinary text, or on three bytes of UTF-8, or on any other character of one or two units…
+ * Tokens are counted in thirds. No tokenizer in use spends more than one token on three ASCII characters
+ * of ordinary text, on three bytes of UTF-8, or on any other character of one or two UTF-16 units…
  */
 const THIRDS_PER_ASCII = 1;
 const THIRDS_PER_CHARACTER = 3;
-/** … and those of four bytes, emoji above all, cost what their bytes do. */
+/** … and four-byte characters, mostly emoji, cost as much as their bytes. */
 const THIRDS_PER_PAIR = 4;
 
-/** Input tokens at most, for the bound that a hold is computed from. */
+/** Upper bounds of input tokens, for the hold. */
 export interface MediaTokens {
-  /** per picture, at the finest resolution that the model takes */
+  /** per picture, at the highest resolution that the model accepts */
   image?: number;
-  /** per page of a document, its text and its picture */
+  /** per document page, text and picture together */
   page?: number;
   /** per second of audio */
   audio_second?: number;
 }
 
-/** What the framing of one message (role, separators) costs. */
+/** Framing tokens of one message (role, separators). */
 export const TOKENS_PER_MESSAGE = 8;
 
-/** What a vendor tells the model about tools in general, besides the tools themselves. */
+/** Tokens of the vendor's general instructions about tools, apart from the definitions. */
 const TOKENS_FOR_TOOLS = 600;
 
-/** Media tokens of a model whose catalogue row has no figures of its own. */
+/** Media tokens of a model whose catalogue row has no figures. */
 const USUAL_MEDIA_TOKENS: Required<MediaTokens> = { image: 5_000, page: 5_000, audio_second: 32 };
 
-/** Pages of a document that nobody here can see, such as one given by its address. */
+/** Assumed pages of a document that the gateway cannot read, such as one given by URL. */
 const UNSEEN_PAGES = 100;
 /**
- * A picture that stands still for an hour takes a few kilobytes, and vendors count its seconds: these fill the
- * context of any model, which is what a hold is bounded by.
+ * A still picture encoded as an hour of video takes a few kilobytes, and vendors bill the seconds. This
+ * figure fills any model's context, which bounds the hold.
  */
 const PAGES_OF_FILM = 10_000;
-/** How an address says what lies there: by what its path ends in. */
+/** Recognizes video and audio URLs by their path's extension. */
 const FILM_OR_SOUND =
   /^[^?#]*\.(?:3gpp?|aac|avi|flac|flv|m4[av]|mkv|mov|mp[34]|mpe?g|oga|ogg|opus|wav|webm|wmv)(?:[?#]|$)/i;
 const PDF_ADDRESS = /^[^?#]*\.pdf(?:[?#]|$)/i;
-/** What of an address can tell, as its bytes follow. */
+/** Characters of a URL that are inspected; the payload follows. */
 const LONGEST_ADDRESS = 4_096;
-/** Of base64, to the end of the format in a WAV file. */
+/** Base64 characters up to the end of a WAV file's format chunk. */
 const WAVE_FORMAT_CHARACTERS = 48;
-/** Integers, floating point, and what says so further on. */
+/** PCM integer, IEEE float, and extensible, which states the codec further on. */
 const PLAIN_CODECS: ReadonlySet<number> = new Set([1, 3, 0xfffe]);
-/** A page of text takes about so many bytes once compressed. */
+/** Approximate compressed size of a page of text. */
 const BYTES_PER_PAGE = 3_000;
-/** Documents with more pages than this, by their size, are worth a look inside. */
+/** Documents with more pages than this, by size, are scanned for their page count. */
 const PAGES_TO_COUNT = 4;
-/** An upper figure for media of kinds that are not known here. */
+/** Upper bound for media of unknown types. */
 const TOKENS_PER_UNKNOWN = 20_000;
-/** Shorter strings count as text, whatever they are. */
+/** Shorter strings count as text, whatever they contain. */
 const LEAST_MEDIA = 1_000;
-/** How the base64 of a PDF begins. */
+/** Base64 prefix of a PDF. */
 const PDF_IN_BASE64 = 'JVBERi';
-/** Compressed audio is not recorded at less than 8 kbit/s, plain audio at less than 64. */
+/** Compressed audio is at least 8 kbit/s, uncompressed audio at least 64. */
 const COMPRESSED_BYTES_PER_SECOND = 1_000;
 const PLAIN_BYTES_PER_SECOND = 8_000;
 
-/** The most input tokens that a prompt has on a model. */
+/** Returns the upper bound of a prompt's input tokens on a model. */
 export function promptTokensOf(size: PromptSize, figures: MediaTokens = {}): number {
   const { tokens, images, pages, audioSeconds } = size;
   if (images + pages + audioSeconds === 0) return tokens;
@@ -75,7 +75,7 @@ export function promptTokensOf(size: PromptSize, figures: MediaTokens = {}): num
   );
 }
 
-/** Adds up what a prompt measures. Base64 of images and files never goes through `addText`. */
+/** Adds up the size of a prompt. Never pass base64 of images and files to `addText`. */
 export class PromptMeter {
   private thirds = 0;
   private characters = 0;
@@ -90,7 +90,7 @@ export class PromptMeter {
   }
 
   addText(text: string): void {
-    // Text that is all ASCII, the common case, is told by native code without a loop here.
+    // All-ASCII text, the common case, is recognized by native code without a loop here.
     const bytes = Buffer.byteLength(text);
     if (bytes === text.length) {
       this.thirds += bytes * THIRDS_PER_ASCII;
@@ -100,7 +100,7 @@ export class PromptMeter {
     for (let index = 0; index < text.length; index++) {
       const unit = text.charCodeAt(index);
       this.characters++;
-      // A surrogate pair is one character; a lone half is one as well.
+      // A surrogate pair is one character, and so is a lone half.
       const isPair = (unit & 0xfc00) === 0xd800 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00;
       if (isPair) index++;
       this.thirds += isPair
@@ -111,18 +111,18 @@ export class PromptMeter {
     }
   }
 
-  /** Text known only by its length in bytes, such as JSON. */
+  /** Adds text known only by its length in bytes, such as JSON. */
   addBytes(bytes: number): void {
     this.thirds += bytes * THIRDS_PER_ASCII;
     this.characters += bytes;
   }
 
-  /** A value of which nothing is known but that the model may read it. */
+  /** Adds a value of unknown type that the model may read. */
   addJson(value: unknown): void {
     this.addText(typeof value === 'string' ? value : JSON.stringify(value));
   }
 
-  /** A part or item of a type that is not known here: what it says, and media of whatever kind. */
+  /** Adds a part or item of an unknown type: its text, and media of any kind. */
   addUnknown(part: object): void {
     if (isFilm(part)) this.addFilm();
     else this.extraTokens += TOKENS_PER_UNKNOWN;
@@ -133,16 +133,16 @@ export class PromptMeter {
     );
   }
 
-  /** The JSON of tool definitions. */
+  /** Adds the JSON of tool definitions. */
   addTools(bytes: number): void {
     this.addBytes(bytes);
     this.extraTokens += TOKENS_FOR_TOOLS;
   }
 
   /**
-   * Vendors take films and documents for pictures, too, so that what it is counts.
+   * Adds an image source. Vendors accept video and documents as images, so the actual content counts.
    *
-   * @param source an address, a data URL, or base64 of the media type
+   * @param source a URL, a data URL, or base64 of the media type
    */
   addImage(source?: unknown, mediaType?: unknown): void {
     const kind = kindOf(source, mediaType);
@@ -152,7 +152,7 @@ export class PromptMeter {
     else this.addPages(source);
   }
 
-  /** @param source as of a picture; base64 without a type is that of a document */
+  /** @param source as in `addImage`; base64 without a type is a document */
   addDocument(source?: unknown, mediaType?: unknown): void {
     const kind = kindOf(source, mediaType);
     if (kind === 'film') this.addFilm();
@@ -178,7 +178,7 @@ export class PromptMeter {
     this.audioSeconds += Math.ceil(bytes / perSecond) || 1;
   }
 
-  /** Tokens of parts that are none of these. */
+  /** Adds tokens of other parts. */
   addTokens(tokens: number): void {
     this.extraTokens += tokens;
   }
@@ -197,7 +197,7 @@ export class PromptMeter {
   }
 }
 
-/** By the document's size; of a PDF no more than it has streams, since each page has one of its own. */
+/** Bounds a document's pages by its size; a PDF has at most one page per stream. */
 function boundPages(base64: string): number {
   const bySize = Math.ceil(bytesOfBase64(base64) / BYTES_PER_PAGE) || 1;
   const data = dataOf(base64);
@@ -210,7 +210,7 @@ function boundPages(base64: string): number {
   return Math.min(bySize, Math.max(1, streams));
 }
 
-/** Whether a text has base64's characters alone. Of a text of twenty megabytes as well, so without repetitions to go back on. */
+/** Returns whether a text has only base64 characters. Texts reach twenty megabytes, so the pattern must not backtrack. */
 export function isBase64(text: string): boolean {
   return !/[^\w+/=-]/.test(text);
 }
@@ -224,13 +224,13 @@ function dataOf(base64: string): string {
   return base64.startsWith('data:') ? base64.slice(base64.indexOf(',') + 1) : base64;
 }
 
-/** What a source is, as far as it says; undefined: it does not. */
+/** Returns the kind of media that a source declares; undefined when it does not. */
 function kindOf(
   source: unknown,
   mediaType: unknown,
 ): 'image' | 'film' | 'sound' | 'document' | undefined {
   if (typeof source !== 'string') return undefined;
-  // As it is read for vendors, to whom bare base64 is a PDF.
+  // Parsed as for vendors, where bare base64 is a PDF.
   const read = readMediaSource(source);
   const inline = read.kind === 'inline' ? read.mediaType : undefined;
   const type = typeof mediaType === 'string' ? mediaType : inline;
@@ -241,7 +241,7 @@ function kindOf(
     return family === 'image' ? 'image' : 'document';
   }
   const start = source.slice(0, LONGEST_ADDRESS);
-  // How long what lies there sounds nobody here can see.
+  // The duration of linked media is unknown here.
   if (FILM_OR_SOUND.test(start)) return 'film';
   return PDF_ADDRESS.test(start) ? 'document' : undefined;
 }
@@ -250,7 +250,7 @@ function isAddress(text: string): boolean {
   return /^https?:/i.test(text);
 }
 
-/** Whether it is a WAV file whose samples are not packed, at 64 kbit/s or more: such files may hold anything. */
+/** Returns whether it is an uncompressed WAV file of at least 64 kbit/s; WAV can contain any codec. */
 function isPlainWave(base64: string): boolean {
   const head = Buffer.from(dataOf(base64).slice(0, WAVE_FORMAT_CHARACTERS), 'base64');
   if (head.length < 36 || head.toString('latin1', 8, 16) !== 'WAVEfmt ') return false;
@@ -262,7 +262,7 @@ function bytesOfBase64(text: string): number {
   return Math.ceil((text.length * 3) / 4);
 }
 
-/** Characters as people count them: a surrogate pair is one, a lone surrogate too. */
+/** Counts code points: a surrogate pair is one, and so is a lone surrogate. */
 export function countCodePoints(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length - 1; index++) {
@@ -272,12 +272,12 @@ export function countCodePoints(text: string): number {
   return count;
 }
 
-/** Tokens of a text of so many characters (code points), where nobody has counted them. */
+/** Estimates the tokens of a text from its code points. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }
 
-/** Whether a part of a kind that came later, such as `video_url`, holds a film. */
+/** Returns whether a part of a newer kind, such as `video_url`, contains video. */
 function isFilm({ type }: { readonly type?: unknown }): boolean {
   return typeof type === 'string' && /video/i.test(type);
 }

@@ -15,7 +15,7 @@ const asked = (
 ) => requestOptionsOf(chatRequest(fields), wishes, conversation);
 
 describe(requestOptionsOf.name, () => {
-  it('is nothing where only a model is asked for', () => {
+  it('returns undefined when only a model is requested', () => {
     expect(asked({ stream: true, temperature: 1, service_tier: 'auto' })).toBeUndefined();
     expect(asked({}, { recovery: 'off' })).toBeUndefined();
     expect(requestOptionsOf(embeddingRequest(), {}, undefined)).toBeUndefined();
@@ -36,18 +36,18 @@ describe(requestOptionsOf.name, () => {
     [{ max_tokens: 20 }, { max_tokens: 20 }],
     [{ n: 3 }, { n: 3 }],
     [{ service_tier: 'flex' }, { service_tier: 'flex', own_account_for: 'service_tier' }],
-  ])('keeps %j, and it is read as it was', (fields, kept) => {
+  ])('keeps %j and reads it back', (fields, kept) => {
     expect(asked(fields)).toEqual(kept);
     expect(readRequestOptions(JSON.parse(JSON.stringify(asked(fields))))).toEqual(kept);
   });
 
-  it('keeps what chooses among prices, in the words of the body', () => {
+  it('keeps price selectors in the words of the body', () => {
     const chosen = { inference_geo: 'us', size: '1024x1536', quality: 'high' };
     expect(requestOptionsOf(embeddingRequest(chosen), {}, undefined)).toEqual(chosen);
     expect(readRequestOptions(chosen)).toEqual(chosen);
   });
 
-  it('keeps what came by header, and the name of the conversation', () => {
+  it('keeps options from headers and the conversation hash', () => {
     const costLimit = { credits: 7, mode: 'fit' as const };
     const wishes: RequestPreferences = { recovery: 'any', hedgeMs: 300, costLimit };
     const kept = {
@@ -58,7 +58,7 @@ describe(requestOptionsOf.name, () => {
     expect(readRequestOptions(asked({}, wishes, 'abc'))).toEqual(kept);
   });
 
-  it('keeps how often a vendor may search', () => {
+  it('keeps the search limit', () => {
     const tools = [{ type: 'web_search_20250305', name: 'web_search', max_uses: 3 }];
     const request = messagesRequest({ max_tokens: 5, tools });
     expect(requestOptionsOf(request, {}, undefined)).toMatchObject({
@@ -67,13 +67,13 @@ describe(requestOptionsOf.name, () => {
     });
   });
 
-  it('has no texts of the prompt', () => {
+  it('omits prompt texts', () => {
     const messages = [{ role: 'user', content: 'secret words' }];
     const text = JSON.stringify(asked({ messages, user: 'ann', max_tokens: 5, stop: ['secret'] }));
     expect(text).toBe('{"max_tokens":5}');
   });
 
-  it('leaves lists out that are too long, and says so', () => {
+  it('omits lists that are too long and marks the row as cut', () => {
     const order = Array.from({ length: 60 }, (_, index) => `provider-${index}`.padEnd(60, 'x'));
     expect(asked({ provider: { order, only: ['a'] }, max_tokens: 5 })).toEqual({
       ...{ is_cut: true, max_tokens: 5 },

@@ -10,66 +10,66 @@ import {
 import { toDecimal } from './exact-pricing.js';
 import { isTextRequest, type RoutableRequest } from './work-request.js';
 
-/** What a row may have of names in lists, in characters of JSON; longer ones are left out. */
+/** Limit on stored lists of names, in characters of JSON; longer ones are omitted. */
 const MAX_LISTS = 2_048;
 const MAX_NAME = 256;
-/** Values that are no wish. */
-const USUAL: ReadonlySet<unknown> = new Set([undefined, null, '', 'auto', 'default']);
-/** Members of a body that choose among the prices of a route. */
-const OF_PRICES = ['service_tier', 'inference_geo', 'size', 'quality'] as const;
+/** Values that request nothing in particular. */
+const UNSPECIFIC: ReadonlySet<unknown> = new Set([undefined, null, '', 'auto', 'default']);
+/** Body fields that select among a route's prices. */
+const PRICE_SELECTORS = ['service_tier', 'inference_geo', 'size', 'quality'] as const;
 const KEPT_RECOVERIES = ['continue', 'any'] as const satisfies readonly Recovery[];
 const PRICE_UNITS = ['prompt', 'completion', 'request', 'image'] as const;
 
 /**
- * What a caller asked for beyond a model, as far as routes and holds go by it, as the log keeps it: names and
- * figures, and no texts. What is absent was not asked for.
+ * The caller's request options beyond the model, as logged: those that affect routes and holds, as names
+ * and numbers without any text. Absent fields were not requested.
  */
 export interface RequestOptions {
-  /** The chain, where it has several. */
+  /** The model chain, when it has several. */
   readonly models?: readonly string[];
   readonly order?: readonly string[];
   readonly only?: readonly string[];
   readonly ignore?: readonly string[];
-  /** The lists were too long to be kept. */
+  /** True when the lists were too long to store. */
   readonly is_cut?: true;
   readonly allow_fallbacks?: false;
   readonly route?: 'sort';
   readonly sort?: RouteSort;
-  /** USD per million tokens, or each, as decimals. */
+  /** USD per million tokens, or per unit, as decimals. */
   readonly max_price?: Partial<Record<keyof MaxPrice, string>>;
   /** Credits. */
   readonly max_cost?: number;
   readonly max_cost_mode?: MaxCostMode;
   readonly recovery?: Exclude<Recovery, 'off'>;
   readonly hedge_ms?: number;
-  /** Of one answer. */
+  /** Per answer. */
   readonly max_tokens?: number;
-  /** Answers, where it is more than one. */
+  /** Number of answers, when more than one. */
   readonly n?: number;
-  /** Searches of the web that its vendor may run. */
+  /** Web searches that the vendor may run. */
   readonly web_searches?: number;
   readonly service_tier?: string;
-  /** A region, as a vendor's field names it. */
+  /** A region, as the vendor's field names it. */
   readonly inference_geo?: string;
-  /** Of pictures and video. */
+  /** Size of images and video. */
   readonly size?: string;
   readonly quality?: string;
-  /** The field that keeps it from shared capacity. */
+  /** The field that keeps the request off shared capacity. */
   readonly own_account_for?: string;
-  /** A hash that names its conversation to who keeps the turns of one together. */
+  /** A hash that identifies the conversation, for routing its turns together. */
   readonly conversation?: string;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What a caller may ask for by header, or its tenant for all of its requests, as well as in the body. */
+/** Options that a caller may set by header, or its tenant for all requests, as well as in the body. */
 export interface RequestPreferences {
   readonly recovery?: Recovery | undefined;
   readonly hedgeMs?: number | undefined;
   readonly costLimit?: { readonly credits: number; readonly mode: MaxCostMode } | undefined;
 }
 
-/** Undefined where nothing is asked for beyond a model, which costs nothing. */
+/** Returns undefined when only a model was requested. */
 export function requestOptionsOf(
   request: RoutableRequest,
   { recovery, hedgeMs, costLimit }: RequestPreferences,
@@ -93,10 +93,10 @@ export function requestOptionsOf(
     hedgeMs === undefined &&
     conversation === undefined &&
     accountBoundParam === undefined &&
-    USUAL.has(body.service_tier) &&
-    USUAL.has(body.inference_geo) &&
-    USUAL.has(body.size) &&
-    USUAL.has(body.quality) &&
+    UNSPECIFIC.has(body.service_tier) &&
+    UNSPECIFIC.has(body.inference_geo) &&
+    UNSPECIFIC.has(body.size) &&
+    UNSPECIFIC.has(body.quality) &&
     (!text || (text.maxOutputTokens === undefined && text.choices === 1 && !text.webSearch));
   if (isPlain) return undefined;
   const { maxOutputTokens, choices = 1, webSearch } = text ?? {};
@@ -117,7 +117,7 @@ export function requestOptionsOf(
     ...(maxOutputTokens !== undefined && { max_tokens: maxOutputTokens }),
     ...(choices > 1 && { n: choices }),
     ...(webSearch && { web_searches: webSearch.most }),
-    ...wishesOfPrices(body),
+    ...readPriceSelectors(body),
     ...(accountBoundParam && { own_account_for: accountBoundParam.param.slice(0, MAX_NAME) }),
     ...(conversation !== undefined && { conversation }),
   };
@@ -126,7 +126,7 @@ export function requestOptionsOf(
   return Object.keys(asked).length > 0 ? asked : undefined;
 }
 
-/** Reads what the log has of it; undefined: nothing. What is not as it was written is left out. */
+/** Parses logged request options, skipping invalid fields; undefined when there are none. */
 export function readRequestOptions(value: unknown): RequestOptions | undefined {
   if (!isObject(value)) return undefined;
   const { sort, max_price: prices } = value;
@@ -147,7 +147,7 @@ export function readRequestOptions(value: unknown): RequestOptions | undefined {
     ...named('max_tokens', countOf(value.max_tokens)),
     ...named('n', countOf(value.n)),
     ...named('web_searches', countOf(value.web_searches)),
-    ...wishesOfPrices(value),
+    ...readPriceSelectors(value),
     ...named('own_account_for', textOf(value.own_account_for)),
     ...named('conversation', textOf(value.conversation)),
   };
@@ -186,14 +186,16 @@ function readSort(value: Members): RouteSort | undefined {
   return by && { by, partition: oneOf(SORT_PARTITIONS, value.partition) ?? 'model' };
 }
 
-function wishesOfPrices(value: Members): Pick<RequestOptions, (typeof OF_PRICES)[number]> {
-  const wishes: Partial<Record<(typeof OF_PRICES)[number], string>> = {};
-  for (const name of OF_PRICES) {
-    const wish = value[name];
-    if (typeof wish === 'string' && wish.length <= MAX_NAME && !USUAL.has(wish))
-      wishes[name] = wish;
+function readPriceSelectors(
+  value: Members,
+): Pick<RequestOptions, (typeof PRICE_SELECTORS)[number]> {
+  const selectors: Partial<Record<(typeof PRICE_SELECTORS)[number], string>> = {};
+  for (const name of PRICE_SELECTORS) {
+    const selector = value[name];
+    if (typeof selector === 'string' && selector.length <= MAX_NAME && !UNSPECIFIC.has(selector))
+      selectors[name] = selector;
   }
-  return wishes;
+  return selectors;
 }
 
 function isObject(value: unknown): value is Members {

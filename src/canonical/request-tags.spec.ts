@@ -21,15 +21,15 @@ describe(readTags.name, () => {
       { team: 'a' },
     ],
     [
-      'both, where the header wins',
+      'both, with the header taking precedence',
       'team=a',
       { team: 'b', env: 'test' },
       { team: 'a', env: 'test' },
     ],
-    ['metadata that no table takes', undefined, { a: '\u0000', b: '\ud800' }, undefined],
+    ['metadata that PostgreSQL cannot store', undefined, { a: '\u0000', b: '\ud800' }, undefined],
     ['metadata of another shape', undefined, ['a'], undefined],
     [
-      "names of an object's own",
+      'names of Object.prototype members',
       'constructor=1',
       { valueof: '2' },
       { constructor: '1', valueof: '2' },
@@ -38,11 +38,11 @@ describe(readTags.name, () => {
     expect(tagsOf(header, metadata)).toEqual(expected);
   });
 
-  it('reads UTF-8, which arrives as Latin-1', () => {
+  it('decodes UTF-8 that arrives as Latin-1', () => {
     expect(tagsOf(Buffer.from('team=Zoë').toString('latin1'))).toEqual({ team: 'Zoë' });
   });
 
-  it('keeps ten, those of the header first', () => {
+  it('keeps ten tags, those of the header first', () => {
     const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`m${n}`, 'x']));
     const tags = tagsOf('a=1,b=2', many);
     expect(Object.keys(tags!)).toHaveLength(10);
@@ -58,8 +58,8 @@ describe(readTags.name, () => {
     ['a value that is too long', `team=${'v'.repeat(101)}`],
     ['a key twice', 'team=a,team=b'],
     ['eleven tags', Array.from({ length: 11 }, (_, n) => `k${n}=v`).join()],
-    ['bytes that are no text', 'team=\xff'],
-  ])('refuses a header with %s, naming it', (_, header) => {
+    ['invalid UTF-8', 'team=\xff'],
+  ])('rejects a header with %s and names the tag', (_, header) => {
     const read = () => tagsOf(header);
     expect(read).toThrow(InvalidRequestError);
     expect(read).toThrow(expect.objectContaining({ param: 'x-gateway-tags' }));
@@ -67,7 +67,7 @@ describe(readTags.name, () => {
 });
 
 describe(metadataOf.name, () => {
-  it('is that of the body, but for the end user of messages', () => {
+  it("returns the body's metadata without the end user of messages", () => {
     const metadata = { user_id: 'ann', team: 'a' };
     expect(metadataOf(chatRequest({ metadata }))).toEqual(metadata);
     expect(metadataOf(messagesRequest({ metadata }))).toEqual({ team: 'a' });
@@ -76,12 +76,12 @@ describe(metadataOf.name, () => {
 });
 
 describe(parseTagFilter.name, () => {
-  it('takes both ways to write one', () => {
+  it('accepts both notations', () => {
     expect(parseTagFilter('team=a:b=c')).toEqual(['team', 'a:b=c']);
     expect(parseTagFilter('team:a')).toEqual(['team', 'a']);
   });
 
-  it.each(['team', '=a', 'team=', 'Team=a'])('refuses %j', (text) => {
+  it.each(['team', '=a', 'team=', 'Team=a'])('rejects %j', (text) => {
     expect(() => parseTagFilter(text)).toThrow(expect.objectContaining({ param: 'tag' }));
   });
 });

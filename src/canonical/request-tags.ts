@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
 import { isTextRequest, type RoutableRequest } from './work-request.js';
 
-/** What a caller wants its request to be found and added up by, beside what the gateway knows of it. */
+/** Labels that a caller puts on its request for search and reports. */
 export type RequestTags = Readonly<Record<string, string>>;
 
 const TAGS_HEADER = 'x-gateway-tags';
@@ -11,16 +11,16 @@ const MAX_VALUE_CHARACTERS = 100;
 const KEY = /^[a-z0-9_.-]{1,40}$/;
 
 /**
- * The tags of a request: those of the header, and of the body's `metadata` what can be one, in this order
- * and ten at most. Undefined where it has none, which costs nothing.
+ * Reads a request's tags: those of the header, then valid entries of the body's `metadata`, ten at most.
+ * Undefined when there are none.
  *
- * @param metadata where the body's dialect has such a field; whatever it holds
- * @throws InvalidRequestError naming the header, which has nothing but tags
+ * @param metadata the raw field, when the body's dialect has one
+ * @throws InvalidRequestError on an invalid header, which can contain nothing but tags
  */
 export function readTags(headers: IncomingHttpHeaders, metadata: unknown): RequestTags | undefined {
   const header = headers[TAGS_HEADER];
   if (header === undefined && metadata == null) return undefined;
-  // Without a prototype, as callers choose the names.
+  // No prototype, because callers choose the names.
   const tags: Record<string, string> = Object.create(null) as Record<string, string>;
   let count = typeof header === 'string' ? readHeader(header, tags) : 0;
   if (isObject(metadata)) {
@@ -34,7 +34,7 @@ export function readTags(headers: IncomingHttpHeaders, metadata: unknown): Reque
   return count === 0 ? undefined : tags;
 }
 
-/** The `metadata` of a body whose dialect has it; that of messages names the end user too, which is no tag. */
+/** Returns the `metadata` of a body whose dialect has it. In messages it also has the end user, which is no tag. */
 export function metadataOf(request: RoutableRequest): unknown {
   if (!isTextRequest(request)) return undefined;
   const { metadata } = request.body.value;
@@ -44,14 +44,17 @@ export function metadataOf(request: RoutableRequest): unknown {
 }
 
 /**
- * One tag as a filter names it, `team=a` or `team:a`.
+ * Parses one tag of a filter, `team=a` or `team:a`.
  *
  * @throws InvalidRequestError (`tag`)
  */
 export function parseTagFilter(text: string): readonly [key: string, value: string] {
   const [, key = '', value = ''] = /^([^=:]*)[=:](.*)$/s.exec(text) ?? [];
   if (isTag(key, value)) return [key, value];
-  throw new InvalidRequestError('tag', 'tag must be a key and its value, as `team=search`.');
+  throw new InvalidRequestError(
+    'tag',
+    '`tag` must be a key and a value, for example `team=search`.',
+  );
 }
 
 export function isTagKey(text: string): boolean {
@@ -74,7 +77,7 @@ function readHeader(header: string, tags: Record<string, string>): number {
   return parts.length;
 }
 
-/** Node reads the bytes of headers as Latin-1, where clients send UTF-8. */
+/** Decodes a header as UTF-8. Node reads header bytes as Latin-1. */
 function decode(header: string): string {
   // eslint-disable-next-line no-control-regex -- whatever is not ASCII
   if (/^[\x00-\x7f]*$/.test(header)) return header;
@@ -97,7 +100,7 @@ function isTag(key: string, value: unknown): value is string {
 function refusal(reason: string): InvalidRequestError {
   return new InvalidRequestError(
     TAGS_HEADER,
-    `The header \`X-Gateway-Tags\` takes up to ${MAX_TAGS} tags as \`team=search,feature=answers\`, keys of up to 40 characters of a-z, 0-9, _, . and -, each once, values of 1 to ${MAX_VALUE_CHARACTERS} characters without a comma: ${reason}.`,
+    `The header \`X-Gateway-Tags\` accepts up to ${MAX_TAGS} tags, for example \`team=search,feature=answers\`. Keys must be unique and have up to 40 of the characters a-z, 0-9, _, . and -. Values must have 1 to ${MAX_VALUE_CHARACTERS} characters without a comma: ${reason}.`,
   );
 }
 

@@ -18,11 +18,11 @@ describe(readModelChain.name, () => {
     [{ model: '/b' }, 'model'],
     [{ model: 'a/' }, 'model'],
     [{ model: 'a/b', models: ['c/d', 'd'] }, 'models.1'],
-  ])('finds fault with %j', (value, param) => {
+  ])('rejects %j', (value, param) => {
     expect(() => readModelChain(value)).toThrow(expect.objectContaining({ status: 400, param }));
   });
 
-  it('repeats no more of an alias than an alias may have', () => {
+  it('truncates an overlong alias in the error', () => {
     expect.assertions(1);
     try {
       readModelChain({ model: 'x'.repeat(100_000) });
@@ -47,7 +47,7 @@ describe(readRoutingPreferences.name, () => {
     expect(readRoutingPreferences({ provider: { sort } }).sort).toEqual(expected);
   });
 
-  it('orders all routes by `provider.sort` where `route` says all', () => {
+  it('ranks all routes by `provider.sort` when `route` is `sort`', () => {
     const value = { route: 'sort', provider: { sort: 'latency' } };
     expect(readRoutingPreferences(value).sort).toEqual({ by: 'latency', partition: 'none' });
   });
@@ -61,7 +61,7 @@ describe(readRoutingPreferences.name, () => {
     [1e-7, 10n ** 11n],
     [null, undefined],
     [undefined, undefined],
-  ])('reads the most %j exactly', (prompt, expected) => {
+  ])('parses a maximum price of %j exactly', (prompt, expected) => {
     const { maxPrice } = readRoutingPreferences({ provider: { max_price: { prompt } } });
     expect(maxPrice).toEqual({ prompt: expected });
   });

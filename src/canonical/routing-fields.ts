@@ -13,7 +13,7 @@ import {
 import { parsePrice, PRICE_SCALE } from './exact-pricing.js';
 import { InvalidRequestError } from '../platform/errors/gateway-errors.js';
 
-/** Fields of a body that are the gateway's own or another gateway's, and mean nothing to a vendor. */
+/** Body fields of this or another gateway that mean nothing to a vendor. */
 export const GATEWAY_FIELDS: readonly string[] = [
   ...['models', 'provider', 'route', 'recovery', 'session_id'],
   ...['max_cost', 'max_cost_mode', 'hedge_ms'],
@@ -21,8 +21,8 @@ export const GATEWAY_FIELDS: readonly string[] = [
 ];
 
 /**
- * JSON Schema of the fields that every text endpoint takes for the choice of models and routes,
- * whatever its dialect.
+ * JSON Schema of the model and route selection fields that every text endpoint accepts, whatever its
+ * dialect.
  */
 const MAX_ALIAS_LENGTH = 256;
 
@@ -34,7 +34,7 @@ const providerNames = {
   items: { type: 'string', maxLength: 64 },
 } as const;
 
-/** A number, or a decimal as text; forms send nothing else. */
+/** A number, or a decimal as text, which is all that forms can send. */
 const price = (unit: string) =>
   ({
     type: ['number', 'string', 'null'],
@@ -66,8 +66,8 @@ export const routingFieldsSchema = {
     properties: {
       allow_fallbacks: { type: ['boolean', 'null'], default: true },
       order: { ...providerNames, description: 'Providers to try first.' },
-      only: { ...providerNames, description: 'No provider but these.' },
-      ignore: { ...providerNames, description: 'None of these providers.' },
+      only: { ...providerNames, description: 'Use only these providers.' },
+      ignore: { ...providerNames, description: 'Do not use these providers.' },
       sort: {
         type: ['string', 'object', 'null'],
         pattern: `^(${ROUTE_SORTS.join('|')})$`,
@@ -77,11 +77,11 @@ export const routingFieldsSchema = {
             type: ['string', 'null'],
             enum: [...SORT_PARTITIONS, null],
             default: 'model',
-            description: '`none` orders the routes of all models of the chain together.',
+            description: '`none` ranks the routes of all models in the chain together.',
           },
         },
         description:
-          'What counts for the order of routes: `price`, `latency` (time to the first content) or `throughput` (tokens a second), as measured here; or an object with it in `by`.',
+          'How to rank routes: `price`, `latency` (time to first content) or `throughput` (tokens per second), as measured by the gateway; or an object with one of these in `by`.',
         example: 'latency',
       },
       max_price: {
@@ -93,7 +93,7 @@ export const routingFieldsSchema = {
           request: price('per request'),
           image: price('per image'),
         },
-        description: 'Leaves out routes whose list prices are higher.',
+        description: 'Excludes routes with higher list prices.',
         example: { prompt: 1, completion: 2 },
       },
     },
@@ -101,64 +101,64 @@ export const routingFieldsSchema = {
   route: {
     type: ['string', 'null'],
     enum: ['fallback', 'sort', null],
-    description: '`fallback` keeps the order of the chain, `sort` puts the cheapest first.',
+    description: '`fallback` keeps the order of the chain, `sort` puts the cheapest route first.',
   },
   recovery: {
     type: ['string', 'null'],
     enum: [...RECOVERIES, null],
     description:
-      'Who goes on with a stream that breaks off after its first content: nobody (`off`), another route of the same ' +
-      'model (`continue`), or one of the other models in `models` too (`any`). Without it `X-Gateway-Recovery` decides, else the tenant.',
+      'Which route resumes a stream that is interrupted after its first content: none (`off`), another route of the same ' +
+      'model (`continue`), or also the other models in `models` (`any`). Defaults to `X-Gateway-Recovery`, then to the tenant setting.',
   },
   max_cost: {
     type: ['integer', 'null'],
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
     description:
-      'Credits that the request costs at most, whatever its vendor reports. Routes that could cost more are left out. ' +
-      'Without it `X-Gateway-Max-Cost` decides.',
+      'Maximum cost of the request in credits, whatever its vendor reports. Excludes routes that could cost more. ' +
+      'Defaults to `X-Gateway-Max-Cost`.',
     example: 2_000,
   },
   max_cost_mode: {
     type: ['string', 'null'],
     enum: [...MAX_COST_MODES, null],
     description:
-      'With `fit` instead of `strict`, routes that could cost more than `max_cost` are asked for a shorter answer that fits, as ' +
-      '`X-Gateway-Output-Limit` then says, instead of being left out. Without it `X-Gateway-Max-Cost-Mode` decides.',
+      'With `fit` instead of `strict`, routes that could cost more than `max_cost` are kept and limited to a shorter answer, reported in ' +
+      '`X-Gateway-Output-Limit`. Defaults to `X-Gateway-Max-Cost-Mode`.',
   },
   hedge_ms: {
     type: ['integer', 'null'],
     minimum: 1,
     maximum: MAX_HEDGE_MS,
     description:
-      'After so many milliseconds without content another route is asked as well; the first content wins, and is what is paid for. ' +
-      'Without it `X-Gateway-Hedge-Ms` decides. Never for jobs, images and answers in the background, nor where the vendor searches the web or runs tools.',
+      'Calls a second route after this many milliseconds without content. The first route to send content wins, and only that one is charged. ' +
+      'Defaults to `X-Gateway-Hedge-Ms`. Never applies to jobs, images, background answers, or requests with vendor-run web searches or tools.',
     example: 2000,
   },
 } as const;
 
-/** What a caller calls its conversation; the turns of one go where their beginning is in the cache. */
+/** The caller's id for its conversation; its turns are routed to where the prompt cache is. */
 export const sessionFieldSchema = {
   type: ['string', 'null'],
   maxLength: 256,
   description:
-    'A name for the conversation, whose turns go to one provider and account as long as it is well. Without it `X-Session-Id` ' +
-    'or the opening messages tell. Never goes to a vendor.',
+    'Conversation id. Turns of a conversation stay with one provider and account while it is healthy. Defaults to `X-Session-Id`, ' +
+    'then to a hash of the opening messages. Never sent to a vendor.',
 } as const;
 
-/** What a caller says about its trace; what it may hold besides is read where traces are made. */
+/** The caller's trace options; the tracing code parses the rest of the fields. */
 export const traceFieldSchema = {
   type: ['object', 'null'],
   description:
-    'About the trace that `X-Gateway-Broadcast: true` asks for; 16 KB at most. Never goes to a vendor.',
+    'Options for the trace that `X-Gateway-Broadcast: true` requests; at most 16 KB. Never sent to a vendor.',
   properties: {
-    trace_name: { type: ['string', 'null'], description: 'What the root span is called.' },
+    trace_name: { type: ['string', 'null'], description: 'Name of the root span.' },
     priority: { type: ['string', 'null'] },
   },
 } as const;
 
 /**
- * A field that shared capacity refuses.
+ * Describes a field that shared capacity refuses.
  *
  * @param param dotted path of the field
  * @param reason why, as the end of a sentence
@@ -167,7 +167,7 @@ export function notOnSharedCapacity(param: string, reason: string): AccountBound
   return { param, message: `\`${param}\` is not available on shared capacity: ${reason}.` };
 }
 
-/** A `service_tier` of an OpenAI-style body that only routes with a price for it take; undefined: all do. */
+/** Returns an OpenAI-style `service_tier` that only routes with a price for it accept; undefined: all routes do. */
 export function findBilledServiceTier({
   service_tier: tier,
 }: JsonObject): AccountBoundParam | undefined {
@@ -179,11 +179,10 @@ export function findBilledServiceTier({
 }
 
 /**
- * The aliases that a body names in `model` and `models`, in the order in which they are tried,
- * without repeats.
+ * Reads the aliases of `model` and `models` in the order to try them, without duplicates.
  *
- * @param value a body whose `model` is a string or nothing and whose `models` are strings or nothing
- * @throws InvalidRequestError naming the field at fault: no alias at all, or one without its provider
+ * @param value a body whose `model` is a string or absent and whose `models` are strings or absent
+ * @throws InvalidRequestError naming the field: no alias at all, or one without a provider
  */
 export function readModelChain(value: Readonly<Record<string, unknown>>): [string, ...string[]] {
   const first = typeof value.model === 'string' ? value.model : undefined;
@@ -206,7 +205,7 @@ export function readModelChain(value: Readonly<Record<string, unknown>>): [strin
   return [primary, ...fallbacks];
 }
 
-/** What a body that has been checked says of routes, in `provider` and `route`. */
+/** Reads the routing preferences of a validated body from `provider` and `route`. */
 export function readRoutingPreferences(
   value: Readonly<Record<string, unknown>>,
 ): RoutingPreferences {
@@ -228,11 +227,11 @@ export function readRoutingPreferences(
 }
 
 function readSort(value: unknown, strategy: RoutingPreferences['strategy']): RouteSort | undefined {
-  const wish: Readonly<JsonObject> = typeof value === 'object' ? { ...value } : { by: value };
-  const by = ROUTE_SORTS.find((sort) => sort === wish.by);
+  const options: Readonly<JsonObject> = typeof value === 'object' ? { ...value } : { by: value };
+  const by = ROUTE_SORTS.find((sort) => sort === options.by);
   if (!by) return undefined;
   const whole = strategy === 'sort' ? 'none' : 'model';
-  return { by, partition: SORT_PARTITIONS.find((each) => each === wish.partition) ?? whole };
+  return { by, partition: SORT_PARTITIONS.find((each) => each === options.partition) ?? whole };
 }
 
 function readMaxPrice({ prompt, completion, request, image }: Readonly<JsonObject>): MaxPrice {
@@ -247,7 +246,7 @@ function readMaxPrice({ prompt, completion, request, image }: Readonly<JsonObjec
 function toExact(value: unknown): bigint | undefined {
   if (typeof value === 'string') return parsePrice(value);
   if (typeof value !== 'number') return undefined;
-  // The shortest spelling is what was sent; very small numbers have none without an exponent.
+  // The shortest form equals the sent text; very small numbers have none without an exponent.
   return parsePrice(String(value)) ?? parsePrice(value.toFixed(PRICE_SCALE));
 }
 

@@ -1,13 +1,13 @@
 export const RECOVERIES = ['off', 'continue', 'any'] as const;
 /**
- * Who may go on with an answer that breaks off after its first content: nobody, another route of the
- * same model, or one of the chain's other models too.
+ * Which route may resume an answer that is interrupted after its first content: none, another route of
+ * the same model, or also the chain's other models.
  */
 export type Recovery = (typeof RECOVERIES)[number];
 
-/** By what routes may be ordered: the cheapest, the one that begins soonest, or the one that writes fastest first. */
+/** Criteria for ranking routes: cheapest, quickest to first content, or fastest output first. */
 export const ROUTE_SORTS = ['price', 'latency', 'throughput'] as const;
-/** What is ordered together: the routes of each model of the chain, or those of all its models. */
+/** Scope of a ranking: the routes of each model in the chain, or those of all its models. */
 export const SORT_PARTITIONS = ['model', 'none'] as const;
 
 export interface RouteSort {
@@ -15,7 +15,7 @@ export interface RouteSort {
   readonly partition: (typeof SORT_PARTITIONS)[number];
 }
 
-/** The most that units may cost, in 10^-18 USD; undefined: any price. */
+/** Highest accepted unit prices, in 10^-18 USD; undefined: any price. */
 export interface MaxPrice {
   /** Per million. */
   readonly prompt: bigint | undefined;
@@ -26,13 +26,13 @@ export interface MaxPrice {
 }
 
 export const MAX_COST_MODES = ['strict', 'fit'] as const;
-/** What becomes of routes that could cost more than `max_cost`: left out, or given a shorter answer that fits. */
+/** How to treat routes that could cost more than `max_cost`: exclude them, or shorten the answer to fit. */
 export type MaxCostMode = (typeof MAX_COST_MODES)[number];
 
-/** The longest silence that a caller may name before a second route is asked. */
+/** Longest hedge delay that a caller may set, in milliseconds. */
 export const MAX_HEDGE_MS = 60_000;
 
-/** What a caller wants of the routes that are tried for its request. */
+/** The caller's preferences for the routes of its request. */
 export interface RoutingPreferences {
   readonly order: readonly string[];
   readonly only: readonly string[] | undefined;
@@ -42,9 +42,9 @@ export interface RoutingPreferences {
   readonly sort?: RouteSort | undefined;
   readonly maxPrice?: MaxPrice | undefined;
   readonly recovery?: Recovery | undefined;
-  /** Credits, the most that the request may cost. */
+  /** Maximum cost of the request, in credits. */
   readonly maxCost?: number | undefined;
   readonly maxCostMode?: MaxCostMode | undefined;
-  /** After so many milliseconds without content another route is asked as well; undefined: none. */
+  /** Milliseconds without content before a second route is called; undefined: never. */
   readonly hedgeMs?: number | undefined;
 }

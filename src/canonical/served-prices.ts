@@ -1,53 +1,53 @@
 import type { ExactPricing, PricedWork } from './exact-pricing.js';
 import type { Usage } from './usage.js';
 
-/** Prices in one region, with those of its service tiers. */
+/** Prices in one region, including its service tiers. */
 export interface RegionPricing extends PricedWork {
   readonly tiers?: ReadonlyMap<string, PricedWork> | undefined;
 }
 
-/** Prices of pictures or video; a size or quality that is left out is any. */
+/** Prices of images or video; an omitted size or quality matches any. */
 export interface SizePricing {
   readonly size?: string | undefined;
   readonly quality?: string | undefined;
   readonly pricing: ExactPricing;
 }
 
-/** Prices of a route beside its ordinary ones. */
+/** Alternatives to a route's standard prices. */
 export interface PriceVariants {
-  /** By the vendor's names of service tiers. */
+  /** Keyed by the vendor's service tier names. */
   readonly tiers?: ReadonlyMap<string, PricedWork> | undefined;
-  /** By the names of regions, or what those begin with. */
+  /** Keyed by region name or prefix. */
   readonly regions?: ReadonlyMap<string, RegionPricing> | undefined;
   readonly sizes?: readonly SizePricing[] | undefined;
 }
 
-/** What of a row's prices a request asks for by name; what is undefined is not asked for. */
+/** Price variants that a request selects by name; undefined: not selected. */
 export interface AskedPrices {
   readonly tier?: string | undefined;
   readonly region?: string | undefined;
 }
 
-/** Prices of a planned route among which the vendor's answer chooses. */
+/** Prices of a planned route that the vendor's answer selects from. */
 export interface PriceOffer {
-  /** What is charged where the vendor does not say how it served. */
+  /** Charged when the vendor does not report how it served the request. */
   readonly asked: AskedPrices;
   readonly ordinary: RegionPricing;
   readonly regions?: ReadonlyMap<string, RegionPricing> | undefined;
 }
 
-/** Leaves the choice to the vendor, by what its account is set to. */
+/** Lets the vendor choose, according to its account settings. */
 export const ANY_TIER = 'auto';
 
-/** Vendors' names of the ordinary tier; `auto` is none, as it leaves open which one it was. */
+/** Vendors' names for the standard tier. Excludes `auto`, which leaves the actual tier open. */
 const ORDINARY: ReadonlySet<string> = new Set(['default', 'standard', 'global']);
 
-/** How a use was served. */
+/** How a request was served. */
 type Served = Pick<Usage, 'servedTier' | 'servedRegion'>;
 
 /**
- * A route with the prices of a use: by the tier and region that the vendor says, as far as they have prices, else by
- * those that were asked for. `servedAs` names them (`flex`, `us`, `flex us`); undefined: they are the ordinary ones.
+ * Returns a route with the prices of the tier and region that the vendor reported, if priced, else of
+ * those requested. `servedAs` names them (`flex`, `us`, `flex us`); undefined means the standard prices.
  */
 export function asServed<Route extends PricedWork & { readonly offer?: PriceOffer | undefined }>(
   route: Route,
@@ -65,9 +65,10 @@ export function asServed<Route extends PricedWork & { readonly offer?: PriceOffe
 }
 
 /**
- * Whether a use is charged by prices that its request has not asked for, so that what was set aside may not cover it.
+ * Returns whether a usage is charged at prices that its request did not select, which the hold may not
+ * cover.
  *
- * @param served the route as `asServed` has it
+ * @param served the route as returned by `asServed`
  */
 export function isUnasked({
   offer,
@@ -81,7 +82,7 @@ export function isUnasked({
   return servedAs.split(' ').some((name) => name !== tier && name !== region);
 }
 
-/** A name that has prices: the vendor's, else the caller's; undefined: the ordinary prices hold. */
+/** Returns a name that has prices: the vendor's, else the caller's; undefined: standard prices apply. */
 function nameOf(
   served: string | undefined,
   asked: string | undefined,
@@ -92,13 +93,13 @@ function nameOf(
   return names.find((name) => name !== undefined && find(name) !== undefined);
 }
 
-/** A tier that its vendor has given another name, and answers with either. */
+/** Tiers that the vendor renamed; its answers use either name. */
 const OTHER_NAMES: ReadonlyMap<string | undefined, string> = new Map([
   ['fast', 'priority'],
   ['priority', 'fast'],
 ]);
 
-/** The prices of a region by its name, or by the longest name of a family that it belongs to. */
+/** Returns the prices of a region by name, or by its longest matching prefix. */
 export function regionOf<Prices>(
   regions: ReadonlyMap<string, Prices> | undefined,
   name: string,

@@ -1,39 +1,39 @@
 /**
- * What an answer used, in the vendor's own counts. Totals include their parts, as OpenAI counts
- * them; adapters of vendors that count otherwise add up first.
+ * Usage of an answer, in the vendor's own counts. Totals include their parts, as OpenAI counts them;
+ * adapters of other vendors add up first.
  */
 export interface Usage {
-  /** All input tokens, those read from or written to a prompt cache included. */
+  /** All input tokens, including prompt cache reads and writes. */
   inputTokens: number;
-  /** All output tokens, reasoning included. */
+  /** All output tokens, including reasoning. */
   outputTokens: number;
   /** Part of `inputTokens` that was read from the vendor's prompt cache. */
   cacheReadTokens: number;
   /** Part of `inputTokens` that was written to the vendor's prompt cache. */
   cacheWriteTokens: number;
-  /** Part of `cacheWriteTokens` that is kept for an hour, which costs more. */
+  /** Part of `cacheWriteTokens` cached for an hour, which costs more. */
   cacheWriteLongTokens: number;
   /** Part of `outputTokens` spent on reasoning. */
   reasoningTokens: number;
   /** Vendor-run web searches, billed per call. */
   webSearches: number;
-  /** Code points of text that was spoken. */
+  /** Code points of text to be spoken. */
   inputCharacters: number;
-  /** The same text in UTF-8 bytes; a route's prices say which of the two it bills. */
+  /** The same text in UTF-8 bytes; the route's prices decide which of the two is billed. */
   inputBytes: number;
-  /** Audio produced or transcribed, in whole milliseconds, so that sums stay exact. */
+  /** Audio generated or transcribed, in whole milliseconds, so that sums stay exact. */
   audioMs: number;
-  /** Pictures made. */
+  /** Images generated. */
   imageCount: number;
-  /** Video made, in whole seconds, as vendors bill it. */
+  /** Video generated, in whole seconds, as vendors bill it. */
   videoSeconds: number;
-  /** The service tier by which the vendor says that it served; undefined: it does not say. */
+  /** The service tier that the vendor reports; undefined when it reports none. */
   servedTier?: string;
-  /** The region in which the vendor says that it served. */
+  /** The region that the vendor reports. */
   servedRegion?: string;
 }
 
-/** Whose figures a charge rests on: the vendor's, an estimate, or nobody's (cost 0). */
+/** Source of the charged usage: the vendor, an estimate, or none (cost 0). */
 export type UsageSource = 'upstream' | 'estimated' | 'none';
 
 export const NO_USAGE: Readonly<Usage> = Object.freeze({
@@ -52,12 +52,12 @@ export const NO_USAGE: Readonly<Usage> = Object.freeze({
 });
 
 /**
- * Output tokens a second of a route that nobody has measured yet. Hosted models of the day write 30 to
- * 150; the first complete answer puts the route's own figure in its place.
+ * Assumed output tokens per second of an unmeasured route. Hosted models currently write 30 to 150;
+ * the first complete answer replaces this figure.
  */
 export const UNMEASURED_SPEED = 100;
 
-/** Whether the vendor's own figures are the ones that are charged, so that its words can be shown. */
+/** Returns whether the vendor's own figures are charged, so that its usage fields can be passed on. */
 export function isChargedAsGiven(given: Usage | undefined, charged: Usage): boolean {
   return (
     given !== undefined &&

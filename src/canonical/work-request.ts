@@ -4,124 +4,123 @@ import type { Usage } from './usage.js';
 import type { JsonBody } from '../platform/http/json-body.js';
 
 /**
- * The longest video, in seconds, that a vendor makes where `seconds` is undefined; what a ceiling has
- * to reckon with.
+ * Longest video, in seconds, that a vendor generates when `seconds` is undefined; used for ceilings.
  */
 export const MAX_DEFAULT_VIDEO_SECONDS = 8;
 
-/** What is asked for, besides text; also the kind of model that can do it. */
+/** The kind of work besides text generation; also the kind of model that does it. */
 export type WorkKind = 'embedding' | 'speech' | 'transcription' | 'image' | 'video';
 
 /** Work other than text generation, as routing and the ledger see it; each kind adds its own fields. */
 export interface WorkRequest {
   readonly kind: WorkKind;
-  /** The fields as received, of a JSON body or of a form. */
+  /** The fields as received, from a JSON body or a form. */
   readonly body: { readonly value: Readonly<Record<string, unknown>> };
-  /** Aliases to try in order, without repeats; at least one. */
+  /** Aliases to try in order, without duplicates; at least one. */
   readonly models: readonly [string, ...string[]];
   readonly routing: RoutingPreferences;
-  /** Whether the answer goes to the caller in pieces, as it comes. */
+  /** Whether the answer is streamed to the caller. */
   readonly stream: boolean;
-  /** The caller's name for its own end user, as limits and the log know it; see `readEndUser`. */
+  /** The caller's identifier for its own end user, as limits and the log know it; see `readEndUser`. */
   readonly endUser?: string | undefined;
-  /** A field that shared capacity refuses, if there is one. */
+  /** A field that shared capacity refuses; undefined when there is none. */
   readonly accountBoundParam: AccountBoundParam | undefined;
-  /** The most that it can use on any route; a route's prices pick the units that it bills. */
+  /** Upper bound of its usage on any route; a route's prices pick the billed units. */
   readonly ceiling: Usage;
-  /** What it is taken to use where the vendor does not say. */
+  /** Assumed usage when the vendor reports none. */
   readonly estimate: Usage;
-  /** How many prompts it is; 1 unless told. */
+  /** Number of prompts; 1 by default. */
   readonly items?: number;
-  /** The length of the audio that is sent, in milliseconds, where it was measured here. */
+  /** Milliseconds of uploaded audio, as the gateway measured it; undefined when it did not. */
   readonly measuredAudioMs?: number | undefined;
-  /** The most that it can be, where that is not told by what was measured. */
+  /** Longest possible duration, when the measurement does not bound it. */
   readonly longestAudioMs?: number | undefined;
 }
 
-/** Whatever routing can plan. */
+/** Any request that routing can plan. */
 export type RoutableRequest = CanonicalRequest | WorkRequest;
 
-/** Text generation has dialects, all other work has kinds. */
+/** Returns whether it is text generation, which has a dialect instead of a kind. */
 export function isTextRequest(request: RoutableRequest): request is CanonicalRequest {
   return 'dialect' in request;
 }
 
-/** A picture, or several of the same prompt. Further fields are in `body`, in the caller's words. */
+/** One or more images from a prompt. Further fields are in `body`, in the caller's words. */
 export interface ImageRequest extends WorkRequest {
   readonly kind: 'image';
   readonly prompt: string;
-  /** Pictures asked for, at least one. */
+  /** Number of images requested, at least one. */
   readonly count: number;
 }
 
-/** Pictures to be made of pictures. */
+/** Images to be generated from images. */
 export interface ImageEditRequest extends ImageRequest {
-  /** `edit`: by the prompt; `variation`: without one. */
+  /** `edit`: follow the prompt; `variation`: no prompt. */
   readonly task: 'edit' | 'variation';
-  /** At least one; a variation has one. */
+  /** At least one; exactly one for a variation. */
   readonly images: readonly UploadedFile[];
-  /** Where the first is to be changed. */
+  /** Area of the first image to change. */
   readonly mask: UploadedFile | undefined;
 }
 
-/** Pictures that were made of pictures. */
+/** Images generated from images. */
 export interface EditedImages {
   /** Base64. */
   readonly images: readonly string[];
-  /** In the vendor's own words, as far as it counts tokens. */
+  /** Usage as the vendor reports it, when it counts tokens. */
   readonly usage: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface VideoRequest extends WorkRequest {
   readonly kind: 'video';
   readonly prompt: string;
-  /** Length asked for; undefined: the vendor's own. */
+  /** Requested length; undefined: the vendor's default. */
   readonly seconds: number | undefined;
 }
 
-/** What a job makes. */
+/** Requests that run as jobs. */
 export type MediaRequest = ImageRequest | VideoRequest | SpeechRequest;
 
-/** Recorded speech to be written down. */
+/** Recorded speech to transcribe. */
 export interface TranscriptionRequest extends WorkRequest {
   readonly kind: 'transcription';
-  /** `translate`: what is said comes out in English. */
+  /** `translate` transcribes into English. */
   readonly task: 'transcribe' | 'translate';
   readonly audio: UploadedAudio;
-  /** ISO 639-1 code, where the caller says it. */
+  /** ISO 639-1 code; undefined when the caller gives none. */
   readonly language: string | undefined;
   readonly prompt: string | undefined;
   /** `json`, `text`, `srt`, `verbose_json`, `vtt` or `diarized_json`. */
   readonly format: string;
   readonly temperature: number | undefined;
-  /** `word` and `segment`; empty where the caller names none. */
+  /** `word` and `segment`; empty when the caller gives none. */
   readonly timestampGranularities: readonly string[];
 }
 
-/** An upload that lies in a file until its request is over, so that it can be sent more than once. */
+/** An upload stored in a file until its request is over, so that it can be sent more than once. */
 export interface UploadedFile {
   readonly path: string;
   readonly sizeBytes: number;
-  /** As the caller calls the file; vendors tell the format by its extension. */
+  /** The caller's file name; vendors detect the format by its extension. */
   readonly fileName: string;
   readonly contentType: string;
 }
 
 export interface UploadedAudio extends UploadedFile {
-  /** Measured length; undefined where it cannot be told. */
+  /** Measured length in milliseconds; undefined when it cannot be measured. */
   readonly durationMs: number | undefined;
-  /** Whether that is little more than what the file says of itself, and no count of its sound. */
+  /** Whether `durationMs` comes from the file's metadata rather than its audio. */
   readonly isLengthClaimed?: boolean;
 }
 
 /**
- * A transcript in the format that was asked for, as it is sent to the caller; of one that is streamed a
- * server-sent event, if the vendor streams.
+ * A transcript in the requested format, as sent to the caller; a server-sent event when the vendor
+ * streams.
  */
 export interface Transcript {
   readonly contentType: string;
   readonly bytes: Buffer;
-  /** The event after which nothing follows, which has the whole text. */
+  /** True for the final event, which has the whole text. */
   readonly isLast?: boolean;
 }
 
@@ -129,23 +128,23 @@ export interface Transcript {
 export interface SpeechRequest extends WorkRequest {
   readonly kind: 'speech';
   readonly text: string;
-  /** As the caller names it; an adapter maps it to the vendor's own voices. */
+  /** The caller's voice name; adapters map it to the vendor's voices. */
   readonly voice: string | undefined;
   /** How to speak, for models that take instructions. */
   readonly instructions: string | undefined;
   /** `mp3`, `opus`, `aac`, `flac`, `wav` or `pcm`. */
   readonly format: string;
-  /** 1 is the ordinary pace. */
+  /** 1 is normal pace. */
   readonly speed: number | undefined;
 }
 
-/** A piece of produced audio; the pieces of an answer joined are one file. */
+/** A piece of generated audio; the pieces of an answer concatenate to one file. */
 export interface AudioPiece {
   readonly contentType: string;
   readonly bytes: Buffer;
 }
 
-/** Texts, or tokens of a vendor's own vocabulary, to be turned into vectors. */
+/** Texts, or tokens of a vendor's vocabulary, to embed. */
 export interface EmbeddingRequest extends WorkRequest {
   readonly kind: 'embedding';
   /** The body as received, for upstreams that speak the caller's dialect. */
@@ -155,10 +154,10 @@ export interface EmbeddingRequest extends WorkRequest {
   readonly dimensions: number | undefined;
 }
 
-/** The items in order; from 1 to 2,048 of them. */
+/** The items in order; from 1 to 2,048. */
 export type EmbeddingInput =
   | { readonly type: 'texts'; readonly texts: readonly string[] }
   | { readonly type: 'tokens'; readonly tokens: readonly (readonly number[])[] };
 
-/** The vectors in the order of the items: numbers, or base64 of little-endian 32-bit floats. */
+/** The vectors in item order: numbers, or base64 of little-endian 32-bit floats. */
 export type EmbeddingVectors = readonly (readonly number[] | string)[];

@@ -3,7 +3,7 @@ import { readAllowance } from './account-allowance.js';
 import { allowanceReaderOf } from './vendors.js';
 
 describe(readAllowance.name, () => {
-  it('reads what is left and when it is back, in every spelling of a duration', () => {
+  it('reads the remainder and the reset time in every duration format', () => {
     const read = (reset: string) =>
       readAllowance({
         'x-ratelimit-limit-tokens': '40000',
@@ -17,7 +17,7 @@ describe(readAllowance.name, () => {
     expect(read('1d')).toBe(86_400_000);
   });
 
-  it('tells requests and tokens apart, and a limit where it is told', () => {
+  it('reads requests and tokens separately, with the limit when present', () => {
     expect(
       readAllowance({
         'x-ratelimit-remaining-requests': '0',
@@ -39,11 +39,11 @@ describe(readAllowance.name, () => {
     [{ 'x-ratelimit-remaining-requests': 'many', 'x-ratelimit-reset-requests': '1s' }],
     [{ 'x-ratelimit-remaining-requests': '5', 'x-ratelimit-reset-requests': 'soon' }],
     [{ 'x-ratelimit-remaining-requests': '5', 'x-ratelimit-reset-requests': '1s2' }],
-  ])('makes nothing of %j', (headers) => {
+  ])('returns undefined for %j', (headers) => {
     expect(readAllowance(headers)).toBeUndefined();
   });
 
-  it('knows the words of a vendor that has its own, whose resets are moments', () => {
+  it('reads a vendor-specific header set with timestamps as resets', () => {
     jest.useFakeTimers({ now: new Date('2026-11-01T00:00:00Z') });
     try {
       const family = (what: string, left: string, reset: string) => ({

@@ -1,20 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What is left to an account of one thing that its vendor counts, and how long until all of it is there again. */
+/** An account's remaining rate limit of one kind, and the time until it is fully restored. */
 export interface Allowance {
   readonly left: number;
-  /** All that there is when nothing is used; it comes back steadily. Undefined: not told. */
+  /** The full limit, which refills steadily. Undefined when not reported. */
   readonly limit?: number;
   readonly resetMs: number;
 }
 
-/** What a vendor's response says of the account that it was asked with. */
+/** Remaining rate limits of an account, from the headers of a vendor's response. */
 export interface AccountAllowance {
   readonly requests?: Allowance | undefined;
   readonly tokens?: Allowance | undefined;
 }
 
-/** Undefined where the headers say nothing of it. */
+/** Returns undefined when the headers report no limits. */
 export type ReadAllowance = (headers: IncomingHttpHeaders) => AccountAllowance | undefined;
 
 const UNIT_MS: Readonly<Record<string, number>> = {
@@ -25,7 +25,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Of the `x-ratelimit-*` headers that most vendors have, whose resets are durations as `6m0s` or `12ms`. */
+/** Reads the common `x-ratelimit-*` headers, whose resets are durations such as `6m0s` or `12ms`. */
 export function readAllowance(headers: IncomingHttpHeaders): AccountAllowance | undefined {
   const read = (what: string): Allowance | undefined =>
     allowanceOf(
@@ -36,7 +36,7 @@ export function readAllowance(headers: IncomingHttpHeaders): AccountAllowance | 
   return together(read('requests'), read('tokens'));
 }
 
-/** Numbers as headers have them; undefined where one that is needed is not there, or is none. */
+/** Builds an allowance from header values; undefined when a required one is missing or not a number. */
 export function allowanceOf(
   remaining: string | string[] | undefined,
   limit: string | string[] | undefined,
@@ -60,7 +60,7 @@ function numberIn(header: string | string[] | undefined): number | undefined {
   return Number(header);
 }
 
-/** Of `1h2m3.5s`, or of seconds without a unit. */
+/** Parses `1h2m3.5s`, or seconds without a unit. */
 function durationMs(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string') return undefined;
   if (/^\d{1,9}(?:\.\d{1,9})?$/.test(header)) return Number(header) * 1_000;

@@ -1,47 +1,47 @@
 import type { Usage } from '../canonical/usage.js';
 
-/** Something that was made, to be read once. */
+/** A generated file, to be read once. */
 export interface MediaFile {
-  /** As the vendor names it, or as its first bytes show. */
+  /** As the vendor declares it, or as its first bytes show. */
   readonly contentType: string;
   readonly bytes: AsyncIterable<Buffer>;
 }
 
-/** Where work at a vendor stands. */
+/** Progress of work at a vendor. */
 export type MediaProgress = MediaRunning | MediaDone;
 
-/** The vendor has accepted the work and goes on with it by itself. */
+/** The vendor has accepted the work and is running it. */
 export interface MediaRunning {
   readonly state: 'running';
-  /** The vendor's own name of the work; with it any process can go on asking. */
+  /** The vendor's id for the work; any process can poll with it. */
   readonly operation: string;
-  /** How long the vendor wants to be left alone; undefined: the usual pace. */
+  /** The vendor's requested poll delay; undefined: the default. */
   readonly pollAfterMs?: number;
 }
 
 export interface MediaDone {
   readonly state: 'done';
   /**
-   * At least one; read in order, each once. Reading throws UpstreamError when a file breaks off. One
-   * that is not to be read is left by `return()` of its iterator, which closes its connection.
+   * At least one; read in order, each once. Reading throws UpstreamError when a download is interrupted.
+   * To skip a file, call `return()` on its iterator, which closes its connection.
    */
   readonly files: readonly MediaFile[];
   /**
-   * What was used; undefined: the request's estimate counts. To be read after the files, since some
-   * of it is measured as they pass.
+   * Usage; undefined: the request's estimate counts. Read it after the files, because some of it is
+   * measured while they stream.
    */
   readonly usage: Usage | undefined;
-  /** `estimated` where the vendor did not say and it was measured here; absent: the vendor's own. */
+  /** `estimated` when the gateway measured the usage itself; undefined: reported by the vendor. */
   readonly usageSource?: 'estimated';
 }
 
 /**
- * The vendor's verdict that work has failed for good, its filters' refusals of what was made among
- * them: not a failure to ask. The message is fit for the caller.
+ * Reports that work has failed for good, including content filters rejecting its result; a failure to
+ * poll is an UpstreamError instead. The message is safe to show to the caller.
  */
 export class MediaFailedError extends Error {
   constructor(
-    /** The vendor's own code, `content_policy_violation` for a filter's refusal, or `provider_error`. */
+    /** The vendor's own code, `content_policy_violation` for a filtered result, or `provider_error`. */
     readonly code: string,
     message: string,
   ) {

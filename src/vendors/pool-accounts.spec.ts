@@ -43,14 +43,14 @@ const entryOf = (account: Record<string, unknown>, entry: Record<string, unknown
 const idsAndKeys = ({ accounts = [] }: ProviderConfig) =>
   accounts.map(({ id, apiKey, weight }) => [id, apiKey, weight]);
 
-describe('accounts by variables', () => {
+describe('accounts from environment variables', () => {
   it.each([
     ['OPENAI_API_KEY', 'openai'],
     ['ANTHROPIC_API_KEY', 'anthropic'],
     ['FISH_AUDIO_API_KEY', 'fish-audio'],
     ['ELEVENLABS_API_KEY', 'elevenlabs'],
     ['DEEPGRAM_API_KEY', 'deepgram'],
-  ])('are the keys in %s', (variable, id) => {
+  ])('reads the keys in %s', (variable, id) => {
     const [provider] = providers({ [variable]: 'key-one, key-two,key-three' });
     expect(provider).toMatchObject({ id, apiKey: 'key-one' });
     expect(idsAndKeys(provider!)).toEqual([
@@ -62,7 +62,7 @@ describe('accounts by variables', () => {
     expect(single?.accounts).toBeUndefined();
   });
 
-  it('are regions and locations, each at its own address, with the one key', () => {
+  it('creates one account per region or location, each with its own address and the same key', () => {
     const [bedrock, vertex] = providers({
       AWS_REGION: 'us-east-1,eu-west-1',
       AWS_ACCESS_KEY_ID: 'id',
@@ -96,7 +96,7 @@ describe('accounts by variables', () => {
       { VERTEX_LOCATION: 'a,b', VERTEX_BASE_URL: 'https://x.example' },
       'VERTEX_BASE_URL must not be set when VERTEX_LOCATION lists several',
     ],
-  ])('are refused, without their values: %j', (environment, message) => {
+  ])('rejects invalid lists without showing their values: %j', (environment, message) => {
     const [problem = ''] = problems(environment);
     expect(problem).toContain(message);
     expect(problem).not.toContain('key-one');
@@ -104,7 +104,7 @@ describe('accounts by variables', () => {
 });
 
 describe('accounts in the providers file', () => {
-  it('have keys, limits, models and prices of their own', () => {
+  it('reads keys, limits, models and prices per account', () => {
     const environment = {
       ...fileOf([
         entryOf(
@@ -143,7 +143,7 @@ describe('accounts in the providers file', () => {
     ]);
   });
 
-  it('make a pool of a vendor that has no account by its variables', () => {
+  it('creates a pool for a vendor that has no account from variables', () => {
     const file = fileOf([
       {
         id: 'bedrock',
@@ -193,7 +193,7 @@ describe('accounts in the providers file', () => {
     [{ id: 'two', prices: { 'local/a': { prompt: '1' } } }, 'accounts.1.prices must be an object'],
     [{ id: 'two', prices: { 'local/a': { prompt: -1 } } }, 'accounts.1.prices must be an object'],
     [{ id: 'two', requests: 5 }, 'accounts.1.requests is not a known field'],
-  ])('are refused by the field: %j', (account, message) => {
+  ])('rejects an invalid account and names the field: %j', (account, message) => {
     const found = problems(fileOf([entryOf(account)]));
     expect(found).toEqual([expect.stringContaining(message)]);
     expect(found.join()).not.toContain('sk-in-the-file');
@@ -203,12 +203,12 @@ describe('accounts in the providers file', () => {
     [[], '0.accounts must be a list of 1 to 100 accounts'],
     ['one', '0.accounts must be a list of 1 to 100 accounts'],
     [['one'], '0.accounts must be a list of 1 to 100 accounts'],
-  ])('are refused as a whole: %j', (accounts, message) => {
+  ])('rejects an invalid list: %j', (accounts, message) => {
     const found = problems(fileOf([entryOf({}, { accounts })]));
     expect(found).toEqual([expect.stringContaining(message)]);
   });
 
-  it('still need an address where they are of no vendor that has one', () => {
+  it('requires an address when the vendor has no default one', () => {
     const found = problems(fileOf([entryOf({ id: 'two' }, { base_url: undefined })]));
     expect(found).toEqual([expect.stringContaining('0.base_url must be a URL')]);
   });

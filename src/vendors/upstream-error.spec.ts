@@ -3,7 +3,7 @@ import { beyondLimit, UpstreamError, type UpstreamFailure } from './upstream-err
 
 describe(UpstreamError.name, () => {
   it.each<[UpstreamFailure, boolean, boolean, 'provider' | 'model' | undefined]>([
-    // failure, goes on to the next route, is tried again at once, counts against
+    // failure, allows fallback, is retried on the same route, counts against
     ['connect', true, false, 'provider'],
     ['reset', true, true, 'model'],
     ['timeout', true, false, 'model'],
@@ -26,7 +26,7 @@ describe(UpstreamError.name, () => {
     ]);
   });
 
-  it('says nothing of the model where an answer is more than we read', () => {
+  it('does not count an oversized answer against the model', () => {
     expect(beyondLimit('x').countsAgainst).toBeUndefined();
     expect(beyondLimit('x').without('y')).toMatchObject({ isBeyondLimit: true });
   });
@@ -61,18 +61,18 @@ describe(UpstreamError.name, () => {
     ['connect', 'ECONNREFUSED', false],
     ['connect', undefined, false],
     ['reset', 'ETIMEDOUT', false],
-  ])('%s with code %p is a matter of time: %s', (failure, code, isTimeout) => {
+  ])('%s with code %p is a timeout: %s', (failure, code, isTimeout) => {
     const cause = code && Object.assign(new Error('x'), { code });
     const error = new UpstreamError({ failure, message: 'x' }, { cause });
     expect([error.isTimeout, error.without('secret').isTimeout]).toEqual([isTimeout, isTimeout]);
   });
 
-  it('keeps what is known better', () => {
+  it('keeps an explicit acceptance', () => {
     const error = new UpstreamError({ failure: 'timeout', message: 'x', accepted: 'no' });
     expect([error.accepted, error.without('secret').accepted]).toEqual(['no', 'no']);
   });
 
-  it('is not tried again at once where the vendor asks to wait', () => {
+  it('is not retried at once when the vendor asks to wait', () => {
     const failed = new UpstreamError({ failure: 'server', message: 'x', retryAfterMs: 0 });
     expect(failed.isRetryable).toBe(false);
     const conflict = new UpstreamError({ failure: 'server', message: 'x', status: 409 });

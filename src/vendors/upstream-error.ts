@@ -1,22 +1,22 @@
 import { codeOf } from '../platform/errors/thrown.js';
 
 /**
- * How a call to a vendor failed. What follows from it (try again, go on, whose fault) is decided
- * here, once, and never guessed again from a status further up.
+ * Why a call to a vendor failed. This class alone derives the consequences (retry, fallback, who is
+ * to blame); callers never infer them from a status.
  *
- * - `connect`: no connection came about (DNS, refused, TLS, connect time-out)
- * - `reset`: the connection broke
- * - `timeout`: a time limit passed, or the vendor said 408 or 504
+ * - `connect`: no connection was established (DNS, refused, TLS, connect timeout)
+ * - `reset`: the connection was lost
+ * - `timeout`: a time limit passed, or the vendor returned 408 or 504
  * - `rate_limited`: the vendor asks for less traffic
  * - `server`: the vendor's own failure (5xx, 409, overloaded)
- * - `operator`: our account with the vendor is at fault (key, quota, missing deployment)
- * - `caller`: the request itself is bad; no other route would take it
- * - `unsupported`: this vendor cannot do what the request asks for, though the next one may
- * - `context_length`: the prompt is too long for this model at any provider, though maybe not for the next
- * - `unreadable`: an answer that is none (bad JSON, wrong content type, empty)
+ * - `operator`: the operator's vendor account is at fault (key, quota, missing deployment)
+ * - `caller`: the request itself is invalid; no other route would accept it
+ * - `unsupported`: this vendor does not support the request, though the next one may
+ * - `context_length`: the prompt is too long for this model at any provider, though another model may fit
+ * - `unreadable`: not a valid answer (bad JSON, wrong content type, empty)
  * - `cut`: the answer's stream ended without a finish reason
- * - `slow_reader`: the request's time is up, or the vendor hung up, after it had waited for most of
- *   the time for the caller to read on
+ * - `slow_reader`: the request timed out, or the vendor hung up, after waiting most of the time for the
+ *   caller to read
  */
 export type UpstreamFailure =
   | 'connect'
@@ -32,41 +32,41 @@ export type UpstreamFailure =
   | 'cut'
   | 'slow_reader';
 
-/** Whether a vendor may work on what a failed call asked of it: surely not, or nobody can tell. */
+/** Whether a vendor may be working on a failed call: certainly not, or unknown. */
 export type Acceptance = 'no' | 'unknown';
 
 /**
- * Statuses by which a machine in front of the vendor says that it lost sight of the request: what
- * stands behind it may have taken it.
+ * Statuses of a proxy in front of the vendor that lost track of the request; the vendor may have
+ * accepted it.
  */
 const LOST_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 524]);
 
-/** How undici and the system say that no connection came about in time. */
+/** Codes of undici and the system for connect timeouts. */
 const CONNECT_TIMEOUTS: ReadonlySet<string | undefined> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'ETIMEDOUT',
 ]);
 
-/** The codes of Node and its libraries, which hold no word of a vendor or a caller. */
+/** Matches error codes of Node and its libraries, which contain no text from a vendor or a caller. */
 const CODE = /^[A-Z][A-Z0-9_]{1,60}$/;
 
 export interface UpstreamErrorFields {
   failure: UpstreamFailure;
   /**
-   * For the caller where it is the caller's to see (`caller`, `context_length`, `unsupported`). Never
-   * for our log: vendors repeat in it what they were sent.
+   * Shown to the caller for `caller`, `context_length` and `unsupported`. Never logged, because vendors
+   * quote the request in it.
    */
   message: string;
   status?: number;
-  /** How long the vendor asks us to wait. */
+  /** How long the vendor asks to wait. */
   retryAfterMs?: number;
-  /** The request field that the vendor names as bad. */
+  /** The request field that the vendor rejects. */
   param?: string;
-  /** Only where the failure and the status do not tell. */
+  /** Only when the failure and the status do not determine it. */
   accepted?: Acceptance;
-  /** The time that we give a request is up, whatever the vendor was at. */
+  /** The gateway's time limit for the request has passed, whatever the vendor was doing. */
   isRequestOver?: boolean;
-  /** It is more than is read here of any answer. */
+  /** The answer exceeds the gateway's size limit. */
   isBeyondLimit?: boolean;
 }
 
@@ -76,14 +76,14 @@ export class UpstreamError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly param: string | undefined;
   /**
-   * What cost money may be asked of another vendor, or again, only after `no`: no connection came
-   * about, nothing was sent, or the vendor answered that it refuses. A broken connection, a time-out,
-   * an answer that nobody can read, and a 502 or 504 of a machine in between leave it `unknown`.
+   * Paid work may be sent to another vendor, or again, only after `no`: no connection was established,
+   * nothing was sent, or the vendor refused. A lost connection, a timeout, an unreadable answer, and a
+   * proxy's 502 or 504 leave it `unknown`.
    */
   readonly accepted: Acceptance;
-  /** Whether our own limit of a request's time ended the call, which is no fault of the vendor's. */
+  /** Whether the gateway's request time limit ended the call, which is not the vendor's fault. */
   readonly isRequestOver: boolean;
-  /** Whether a limit of ours on what is read ended it: a caller can have a model write as much. */
+  /** Whether the gateway's size limit ended it; callers can make any model write that much. */
   readonly isBeyondLimit: boolean;
 
   constructor(fields: UpstreamErrorFields, options?: ErrorOptions) {
@@ -98,7 +98,7 @@ export class UpstreamError extends Error {
     this.isBeyondLimit = fields.isBeyondLimit ?? false;
   }
 
-  /** The same failure without a secret that the vendor repeated in what it said. */
+  /** Returns the same failure with a secret that the vendor echoed redacted. */
   without(secret: string): UpstreamError {
     const hide = (text: string): string => text.replaceAll(secret, '[redacted]');
     const { failure, status, retryAfterMs, param, accepted, isRequestOver, isBeyondLimit } = this;
@@ -117,7 +117,7 @@ export class UpstreamError extends Error {
     );
   }
 
-  /** What our log may tell of it: `connect, ECONNREFUSED` or `server, status 503`. */
+  /** Loggable summary: `connect, ECONNREFUSED` or `server, status 503`. */
   get summary(): string {
     const { failure, status, cause } = this;
     const code = codeOf(cause);
@@ -127,25 +127,25 @@ export class UpstreamError extends Error {
     return words.join(', ');
   }
 
-  /** Whether a time limit passed, of an answer or of a connection that did not come about. */
+  /** Whether a time limit passed, including the connect timeout. */
   get isTimeout(): boolean {
     if (this.failure !== 'connect') return this.failure === 'timeout';
     return CONNECT_TIMEOUTS.has(codeOf(this.cause));
   }
 
-  /** Whether another route may answer what this one could not. */
+  /** Whether another route may succeed. */
   get allowsFallback(): boolean {
     return this.failure !== 'caller';
   }
 
-  /** Whether the same route deserves a second try at once. */
+  /** Whether to retry the same route at once. */
   get isRetryable(): boolean {
     if (this.failure === 'reset') return true;
     const { failure, status = 500, retryAfterMs } = this;
     return failure === 'server' && status >= 500 && retryAfterMs === undefined;
   }
 
-  /** What the failure says about: the whole provider, one of its models, or neither. */
+  /** The health that the failure counts against: the whole provider, one of its models, or neither. */
   get countsAgainst(): 'provider' | 'model' | undefined {
     if (this.isBeyondLimit) return undefined;
     switch (this.failure) {
@@ -190,10 +190,10 @@ function acceptanceOf({ failure, status }: UpstreamErrorFields): Acceptance {
 }
 
 /**
- * An answer that nobody can read.
+ * Creates the error for an invalid answer.
  *
- * @param message what it is instead, as `an answer without pictures`
- * @param status with which the vendor answered, where the failure is to say so
+ * @param message what it is instead, for example `an answer without pictures`
+ * @param status the status of the answer, when the failure should have it
  */
 export function unreadable(message: string, status?: number): UpstreamError {
   return new UpstreamError({
@@ -203,7 +203,7 @@ export function unreadable(message: string, status?: number): UpstreamError {
   });
 }
 
-/** An answer that is more than is read here. The parameters are those of `unreadable`. */
+/** Creates the error for an answer beyond the size limit. Parameters as in `unreadable`. */
 export function beyondLimit(message: string, status?: number): UpstreamError {
   return new UpstreamError({
     failure: 'unreadable',
@@ -213,7 +213,7 @@ export function beyondLimit(message: string, status?: number): UpstreamError {
   });
 }
 
-/** What this model cannot do, though the next one may. */
+/** Creates the error for a feature that this model does not support, though the next one may. */
 export function unsupported(param: string, message: string): UpstreamError {
   return new UpstreamError({ failure: 'unsupported', param, message });
 }

@@ -24,7 +24,7 @@ const registry = (...providers: ProviderConfig[]) =>
   );
 
 describe(UpstreamRegistry.name, () => {
-  it('makes one adapter per configured provider', () => {
+  it('creates one adapter per configured provider', () => {
     const upstreams = registry(provider('openai', 'openai'), provider('sandbox', 'sandbox'));
     expect(upstreams.has('openai')).toBe(true);
     expect(upstreams.has('azure')).toBe(false);
@@ -34,7 +34,7 @@ describe(UpstreamRegistry.name, () => {
     expect(() => upstreams.get('azure')).toThrow('provider azure is not configured');
   });
 
-  it('makes one adapter per account of a pool, and keeps those of accounts that are as before', async () => {
+  it('creates one adapter per account of a pool, and keeps those of unchanged accounts', async () => {
     const pool = (...accounts: PoolAccount[]) => ({ ...provider('openai', 'openai'), accounts });
     const account = (id: string, apiKey: string): PoolAccount => ({ id, apiKey, weight: 1 });
     const config = { providers: [pool(account('a', 'key-a'), account('b', 'key-b'))] };
@@ -56,7 +56,7 @@ describe(UpstreamRegistry.name, () => {
     ];
     upstreams.refresh();
     expect(upstreams.get('openai', 'a')).toBe(a);
-    // What was planned with it may still ask for it.
+    // Requests that were planned with it may still need it.
     expect(upstreams.get('openai', 'b')).toBe(b);
     expect(() => upstreams.get('openai', 'd')).toThrow('provider openai@d is not configured');
     const limits = { firstByteMs: 1, idleMs: 1, requestMs: 1 };
@@ -71,7 +71,7 @@ describe(UpstreamRegistry.name, () => {
     ]);
   });
 
-  it('makes further adapters, on connections of their own where that is asked for', async () => {
+  it('creates further adapters, on separate connections if requested', async () => {
     const calls: string[] = [];
     const transport = {
       call: ({ headers }: { headers: Record<string, string> }) => {

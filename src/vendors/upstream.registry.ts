@@ -6,12 +6,12 @@ import type { Upstream } from './upstream.js';
 import type { AdapterTools } from './vendor.js';
 import { vendorOf, withAccount } from './vendors.js';
 
-/** The configured providers, and the adapter that speaks to each, or to each of its accounts. */
+/** Holds the configured providers, with one adapter for each, or for each of its accounts. */
 @Injectable()
 export class UpstreamRegistry {
-  /** By `nameOf`. */
+  /** Keyed by `nameOf`. */
   private upstreams: ReadonlyMap<string, ConfiguredUpstream> = new Map();
-  /** Of providers and accounts that are gone, for requests and jobs which were planned with them. */
+  /** Adapters of removed providers and accounts, for requests and jobs that were planned with them. */
   private readonly retired = new Map<string, ConfiguredUpstream>();
   private readonly tools: AdapterTools;
 
@@ -28,7 +28,7 @@ export class UpstreamRegistry {
     return this.config.providers;
   }
 
-  /** To be called when other providers are configured. One that is as before keeps its adapter. */
+  /** Call when the configured providers change. Unchanged ones keep their adapter. */
   refresh(): void {
     const next = new Map<string, ConfiguredUpstream>();
     for (const provider of this.config.providers) {
@@ -55,9 +55,9 @@ export class UpstreamRegistry {
   }
 
   /**
-   * Makes an adapter for an account that is none of the configured ones.
+   * Creates an adapter for an account that is not configured.
    *
-   * @param transport in place of the usual one
+   * @param transport replaces the shared one
    */
   create(provider: ProviderConfig, transport = this.tools.transport): Upstream {
     const vendor = vendorOf(provider.adapter);
@@ -69,7 +69,7 @@ export class UpstreamRegistry {
     return this.upstreams.has(providerId);
   }
 
-  /** @param account one of several; undefined: the provider's only one, or the first */
+  /** @param account one of several; undefined: the provider's only or first one */
   get(providerId: string, account?: string): Upstream {
     const name = nameOf(providerId, account);
     const { upstream } = this.upstreams.get(name) ?? this.retired.get(name) ?? {};
@@ -78,7 +78,7 @@ export class UpstreamRegistry {
   }
 }
 
-/** No provider's id has an `@`. */
+/** Names a provider and its account; provider ids cannot contain `@`. */
 function nameOf(providerId: string, account: string | undefined): string {
   return account === undefined ? providerId : `${providerId}@${account}`;
 }

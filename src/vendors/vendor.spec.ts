@@ -23,7 +23,7 @@ const SERVICE_ACCOUNT = {
   universe_domain: 'evil.example',
 };
 
-describe('the form of an account', () => {
+describe('BYOK account forms', () => {
   it.each([
     'openai',
     'anthropic',
@@ -32,7 +32,7 @@ describe('the form of an account', () => {
     'deepgram',
     'something-else',
     'constructor',
-  ])('with %s has a key, at the address of the operator', (adapter) => {
+  ])("with %s has a key, at the operator's address", (adapter) => {
     const form = ownAccountFormOf({ adapter });
     const template = provider(adapter, 'https://a.example/v1');
     expect(form.settings).toEqual({});
@@ -43,7 +43,7 @@ describe('the form of an account', () => {
     });
   });
 
-  it('with a resource of its own has its address', () => {
+  it("uses the address of the tenant's own resource", () => {
     const form = ownAccountFormOf({ adapter: 'azure' });
     const settings = { endpoint: 'https://Me.openai.azure.com/', api_version: '2024-10-21' };
     expect(form.hasOwnAddress(provider('azure', 'https://operator.example'))).toBe(true);
@@ -58,7 +58,7 @@ describe('the form of an account', () => {
   it.each([
     ['bedrock', { access_key_id: 'AKIAIOSFODNN7EXAMPLE', region: 'eu-west-1' }],
     ['vertex', { project: 'p', location: 'global' }],
-  ])('with %s has an address of its own unless the operator has set one', (adapter, settings) => {
+  ])('derives the address for %s unless the operator has set one', (adapter, settings) => {
     const form = ownAccountFormOf({ adapter });
     expect(form.hasOwnAddress(provider(adapter))).toBe(true);
     expect(form.hasOwnAddress(provider(adapter, 'https://inside.example'))).toBe(false);
@@ -82,12 +82,12 @@ describe('the form of an account', () => {
     ['ftp://me.example', false],
     ['https:me.example', false],
     [`https://${'a'.repeat(300)}.example`, false],
-  ])('takes the endpoint %s: %s', (endpoint, isTaken) => {
+  ])('accepts the endpoint %s: %s', (endpoint, isTaken) => {
     const { endpoint: setting } = ownAccountFormOf({ adapter: 'azure' }).settings;
     expect(setting!.faultOf(endpoint, { allowPrivate: false }) === undefined).toBe(isTaken);
   });
 
-  it('shows little of a key', () => {
+  it('previews only a little of a key', () => {
     const form = ownAccountFormOf({ adapter: 'openai' });
     expect(form.readKey('sk-proj-0123456789abcdef')).toEqual({
       key: 'sk-proj-0123456789abcdef',
@@ -96,7 +96,7 @@ describe('the form of an account', () => {
     expect(form.readKey('12345678')).toEqual({ key: '12345678', preview: '...78' });
   });
 
-  it('keeps nothing of a service account but what signs for it', () => {
+  it('stores only the signing fields of a service account', () => {
     const form = ownAccountFormOf({ adapter: 'vertex' });
     const read = form.readKey(JSON.stringify(SERVICE_ACCOUNT, undefined, 2));
     expect(read).toMatchObject({ preview: SERVICE_ACCOUNT.client_email });
@@ -115,7 +115,7 @@ describe('the form of an account', () => {
     ['no JSON', '{'],
     ['an array in braces', '{"type":["service_account"]}'],
     ['too much', { ...SERVICE_ACCOUNT, more: 'x'.repeat(10_000) }],
-  ])('takes no service account with %s', (_case, given) => {
+  ])('rejects a service account with %s', (_case, given) => {
     const key = typeof given === 'string' ? given : JSON.stringify(given);
     expect(ownAccountFormOf({ adapter: 'vertex' }).readKey(key)).toHaveProperty('fault');
   });

@@ -10,10 +10,10 @@ export const MAX_KEY_LENGTH = 8_192;
 
 const KEY = /^[\x21-\x7e]{8,8192}$/;
 
-/** Of a shorter key most must stay hidden, so less of it is shown. */
+/** Shorter keys show less, so that most of the key stays hidden. */
 const SHOWS_BOTH_ENDS = 20;
 
-/** Of the accounts that have a key and nothing else, which most have. */
+/** The form of accounts with just a key, as with most vendors. */
 export const KEY_ONLY: ByokAccountForm = {
   settings: {},
   keyDescription: 'The API key.',
@@ -22,14 +22,14 @@ export const KEY_ONLY: ByokAccountForm = {
   configure: (provider, { key }) => ({ ...provider, apiKey: key }),
 };
 
-/** What adapters are built with, beside the provider's settings. */
+/** Dependencies of adapters besides the provider's settings. */
 export interface AdapterTools {
   readonly transport: HttpTransport;
   /** Fetches callers' images and documents, for vendors that take no URLs. */
   readonly mediaFetcher: MediaFetcher;
 }
 
-/** What a vendor can do: the kinds that models of the catalogue have. */
+/** Capabilities of a vendor, as model kinds of the catalogue. */
 export const VENDOR_KINDS = [
   'chat',
   'embedding',
@@ -41,63 +41,63 @@ export const VENDOR_KINDS = [
 export type VendorKind = (typeof VENDOR_KINDS)[number];
 
 /**
- * All that there is to know of a vendor, beside its models and their prices. Each is a folder that
- * exports one of these, and a line in `vendors.ts`.
+ * Everything about a vendor except its models and their prices. Each vendor is a folder that exports
+ * one of these, plus a line in `vendors.ts`.
  */
 export interface Vendor<Env extends object = object> extends VendorSettings<Env> {
   readonly kinds: readonly [VendorKind, ...VendorKind[]];
-  /** What tenants tell of accounts of their own; absent: they can have none. */
+  /** The form for BYOK accounts; undefined: not available. */
   readonly accountForm?: ByokAccountForm;
-  /** What its responses say is left of an account's limits, where they say it otherwise than most. */
+  /** Reads remaining rate limits from responses with uncommon headers. */
   readonly readAllowance?: ReadAllowance;
-  /** What the semantic conventions of OpenTelemetry call it, where that is not its id. */
+  /** The name in OpenTelemetry's semantic conventions, if different from the id. */
   readonly telemetryName?: string;
-  /** What public price lists call it, where that is not its id alone; the first that has a model counts. */
+  /** Names in public price lists, if not just the id; the first one that lists a model counts. */
   readonly listedAs?: readonly string[];
-  /** Hosts that the machine's own credentials may be sent to, where the adapter uses them without a key. */
+  /** Hosts that may get the machine's own credentials, if the adapter uses them without a key. */
   readonly ambientHosts?: RegExp;
   createAdapter(provider: ProviderConfig, tools: AdapterTools): Upstream;
 }
 
-/** What an account's settings are checked against besides their form. */
+/** Rules for an account's settings besides their format. */
 export interface AccountRules {
-  /** Lifts the rule that addresses must be public ones, spoken to by https. */
+  /** Lifts the rule that addresses must be public and use https. */
   allowPrivate: boolean;
 }
 
-/** One thing that the vendor has to know of an account, beside its key. */
+/** One setting of an account besides its key. */
 interface AccountSetting {
   isRequired: boolean;
-  /** For the interface's description. */
+  /** For the OpenAPI description. */
   description: string;
-  /** What is wrong with a value, as the end of a sentence that begins with its name. */
+  /** Returns what is wrong with a value, as the end of a sentence that starts with the setting's name. */
   faultOf(value: string, rules: AccountRules): string | undefined;
 }
 
 /** A tenant's own account with a provider (BYOK). */
 interface ByokAccount {
   key: string;
-  /** By the names of the form. */
+  /** Keyed by the names in the form. */
   settings: Readonly<Record<string, string>>;
 }
 
-/** A key that can be stored. */
+/** A storable key. */
 export interface AccountKey {
   key: string;
-  /** What may be shown of it. */
+  /** The part that may be shown. */
   preview: string;
 }
 
-/** What a tenant has to tell of an account of its own, for one adapter. */
+/** The form for a tenant's BYOK account, for one adapter. */
 export interface ByokAccountForm {
   settings: Readonly<Record<string, AccountSetting>>;
-  /** What the key is called at the vendor. */
+  /** The vendor's name for the key. */
   keyDescription: string;
-  /** What is stored of the key, or what is wrong with it, as the end of a sentence. */
+  /** Returns the key to store, or what is wrong with it, as the end of a sentence. */
   readKey(given: string): AccountKey | { fault: string };
-  /** Whether the address follows from what the tenant says, so that each account has its own. */
+  /** Whether the address is derived from the settings, so that each account has its own. */
   hasOwnAddress(provider: ProviderConfig): boolean;
-  /** @param provider the operator's description of the provider, without a key */
+  /** @param provider the operator's configuration of the provider, without a key */
   configure(provider: ProviderConfig, account: ByokAccount): ProviderConfig;
 }
 
@@ -107,7 +107,7 @@ function previewOf(key: string): string {
     : `${key.slice(0, 4)}...${key.slice(-4)}`;
 }
 
-/** A key of which nothing is known but that it goes into a header. */
+/** Reads a key that only needs to be valid in a header. */
 export function readPlainKey(key: string): AccountKey | { fault: string } {
   return KEY.test(key)
     ? { key, preview: previewOf(key) }
@@ -116,7 +116,7 @@ export function readPlainKey(key: string): AccountKey | { fault: string } {
       };
 }
 
-/** A setting whose values have a pattern. */
+/** Creates a setting validated by a pattern. */
 export function patternSetting(
   isRequired: boolean,
   pattern: RegExp,

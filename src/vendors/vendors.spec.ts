@@ -21,7 +21,7 @@ const further = (id: string, fields: Partial<ProviderConfig> = {}): ProviderConf
 });
 
 describe(ownAccountProviders.name, () => {
-  it('has every vendor, configured or not, at its address and without an account', () => {
+  it('lists every vendor, configured or not, with its address and without an account', () => {
     const providers = offered({ OPENAI_BASE_URL: 'https://proxy.example/v1/' }, []);
     expect(providers.map(({ id }) => id)).toEqual(
       VENDORS.filter(({ accountForm }) => accountForm).map(({ id }) => id),
@@ -31,7 +31,7 @@ describe(ownAccountProviders.name, () => {
     expect(providers[1]!.baseUrl).toBe('https://api.anthropic.com');
   });
 
-  it("holds nothing of the operator's accounts", () => {
+  it("contains nothing from the operator's accounts", () => {
     const providers = offered(
       {
         OPENAI_API_KEY: 'operators',
@@ -48,7 +48,7 @@ describe(ownAccountProviders.name, () => {
     expect(JSON.stringify(providers)).not.toContain('operators');
   });
 
-  it('has those further providers that ask for a key, unless they say otherwise', () => {
+  it('includes additional providers that need a key, unless they opt out', () => {
     const providers = offered({}, [
       further('keyed', { apiKey: 'a' }),
       further('keyless'),
@@ -62,14 +62,14 @@ describe(ownAccountProviders.name, () => {
   });
 });
 
-describe('the list of vendors', () => {
-  it('names each once, and one of them speaks to the servers of the providers file', () => {
+describe('the vendor list', () => {
+  it('names each vendor once, and exactly one is for servers of the providers file', () => {
     const ids = VENDORS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(VENDORS.filter(({ isDefault }) => isDefault)).toHaveLength(1);
   });
 
-  it.each(VENDORS)('says of $id no more and no less than its adapter can do', (vendor) => {
+  it.each(VENDORS)('declares exactly what the adapter of $id can do', (vendor) => {
     const [provider] = readVendors([vendor], {}).map(({ env }) => ({
       id: vendor.id,
       name: vendor.name,

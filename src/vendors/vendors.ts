@@ -17,8 +17,8 @@ import { vertex } from './vertex/vertex.vendor.js';
 export { presetCatalogues } from './presets/load-presets.js';
 
 /**
- * Every vendor, in the order in which their providers are listed. A new one is a line here, or a
- * folder of `presets`.
+ * All vendors, in the order in which their providers are listed. To add one, add a line here or a
+ * folder to `presets`.
  */
 export const VENDORS: Vendor[] = [
   openAi,
@@ -34,7 +34,7 @@ export const VENDORS: Vendor[] = [
   sandbox,
 ];
 
-/** The vendor whose adapter has this name. */
+/** Returns the vendor whose adapter has this name. */
 export function vendorOf(adapter: string): Vendor | undefined {
   return VENDORS.find(({ id }) => id === adapter);
 }
@@ -45,7 +45,7 @@ export function vendorOf(adapter: string): Vendor | undefined {
  */
 export function faultOfProvider(provider: ProviderConfig): string | undefined {
   const vendor = vendorOf(provider.adapter);
-  if (!vendor) return `there is no adapter ${provider.adapter}`;
+  if (!vendor) return `there is no adapter named ${provider.adapter}`;
   const accounts = provider.accounts?.map((account) => withAccount(provider, account));
   try {
     for (const one of accounts ?? [provider]) vendor.createAdapter(one, {} as AdapterTools);
@@ -56,8 +56,8 @@ export function faultOfProvider(provider: ProviderConfig): string | undefined {
 }
 
 /**
- * Returns why a provider without a key may not be called: the machine's own credentials go to the vendor's
- * hosts, or where a variable or file of this machine leads.
+ * Returns why a provider without a key may not be called. The machine's own credentials are only sent to
+ * the vendor's hosts, or to an address set by this machine's variables or files.
  */
 export function ambientFaultOf({ accounts, ...provider }: ProviderConfig): string | undefined {
   const { ambientHosts: hosts } = vendorOf(provider.adapter) ?? {};
@@ -73,7 +73,7 @@ export function ambientFaultOf({ accounts, ...provider }: ProviderConfig): strin
     : undefined;
 }
 
-/** The provider as its adapter has to know it to call it over one of its accounts. */
+/** Returns the provider configured for one of its accounts. */
 export function withAccount(
   { accounts: _, ...provider }: ProviderConfig,
   { apiKey, baseUrl = provider.baseUrl, settings }: PoolAccount,
@@ -81,22 +81,22 @@ export function withAccount(
   return { ...provider, apiKey, baseUrl, settings: { ...provider.settings, ...settings } };
 }
 
-/** The form of accounts with a provider, by its adapter; most have a key and nothing else. */
+/** Returns the form for accounts with a provider, by its adapter; most have just a key. */
 export function ownAccountFormOf({ adapter }: Pick<ProviderConfig, 'adapter'>): ByokAccountForm {
   return vendorOf(adapter)?.accountForm ?? KEY_ONLY;
 }
 
-/** How the vendor behind an adapter says what is left of an account's limits. */
+/** Returns the adapter's reader of remaining rate limits. */
 export function allowanceReaderOf({ adapter }: Pick<ProviderConfig, 'adapter'>): ReadAllowance {
   return vendorOf(adapter)?.readAllowance ?? readAllowance;
 }
 
-/** The `gen_ai.provider.name` of a provider. */
+/** Returns the `gen_ai.provider.name` of a provider. */
 export function telemetryProvider(providerId: string): string {
   return vendorOf(providerId)?.telemetryName ?? providerId;
 }
 
-/** What public price lists call a provider; the first name under which one has a model counts. */
+/** Returns a provider's names in public price lists; the first one that lists a model counts. */
 export function listedAs(providerId: string): readonly string[] {
   return vendorOf(providerId)?.listedAs ?? [providerId];
 }

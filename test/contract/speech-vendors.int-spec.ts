@@ -182,7 +182,7 @@ describe.each(CASES)('$vendor', ({ vendor, fake, voice, formats, lacks, failures
       await expect(speak({ format })).rejects.toMatchObject({
         failure: 'unsupported',
         param: 'response_format',
-        message: `This provider makes no ${format}; it makes ${formats.join(', ')}.`,
+        message: `This provider does not support ${format}; use ${formats.join(', ')}.`,
       });
     }
     expect(server.calls).toHaveLength(0);

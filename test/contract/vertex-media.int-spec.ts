@@ -302,7 +302,7 @@ describe('media of Vertex', () => {
       [
         { response: { videos: [{ gcsUri: 'gs://bucket/1.mp4' }] } },
         'provider_error',
-        /out of reach/,
+        /no downloadable video/,
       ],
     ])('may have failed: %j', async (body, code, message) => {
       say({ name: NAME, done: true, ...body });

@@ -211,7 +211,7 @@ describe('each preset, started with one variable', () => {
 
         answer = TWO_CALLS;
         if (tools === false) {
-          await expect(caller.open(model, stream)).rejects.toThrow('calls no tools');
+          await expect(caller.open(model, stream)).rejects.toThrow('does not support tools');
           return;
         }
         const called = await caller.open(model, stream);

@@ -69,7 +69,7 @@ describe(MediaFetcher.name, () => {
     ['a redirect', answer({ location: 'http://169.254.169.254/' }, PNG, 302), /redirects/],
     ['status 404', answer({}, PNG, 404), /status 404/],
     ['status 206', answer({ 'content-type': 'image/png' }, PNG, 206), /status 206/],
-    ['a type that is no image', answer({ 'content-type': 'application/json' }), /neither an image/],
+    ['a type that is no image', answer({ 'content-type': 'application/json' }), /is not an image/],
     [
       'a compressed answer',
       answer({ 'content-type': 'image/png', 'content-encoding': 'gzip' }),
@@ -115,7 +115,7 @@ describe(MediaFetcher.name, () => {
     ],
   ])('gives up on a server that %s, and hangs up', async (_what, script) => {
     const error = await refusal(get(script, { timeoutMs: 100 }));
-    expect(error.message).toMatch(/did not come within 0.1 seconds/);
+    expect(error.message).toMatch(/did not arrive within 0.1 seconds/);
     await server.calls[0]!.hungUp;
   });
 

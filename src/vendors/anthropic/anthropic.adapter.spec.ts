@@ -41,7 +41,7 @@ const answer = {
 const STREAM = messageStart() + PING + textBlock(0, 'Hi') + messageEnd() + MESSAGE_STOP;
 const SSE = { 'content-type': 'text/event-stream; charset=utf-8' };
 
-/** An adapter whose calls are answered over connections which the test drives. */
+/** Creates an adapter whose connections the test drives. */
 function adapterOf(drive: Drive, overrides: Partial<typeof provider> = {}) {
   const { transport, calls, connections } = drivenTransport(drive);
   const adapter = new AnthropicAdapter({ ...provider, ...overrides }, transport);
@@ -67,7 +67,7 @@ const MESSAGES_BODY = {
 };
 
 describe(AnthropicAdapter.name, () => {
-  it('sends one authenticated request, and none before the first pull', async () => {
+  it('sends one authenticated request, at the first pull', async () => {
     const { adapter, calls } = adapterOf(sendJson(answer));
     const events = adapter.generate(callOf(promptRequest()));
     expect(calls).toHaveLength(0);
@@ -92,7 +92,7 @@ describe(AnthropicAdapter.name, () => {
     });
   });
 
-  it('sends the headers that may go out over the route', async () => {
+  it('sends the headers allowed for the route', async () => {
     const { adapter, calls } = adapterOf(sendJson(answer));
     const vendorHeaders = { 'anthropic-beta': 'effort-2025-11-24' };
     const request = messagesRequest(MESSAGES_BODY);
@@ -102,13 +102,13 @@ describe(AnthropicAdapter.name, () => {
     expect(calls[1]?.headers).not.toHaveProperty('anthropic-beta');
   });
 
-  it('sends no key where there is none', async () => {
+  it('sends no key without one', async () => {
     const { adapter, calls } = adapterOf(sendJson(answer), { apiKey: undefined });
     await collectEvents(adapter.generate(callOf(promptRequest())));
     expect(calls[0]?.headers).not.toHaveProperty('x-api-key');
   });
 
-  it('translates whole answers for callers of other dialects, and streams', async () => {
+  it('translates whole answers and streams for callers of other dialects', async () => {
     const whole = adapterOf(sendJson(answer)).adapter.generate(callOf(promptRequest()));
     const { adapter, calls } = adapterOf(sendStream(STREAM));
     const streamed = adapter.generate(callOf(promptRequest({}, { stream: true })));
@@ -120,7 +120,7 @@ describe(AnthropicAdapter.name, () => {
     expect(JSON.parse(String(calls[0]?.body))).toMatchObject({ stream: true });
   });
 
-  it('relays for callers of its own', async () => {
+  it('relays for callers of its own dialect', async () => {
     const { adapter, calls } = adapterOf(sendJson(answer));
     const body = { ...MESSAGES_BODY, temperature: 0.1, provider: {} };
     const events = await collectEvents(adapter.generate(callOf(messagesRequest(body))));
@@ -141,7 +141,7 @@ describe(AnthropicAdapter.name, () => {
     const bytes = relayed.map((event) => (event.type === 'relay' ? event.bytes.toString() : ''));
     expect(bytes.join('')).toContain('"text":"Hi"');
     expect(bytes.join('')).not.toContain('message_stop');
-    // The connection is left to run out, so that it can be used again.
+    // The connection is drained, so that it can be reused.
     expect(stream.connections[0]?.actions).toEqual([]);
   });
 
@@ -189,7 +189,7 @@ describe(AnthropicAdapter.name, () => {
     }
   });
 
-  it('closes the connection when nobody reads on', async () => {
+  it('closes the connection when its reader leaves', async () => {
     const { adapter, connections } = adapterOf(sendStream(messageStart() + textBlock(0, 'Hi')));
     const events = adapter.generate(callOf(promptRequest({}, { stream: true })));
     for await (const event of events) if (event.type === 'text') break;
@@ -214,7 +214,7 @@ describe(AnthropicAdapter.name, () => {
       });
     });
 
-    it('name the field as the caller spells it', async () => {
+    it("use the caller's name for the field", async () => {
       const body = error('stop_sequences.0: too long');
       await expect(refuse(400, body)).rejects.toMatchObject({ failure: 'caller', param: 'stop' });
       await expect(refuse(400, body, messagesRequest(MESSAGES_BODY))).rejects.toMatchObject({
@@ -222,7 +222,7 @@ describe(AnthropicAdapter.name, () => {
       });
     });
 
-    it('do not repeat the key, whatever it looks like', async () => {
+    it('redact the key in any format', async () => {
       const body = error('Bad header secret-key-of-no-known-shape.');
       await expect(refuse(400, body)).rejects.toMatchObject({
         message: 'Bad header [redacted].',
@@ -238,11 +238,11 @@ describe(AnthropicAdapter.name, () => {
       });
     });
 
-    it('without an object in them go by the status', async () => {
+    it('without an error object use the status', async () => {
       await expect(refuse(502, null)).rejects.toMatchObject({ failure: 'server' });
     });
 
-    it('of the request itself call nobody', async () => {
+    it('of the request itself make no calls', async () => {
       const { adapter, calls } = adapterOf(sendJson(answer));
       const events = adapter.generate(callOf(promptRequest({}, { choices: 2 })));
       await expect(collectEvents(events)).rejects.toMatchObject({
@@ -265,7 +265,7 @@ describe(AnthropicAdapter.name, () => {
   });
 
   describe('counting tokens', () => {
-    it('asks the vendor, with what it takes for that', async () => {
+    it('calls the vendor with the supported fields', async () => {
       const { adapter, calls } = adapterOf(sendJson({ input_tokens: 42 }));
       const request = messagesRequest({ ...MESSAGES_BODY, stream: true, top_k: 1, system: 'a' });
       expect(await adapter.countTokens(callOf(request))).toBe(42);
@@ -288,16 +288,13 @@ describe(AnthropicAdapter.name, () => {
       ]);
     });
 
-    it.each([{}, null, { input_tokens: '7' }, { input_tokens: -1 }])(
-      'makes nothing of %j',
-      async (body) => {
-        const counted = adapterOf(sendJson(body)).adapter.countTokens(callOf(promptRequest()));
-        await expect(counted).rejects.toMatchObject({ failure: 'unreadable' });
-      },
-    );
+    it.each([{}, null, { input_tokens: '7' }, { input_tokens: -1 }])('rejects %j', async (body) => {
+      const counted = adapterOf(sendJson(body)).adapter.countTokens(callOf(promptRequest()));
+      await expect(counted).rejects.toMatchObject({ failure: 'unreadable' });
+    });
   });
 
-  it('says what it leaves out, which depends on the model', () => {
+  it('lists dropped fields, depending on the model', () => {
     const { adapter } = adapterOf(() => undefined);
     const dropped = (upstreamModel: string, request: CanonicalRequest) =>
       adapter.droppedParams(request, { upstreamModel, maxOutputTokens: 4_096 });
@@ -307,7 +304,7 @@ describe(AnthropicAdapter.name, () => {
     expect(dropped('claude-opus-5-5', messagesRequest(MESSAGES_BODY))).toEqual([]);
   });
 
-  it('hangs up on a caller who leaves', async () => {
+  it('hangs up when the caller disconnects', async () => {
     const aborter = new AbortController();
     const { adapter, connections } = adapterOf(() => undefined);
     const collecting = collectEvents(adapter.generate(callOf(promptRequest(), aborter.signal)));

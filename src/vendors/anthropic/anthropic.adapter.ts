@@ -23,12 +23,12 @@ import {
 } from './claude-model-traits.js';
 import { parseAnswerJson, objectOf, isCount } from '../dialects/answer-json.js';
 
-/** The newest version of the API that takes `temperature`, `top_p` and `top_k`. */
+/** The latest API version that supports `temperature`, `top_p` and `top_k`. */
 const API_VERSION = '2023-06-01';
 
 const MAX_COUNT_BYTES = 64 * 1024;
 
-/** Anthropic, and every server that speaks its messages API. */
+/** Anthropic, and every server with its messages API. */
 export class AnthropicAdapter implements Upstream {
   readonly passesVendorHeaders = true;
   readonly signsReasoning = true;
@@ -64,7 +64,7 @@ export class AnthropicAdapter implements Upstream {
     return continuesTurn(request, claudeModelTraits(upstreamModel));
   }
 
-  /** A caller of the same dialect loses nothing. */
+  /** Returns nothing for callers of the same dialect. */
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
     if (request.dialect === 'messages') return [];
     const { maxOutputTokens } = route;
@@ -72,7 +72,7 @@ export class AnthropicAdapter implements Upstream {
   }
 
   generate(call: UpstreamCall): VendorAnswer {
-    const describe = (failure: unknown): unknown => this.toTold(failure, call);
+    const describe = (failure: unknown): unknown => this.describe(failure, call);
     return new VendorAnswer(async () => {
       const { body, jsonTool } = encodeMessagesCall(call, claudeVendorOf(call), {
         model: call.upstreamModel,
@@ -89,7 +89,7 @@ export class AnthropicAdapter implements Upstream {
       const response = await this.post(this.countUrl, body, call, 'application/json');
       return readCount(await response.readAll(MAX_COUNT_BYTES));
     } catch (error) {
-      throw this.toTold(error, call);
+      throw this.describe(error, call);
     }
   }
 
@@ -97,7 +97,7 @@ export class AnthropicAdapter implements Upstream {
     const { limits, signal } = call;
     const response = await this.transport.call({
       method: 'GET',
-      // One is enough to see that it answers.
+      // One model is enough to see that it answers.
       url: new URL(this.modelsUrl.href + (call.readsAnswer === true ? 1_000 : 1)),
       headers: this.headers,
       limits,
@@ -110,13 +110,13 @@ export class AnthropicAdapter implements Upstream {
     return listedModelIds(response, call, 'data');
   }
 
-  /** What was thrown, in the caller's words and without our key. */
-  private toTold(error: unknown, { request: { dialect } }: UpstreamCall): unknown {
-    const told = dialect === 'messages' ? error : nameCallerParam(error, dialect);
-    return redactKey(told, this.provider.apiKey);
+  /** Maps an error to the caller's field names, with the key redacted. */
+  private describe(error: unknown, { request: { dialect } }: UpstreamCall): unknown {
+    const described = dialect === 'messages' ? error : nameCallerParam(error, dialect);
+    return redactKey(described, this.provider.apiKey);
   }
 
-  /** @throws UpstreamError for an answer of any other status than 200 */
+  /** @throws UpstreamError for any status other than 200 */
   private async post(
     url: URL,
     body: Buffer,

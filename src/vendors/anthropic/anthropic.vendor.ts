@@ -12,7 +12,7 @@ import { AnthropicAdapter } from './anthropic.adapter.js';
 
 class AnthropicEnv {
   @Describe(
-    'The API key; configures the provider `anthropic`. Several, with commas between them, are a pool of accounts',
+    'The API key; configures the provider `anthropic`. Comma-separated keys form a pool of accounts',
     {
       example: 'sk-ant-…',
       isSecret: true,
@@ -44,7 +44,7 @@ export const anthropic: Vendor<AnthropicEnv> = {
 
 const PREFIX = 'anthropic-ratelimit';
 
-/** Resets are moments. Beside all tokens, those of input and of output have limits of their own. */
+/** Reads resets as timestamps. Input and output tokens have separate limits besides the total. */
 function readAnthropicAllowance(
   headers: IncomingHttpHeaders,
   nowMs = Date.now(),

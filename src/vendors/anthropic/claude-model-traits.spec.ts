@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { claudeModelTraits } from './claude-model-traits.js';
 
-/** The traits in a line: sampling, thinking, off, forced, prefill, structured. */
+/** Summarizes the traits in a line: sampling, thinking, off, forced, prefill, structured. */
 function summary(model: string): string {
   const traits = claudeModelTraits(model);
   return [
@@ -40,7 +40,7 @@ describe(claudeModelTraits.name, () => {
     ['claude-opus-6', '- adaptive always forced - schema'],
     ['claude-next', '- adaptive always forced - schema'],
     ['some-server-model', 'sampling budget on demand forced prefill -'],
-  ])('knows %s: %s', (model, expected) => {
+  ])('returns for %s: %s', (model, expected) => {
     expect(summary(model)).toBe(expected);
   });
 });

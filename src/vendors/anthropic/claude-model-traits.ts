@@ -1,10 +1,10 @@
 import type { MessagesModelTraits, MessagesVendor } from '../dialects/messages/messages-vendor.js';
 import type { UpstreamCall } from '../upstream.js';
 
-/** Who signs a Claude model's thoughts, on whichever platform it runs. */
+/** The maker of a Claude model's reasoning signatures, on any platform. */
 export const CLAUDE_SIGNATURE_ISSUER = 'anthropic';
 
-/** Servers that speak the dialect for models of their own, and say of each field what they make of it. */
+/** Servers that use the dialect for their own models, and document how they treat each field. */
 const COMPATIBLE: MessagesModelTraits = {
   sampling: true,
   temperatureWithTopP: true,
@@ -32,18 +32,15 @@ const CLAUDE_4_7: MessagesModelTraits = {
   efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
 };
 const CLAUDE_5: MessagesModelTraits = { ...CLAUDE_4_7, thinksByDefault: true };
-/** The largest models think whatever they are told. */
+/** The largest models cannot be kept from thinking. */
 const ALWAYS_THINKING: MessagesModelTraits = { ...CLAUDE_5, thinkingOff: undefined };
 
-/**
- * `claude-opus-4-5`, with or without a date, a platform's prefix or its suffix; a date is no minor
- * version.
- */
+/** Matches `claude-opus-4-5`, with or without a date, a platform's prefix or suffix; a date is not a minor version. */
 const NAME = /claude-(opus|sonnet|haiku|fable|mythos)-(\d{1,2})(?:-(\d{1,2})(?!\d))?(?!\d)/;
 
 /**
- * What a Claude model takes, by the name that any platform gives it. Models newer than this table
- * are asked for as little as can be asked of any.
+ * Returns the traits of a Claude model by its name on any platform. Models newer than this table get the
+ * most restricted traits.
  */
 export function claudeModelTraits(model: string): MessagesModelTraits {
   const [, line, major, minor = '0'] = NAME.exec(model) ?? [];
@@ -76,7 +73,7 @@ function traitsOf(line: string, major: number, minor: number): MessagesModelTrai
   }
 }
 
-/** What has to be known of a Claude model to speak to it, on whichever platform it runs. */
+/** Returns the vendor properties for a Claude model, on any platform. */
 export function claudeVendorOf({
   upstreamModel,
 }: Pick<UpstreamCall, 'upstreamModel'>): MessagesVendor {

@@ -14,7 +14,7 @@ const betas = (names: string | undefined, upstreamModel = 'claude-sonnet-4-5@202
   );
 
 describe(platformBetas.name, () => {
-  it('passes on what the platform knows, as it is called there, once', () => {
+  it('passes on betas that the platform supports, under its names, once', () => {
     expect(betas(`claude-code-20250219,${INTERLEAVED},effort-2025-11-24`)).toEqual([
       INTERLEAVED,
       'effort-2025-11-24',
@@ -35,7 +35,7 @@ describe(platformBetas.name, () => {
     ['claude-opus-5-5', false],
     ['claude-haiku-4-5', false],
     ['claude-3-7-sonnet@20250219', false],
-  ])('asks %s for interleaved thinking: %s', (model, isAsked) => {
+  ])('requests interleaved thinking from %s: %s', (model, isAsked) => {
     expect(betas(INTERLEAVED, model)).toEqual(isAsked ? [INTERLEAVED] : []);
   });
 });

@@ -1,17 +1,17 @@
 import type { UpstreamCall } from '../upstream.js';
 
-/** What opens features that are not released yet. */
+/** Enables beta features. */
 export const BETA_HEADER = 'anthropic-beta';
 
-/** Refused by other platforms for any model that does not think by a budget. */
+/** Rejected by other platforms for models without a thinking budget. */
 export const INTERLEAVED = 'interleaved-thinking-2025-05-14';
 const TAKES_INTERLEAVED = /claude-(?:opus|sonnet)-4(?:-[0-5])?(?!-?\d{1,2}(?!\d))/;
 
 /**
- * The betas of a call that go out to another platform which sells Claude. Unlike the maker, platforms
- * refuse a request for one name that they do not know.
+ * Returns the betas of a call for another platform that offers Claude. Unlike Anthropic, platforms reject
+ * a request for a single unknown name.
  *
- * @param known what the platform knows, and how it is called there
+ * @param known the platform's supported betas and its names for them
  */
 export function platformBetas(
   { vendorHeaders, upstreamModel }: Pick<UpstreamCall, 'vendorHeaders' | 'upstreamModel'>,

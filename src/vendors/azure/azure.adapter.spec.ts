@@ -11,7 +11,7 @@ import { AzureAdapter } from './azure.adapter.js';
 const SSE = { 'content-type': 'text/event-stream' };
 const KEY = 'key-of-the-resource';
 
-/** An adapter whose calls are answered over connections that the test drives. */
+/** Creates an adapter whose connections the test drives. */
 function azure(drive: (connection: FakeConnection) => void, apiVersion?: string) {
   const calls: HttpCall[] = [];
   const transport = {
@@ -63,7 +63,7 @@ describe(AzureAdapter.name, () => {
       '2025-04-01-preview',
       '/openai/deployments/my%20deployment/images/generations?api-version=2025-04-01-preview',
     ],
-  ])('makes pictures, with version %p', async (apiVersion, path) => {
+  ])('generates images, with version %p', async (apiVersion, path) => {
     const picture = { b64_json: Buffer.from('GIF89a').toString('base64') };
     const { adapter, calls } = azure(answering(200, { data: [picture] }), apiVersion);
     const call = mediaCall(imageRequest({ size: '1024x1024' }), 'my deployment');
@@ -77,14 +77,14 @@ describe(AzureAdapter.name, () => {
     expect(JSON.parse(String(body))).toEqual(sent);
   });
 
-  it('makes no videos', async () => {
+  it('rejects videos', async () => {
     const { adapter, calls } = azure(answering(200, {}));
     const filming = adapter.submitMedia(mediaCall(videoRequest(), 'sora'));
     await expect(filming).rejects.toMatchObject({ failure: 'unsupported', accepted: 'no' });
     expect(calls).toEqual([]);
   });
 
-  it('names the deployment in the path where a version is set', async () => {
+  it('has the deployment in the path when a version is set', async () => {
     const { calls, ask } = azure(answering(200, answer), '2024-10-21');
     await ask();
     expect(String(calls[0]?.url)).toBe(
@@ -94,24 +94,21 @@ describe(AzureAdapter.name, () => {
     expect(calls[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it.each([undefined, ''])(
-    'names it in the body on the v1 surface with version %j',
-    async (version) => {
-      const { calls, ask } = azure(answering(200, answer), version);
-      await ask();
-      expect(String(calls[0]?.url)).toBe('https://res.openai.azure.com/openai/v1/chat/completions');
-      expect(JSON.parse(String(calls[0]?.body))).toMatchObject({ model: 'my deployment' });
-    },
-  );
+  it.each([undefined, ''])('has it in the body on the v1 API with version %j', async (version) => {
+    const { calls, ask } = azure(answering(200, answer), version);
+    await ask();
+    expect(String(calls[0]?.url)).toBe('https://res.openai.azure.com/openai/v1/chat/completions');
+    expect(JSON.parse(String(calls[0]?.body))).toMatchObject({ model: 'my deployment' });
+  });
 
-  it('answers callers of other dialects, with the output limit by its new name', async () => {
+  it('answers callers of other dialects, using the new name of the output limit', async () => {
     const { calls, ask } = azure(answering(200, answer));
     const events = await ask(canonicalRequest({}, { maxOutputTokens: 7 }));
     expect(events).toContainEqual({ type: 'text', choice: 0, text: 'Hi' });
     expect(JSON.parse(String(calls[0]?.body))).toMatchObject({ max_completion_tokens: 7 });
   });
 
-  it.each(['chat', 'messages'])('shows a %s caller nothing of the prelude', async (dialect) => {
+  it.each(['chat', 'messages'])('hides the prelude from a %s caller', async (dialect) => {
     const piece = (rest: object): string =>
       `data: ${JSON.stringify({ id: '', model: '', ...rest })}\n\n`;
     const { ask } = azure(
@@ -131,7 +128,7 @@ describe(AzureAdapter.name, () => {
     expect(shown.join('')).not.toContain('prompt_filter_results');
   });
 
-  it('passes on to the caller that the filter took offence at the prompt', async () => {
+  it('reports to the caller that the filter rejected the prompt', async () => {
     const error = {
       message: 'The response was filtered.',
       type: null,
@@ -156,14 +153,14 @@ describe(AzureAdapter.name, () => {
     [400, { code: 'context_length_exceeded', message: 'too long' }, 'context_length'],
     [408, { code: 'Timeout', message: 'timed out' }, 'timeout'],
     [503, { code: 'InternalServerError', message: 'try later' }, 'server'],
-  ])('takes %d with %j for %s', async (status, error, failure) => {
+  ])('classifies %d with %j as %s', async (status, error, failure) => {
     await expect(azure(answering(status, { error })).ask()).rejects.toMatchObject({ failure });
   });
 
   it.each([
     [{ 'retry-after': '3' }, 3_000],
     [{ 'retry-after': '3', 'retry-after-ms': '2500' }, 2_500],
-  ])('reads from %j how long to wait', async (headers, retryAfterMs) => {
+  ])('reads the retry delay from %j', async (headers, retryAfterMs) => {
     const error = { code: '429', message: 'Requests have exceeded the rate limit.' };
     await expect(azure(answering(429, { error }, headers)).ask()).rejects.toMatchObject({
       failure: 'rate_limited',
@@ -171,7 +168,7 @@ describe(AzureAdapter.name, () => {
     });
   });
 
-  it('never repeats its key', async () => {
+  it('redacts its key', async () => {
     const error = { message: `bad ${KEY}` };
     const { ask } = azure(answering(400, { error }));
     await expect(ask()).rejects.toMatchObject({ message: 'bad [redacted]' });

@@ -25,11 +25,10 @@ import type {
 } from '../upstream.js';
 
 /**
- * Azure OpenAI: OpenAI's dialects at addresses of its own. An upstream model is the name of a
- * deployment.
+ * Azure OpenAI: OpenAI's dialects at different URLs. An upstream model is the name of a deployment.
  *
- * With a dated `apiVersion` the deployment stands in the path; without one the v1 surface is used,
- * where it stands in the body and no version is named.
+ * With a dated `apiVersion`, the deployment is part of the path. Without one, the v1 API is used, which
+ * takes the deployment in the body.
  */
 export class AzureAdapter implements Upstream {
   private readonly chat: ChatClient;
@@ -43,7 +42,7 @@ export class AzureAdapter implements Upstream {
     this.chat = new ChatClient(
       {
         ...addresses,
-        // They name deployments, and the list is that of the models which could have some.
+        // Routes name deployments, but the list has the models that can be deployed.
         namesAreOwn: true,
         authorization,
         apiKey,
@@ -52,7 +51,7 @@ export class AzureAdapter implements Upstream {
       },
       transport,
     );
-    // A deployment's name does not tell its model, and the present ones refuse to be asked.
+    // A deployment's name does not reveal its model, and current models reject the option.
     const server = { ...addresses, authorization, apiKey, asksForBytes: () => false };
     this.embeddings = new EmbeddingsClient(server, transport);
     this.images = new ImagesClient(server, transport, mediaFetcher);
@@ -85,7 +84,7 @@ export class AzureAdapter implements Upstream {
   async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
     const { request } = call;
     if (request.kind === 'image') return this.images.submit({ ...call, request });
-    throw unsupported('model', `This provider makes no ${request.kind} here.`);
+    throw unsupported('model', `This provider does not generate ${request.kind} here.`);
   }
 
   probe(call: ProbeCall): Promise<Probed> {

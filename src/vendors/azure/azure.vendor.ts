@@ -14,9 +14,12 @@ import { AzureAdapter } from './azure.adapter.js';
 const MAX_ENDPOINT_LENGTH = 255;
 
 class AzureEnv {
-  @Describe('The resource, a bare origin; configures the provider `azure` together with its key', {
-    example: 'https://my-resource.openai.azure.com',
-  })
+  @Describe(
+    'Address of the resource: an origin without a path. Configures the provider `azure` together with its key',
+    {
+      example: 'https://my-resource.openai.azure.com',
+    },
+  )
   @UrlVariable('http', 'https')
   AZURE_OPENAI_ENDPOINT?: string;
 
@@ -27,7 +30,7 @@ class AzureEnv {
   @IsOptional()
   AZURE_OPENAI_API_KEY?: string;
 
-  @Describe('API version of the deployment paths', {
+  @Describe('API version for deployment paths', {
     example: '2024-10-21',
     without: 'the v1 paths are used',
   })
@@ -38,7 +41,7 @@ class AzureEnv {
 const API_VERSION = patternSetting(
   false,
   /^[0-9a-z.-]{1,40}$/,
-  'API version of the deployment paths; without it, the v1 paths are used.',
+  'API version for deployment paths. By default, the v1 paths are used.',
   'must be an API version such as 2024-10-21',
 );
 
@@ -46,7 +49,8 @@ const FORM: ByokAccountForm = {
   settings: {
     endpoint: {
       isRequired: true,
-      description: 'The resource, a bare origin: `https://my-resource.openai.azure.com`.',
+      description:
+        'Address of the resource: an origin without a path, for example `https://my-resource.openai.azure.com`.',
       faultOf: faultOfEndpoint,
     },
     api_version: API_VERSION,
@@ -75,7 +79,7 @@ export const azure: Vendor<AzureEnv> = {
     env.AZURE_OPENAI_API_KEY && !env.AZURE_OPENAI_ENDPOINT
       ? ['AZURE_OPENAI_ENDPOINT must be set when AZURE_OPENAI_API_KEY is']
       : [],
-  // Each account has an endpoint of its own.
+  // Each account has its own endpoint.
   baseUrl: () => 'https://endpoint.invalid',
   account: ({
     AZURE_OPENAI_ENDPOINT: baseUrl,
@@ -88,8 +92,8 @@ export const azure: Vendor<AzureEnv> = {
 };
 
 /**
- * Names are only looked up when a connection is made, which is where the rule on addresses is kept;
- * an address that is spelled out can be refused at once.
+ * Validates an endpoint. Host names are resolved when connecting, where private addresses are blocked; a
+ * literal address can be rejected at once.
  */
 function faultOfEndpoint(value: string, { allowPrivate }: AccountRules): string | undefined {
   const fault = 'must be an origin such as https://my-resource.openai.azure.com, without a path';
@@ -102,7 +106,7 @@ function faultOfEndpoint(value: string, { allowPrivate }: AccountRules): string 
     return fault;
   }
   if (allowPrivate) return undefined;
-  if (protocol !== 'https:') return 'must begin with https://';
+  if (protocol !== 'https:') return 'must start with https://';
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  return isIP(host) !== 0 && !isPublicAddress(host) ? 'must lead to a public address' : undefined;
+  return isIP(host) !== 0 && !isPublicAddress(host) ? 'must be a public address' : undefined;
 }

@@ -14,7 +14,7 @@ const signedNames = (headers: Record<string, string>): string | undefined =>
   /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1];
 
 describe(AwsSigner.name, () => {
-  it('adds what a signed request needs and keeps the rest', async () => {
+  it('adds the required headers and keeps the others', async () => {
     const headers = await new AwsSigner(credentials, 'us-east-1', 'bedrock').sign(request);
     expect(headers).toMatchObject({
       ...request.headers,
@@ -26,7 +26,7 @@ describe(AwsSigner.name, () => {
     expect(request.headers).not.toHaveProperty('host');
   });
 
-  it('signs the session token where there is one', async () => {
+  it('signs the session token when there is one', async () => {
     const temporary = { ...credentials, sessionToken: 'token' };
     const headers = await new AwsSigner(temporary, 'us-east-1', 'bedrock').sign(request);
     expect(headers['x-amz-security-token']).toBe('token');

@@ -15,7 +15,7 @@ export interface SignableRequest {
   body?: Buffer;
 }
 
-/** Signs requests the AWS way (Signature Version 4). The key of the day is derived once. */
+/** Signs requests with AWS Signature Version 4. Derives the daily key once. */
 export class AwsSigner {
   private readonly signer: SignatureV4;
 
@@ -29,7 +29,7 @@ export class AwsSigner {
     });
   }
 
-  /** The headers to send: those given, and those that the signature adds. */
+  /** Returns the given headers and those that the signature adds. */
   async sign({ method, url, headers, body }: SignableRequest): Promise<Record<string, string>> {
     const signed = await this.signer.sign({
       method,
@@ -40,7 +40,7 @@ export class AwsSigner {
       headers: {
         ...headers,
         host: url.host,
-        // Bodies may hold megabytes of images, which the signer's own hash takes long for.
+        // Bodies may have megabytes of images, for which the signer's own hash is slow.
         'x-amz-content-sha256': createHash('sha256')
           .update(body ?? '')
           .digest('hex'),

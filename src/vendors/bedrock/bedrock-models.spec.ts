@@ -8,7 +8,7 @@ interface Row {
   routes: { provider: string; model: string }[];
 }
 
-/** Every model that the built-in catalogue sends to Bedrock, with what it says the model takes. */
+/** Models of the built-in catalogue on Bedrock, with their parameters. */
 const rows = (
   JSON.parse(readFileSync('src/core/catalogue/data/bedrock.json', 'utf8')) as { models: Row[] }
 ).models
@@ -20,7 +20,7 @@ const rows = (
   );
 
 describe(bedrockTraits.name, () => {
-  it('is tried on the whole catalogue', () => {
+  it('covers the whole catalogue', () => {
     expect(rows.length).toBeGreaterThan(15);
   });
 
@@ -71,7 +71,7 @@ describe(bedrockTraits.name, () => {
     ]);
   });
 
-  it('let the newest be held to a schema, as they cannot be forced to call a tool', () => {
+  it('enforce schemas on the newest models, which cannot be forced to call a tool', () => {
     const abilities = (model: string) => {
       const { nativeSchemas, forcedTools, strictTools } = bedrockTraits(model);
       return [nativeSchemas, forcedTools, strictTools];
@@ -83,7 +83,7 @@ describe(bedrockTraits.name, () => {
     expect(abilities('us.meta.llama4-scout-17b-instruct-v1:0')).toEqual([false, 'none', false]);
   });
 
-  it('give no redacted thoughts of one family to another', () => {
+  it('give no redacted reasoning of one family to another', () => {
     const makers = ['anthropic.claude-x', 'amazon.nova-x', 'openai.gpt-x', 'unknown'].map(
       (model) => bedrockTraits(model).redactedIssuer,
     );

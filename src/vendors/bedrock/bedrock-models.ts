@@ -1,6 +1,6 @@
 import type { ConverseTraits, ReasoningStyle } from '../dialects/converse/converse-traits.js';
 
-/** Of a model that nothing is known of, an inference profile of the operator's own, say. */
+/** Traits of unknown models, for example an operator's own inference profile. */
 const UNKNOWN: ConverseTraits = {
   signatureIssuer: 'bedrock',
   redactedIssuer: 'bedrock-redacted',
@@ -21,7 +21,7 @@ const UNKNOWN: ConverseTraits = {
 
 const OLD_CLAUDE: ConverseTraits = {
   ...UNKNOWN,
-  // Signatures are the model maker's, and good at every vendor of the model.
+  // The model's maker signs, and signatures are valid at every vendor of the model.
   signatureIssuer: 'anthropic',
   redactedIssuer: 'bedrock-claude-redacted',
   topK: 'field',
@@ -50,7 +50,7 @@ const CLAUDE_4_6: ConverseTraits = {
   reasoning: { kind: 'adaptive', off: 'out', isHidden: false },
 };
 
-/** From here on sampling is no longer steered, and Bedrock's copy of the schema has gaps. */
+/** Newer models do not support sampling controls, and Bedrock's copy of the schema has gaps. */
 function newClaude(
   off: Extract<ReasoningStyle, { kind: 'adaptive' }>['off'],
   rest: Partial<ConverseTraits> = {},
@@ -66,7 +66,7 @@ function newClaude(
   };
 }
 
-/** They cannot be forced to call tools, but are held to schemas instead. */
+/** Cannot be forced to call tools, but supports schemas. */
 const CLAUDE_5_5: ConverseTraits = newClaude('never', { forcedTools: 'none', nativeSchemas: true });
 
 const NOVA: ConverseTraits = {
@@ -93,8 +93,8 @@ const GPT_OSS: ConverseTraits = {
 };
 
 /**
- * What each model takes, by its id; the first that matches counts. Ids may have a region's or a
- * profile's prefix, or be the end of an ARN.
+ * Traits by model id; the first match counts. Ids may have the prefix of a region or profile, or be the end
+ * of an ARN.
  */
 const MODELS: readonly [RegExp, ConverseTraits][] = [
   [/anthropic\.claude-(?:v2|instant|3-5|3-(?:opus|sonnet|haiku))/, OLD_CLAUDE],
@@ -124,7 +124,7 @@ const MODELS: readonly [RegExp, ConverseTraits][] = [
   [/moonshot(?:ai)?\./, { ...UNKNOWN, nativeSchemas: true, reasoning: { kind: 'flat-effort' } }],
 ];
 
-/** What a model behind Bedrock takes. @param modelId its id, an inference profile's, or an ARN */
+/** Returns the traits of a model behind Bedrock. @param modelId its id, an inference profile's, or an ARN */
 export function bedrockTraits(modelId: string): ConverseTraits {
   return MODELS.find(([pattern]) => pattern.test(modelId))?.[1] ?? UNKNOWN;
 }

@@ -83,7 +83,7 @@ const text = (events: CanonicalEvent[]): string =>
   events.map((event) => (event.type === 'text' ? event.text : '')).join('');
 
 describe(BedrockAdapter.name, () => {
-  it('sends one signed request, and nothing before the first pull', async () => {
+  it('sends one signed request, at the first pull', async () => {
     const { events, calls } = generate(whole, { temperature: 0 });
     expect(calls).toHaveLength(0);
     await collectEvents(events);
@@ -108,7 +108,7 @@ describe(BedrockAdapter.name, () => {
     expect(JSON.stringify([call!.headers, call!.body!.toString()])).not.toContain(secretAccessKey);
   });
 
-  it('tells Claude of the betas that the API takes, and nobody else of any', async () => {
+  it('sends supported betas only to Claude', async () => {
     const names = 'claude-code-20250219,interleaved-thinking-2025-05-14,files-api-2025-04-14';
     const fieldsOf = async (model: string | undefined, betas?: string): Promise<unknown> => {
       const { events, calls } = generate(whole, {}, { ...(model && { model }), betas });
@@ -123,7 +123,7 @@ describe(BedrockAdapter.name, () => {
     expect(await fieldsOf('amazon.nova-pro-v1:0', names)).toBeUndefined();
   });
 
-  it('goes to the address it was given, streaming or not', async () => {
+  it('uses the configured address, streaming or not', async () => {
     const { events, calls } = generate(
       send(streamed),
       { stream: true },
@@ -164,7 +164,7 @@ describe(BedrockAdapter.name, () => {
     expect(collected).toContainEqual({ type: 'finish', choice: 0, reason: 'stop' });
   });
 
-  it('fetches images behind URLs, once the request is known to be taken', async () => {
+  it('fetches images by URL only after the request has been validated', async () => {
     const image_url = { url: 'https://example.com/a.png' };
     const messages = [{ role: 'user', content: [{ type: 'image_url', image_url }] }];
     const { events, calls, fetched } = generate(whole, { messages });
@@ -187,14 +187,14 @@ describe(BedrockAdapter.name, () => {
     ['bad_request', 'caller'],
     ['context_length', 'context_length'],
     ['bad_key', 'operator'],
-  ] as const)('tells whose fault %s is', async (kind, failure) => {
+  ] as const)('classifies %s', async (kind, failure) => {
     for (const stream of [false, true]) {
       const { events } = generate(send(bedrockVendor.failure(kind)), { stream });
       await expect(collectEvents(events)).rejects.toMatchObject({ failure });
     }
   });
 
-  it("goes by the status where a failure is no vendor's", async () => {
+  it('uses the status when a failure is not from the vendor', async () => {
     const page = {
       status: 502,
       headers: { 'content-type': 'text/html' },
@@ -205,7 +205,7 @@ describe(BedrockAdapter.name, () => {
     });
   });
 
-  it('gives what came before a failure in the stream', async () => {
+  it('yields the events before a failure in the stream', async () => {
     const { events } = generate(send(bedrockVendor.streamFailure!('So far')), { stream: true });
     const seen: CanonicalEvent[] = [];
     const reading = (async () => {
@@ -218,13 +218,13 @@ describe(BedrockAdapter.name, () => {
   it.each<[string, Reply]>([
     ['JSON', bedrockVendor.whole(answer)],
     ['no type', { status: 200, headers: {}, body: streamed.body }],
-  ])('takes a stream of %s for none', async (_what, reply) => {
+  ])('rejects a stream of %s', async (_what, reply) => {
     const { events, connections } = generate(send(reply), { stream: true });
     await expect(collectEvents(events)).rejects.toMatchObject({ failure: 'unreadable' });
     expect(connections).toHaveLength(1);
   });
 
-  it('gives up on a signature without end', async () => {
+  it('gives up on an endless signature', async () => {
     const signature = 'x'.repeat(9_000_000);
     const delta = { contentBlockIndex: 0, delta: { reasoningContent: { signature } } };
     const piece = eventMessage('contentBlockDelta', delta);
@@ -233,7 +233,7 @@ describe(BedrockAdapter.name, () => {
     await expect(collectEvents(events)).rejects.toMatchObject({ failure: 'unreadable' });
   });
 
-  it('calls an answer without its end cut', async () => {
+  it('reports an incomplete answer as cut', async () => {
     const half = { ...answer, withoutFinish: true };
     for (const stream of [false, true]) {
       const reply = stream ? bedrockVendor.stream(half) : bedrockVendor.whole(half);
@@ -243,7 +243,7 @@ describe(BedrockAdapter.name, () => {
     }
   });
 
-  it('lets a connection go that stays open after the end', async () => {
+  it('releases a connection that stays open after the end', async () => {
     const open: Drive = (connection) =>
       void connection.answer(200, streamed.headers).send(...streamed.pieces);
     const { events, connections } = generate(open, { stream: true });
@@ -252,7 +252,7 @@ describe(BedrockAdapter.name, () => {
     connections[0]!.end();
   });
 
-  it('closes the connection when the reader leaves, or nobody waits', async () => {
+  it('closes the connection when its reader leaves or its caller disconnects', async () => {
     const open: Drive = (connection) =>
       void connection.answer(200, streamed.headers).send(...streamed.pieces.slice(0, 2));
     const left = generate(open, { stream: true });
@@ -268,7 +268,7 @@ describe(BedrockAdapter.name, () => {
     expect(aborted.connections[0]!.aborted).toBe(true);
   });
 
-  it('shows none of its credentials in what a vendor repeats', async () => {
+  it('redacts its credentials when a vendor echoes them', async () => {
     const message = `messages: ${secretAccessKey} ${accessKeyId} ${sessionToken}`;
     const body = Buffer.from(JSON.stringify({ message, __type: 'ValidationException' }));
     const { events } = generate(send({ status: 400, headers: {}, body }));
@@ -278,7 +278,7 @@ describe(BedrockAdapter.name, () => {
     for (const secret of Object.values(CREDENTIALS)) expect(shown).not.toContain(secret);
   });
 
-  it('names what a model has no place for', () => {
+  it('lists fields that a model does not support', () => {
     const { adapter } = adapterWith(whole);
     const request = chatRequest({ temperature: 0.5, seed: 1 });
     const routeTo = (upstreamModel: string) => ({ upstreamModel, maxOutputTokens: 4_096 });

@@ -5,7 +5,7 @@ import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-re
 import { conversationField } from '../../canonical/prompt-fields.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import type { ProviderConfig } from '../../platform/config/app-config.js';
-import { assertEventStream, failureOfVain } from '../dialects/read-event-stream.js';
+import { assertEventStream, eventlessFailure } from '../dialects/read-event-stream.js';
 import { classifyConverseError } from '../dialects/converse/classify-converse-error.js';
 import type { ConverseAnswerOptions } from '../dialects/converse/converse-answer-reader.js';
 import { ConverseStreamDecoder } from '../dialects/converse/converse-stream-decoder.js';
@@ -38,15 +38,15 @@ import { bedrockTraits } from './bedrock-models.js';
 import { encodeCohereBatches, readCohereVectors } from './cohere-embeddings.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** The betas that the Converse API takes for Claude models, as it calls them. */
+/** Betas of Claude models that the Converse API supports, under its names. */
 const BETAS: ReadonlyMap<string, string> = new Map(
   [INTERLEAVED, 'fine-grained-tool-streaming-2025-05-14'].map((name) => [name, name]),
 );
 const EVENT_STREAM = 'application/vnd.amazon.eventstream';
 
 /**
- * AWS Bedrock: text by its Converse API, which is one for the models of all makers, and embeddings
- * by invoking a model in its maker's own format.
+ * AWS Bedrock: text through its Converse API, the same for the models of all makers, and embeddings by
+ * invoking a model in its maker's own format.
  */
 export class BedrockAdapter implements Upstream {
   readonly signsReasoning = true;
@@ -125,7 +125,7 @@ export class BedrockAdapter implements Upstream {
     }
   }
 
-  /** The vendor counts no tokens, so there is no `usage` event and the estimate counts. */
+  /** Emits no `usage` event: the vendor counts no tokens, so the estimate is used. */
   private async *embedBatches(
     call: WorkCall<EmbeddingRequest>,
   ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
@@ -158,7 +158,7 @@ export class BedrockAdapter implements Upstream {
     return response;
   }
 
-  /** Ids hold colons, and ARNs slashes, which are part of the name and not of the path. */
+  /** Encodes ids: colons, and slashes of ARNs, are part of the name rather than the path. */
   private modelUrl(modelId: string, operation: string): URL {
     const segment = encodeURIComponent(modelId).replace(
       /[!'()*]/g,
@@ -167,13 +167,13 @@ export class BedrockAdapter implements Upstream {
     return new URL(`${this.runtimeUrl}/model/${segment}/${operation}`);
   }
 
-  /** Callers and the log read what vendors say of a failure, which may repeat our credentials. */
+  /** Redacts credentials: callers and the log see vendors' error texts, which may echo them. */
   private withoutSecrets(error: unknown): unknown {
     return this.secrets.reduce(redactKey, error);
   }
 }
 
-/** Models of other makers refuse the field. */
+/** Returns the beta field, which models of other makers reject. */
 function betaFields(call: UpstreamCall): JsonObject {
   const betas = call.upstreamModel.includes('claude') ? platformBetas(call, BETAS) : [];
   return betas.length > 0 ? { anthropic_beta: betas } : {};
@@ -185,15 +185,15 @@ async function* readStream(
 ): AsyncGenerator<CanonicalEvent> {
   assertEventStream(response, EVENT_STREAM);
   const decoder = new ConverseStreamDecoder(options);
-  let vainBytes = 0;
+  let eventlessBytes = 0;
   try {
     for await (const chunk of response) {
-      vainBytes += chunk.length;
+      eventlessBytes += chunk.length;
       for (const event of decoder.push(chunk)) {
-        vainBytes = 0;
+        eventlessBytes = 0;
         yield event;
       }
-      const failure = failureOfVain(vainBytes);
+      const failure = eventlessFailure(eventlessBytes);
       if (failure) throw failure;
       if (decoder.isDone) {
         response.drain();

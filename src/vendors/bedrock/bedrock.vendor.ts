@@ -4,7 +4,7 @@ import { patternSetting, type Vendor, readPlainKey, type ByokAccountForm } from 
 import { BedrockAdapter } from './bedrock.adapter.js';
 
 class BedrockEnv {
-  @Describe('Region whose models are called. Several, with commas between them, are a pool', {
+  @Describe('Region to call. Comma-separated regions form a pool', {
     default: 'us-east-1',
     example: 'eu-central-1',
   })
@@ -12,7 +12,7 @@ class BedrockEnv {
   AWS_REGION?: string;
 
   @Describe(
-    'Id of an access key; configures the provider `bedrock` together with the secret one. The health probe needs `bedrock:ListFoundationModels`',
+    'Access key id; configures the provider `bedrock` together with the secret access key. The health probe needs the permission `bedrock:ListFoundationModels`',
     { example: 'AKIAIOSFODNN7EXAMPLE' },
   )
   @IsOptional()
@@ -22,15 +22,15 @@ class BedrockEnv {
   @IsOptional()
   AWS_SECRET_ACCESS_KEY?: string;
 
-  @Describe('Session token of temporary keys', {
+  @Describe('Session token of temporary credentials', {
     example: 'IQoJb3JpZ2luX2VjEXAMPLE',
     isSecret: true,
   })
   @IsOptional()
   AWS_SESSION_TOKEN?: string;
 
-  @Describe('Another address for Bedrock', {
-    without: "the region's own",
+  @Describe('Replaces the address of Bedrock', {
+    without: "the region's address",
     example: 'https://vpce-1.bedrock-runtime.eu-central-1.vpce.amazonaws.com',
   })
   @UrlVariable('http', 'https')
@@ -40,14 +40,14 @@ class BedrockEnv {
 const ACCESS_KEY_ID = patternSetting(
   true,
   /^[A-Za-z0-9]{16,128}$/,
-  'Id of the access key of an IAM user.',
+  'Access key id of an IAM user.',
   'must be an access key id of 16 to 128 letters and digits',
 );
 
 const REGION = patternSetting(
   true,
   /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/,
-  'Region whose models are called.',
+  'Region to call.',
   'must be a region such as eu-central-1',
 );
 
@@ -63,7 +63,7 @@ const FORM: ByokAccountForm = {
   }),
 };
 
-/** Stand-ins for AWS take shorter ids than AWS gives out, so only what a header cannot carry is refused. */
+/** Rejects only values that are invalid in a header, because AWS-compatible servers use shorter ids. */
 function faultOfHeaderPart(value: string): string | undefined {
   return /^[\x21-\x7e]{1,4096}$/.test(value)
     ? undefined
@@ -91,11 +91,11 @@ export const bedrock: Vendor<BedrockEnv> = {
       : []),
     ...(env.AWS_BEDROCK_ENDPOINT && env.AWS_REGION?.includes(',')
       ? [
-          'AWS_BEDROCK_ENDPOINT must not be set when AWS_REGION lists several, which have addresses of their own',
+          'AWS_BEDROCK_ENDPOINT must not be set when AWS_REGION lists several regions, because each has its own address',
         ]
       : []),
   ],
-  // The adapter makes the region's address where there is none.
+  // The adapter derives the address from the region when there is none.
   baseUrl: (env) => env.AWS_BEDROCK_ENDPOINT ?? '',
   account: ({
     AWS_ACCESS_KEY_ID: accessKeyId,

@@ -31,7 +31,7 @@ describe(encodeCohereBatches.name, () => {
     });
   });
 
-  it('takes 2,048 characters, however many bytes, and names the text with more', () => {
+  it('accepts 2,048 characters of any byte length, and names a longer text', () => {
     expect(encode(texts(1, () => '🙂'.repeat(2_048)))).toHaveLength(1);
     const tooLong = texts(3, (index) => 'x'.repeat(2_047 + index));
     expect(() => encode(tooLong)).toThrow(
@@ -39,13 +39,13 @@ describe(encodeCohereBatches.name, () => {
     );
   });
 
-  it('knows no other maker’s format', () => {
+  it("rejects other makers' models", () => {
     expect(() => encode(texts(1), 'amazon.titan-embed-text-v2:0')).toThrow(
       expect.objectContaining({ failure: 'unsupported', param: 'model' }),
     );
   });
 
-  it('cannot do with tokens', () => {
+  it('rejects tokens', () => {
     expect(() => encode({ type: 'tokens', tokens: [[1]] })).toThrow(
       expect.objectContaining({ failure: 'unsupported', param: 'input' }),
     );
@@ -63,13 +63,13 @@ describe(readCohereVectors.name, () => {
   );
 
   it.each([{}, { embeddings: [[1]] }, { embeddings: [[1], []] }, { embeddings: { int8: [] } }, []])(
-    'refuses %j',
+    'rejects %j',
     (body) => {
       expect(() => read(body)).toThrow(expect.objectContaining({ failure: 'unreadable' }));
     },
   );
 
-  it('refuses what is no JSON', () => {
+  it('rejects invalid JSON', () => {
     expect(() => readCohereVectors(Buffer.from('<html>'), 1)).toThrow(
       expect.objectContaining({ failure: 'unreadable' }),
     );

@@ -9,8 +9,8 @@ import { UpstreamError, unreadable, unsupported } from '../upstream-error.js';
 /** Limits of Cohere's third generation of embedding models. */
 const MAX_TEXTS = 96;
 const MAX_CHARACTERS = 2_048;
-/** The name of an inference profile does not tell whose model it is. */
-const OURS = /cohere\.embed|^arn:/;
+/** Includes ARNs, because the name of an inference profile does not show its model. */
+const COHERE_MODELS = /cohere\.embed|^arn:/;
 
 export interface CohereBatch {
   body: Buffer;
@@ -18,14 +18,15 @@ export interface CohereBatch {
 }
 
 /**
- * The calls for an input, in its order. Texts are always embedded as documents: the caller's
- * dialect has no word for a query.
+ * Encodes an input as calls, in order. Texts are always embedded as documents, because the caller's
+ * dialect cannot mark queries.
  *
- * @throws UpstreamError `unsupported` for another maker's model and for tokens, `context_length` for a text that is too long
+ * @throws UpstreamError `unsupported` for another maker's model and for tokens, `context_length` for a text
+ *   that is too long
  */
 export function encodeCohereBatches(input: EmbeddingInput, modelId: string): CohereBatch[] {
-  if (!OURS.test(modelId)) {
-    throw unsupported('model', 'Only Cohere’s embedding models are known here.');
+  if (!COHERE_MODELS.test(modelId)) {
+    throw unsupported('model', "Only Cohere's embedding models are supported on this provider.");
   }
   const texts = textsOf(input);
   const tooLong = texts.findIndex(
@@ -48,17 +49,17 @@ export function encodeCohereBatches(input: EmbeddingInput, modelId: string): Coh
 }
 
 /**
- * The vectors of one call, in the order of its texts.
+ * Reads the vectors of one call, in the order of its texts.
  *
  * @throws UpstreamError `unreadable`
  */
 export function readCohereVectors(bytes: Buffer, count: number): (readonly number[])[] {
   const body = parseAnswerJson(bytes.toString('utf8'), 'an answer');
   const given = isJsonObject(body) ? body.embeddings : undefined;
-  // Where types of vectors were asked for, each type has its own list.
+  // When vector types were requested, each type has its own list.
   const vectors: unknown = isJsonObject(given) ? given.float : given;
   if (!Array.isArray(vectors) || vectors.length !== count) {
-    throw unreadable(`not the ${count} vectors asked for`);
+    throw unreadable(`not the ${count} vectors requested`);
   }
   return vectors.map(readFloats);
 }

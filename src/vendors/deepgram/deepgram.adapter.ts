@@ -6,7 +6,7 @@ import { objectOf, objectsOf } from '../dialects/answer-json.js';
 import {
   AudioVendorAdapter,
   type ReadTranscript,
-  type SpelledCall,
+  type EncodedCall,
 } from '../dialects/audio/audio-vendor.adapter.js';
 import { segmentsOfWords, type TimedWord } from '../dialects/audio/timed-words.js';
 import { readSeconds } from '../dialects/audio/transcript.js';
@@ -15,7 +15,7 @@ import { fileBody } from '../dialects/multipart-body.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { type UpstreamError, unreadable, unsupported } from '../upstream-error.js';
 
-/** The vendor's words for what is asked for. */
+/** The vendor's parameters for the output formats. */
 const OUTPUT_FORMATS: ReadonlyMap<string, Record<string, string>> = new Map<
   string,
   Record<string, string>
@@ -28,7 +28,7 @@ const OUTPUT_FORMATS: ReadonlyMap<string, Record<string, string>> = new Map<
   ['pcm', { encoding: 'linear16', container: 'none', sample_rate: '24000' }],
 ]);
 
-/** OpenAI's names of voices, each by an English one that all of the vendor's generations have. */
+/** OpenAI's voices, each mapped to an English one that all of the vendor's generations have. */
 const VOICES: ReadonlyMap<string, string> = new Map([
   ['alloy', 'asteria'],
   ['ash', 'orpheus'],
@@ -48,24 +48,23 @@ const VOICES: ReadonlyMap<string, string> = new Map([
 const SPOKEN_LANGUAGE = 'en';
 /** `thalia`, or with its language `celeste-es`. */
 const VOICE_NAME = /^[a-z]{2,20}(?:-[a-z]{2})?$/;
-/** A tag such as `en` or `pt-BR`; other words of the vendor's, as `multi`, change the price. */
+/** A tag such as `en` or `pt-BR`; the vendor's other values, such as `multi`, change the price. */
 const LANGUAGE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
 const MAX_CHARACTERS = 2_000;
 
 /**
- * Deepgram: speech billed by the character, and transcripts by the length of the audio. Of a model
- * that listens, what follows a colon is the language that it is to expect: `nova-3:multi`, which
- * hears several in one recording, at a price of its own.
+ * Deepgram: speech billed by the character, and transcripts by the duration of the audio. For transcription
+ * models, a language may follow a colon: `nova-3:multi` handles several in one recording, at its own price.
  */
 export class DeepgramAdapter extends AudioVendorAdapter {
   protected readonly traits = {
     formats: [...OUTPUT_FORMATS.keys()],
     speeds: [0.7, 1.5],
-    charactersOfCall: MAX_CHARACTERS,
+    charactersPerCall: MAX_CHARACTERS,
     maxCharacters: () => MAX_CHARACTERS,
     givesWords: true,
-    // The vendor does, for a price of its own that no row has.
-    tellsSpeakers: false,
+    // The vendor does, at an extra price that no catalogue row has.
+    identifiesSpeakers: false,
     probe: { path: '/v1/auth/token' },
     classifyError: classifyDeepgramError,
   } as const;
@@ -77,7 +76,7 @@ export class DeepgramAdapter extends AudioVendorAdapter {
     super(provider, transport, authorization);
   }
 
-  protected speechCall(request: SpeechRequest, upstreamModel: string): SpelledCall {
+  protected speechCall(request: SpeechRequest, upstreamModel: string): EncodedCall {
     const { format, speed, text } = request;
     const query = {
       model: voiceModel(upstreamModel, request.voice ?? 'alloy'),
@@ -91,16 +90,19 @@ export class DeepgramAdapter extends AudioVendorAdapter {
     };
   }
 
-  protected transcriptCall(request: TranscriptionRequest, upstreamModel: string): SpelledCall {
+  protected transcriptCall(request: TranscriptionRequest, upstreamModel: string): EncodedCall {
     const { headers, stream } = fileBody(request.audio);
     const [model = '', fixed] = upstreamModel.split(':');
     const { language } = request;
     if (language !== undefined && !LANGUAGE.test(language)) {
-      throw unsupported('language', 'This model takes a code such as `en` or `pt-BR`.');
+      throw unsupported(
+        'language',
+        '`language` must be a code such as `en` or `pt-BR` for this model.',
+      );
     }
-    const heard = fixed ?? language;
+    const expected = fixed ?? language;
     const spoken: Record<string, string> =
-      heard === undefined ? { detect_language: 'true' } : { language: heard };
+      expected === undefined ? { detect_language: 'true' } : { language: expected };
     const query = { model, smart_format: 'true', ...spoken };
     return { url: this.urlOf('/v1/listen', query), headers, bodyStream: stream };
   }
@@ -114,7 +116,7 @@ export class DeepgramAdapter extends AudioVendorAdapter {
     return {
       text: best.transcript,
       language: typeof detected === 'string' ? detected : (language ?? ''),
-      // Nothing is no length: what was heard is never free.
+      // Zero is not a valid duration: transcription is never free.
       durationSeconds: readSeconds(objectOf(answer.metadata).duration) || undefined,
       segments: segmentsOfWords(words),
       words,
@@ -123,10 +125,10 @@ export class DeepgramAdapter extends AudioVendorAdapter {
 }
 
 /**
- * The vendor's voices are models of its own, named after the generation that a row prices:
- * `aura-2-thalia-en`.
+ * Returns the model for a voice. The vendor's voices are models, named after the generation that a
+ * catalogue row prices: `aura-2-thalia-en`.
  *
- * @throws UpstreamError `unsupported` for what can be no voice of this generation
+ * @throws UpstreamError `unsupported` for a name that cannot be a voice of this generation
  */
 function voiceModel(model: string, voice: string): string {
   const name = voice.startsWith(`${model}-`) ? voice.slice(model.length + 1) : voice;
@@ -136,7 +138,7 @@ function voiceModel(model: string, voice: string): string {
   }
   throw unsupported(
     'voice',
-    `This model has no such voice; give the name of one, as \`asteria\` or \`asteria-en\`.`,
+    `This model does not have this voice; use a name such as \`asteria\` or \`asteria-en\`.`,
   );
 }
 
@@ -151,7 +153,7 @@ function readWords(list: unknown): TimedWord[] {
 }
 
 /**
- * Whose fault a failed answer is. The vendor writes `{err_code, err_msg}`, or of late
+ * Classifies a failed answer. Its format is `{err_code, err_msg}`, or in newer versions
  * `{category, message, details}`.
  */
 function classifyDeepgramError(
@@ -161,7 +163,7 @@ function classifyDeepgramError(
 ): UpstreamError {
   const { err_msg: message, ...rest } = isJsonObject(body) ? body : {};
   const error = typeof message === 'string' ? { message } : rest;
-  // Which languages a model knows is its own affair, so another may well know this one.
+  // Supported languages depend on the model, so another may support this one.
   const isUnknownLanguage = status === 400 && /\blanguage\b/i.test(String(message));
   if (isUnknownLanguage) {
     return classifyChatError(status, headers, { ...error, param: 'language' }, 'unsupported');

@@ -5,7 +5,7 @@ import { DeepgramAdapter } from './deepgram.adapter.js';
 
 class DeepgramEnv {
   @Describe(
-    'The API key; configures the provider `deepgram`. Several, with commas between them, are a pool of accounts',
+    'The API key; configures the provider `deepgram`. Comma-separated keys form a pool of accounts',
     {
       example: '0123456789abcdef',
       isSecret: true,
@@ -14,7 +14,7 @@ class DeepgramEnv {
   @IsOptional()
   DEEPGRAM_API_KEY?: string;
 
-  @Describe('Its address, a bare origin; a region has one of its own', {
+  @Describe('Address of the API: an origin without a path. Regions have different addresses', {
     default: 'https://api.deepgram.com',
     example: 'https://api.eu.deepgram.com',
   })
@@ -25,7 +25,7 @@ class DeepgramEnv {
 export const deepgram: Vendor<DeepgramEnv> = {
   id: 'deepgram',
   name: 'Deepgram',
-  // A vendor of no kind that the interface has; it is listed by the kind whose API callers use.
+  // The interface has no type for this vendor, so it is listed under the type whose API callers use.
   type: 'openai',
   kinds: ['speech', 'transcription'],
   Variables: DeepgramEnv,

@@ -10,34 +10,34 @@ describe(parseAnswerJson.name, () => {
   const long = `"${' '.repeat(5_000)}"`;
 
   it.each([
-    ['what is not JSON', '{"a":'],
-    ['what nests deeper than any answer', nested(100_000)],
-    ['what nests a little too deep', `[${long},${nested(200)}]`],
-    ['objects without end', `[${'{},'.repeat(MILLION)}{}]`],
-    ['members without end', `{${'"a":1,'.repeat(MILLION)}"a":1}`],
-    ['objects of 120 members without end', `[${`{${'"a":1,'.repeat(119)}"a":1},`.repeat(1_000)}1]`],
-    ['texts without end', `["a\\"${',""'.repeat(MILLION)}]`],
-  ])('cannot read %s', (_name, text) => {
+    ['invalid JSON', '{"a":'],
+    ['nesting far beyond the limit', nested(100_000)],
+    ['nesting just beyond the limit', `[${long},${nested(200)}]`],
+    ['too many objects', `[${'{},'.repeat(MILLION)}{}]`],
+    ['too many members', `{${'"a":1,'.repeat(MILLION)}"a":1}`],
+    ['too many objects of 120 members', `[${`{${'"a":1,'.repeat(119)}"a":1},`.repeat(1_000)}1]`],
+    ['too many strings', `["a\\"${',""'.repeat(MILLION)}]`],
+  ])('rejects %s', (_name, text) => {
     expect(() => read(text)).toThrow(unreadable);
   });
 
   it.each([
-    ['nesting as deep as may be', `[${long},${nested(199)}]`],
+    ['the deepest allowed nesting', `[${long},${nested(199)}]`],
     ['a million numbers', `[${'1,'.repeat(MILLION)}1]`],
-    ['a text of brackets and quotes', JSON.stringify('[{"\\'.repeat(MILLION))],
-    ['many lists one behind the other', `[${'[1],'.repeat(10_000)}1]`],
+    ['a string of brackets and quotes', JSON.stringify('[{"\\'.repeat(MILLION))],
+    ['many lists in a row', `[${'[1],'.repeat(10_000)}1]`],
   ])('reads %s', (_name, text) => {
     expect(JSON.stringify(read(text)) === text).toBe(true);
   });
 });
 
 describe('readTokenCount', () => {
-  it.each([0, 1, 1_000_000_000])('takes %d', (count) => {
+  it.each([0, 1, 1_000_000_000])('accepts %d', (count) => {
     expect(readTokenCount(count)).toBe(count);
   });
 
   it.each([-1, 1.5, 1_000_000_001, Infinity, NaN, '5', null, undefined, [5], { count: 5 }])(
-    'takes %p for nonsense',
+    'returns undefined for %p',
     (value) => {
       expect(readTokenCount(value)).toBeUndefined();
     },

@@ -3,24 +3,24 @@ import { isJsonObject, MAX_DEPTH, type JsonObject } from '../../platform/http/js
 import { measureJson } from '../../platform/http/json-scanner.js';
 import { beyondLimit, unreadable } from '../upstream-error.js';
 
-/** No answer of any model comes near; a larger count is a broken one. */
+/** Far beyond any model's answer; a larger count is invalid. */
 const MAX_TOKENS = 1_000_000_000;
 
 /**
- * Thirty thousand tokens with the five likeliest beside each stay below it. So many are read in a second; the
- * 64 MB that an answer may have would hold twenty times as many, and stop everybody for a minute or fill the memory.
+ * More than 30,000 tokens with five top log probabilities each; parsed in a second. The 64 MB that an
+ * answer may have could hold twenty times as many, which would block everyone for a minute or exhaust memory.
  */
 const MAX_PARTS = 1_000_000;
-/** What is shorter is neither deep enough nor much enough to do harm. */
+/** Shorter texts cannot be deep or large enough to do harm. */
 const MIN_COUNTED_LENGTH = 4_096;
 
 /**
- * The JSON that a vendor sent, of any shape.
+ * Parses JSON of any shape from a vendor.
  *
- * @param what what it should be, for the log: `an answer`, `a chunk`
- * @param status with which the vendor answered, where the failure is to say so
- * @throws UpstreamError `unreadable` for what is not JSON, is made of more than 1,000,000 objects, arrays, members and
- *   strings in arrays, or nests more than 200 deep
+ * @param what description for the error: `an answer`, `a chunk`
+ * @param status the status of the answer, when the failure should have it
+ * @throws UpstreamError `unreadable` for invalid JSON, more than 1,000,000 objects, arrays, members and
+ *   strings in arrays, or nesting over 200 levels
  */
 export function parseAnswerJson(text: string, what: string, status?: number): unknown {
   assertReadable(text, what, status);
@@ -40,9 +40,9 @@ function assertReadable(text: string, what: string, status: number | undefined):
 }
 
 /**
- * The JSON object that a vendor sent.
+ * Parses a JSON object from a vendor.
  *
- * @param what what it should be, for the log: `an answer`, `a chunk`
+ * @param what description for the error: `an answer`, `a chunk`
  * @throws UpstreamError `unreadable` for anything else
  */
 export function parseAnswerObject(text: string, what: string): JsonObject {
@@ -51,47 +51,47 @@ export function parseAnswerObject(text: string, what: string): JsonObject {
   throw unreadable(`${what} that is no JSON object`);
 }
 
-/** A member that is to be an object; an empty one where it is anything else. */
+/** Returns an object, or an empty one for any other value. */
 export function objectOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** A member that is to be a list; an empty one where it is anything else. */
+/** Returns a list, or an empty one for any other value. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The objects of a member that is to be a list of them. */
+/** Returns the objects of a list; empty for any other value. */
 export function objectsOf(value: unknown): JsonObject[] {
   return listOf(value).filter(isJsonObject);
 }
 
-/** Code points of a member that is to be a text; 0 where it is anything else. */
+/** Counts the code points of a string; 0 for any other value. */
 export function codePointsOf(value: unknown): number {
   return typeof value === 'string' ? countCodePoints(value) : 0;
 }
 
-/** Whether a value is a whole number from 0 to `max`. */
+/** Returns whether a value is an integer from 0 to `max`. */
 export function isCount(value: unknown, max = Number.MAX_SAFE_INTEGER): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
 }
 
-/** A vendor's count of tokens, or of what is billed like them; undefined for nonsense. */
+/** Returns a vendor's count of tokens or similar units; undefined when invalid. */
 export function readTokenCount(value: unknown): number | undefined {
   return isCount(value, MAX_TOKENS) ? value : undefined;
 }
 
-/** More than any caller may ask for. */
+/** More than any caller may request. */
 const MAX_CHOICE_INDEX = 127;
 
 /**
- * Which of an answer's choices it is.
+ * Reads the index of an answer's choice.
  *
- * @param missing what it is where it is left out
- * @throws UpstreamError `unreadable` for what is no index
+ * @param missing the index when absent
+ * @throws UpstreamError `unreadable` for an invalid index
  */
 export function readChoiceIndex(index: unknown, missing = 0): number {
   const read = index ?? missing;
   if (isCount(read, MAX_CHOICE_INDEX)) return read;
-  throw unreadable('a choice with a broken index', 200);
+  throw unreadable('a choice with an invalid index', 200);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { standsAt, scanJsonString } from './event-text.js';
+import { startsWithAt, scanJsonString } from './event-text.js';
 import { SeededRandom } from '../../../test/support/seeded-random.js';
 
-describe(standsAt.name, () => {
+describe(startsWithAt.name, () => {
   it.each([
     ['abcabc', 'abc', 0],
     ['abcabc', 'abc', 3],
@@ -12,12 +12,12 @@ describe(standsAt.name, () => {
     ['abcabc', 'abd', 0],
     ['', 'a', 0],
     ['abc', '', 1],
-  ])('tells of %j and %j at %d what startsWith tells', (text, part, offset) => {
-    expect(standsAt(text, part, offset)).toBe(text.startsWith(part, offset));
+  ])('agrees with startsWith for %j and %j at %d', (text, part, offset) => {
+    expect(startsWithAt(text, part, offset)).toBe(text.startsWith(part, offset));
   });
 });
 
-/** Scans the JSON text of a string, its opening quote left out, with something behind it. */
+/** Scans the JSON text of a string, without its opening quote and with trailing text. */
 function scan(json: string) {
   return scanJsonString(Buffer.from(`${json.slice(1)},"x"`).toString('latin1'), 0);
 }
@@ -41,23 +41,23 @@ describe(scanJsonString.name, () => {
     ['"\\ude42\\ud83d"', 2],
     ['"\\ud83d\\n"', 2],
     ['"\\\\ud83d\\\\ude42"', 12],
-  ])('of %s', (json, characters) => {
+  ])('scans %s', (json, characters) => {
     const end = Buffer.byteLength(json) - 2;
     expect(scan(json)).toEqual({ end, characters });
     expect(characters).toBe([...(JSON.parse(json) as string)].length);
   });
 
-  it('finds no end where there is none', () => {
+  it('returns -1 for an unterminated string', () => {
     for (const text of ['', 'abc', 'abc\\', 'abc\\"', 'a\\u00', '\\ud83d\\u']) {
       expect(scanJsonString(text, 0).end).toBe(-1);
     }
   });
 
-  it('starts where it is told', () => {
+  it('starts at the given offset', () => {
     expect(scanJsonString('{"a":"bc"}', 6)).toEqual({ end: 8, characters: 2 });
   });
 
-  it('counts as JSON.parse does', () => {
+  it('counts like JSON.parse', () => {
     const random = new SeededRandom(5);
     const pieces = ['a', '"', '\\', '\n', 'é', '日', '🙂', '\ud83d', '\ude42', '\u0000', 'u0041'];
     for (let round = 0; round < 5_000; round++) {

@@ -6,17 +6,17 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LOWER_U = 0x75;
 
-/** An escaped surrogate pair, which is one character, from its first `u` on. */
+/** An escaped surrogate pair, which is one character, from its first `u`. */
 const ESCAPED_PAIR = /ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}/iy;
 
-/** The byte order mark, which a stream may begin with: read as UTF-8, and as three Latin-1 characters. */
+/** The byte order mark that may start a stream: as UTF-8, and as three Latin-1 characters. */
 const BYTE_ORDER_MARK = 0xfeff;
 const BYTE_ORDER_MARK_LATIN1 = '\u00ef\u00bb\u00bf';
 
 /**
- * The bytes of the events that are whole now; undefined while none is.
+ * Returns the bytes of the complete events; undefined while there are none.
  *
- * @throws UpstreamError `unreadable` when an event grows beyond the buffer's limit
+ * @throws UpstreamError `unreadable` when an event exceeds the buffer's limit
  */
 export function cutFrames(frames: SseFrameBuffer, chunk: Buffer): Buffer | undefined {
   try {
@@ -28,8 +28,7 @@ export function cutFrames(frames: SseFrameBuffer, chunk: Buffer): Buffer | undef
 }
 
 /**
- * Whole server-sent events, without a byte order mark and with the line breaks that the readers
- * search for.
+ * Normalizes whole server-sent events: strips the byte order mark and unifies line breaks for the readers.
  *
  * @param frames decoded as UTF-8 or as Latin-1
  */
@@ -39,15 +38,15 @@ export function normalizeFrames(frames: string): string {
   return markLength === 0 ? text : text.slice(markLength);
 }
 
-/** How many characters of a text, decoded as UTF-8 or as Latin-1, are a byte order mark. */
+/** Returns the length of a text's byte order mark, decoded as UTF-8 or as Latin-1. */
 export function byteOrderMarkLength(text: string): number {
   if (text.charCodeAt(0) === BYTE_ORDER_MARK) return 1;
   return text.startsWith(BYTE_ORDER_MARK_LATIN1) ? BYTE_ORDER_MARK_LATIN1.length : 0;
 }
 
 /**
- * The data lines of one server-sent event; comments and other fields are left out. A line break can
- * only stand between two JSON tokens, where a space does as well and keeps the event on one line.
+ * Joins the data lines of one server-sent event, ignoring comments and other fields. Lines are joined by
+ * a space: a line break can only occur between JSON tokens, and the event stays on one line.
  *
  * @param frame the event's lines, without the blank line at its end
  */
@@ -64,7 +63,7 @@ export function eventData(frame: string): string {
     .trim();
 }
 
-/** Offset of what stands in a text exactly once; -1 when it is missing or stands there again. */
+/** Returns the offset of the only occurrence of `needle`; -1 when it is missing or repeated. */
 export function offsetOfOnly(text: string, needle: string): number {
   const offset = text.indexOf(needle);
   if (offset === -1) return -1;
@@ -72,15 +71,15 @@ export function offsetOfOnly(text: string, needle: string): number {
 }
 
 /**
- * What `text.startsWith(part, offset)` tells. V8 compares that character by character, which for
- * the hundred that events have in common takes seven times as long as comparing a slice.
+ * Equals `text.startsWith(part, offset)`. V8 compares that character by character, seven times slower
+ * than comparing a slice for the hundred characters that events have in common.
  */
-export function standsAt(text: string, part: string, offset: number): boolean {
+export function startsWithAt(text: string, part: string, offset: number): boolean {
   return text.slice(offset, offset + part.length) === part;
 }
 
 /**
- * Finds the end of a JSON string in text that was decoded as Latin-1 (one character per UTF-8 byte).
+ * Finds the end of a JSON string in text decoded as Latin-1 (one character per UTF-8 byte).
  *
  * @param start offset after the opening quote
  * @returns offset of the closing quote (-1 when there is none) and the string's code points
@@ -97,22 +96,22 @@ export function scanJsonString(latin1: string, start: number): { end: number; ch
       ESCAPED_PAIR.lastIndex = index;
       index += ESCAPED_PAIR.test(latin1) ? 'uXXXX\\uXXXX'.length - 1 : 'uXXXX'.length - 1;
     } else if ((byte & 0xc0) !== 0x80) {
-      characters++; // Continuation bytes of UTF-8 belong to the character before.
+      characters++; // UTF-8 continuation bytes belong to the character before.
     }
   }
   return { end: -1, characters };
 }
 
-/** The UTF-8 bytes of a text, one character per byte. */
+/** Returns the UTF-8 bytes of a text, one character per byte. */
 export function toLatin1(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
 /**
- * A JSON object's text with some members exchanged, the others as they were written.
+ * Replaces members in the text of a JSON object and leaves the others untouched.
  *
- * @param json decoded as Latin-1, as what is returned
- * @param edits JSON by member; undefined leaves the member out
+ * @param json decoded as Latin-1, like the result
+ * @param edits JSON by member; undefined removes the member
  */
 export function spliceLatin1(json: string, edits: ReadonlyMap<string, string | undefined>): string {
   const bytes = Buffer.from(json, 'latin1');

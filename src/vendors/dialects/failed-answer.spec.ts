@@ -26,7 +26,7 @@ describe(isPromptTooLong.name, () => {
     '`inputs` must have less than 1024 tokens. Given: 1500',
     'Range of input length should be [1, 30720]',
     'Prompt exceeds max length',
-  ])('is: %s', (message) => {
+  ])('returns true for: %s', (message) => {
     expect(isPromptTooLong(message)).toBe(true);
   });
 
@@ -40,7 +40,7 @@ describe(isPromptTooLong.name, () => {
     'The prompt was refused.',
     'status 400',
     '',
-  ])('is not: %s', (message) => {
+  ])('returns false for: %s', (message) => {
     expect(isPromptTooLong(message)).toBe(false);
   });
 });
@@ -52,11 +52,11 @@ describe(redactKeyLike.name, () => {
     ['x AIzaSyA-1234567890abcdefghij y', 'x [redacted] y'],
     ['the field key_parameters is unknown', 'the field key_parameters is unknown'],
     ['temperature: too high', 'temperature: too high'],
-  ])('makes %j %j', (text, hidden) => {
+  ])('turns %j into %j', (text, hidden) => {
     expect(redactKeyLike(text)).toBe(hidden);
   });
 
-  it('stands what an error in a stream may say', () => {
+  it('handles texts as long as a streamed error may be', () => {
     expect(redactKeyLike(`sk-${'a'.repeat(30_000_000)}`)).toBe('[redacted]');
   });
 });

@@ -5,15 +5,15 @@ import { MediaFailedError } from '../media-work.js';
 import { UpstreamError } from '../upstream-error.js';
 import { listOf, parseAnswerJson } from './answer-json.js';
 
-/** Shorter ones are stand-ins for servers that need no key, and may be any word. */
+/** Shorter ones are placeholders for servers without keys, and may be any word. */
 const MIN_KEY_LENGTH = 8;
 
-/** Of a vendor's message in an answer of ours. */
+/** Longest vendor message passed on. */
 const MAX_MESSAGE_LENGTH = 1_000;
 
 /**
- * What vendors spell keys like. Their messages are passed on to callers, an echoed key is not. The
- * look-ahead keeps field names such as `key_parameters`, and is bounded to stay linear.
+ * Matches texts that look like vendors' keys. Messages are passed on to callers, but echoed keys must not
+ * be. The lookahead spares field names such as `key_parameters` and is bounded to stay linear.
  */
 const KEY_LIKE = new RegExp(
   [
@@ -26,9 +26,8 @@ const KEY_LIKE = new RegExp(
 );
 
 /**
- * Ways in which servers of the common APIs say that a prompt does not fit into a model. Few of them
- * give it a code of its own, so it is told by their words. Output limits and rates of tokens, which
- * are spelled much alike, must not be taken for it.
+ * Messages of the common APIs for a prompt beyond the context window. Few servers use an error code for
+ * it, so the text decides. Output limits and token rates, which are worded much alike, must not match.
  */
 const WORDINGS: readonly RegExp[] = [
   // OpenAI, vLLM, SGLang, llama.cpp, LM Studio, MiniMax, Mistral and most others
@@ -53,17 +52,17 @@ const WORDINGS: readonly RegExp[] = [
   /range of input length should be|prompt exceeds max(?:imum)? length/i,
 ];
 
-/** Our account or our catalogue is at fault, also where a model was taken away (410). */
+/** The operator's account or catalogue is at fault, including retired models (410). */
 const OPERATOR_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 410]);
 
-/** Like a 5xx: a conflict, an early repetition (425), and Groq's word for being full (498). */
+/** Treated like 5xx: a conflict (409), Too Early (425), and Groq's capacity error (498). */
 const SERVER_STATUSES: ReadonlySet<number> = new Set([409, 425, 498]);
 
 const MAX_ERROR_BYTES = 256 * 1024;
-/** An error within a stream may be longer, and a key of some MB is too long for the pattern. */
+/** Streamed errors may be longer, but a key of several MB is too long for the pattern. */
 const MAX_TEXT = 256 * 1024;
 
-/** How a dialect reads a failed answer; `body` is undefined where it is no JSON. */
+/** Reads a failed answer of a dialect; `body` is undefined when it is not JSON. */
 export type ClassifyError = (
   status: number,
   headers: IncomingHttpHeaders,
@@ -71,9 +70,9 @@ export type ClassifyError = (
 ) => UpstreamError;
 
 /**
- * What a vendor's answer with an error status says.
+ * Reads and classifies an answer with an error status.
  *
- * @throws CallAbortedError when nobody waits for it any more
+ * @throws CallAbortedError when the signal fires
  */
 export async function readFailedAnswer(
   response: UpstreamResponse,
@@ -91,9 +90,9 @@ export async function readFailedAnswer(
 }
 
 /**
- * The error that a body holds: `{error: {…}}`, or what compatible servers make of it,
- * `{error: "…"}`, `{message: "…"}`, FastAPI's `{detail: "…"}` and `{detail: [{loc, msg}]}`, also as
- * the `message`, and Google's `[{error: {…}}]`. Empty for any other body.
+ * Extracts the error from a body: `{error: {…}}`, or the variants of compatible servers, `{error: "…"}`,
+ * `{message: "…"}`, FastAPI's `{detail: "…"}` and `{detail: [{loc, msg}]}`, also inside `message`, and
+ * Google's `[{error: {…}}]`. Empty for any other body.
  */
 export function readErrorBody(body: unknown): JsonObject {
   const whole: unknown = Array.isArray(body) ? body[0] : body;
@@ -112,34 +111,34 @@ function readDetail(detail: unknown): JsonObject {
   return { message: first.msg, ...(path !== '' && { param: path }) };
 }
 
-/** Whether a vendor's status says that the operator has something to mend, whatever the body says. */
+/** Returns whether the operator must act on a vendor's status, whatever the body says. */
 export function isOperatorStatus(status: number): boolean {
   return OPERATOR_STATUSES.has(status);
 }
 
-/** Whether a vendor's status says that the vendor failed, time-outs apart. */
+/** Returns whether a status is a failure of the vendor other than a timeout. */
 export function isServerStatus(status: number): boolean {
   return status >= 500 || SERVER_STATUSES.has(status);
 }
 
-/** Whether a server's message says that the prompt is too long for the model. */
+/** Returns whether a message says that the prompt is too long for the model. */
 export function isPromptTooLong(message: string): boolean {
   return WORDINGS.some((wording) => wording.test(message));
 }
 
-/** A vendor's text without whatever in it is spelled like a key. */
+/** Redacts everything that looks like a key. */
 export function redactKeyLike(text: string): string {
   return text.slice(0, MAX_TEXT).replace(KEY_LIKE, '[redacted]');
 }
 
-/** A vendor's message as callers may read it: without keys, and not too long. */
+/** Returns a vendor's message safe to show to callers: keys redacted, length limited. */
 export function shownMessage(message: string): string {
   return redactKeyLike(message).slice(0, MAX_MESSAGE_LENGTH);
 }
 
 /**
- * What was thrown, without the key that the call was made with: callers and the log read what
- * vendors say of a failure, which may repeat it.
+ * Redacts the call's key in a thrown error. Callers and the log see vendors' error texts, which may
+ * echo it.
  */
 export function redactKey(error: unknown, apiKey: string | undefined): unknown {
   if (apiKey === undefined || apiKey.length < MIN_KEY_LENGTH) return error;

@@ -34,7 +34,7 @@ const promptWith = (...urls: string[]) =>
   }).prompt();
 
 describe(fetchPromptMedia.name, () => {
-  it('calls nobody for a prompt without URLs', async () => {
+  it('makes no calls for a prompt without URLs', async () => {
     const fake = fetcher();
     const prompt = promptWith('data:image/png;base64,AAAA');
     expect(await fetchPromptMedia(prompt, fake, { signal, param: 'messages' })).toEqual(new Map());
@@ -53,7 +53,7 @@ describe(fetchPromptMedia.name, () => {
     expect(fake.atOnce()).toBe(4);
   });
 
-  it('finds those in tool results', async () => {
+  it('finds URLs in tool results', async () => {
     const fake = fetcher();
     const source = { kind: 'url', url: 'https://example.com/chart.png' } as const;
     const part = {
@@ -66,7 +66,7 @@ describe(fetchPromptMedia.name, () => {
     expect([...media.keys()]).toEqual([source.url]);
   });
 
-  it('gives all of them together one allowance', async () => {
+  it('shares one size limit among all downloads', async () => {
     const fake = fetcher(5 * MB);
     const urls = ['a', 'b', 'c', 'd', 'e'].map((name) => `https://example.com/${name}`);
     await fetchPromptMedia(promptWith(...urls), fake, { signal, param: 'messages' });
@@ -75,7 +75,7 @@ describe(fetchPromptMedia.name, () => {
     ]);
   });
 
-  it('refuses more than 20, before it fetches any', async () => {
+  it('rejects more than 20 URLs before fetching any', async () => {
     const fake = fetcher();
     const urls = Array.from({ length: 21 }, (_, index) => `https://example.com/${index}`);
     await expect(

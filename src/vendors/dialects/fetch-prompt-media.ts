@@ -3,20 +3,20 @@ import type { CanonicalPrompt, MessagePart } from '../../canonical/canonical-req
 import type { FetchedMedia, MediaFetcher } from '../transport/media-fetcher.js';
 import { UpstreamError } from '../upstream-error.js';
 
-/** What the URLs of a prompt hold, by URL. */
+/** Downloaded media of a prompt, by URL. */
 export type PromptMedia = ReadonlyMap<string, FetchedMedia>;
 
-/** More than any vendor takes in one request; each costs us a call. */
+/** More than any vendor accepts in one request; each costs a call. */
 const MAX_URLS = 20;
 const MAX_TOTAL_BYTES = 25 * 1024 * 1024;
 const AT_ONCE = 4;
 
 /**
- * Fetches every image and document that a prompt gives as a URL, each once, a few at a time and
- * within one allowance of memory.
+ * Fetches every image and document that a prompt references by URL, each once, a few at a time and
+ * within one shared memory limit.
  *
- * @param param the request field that holds the conversation, for errors
- * @throws UpstreamError `caller` when one of them cannot be had
+ * @param param the request field with the conversation, for errors
+ * @throws UpstreamError `caller` when one of them cannot be fetched
  */
 export async function fetchPromptMedia(
   { messages }: Pick<CanonicalPrompt, 'messages'>,
@@ -27,7 +27,7 @@ export async function fetchPromptMedia(
   const media = new Map<string, FetchedMedia>();
   if (urls.length === 0) return media;
   if (urls.length > MAX_URLS) {
-    const message = `At most ${MAX_URLS} images and documents can be given as URLs; send the others inline.`;
+    const message = `At most ${MAX_URLS} images and documents can be sent as URLs; send the others inline.`;
     throw new UpstreamError({ failure: 'caller', param, message });
   }
   let leftBytes = MAX_TOTAL_BYTES;

@@ -1,8 +1,8 @@
 import type { JsonBody, JsonObject } from '../../platform/http/json-body.js';
 
 /**
- * Fields of a chat body that every server of the dialect may be sent: those that its maker documents,
- * and the samplers that most servers know. None costs what the catalogue has no price for.
+ * Chat body fields that any server of the dialect may get: those that OpenAI documents, and the samplers
+ * that most servers support. None has a cost that the catalogue does not price.
  */
 export const CHAT_FIELDS: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'stream', 'stream_options', 'n', 'stop', 'seed', 'user', 'metadata'],
@@ -14,7 +14,7 @@ export const CHAT_FIELDS: ReadonlySet<string> = new Set([
   ...['store', 'service_tier', 'prompt_cache_key', 'prompt_cache_retention', 'safety_identifier'],
 ]);
 
-/** The same of a Responses body. */
+/** The same for a Responses body. */
 export const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
   ...['model', 'input', 'instructions', 'stream', 'stream_options', 'store', 'include', 'user'],
   ...['max_output_tokens', 'max_tool_calls', 'temperature', 'top_p', 'top_logprobs', 'text'],
@@ -23,18 +23,18 @@ export const RESPONSES_FIELDS: ReadonlySet<string> = new Set([
   ...['background', 'conversation', 'prompt', 'context_management'],
 ]);
 
-/** The same of an embeddings body. */
+/** The same for an embeddings body. */
 export const EMBEDDINGS_FIELDS: ReadonlySet<string> = new Set([
   ...['model', 'input', 'encoding_format', 'dimensions', 'user', 'service_tier'],
 ]);
 
-/** Callers make names up; one that is unlike a field's is not repeated in a header. */
+/** Callers can send any name; those that do not look like fields are not echoed in a header. */
 const FIELD_NAME = /^[a-z][a-z0-9_]{0,49}$/i;
-/** Only `null` begins with it. */
+/** First letter of `null`, the only JSON value that starts with it. */
 const LETTER_N = 0x6e;
 const MAX_DROPPED = 32;
 
-/** Takes what is not known out of the body that is to be sent. */
+/** Removes unknown fields from a body to be sent. */
 export function dropUnknown(
   value: JsonObject,
   known: ReadonlySet<string>,
@@ -43,7 +43,7 @@ export function dropUnknown(
   for (const field of Object.keys(value)) if (!known.has(field)) edits.set(field, undefined);
 }
 
-/** What `dropUnknown` takes out, without the gateway's own fields, as a header names it. */
+/** Names the fields that `dropUnknown` removes, without the gateway's own, for a header. */
 export function nameUnknown(
   { bytes, members }: Pick<JsonBody, 'bytes' | 'members'>,
   known: ReadonlySet<string>,
@@ -58,7 +58,7 @@ export function nameUnknown(
   );
 }
 
-/** Names of fields, fit for a header, without repeats. */
+/** Returns field names fit for a header, without duplicates. */
 export function nameDropped(fields: readonly string[]): string[] {
   const names = fields.map((field) => (FIELD_NAME.test(field) ? field : 'unknown'));
   return [...new Set(names)].slice(0, MAX_DROPPED);

@@ -4,15 +4,15 @@ import type { ProbeCall } from '../upstream.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 import { listOf, parseAnswerJson } from './answer-json.js';
 
-/** No vendor's list of models comes near. */
+/** Larger than any vendor's model list. */
 const MAX_BYTES = 8_000_000;
 
 /**
- * What a probe's good answer says.
+ * Reads a probe's successful answer.
  *
- * @param member of the answer that is the list of models; undefined: it is about something else
- * @returns how many models there are in it, where the probe has it read
- * @throws UpstreamError `unreadable` for an answer that is none
+ * @param member the field that contains the model list; undefined: the answer is about something else
+ * @returns the number of models, when the probe reads the answer
+ * @throws UpstreamError `unreadable` for an invalid answer
  */
 export async function listedModels(
   response: UpstreamResponse,
@@ -23,9 +23,9 @@ export async function listedModels(
 }
 
 /**
- * The same with the models' ids.
+ * Like `listedModels`, but returns the model ids.
  *
- * @param idOf a model's id, as routes name it; what has none is left out
+ * @param idOf returns a model's id as routes name it; models without one are skipped
  */
 export async function listedModelIds(
   response: UpstreamResponse,
@@ -37,7 +37,7 @@ export async function listedModelIds(
   return list?.map((model) => (isJsonObject(model) ? idOf(model) : model)).filter(isId);
 }
 
-/** Of compatible servers some only have the name. */
+/** Some compatible servers have only `name`. */
 function commonId({ id, name }: JsonObject): unknown {
   return id ?? name;
 }
@@ -57,7 +57,7 @@ async function readList(
   }
   const text = (await response.readAll(MAX_BYTES)).toString('utf8');
   const answer = parseAnswerJson(text, 'an answer to a probe');
-  // Of compatible servers some give the bare list, some another name to it.
+  // Some compatible servers return a bare list, or use another name for it.
   if (member !== undefined && Array.isArray(answer) && answer.some(isJsonObject)) {
     return listOf(answer);
   }

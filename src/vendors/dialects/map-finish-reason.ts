@@ -1,11 +1,11 @@
 import type { FinishReason } from '../../canonical/canonical-event.js';
 
-/** The wire formats of vendors that have words of their own for why an answer ended. */
+/** Vendor wire formats with their own finish reasons. */
 export type FinishDialect = 'chat' | 'messages' | 'converse' | 'generate-content';
 
 /**
- * Every vendor's words for the end of an answer, in the interface's. The chat dialect's words are
- * the interface's own, but for those of some of its servers. A word that is not here is passed on as it is: no `stop` is ever invented.
+ * Vendors' finish reasons, mapped to the interface's. The chat dialect's are the interface's own, except
+ * for those of some servers. Unknown reasons are passed on unchanged, so no `stop` is ever invented.
  */
 const FINISH_REASONS: Record<FinishDialect, Record<string, FinishReason>> = {
   chat: {
@@ -34,7 +34,7 @@ const FINISH_REASONS: Record<FinishDialect, Record<string, FinishReason>> = {
   'generate-content': {
     STOP: 'stop',
     MAX_TOKENS: 'length',
-    // More could be had with another call; the answer is cut at a limit all the same.
+    // Another call could continue the answer, but this one was cut at a limit.
     CONTINUATION: 'length',
     SAFETY: 'content_filter',
     RECITATION: 'content_filter',
@@ -47,7 +47,7 @@ const FINISH_REASONS: Record<FinishDialect, Record<string, FinishReason>> = {
   },
 };
 
-/** A vendor's finish reason in the interface's words. */
+/** Maps a vendor's finish reason to the interface's. */
 export function mapFinishReason(dialect: FinishDialect, reason: string): FinishReason {
   const reasons = FINISH_REASONS[dialect];
   return Object.hasOwn(reasons, reason) ? reasons[reason]! : reason;

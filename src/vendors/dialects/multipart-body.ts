@@ -3,18 +3,18 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { UploadedFile } from '../../canonical/work-request.js';
 
-/** A form, or a file, as it goes to a vendor: its length is known, files are read as it is sent. */
+/** A form or file to send: its length is known, and files are read while sending. */
 export interface MultipartBody {
   headers: { 'content-type': string; 'content-length': string };
   stream: Readable;
 }
 
 /**
- * A multipart form with fields and uploaded files. Each file is opened when it is its turn and closed
- * however the reading ends.
+ * Builds a multipart form with fields and uploaded files. Each file is opened when its part is sent and
+ * closed however sending ends.
  *
- * @param fields name and value, in order; names may repeat; what is no text is spelled as JSON
- * @param files name of the field and file, in order; names may repeat
+ * @param fields name and value, in order; names may repeat; values other than strings become JSON
+ * @param files field name and file, in order; names may repeat
  */
 export function multipartBody(
   fields: readonly (readonly [string, unknown])[],
@@ -23,7 +23,7 @@ export function multipartBody(
   const boundary = `gateway-${randomUUID()}`;
   const head = fields.map(
     ([name, value]) =>
-      `--${boundary}\r\ncontent-disposition: form-data; name="${quote(name)}"\r\n\r\n${spell(value)}\r\n`,
+      `--${boundary}\r\ncontent-disposition: form-data; name="${quote(name)}"\r\n\r\n${toText(value)}\r\n`,
   );
   const parts: (Buffer | UploadedFile)[] = [Buffer.from(head.join(''))];
   for (const [name, file] of files) {
@@ -46,7 +46,7 @@ export function multipartBody(
   };
 }
 
-/** A file that is a body by itself. */
+/** Returns a body that consists of a file alone. */
 export function fileBody(file: UploadedFile): MultipartBody {
   return {
     headers: { 'content-type': file.contentType, 'content-length': String(file.sizeBytes) },
@@ -65,11 +65,11 @@ async function* pieces(parts: readonly (Buffer | UploadedFile)[]): AsyncGenerato
   }
 }
 
-function spell(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** As browsers write names into the header: nothing in them ends the quotation or the line. */
+/** Escapes names in headers the way browsers do: nothing in them ends the quotes or the line. */
 function quote(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

@@ -32,12 +32,12 @@ describe(nameCallerParam.name, () => {
     ['max_tokens', 'chat', 'max_tokens'],
     ['max_tokens', 'responses', 'max_output_tokens'],
     ['max_completion_tokens', 'messages', 'max_tokens'],
-  ])('calls %s in %s %s', (param, dialect, expected) => {
+  ])('translates %s for %s into %s', (param, dialect, expected) => {
     const error = name(param, dialect);
     expect(error).toMatchObject({ failure: 'caller', status: 400, message: 'x', param: expected });
   });
 
-  it.each<Dialect>(['chat', 'messages', 'responses'])('keeps the words of %s', (dialect) => {
+  it.each<Dialect>(['chat', 'messages', 'responses'])('keeps the field names of %s', (dialect) => {
     const fields: PromptField[] = [
       'temperature',
       'topP',
@@ -53,7 +53,7 @@ describe(nameCallerParam.name, () => {
     expect(words.map((word) => name(word, dialect).param)).toEqual(words);
   });
 
-  it('leaves alone what names no field', () => {
+  it('leaves other texts unchanged', () => {
     expect(name(undefined, 'chat').param).toBeUndefined();
   });
 });

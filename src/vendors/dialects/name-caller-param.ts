@@ -2,7 +2,7 @@ import type { Dialect } from '../../canonical/canonical-request.js';
 import { conversationField, fieldName, type PromptField } from '../../canonical/prompt-fields.js';
 import { UpstreamError } from '../upstream-error.js';
 
-/** Fields that dialects spell differently, by all their spellings. */
+/** Fields whose names differ between dialects, by all their names. */
 const FIELDS: ReadonlyMap<string, PromptField> = new Map([
   ['stop', 'stop'],
   ['stop_sequences', 'stop'],
@@ -37,9 +37,9 @@ const SYSTEM: Record<Dialect, string> = {
 };
 
 /**
- * What was thrown for a request that was translated, with the field at fault as the caller spells it.
- * Places within a field are those of the translation and would mislead, so they are left out. Not
- * for requests that were relayed: of these the vendor names what the caller sent.
+ * Renames the field in an error of a translated request to the caller's name for it. Paths within a field
+ * refer to the translation and would mislead, so they are omitted. Not for relayed requests, where the
+ * vendor already uses the caller's names.
  */
 export function nameCallerParam(error: unknown, dialect: Dialect): unknown {
   if (!(error instanceof UpstreamError) || error.param === undefined) return error;

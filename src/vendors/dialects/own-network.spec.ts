@@ -48,7 +48,7 @@ describe(withinNetwork.name, () => {
     'file:///etc/passwd',
     '/etc/passwd',
     'http://user:word@pictures.example/',
-  ])('has no server fetch %s', async (url) => {
+  ])('rejects %s', async (url) => {
     const refusal = { failure: 'caller', param: 'messages' };
     await expect(ask(picture(url))).rejects.toMatchObject(refusal);
   });
@@ -67,22 +67,22 @@ describe(withinNetwork.name, () => {
       { input: [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }] },
     ],
     ['responses', { input: [{ call_id: 'c', output: [{ type: 'input_file', file_url: url }] }] }],
-  ])('looks where all media of %s lie: %j', async (dialect, value) => {
+  ])('checks all media URLs of %s: %j', async (dialect, value) => {
     await expect(ask(value, { dialect })).rejects.toMatchObject({ failure: 'caller' });
   });
 
   it.each([
     ['a public address', picture('https://pictures.example/a.png')],
-    ['a name that nobody here knows', picture('https://elsewhere.example/a.png')],
-    ['what is sent along', picture('data:image/png;base64,AAAA')],
+    ['a name that the gateway cannot resolve', picture('https://elsewhere.example/a.png')],
+    ['inline data', picture('data:image/png;base64,AAAA')],
     ['a text', chat({ type: 'text', text: 'http://127.0.0.1/' })],
-    ['what a tool is called with', chat({ type: 'tool_use', input: { url } })],
-    ['where words are from', chat({ type: 'search_result', source: url })],
-  ])('takes %s', async (_, value) => {
+    ["a tool call's input", chat({ type: 'tool_use', input: { url } })],
+    ['the source of a search result', chat({ type: 'search_result', source: url })],
+  ])('accepts %s', async (_, value) => {
     expect(await ask(value)).toEqual([START]);
   });
 
-  it('takes all where private addresses are allowed', async () => {
+  it('accepts everything when private addresses are allowed', async () => {
     expect(await ask(picture(url), { allowPrivate: true })).toEqual([START]);
   });
 });

@@ -5,18 +5,18 @@ import type { MediaFetcher } from '../transport/media-fetcher.js';
 import { unsupported } from '../upstream-error.js';
 import { listOf, objectOf } from './answer-json.js';
 
-/** Each may have a name looked up. */
+/** Each may need a DNS lookup. */
 const MAX_URLS = 100;
-/** `image_url`, `file_url`, `url`: a place, or an object that names it. */
+/** `image_url`, `file_url`, `url`: a URL, or an object that contains it. */
 const PLACE = /url$/i;
 const IS_SENT = /^data:/i;
 
 /**
- * The answer of a server that stands in the operator's own network, where it fetches what a prompt names by
- * its address: only after a look at where these lead, so that no caller has it read what is not public.
+ * Wraps the answer of a server in the operator's own network that fetches URLs from prompts. It is called
+ * only after these URLs are known to be public, so that callers cannot make it read internal addresses.
  *
- * @param fetcher absent: nothing can be said of addresses, and none is taken
- * @param answer asks the server
+ * @param fetcher undefined: URLs cannot be checked, and none is accepted
+ * @param answer calls the server
  * @returns events that throw UpstreamError `caller` or `unsupported` instead
  */
 export function withinNetwork(
@@ -38,14 +38,14 @@ async function* afterLook(
   if (!fetcher || urls.size > MAX_URLS) {
     throw unsupported(
       param,
-      `At most ${MAX_URLS} media can be given by address; send them inline.`,
+      `At most ${MAX_URLS} media can be sent as URLs; send the others inline.`,
     );
   }
   await Promise.all([...urls].map((url) => fetcher.assertPublic(url, param)));
   yield* answer();
 }
 
-/** Of parts of any type and dialect, as the server may know more of them than the gateway does. */
+/** Collects URLs from parts of any type and dialect, because the server may support more than the gateway. */
 function urlsOf({ body: { value } }: CanonicalRequest): string[] {
   const messages = [...listOf(value.messages), ...listOf(value.input)].map(objectOf);
   return messages

@@ -6,7 +6,7 @@ import { readEventStream, type EventStreamReader } from './read-event-stream.js'
 
 const text = (value: string): CanonicalEvent => ({ type: 'text', choice: 0, text: value });
 
-/** A response whose pieces are given, with what was done to it. */
+/** A response made of given pieces that records how it was treated. */
 class FakeResponse {
   headers = { 'content-type': 'text/event-stream' };
   cancelled = 0;
@@ -33,7 +33,7 @@ class FakeResponse {
   }
 }
 
-/** An event for each letter of a piece; `!` fails after those before it, `;` ends the answer, `.` the stream. */
+/** Emits an event per letter; `!` fails after those before it, `;` completes the answer, `.` ends the stream. */
 class LetterReader implements EventStreamReader {
   failure: UpstreamError | undefined;
   isDone = false;
@@ -63,7 +63,7 @@ function read(
   return readEventStream(
     response as unknown as UpstreamResponse,
     reader,
-    (failure) => new Error(`told: ${(failure as Error).message}`, { cause: failure }),
+    (failure) => new Error(`wrapped: ${(failure as Error).message}`, { cause: failure }),
   );
 }
 
@@ -78,18 +78,18 @@ async function pull(events: AsyncIterableIterator<CanonicalEvent>): Promise<stri
 }
 
 describe(readEventStream.name, () => {
-  it('gives every event of every piece, and lets the connection run out', async () => {
+  it('yields every event of every piece and drains the connection', async () => {
     const response = new FakeResponse(['ab', '', 'c', '.']);
     expect(await pull(read(response))).toBe('abcend');
     expect(response).toMatchObject({ drained: 1, cancelled: 0 });
   });
 
   it.each([
-    ['a break', ['ab', 'c!', 'd'], 'abc told: a break'],
-    ['a defect', ['ab', '?', 'd'], 'ab told: a defect'],
-    ['the connection', ['ab', new Error('reset')], 'ab told: reset'],
-    ['an end too early', ['ab'], 'ab told: no end'],
-  ])('gives what came before %s, then throws and closes', async (_, pieces, seen) => {
+    ['a failure', ['ab', 'c!', 'd'], 'abc wrapped: a break'],
+    ['a defect', ['ab', '?', 'd'], 'ab wrapped: a defect'],
+    ['a connection error', ['ab', new Error('reset')], 'ab wrapped: reset'],
+    ['an early end', ['ab'], 'ab wrapped: no end'],
+  ])('yields the events before %s, then throws and closes', async (_, pieces, seen) => {
     const response = new FakeResponse(pieces);
     const events = read(response);
     expect(await pull(events)).toBe(seen);
@@ -97,14 +97,14 @@ describe(readEventStream.name, () => {
     expect((await events.next()).done).toBe(true);
   });
 
-  it('ends with an answer that is whole, whatever befalls its connection then', async () => {
+  it('completes a whole answer even if its connection is lost afterwards', async () => {
     const reset = new UpstreamError({ failure: 'reset', message: 'reset' });
     expect(await pull(read(new FakeResponse(['ab;', reset])))).toBe('abend');
-    expect(await pull(read(new FakeResponse(['ab', reset])))).toBe('ab told: reset');
-    expect(await pull(read(new FakeResponse(['ab;', new Error('left')])))).toBe('ab told: left');
+    expect(await pull(read(new FakeResponse(['ab', reset])))).toBe('ab wrapped: reset');
+    expect(await pull(read(new FakeResponse(['ab;', new Error('left')])))).toBe('ab wrapped: left');
   });
 
-  it('closes the connection when it is left', async () => {
+  it('closes the connection when the iteration is left', async () => {
     const response = new FakeResponse(['ab', 'c']);
     const events = read(response);
     await events.next();
@@ -113,7 +113,7 @@ describe(readEventStream.name, () => {
     expect((await events.next()).done).toBe(true);
   });
 
-  it('gives up on what goes on without bringing anything', async () => {
+  it('gives up on a stream that sends many bytes without an event', async () => {
     const comments = Buffer.alloc(16 * 1024 * 1024, ':');
     const response = new FakeResponse(Array<Buffer>(20).fill(comments));
     const pushed: Buffer[] = [];
@@ -122,12 +122,12 @@ describe(readEventStream.name, () => {
       push: (piece) => (pushed.push(piece) === 4 ? [text('a')] : []),
       end: () => [],
     };
-    expect(await pull(read(response, reader))).toBe('a told: 134217728 bytes without an event');
+    expect(await pull(read(response, reader))).toBe('a wrapped: 134217728 bytes without an event');
     expect(pushed).toHaveLength(4 + 9);
     expect(response.cancelled).toBe(1);
   });
 
-  it('takes nothing else for an event stream', () => {
+  it('rejects other content types', () => {
     const response = new FakeResponse([]);
     response.headers['content-type'] = 'text/html';
     expect(() => read(response)).toThrow(UpstreamError);

@@ -5,29 +5,29 @@ import { UpstreamError, unreadable } from '../upstream-error.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
 const MAX_ERROR_BYTES = 256 * 1024;
-/** Twice the longest event: who sends more that stands for nothing, such as comments or signatures, will go on so. */
-const MAX_VAIN_BYTES = 128 * 1024 * 1024;
+/** Twice the longest event: a stream that sends more without an event, such as comments, will not recover. */
+const MAX_EVENTLESS_BYTES = 128 * 1024 * 1024;
 
-/** How one stream is read: passed on to a caller of the same dialect, or translated. */
+/** Reads one stream, either to relay it to a caller of the same dialect or to translate it. */
 export interface EventStreamReader {
-  /** What the next bytes bring. Sets `failure` rather than throw, so that nothing before it is lost. */
+  /** Returns the events of the next bytes. Sets `failure` instead of throwing, so that no event is lost. */
   push(chunk: Buffer): CanonicalEvent[];
   /** @throws UpstreamError when the answer is not complete, or the `failure` so far */
   end(): CanonicalEvent[];
-  /** To be thrown after the events before it. */
+  /** The error to throw after the events before it. */
   readonly failure: UpstreamError | undefined;
-  /** True when nothing of interest follows; undefined where only the connection's end tells. */
+  /** True when nothing of interest follows; undefined when only the connection's end can say. */
   readonly isDone?: boolean;
-  /** Whether all of the answer has come, with the reason why it ended, and no more than its count may follow. */
+  /** True when the answer and its finish reason have arrived; only the usage may follow. */
   readonly isWhole?: boolean;
 }
 
 /**
- * The events of a streamed answer with status 200. Leaving them early closes the connection.
+ * Reads the events of a streamed answer with status 200. Leaving the iteration closes the connection.
  *
- * @param describe what to throw in place of a failure
- * @throws UpstreamError `unreadable` when it is no event stream; whatever the reader finds comes
- *   from the pull that reaches it
+ * @param describe maps a failure to the error to throw
+ * @throws UpstreamError `unreadable` when it is not an event stream; other failures surface from the pull
+ *   that reaches them
  */
 export function readEventStream(
   response: UpstreamResponse,
@@ -43,15 +43,15 @@ const NONE: readonly CanonicalEvent[] = [];
 
 type Result = IteratorResult<CanonicalEvent>;
 
-/** By hand, because a generator would cost each piece several turns of the microtask queue. */
+/** Written by hand: a generator would cost each piece several microtasks. */
 class EventStream implements AsyncIterableIterator<CanonicalEvent> {
   private events: readonly CanonicalEvent[] = NONE;
   private nextEvent = 0;
-  /** True when what is gathered are the last events. */
+  /** True when the gathered events are the last. */
   private isEnding = false;
   private isOver = false;
   /** Bytes since the last event. */
-  private vainBytes = 0;
+  private eventlessBytes = 0;
 
   constructor(
     private readonly response: UpstreamResponse,
@@ -74,7 +74,7 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
     return Promise.resolve(OVER);
   }
 
-  /** Once all events so far are out: what follows them. */
+  /** Continues after all gathered events were consumed. */
   private proceed(): Promise<Result> {
     const { reader } = this;
     if (reader.failure) return this.refuse(reader.failure);
@@ -98,13 +98,13 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
       throw this.fail(error);
     }
     this.nextEvent = 0;
-    this.vainBytes = this.events.length === 0 ? this.vainBytes + result.value.length : 0;
-    const failure = failureOfVain(this.vainBytes);
+    this.eventlessBytes = this.events.length === 0 ? this.eventlessBytes + result.value.length : 0;
+    const failure = eventlessFailure(this.eventlessBytes);
     if (failure) return this.refuse(failure);
     return this.events.length === 0 ? this.proceed() : this.take();
   };
 
-  /** The next of those that are gathered. They are let go of with the last one, as the next may be long in coming. */
+  /** Takes the next gathered event. Releases them after the last one, because the next may take long. */
   private take(): Result {
     const value = this.events[this.nextEvent++]!;
     if (this.nextEvent === this.events.length) {
@@ -114,7 +114,7 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
     return { done: false, value };
   }
 
-  /** What befalls the connection of an answer that is whole is no failure of it. */
+  /** Ignores connection failures after a whole answer. */
   private readonly onFailure = (failure: unknown): Promise<Result> => {
     const isWhole = this.reader.isWhole === true && !this.isOver;
     return isWhole && failure instanceof UpstreamError ? this.end() : this.refuse(failure);
@@ -148,13 +148,13 @@ class EventStream implements AsyncIterableIterator<CanonicalEvent> {
   }
 }
 
-/** What is wrong with a stream that has brought so many bytes since its last event; undefined: nothing. */
-export function failureOfVain(bytes: number): UpstreamError | undefined {
-  if (bytes <= MAX_VAIN_BYTES) return undefined;
-  return unreadable(`${MAX_VAIN_BYTES} bytes without an event`);
+/** Returns the error for too many bytes since the last event; undefined: within the limit. */
+export function eventlessFailure(bytes: number): UpstreamError | undefined {
+  if (bytes <= MAX_EVENTLESS_BYTES) return undefined;
+  return unreadable(`${MAX_EVENTLESS_BYTES} bytes without an event`);
 }
 
-/** @throws UpstreamError `unreadable`, the connection closed, when an answer is no event stream */
+/** Closes the connection of an answer that is not an event stream. @throws UpstreamError `unreadable` */
 export function assertEventStream(
   response: UpstreamResponse,
   mediaType = 'text/event-stream',
@@ -165,17 +165,17 @@ export function assertEventStream(
   throw unreadable(`content-type ${contentType.slice(0, 80)} instead of a stream`);
 }
 
-/** Whether an answer of status 200 is one piece of JSON, where a stream was asked for. */
+/** Returns whether a streaming call was answered with a single JSON document. */
 export function isUnstreamed({ headers }: Pick<UpstreamResponse, 'headers'>): boolean {
   return /^application\/json\b/i.test(headers['content-type'] ?? '');
 }
 
 /**
- * What such an answer says: some servers tell an error so, which may well be the caller's.
+ * Reads such an answer. Some servers report errors this way, possibly the caller's.
  *
  * @param classify reads the body of an error
- * @throws CallAbortedError when nobody waits for it any more
- * @throws UpstreamError when it breaks off, or is no JSON
+ * @throws CallAbortedError when the signal fires
+ * @throws UpstreamError when it is interrupted or not JSON
  */
 export async function readUnstreamed(
   response: UpstreamResponse,

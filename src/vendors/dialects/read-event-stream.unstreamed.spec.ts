@@ -29,11 +29,11 @@ describe(readUnstreamed.name, () => {
     ['{"choices":[]}', 'unreadable'],
     ['{"error":null}', 'unreadable'],
     ['"text"', 'unreadable'],
-  ])('takes %s for %s', async (body, failure) => {
+  ])('classifies %s as %s', async (body, failure) => {
     expect(await read(body)).toMatchObject({ failure });
   });
 
-  it.each(['{"err', '', 'x'.repeat(300 * 1024)])('cannot read %.9s', async (body) => {
+  it.each(['{"err', '', 'x'.repeat(300 * 1024)])('rejects %.9s', async (body) => {
     await expect(read(body)).rejects.toMatchObject({ failure: 'unreadable' });
   });
 });

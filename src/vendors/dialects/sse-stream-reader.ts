@@ -8,40 +8,40 @@ const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const BLANK_LINE = Buffer.from('\n\n');
 
 /**
- * What readers of server-sent events share: bytes are read in whole events, a failure waits until what came
- * before it is passed on, and the last event counts without its blank line when it is whole.
+ * Base of server-sent event readers. Reads bytes in whole events, reports a failure only after the events
+ * before it, and accepts a complete last event without its blank line.
  */
 export abstract class SseStreamReader implements EventStreamReader {
   isDone = false;
   failure: UpstreamError | undefined;
-  /** What the bytes of the current push have brought so far. */
+  /** Events of the current push so far. */
   protected events: CanonicalEvent[] = [];
   private readonly frames: SseFrameBuffer;
 
-  /** @param maxFrameBytes more than this without a blank line is no event */
+  /** @param maxFrameBytes longest event */
   constructor(maxFrameBytes = MAX_FRAME_BYTES) {
     this.frames = new SseFrameBuffer(maxFrameBytes);
   }
 
   /**
-   * Adds to `events` what whole events bring, up to the one that sets `isDone`.
+   * Appends the events of whole frames to `events`, up to the one that sets `isDone`.
    *
-   * @throws UpstreamError for an error among them, or for what is no event
+   * @throws UpstreamError for an error among them, or for an invalid event
    */
   protected abstract read(bytes: Buffer): void;
 
-  /** Adds what the stream's end brings. @throws UpstreamError `cut` when it ended too early */
+  /** Appends the events of the stream's end. @throws UpstreamError `cut` when it ended too early */
   protected abstract finish(): void;
 
-  /** Reads the event at the end of a stream, which may be torn. */
+  /** Reads the event at the end of a stream, which may be truncated. */
   protected readLast(event: Buffer): void {
     this.read(event);
   }
 
-  /** Adds what `read` has gathered by now, whether it came to its end or not. */
+  /** Appends what `read` has gathered so far, whether it completed or not. */
   protected flush(): void {}
 
-  /** Keeps what the vendor did wrong. @throws anything else */
+  /** Stores an UpstreamError as the failure. @throws anything else */
   protected fail(error: unknown): void {
     if (!(error instanceof UpstreamError)) throw error;
     this.failure = error;
@@ -74,14 +74,14 @@ export abstract class SseStreamReader implements EventStreamReader {
     } catch (error) {
       this.fail(error);
     }
-    // It is torn.
+    // The last event was truncated.
     if (this.failure?.failure === 'unreadable') this.failure = undefined;
   }
 
   private take(): CanonicalEvent[] {
     this.flush();
     const { events } = this;
-    // Now rather than with the next bytes, which may be long in coming.
+    // Release now: the next bytes may take long.
     this.events = [];
     return events;
   }

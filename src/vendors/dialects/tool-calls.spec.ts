@@ -12,7 +12,7 @@ describe(toolInput.name, () => {
     ['[1]', undefined],
     ['"{}"', undefined],
     ['any text', undefined],
-  ])('reads %j as %j', (text, input) => {
+  ])('parses %j as %j', (text, input) => {
     expect(toolInput(text)).toEqual(input);
   });
 });
@@ -28,9 +28,9 @@ describe(assertToolInputs.name, () => {
 
   it.each([
     ['nest 201 levels deep', [deep(201)]],
-    ['nest so deep that nobody could write them', [deep(400_000)]],
-    ['are made of too much together', [wide, wide]],
-  ])('refuses arguments that %s', (_, texts) => {
+    ['nest far beyond the limit', [deep(400_000)]],
+    ['have too many parts together', [wide, wide]],
+  ])('rejects arguments that %s', (_, texts) => {
     expect(() => assertToolInputs(calls(...texts), 'messages')).toThrow(
       expect.objectContaining({ failure: 'unsupported', param: 'messages' }),
     );
@@ -38,10 +38,10 @@ describe(assertToolInputs.name, () => {
 
   it.each([
     ['200 levels', [deep(200)]],
-    ['much, once', [wide]],
-    ['a long text with whatever is in it', [JSON.stringify({ code: '{[,:]}'.repeat(100_000) })]],
-    ['what is no object, and is not parsed', ['['.repeat(400_000), `"${'{'.repeat(400_000)}`]],
-  ])('takes %s', (_, texts) => {
+    ['many parts, once', [wide]],
+    ['a long text with any content', [JSON.stringify({ code: '{[,:]}'.repeat(100_000) })]],
+    ['non-objects, which are not parsed', ['['.repeat(400_000), `"${'{'.repeat(400_000)}`]],
+  ])('accepts %s', (_, texts) => {
     expect(() => assertToolInputs(calls(...texts), 'messages')).not.toThrow();
   });
 });

@@ -9,27 +9,27 @@ import {
 import { measureJson } from '../../platform/http/json-scanner.js';
 import { unsupported } from '../upstream-error.js';
 
-/** Whatever does not begin so is parsed for nothing. */
+/** Anything that starts otherwise need not be parsed. */
 const OBJECT = /^\s*\{/;
 
-/** For the system prompt, where a model cannot be made to answer by a call. */
+/** For the system prompt, when a model cannot be forced to answer by a tool call. */
 export const JSON_INSTRUCTION =
   'Answer with one JSON object and nothing else, not even a code fence.';
 
 /**
- * A tool call's id as a vendor takes it: unchanged where its alphabet and length allow, else a
- * digest of it, so that different ids stay different and the same one stays the same.
+ * Maps a tool call's id to one that a vendor accepts: unchanged if its characters and length allow, else
+ * a digest, so that ids stay distinct and stable.
  */
 export function mapToolId(id: string, maxLength = 64): string {
   if (id.length <= maxLength && /^[A-Za-z0-9_-]+$/.test(id)) return id;
   return `call_${createHash('sha256').update(id).digest('base64url').slice(0, 32)}`;
 }
 
-/** The ids of an answer's tool calls, no two alike: callers find results by them. */
+/** Keeps the ids of an answer's tool calls unique, because callers match results by them. */
 export class CallIds {
   private readonly taken = new Set<string>();
 
-  /** The vendor's id of the next call, or one made here where it gives none, or one that is taken. */
+  /** Returns the vendor's id of the next call, or a generated one if it is missing or taken. */
   next(given: unknown): string {
     const isFree = typeof given === 'string' && given !== '' && !this.taken.has(given);
     const id = isFree ? given : `call_${randomBytes(12).toString('hex')}`;
@@ -38,7 +38,7 @@ export class CallIds {
   }
 }
 
-/** A name that none of the caller's tools has: the wanted one, or that with underscores behind it. */
+/** Returns the wanted tool name, with underscores appended until no tool of the caller has it. */
 export function unusedToolName(tools: readonly ToolDefinition[], wanted: string): string {
   const taken = new Set(tools.map(({ name }) => name));
   let name = wanted;
@@ -46,23 +46,23 @@ export function unusedToolName(tools: readonly ToolDefinition[], wanted: string)
   return name;
 }
 
-/** A tool call's arguments as the object that most vendors want; undefined where they are none. */
+/** Parses a tool call's arguments into the object that most vendors require; undefined when they are none. */
 export function toolInput(text: string): JsonObject | undefined {
   if (!OBJECT.test(text)) return text.trim() === '' ? {} : undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
-    // A model may have written half an object, and a free-form tool takes any text.
+    // A model may have written half an object, and a free-form tool accepts any text.
     return undefined;
   }
 }
 
 /**
- * To be called before arguments are read: together they may be made of as much as a body, and nest as deep, for they are
- * parsed and written as one is.
+ * Checks tool call arguments before they are parsed. Together they may have as many parts as a body, and
+ * nest as deep, because they are parsed and serialized like one.
  *
- * @param param the request's field that holds the conversation
+ * @param param the request field with the conversation
  * @throws UpstreamError `unsupported`
  */
 export function assertToolInputs(messages: readonly CanonicalMessage[], param: string): void {
@@ -75,7 +75,7 @@ export function assertToolInputs(messages: readonly CanonicalMessage[], param: s
       if (parts <= MAX_PARTS && size.depth <= MAX_DEPTH) continue;
       throw unsupported(
         param,
-        `The arguments of earlier tool calls nest more than ${MAX_DEPTH} levels deep, or are made of more than ${MAX_PARTS} objects, arrays, members and strings in arrays, which is too much to be told this model.`,
+        `The arguments of earlier tool calls are too large for this model: they nest more than ${MAX_DEPTH} levels deep, or have more than ${MAX_PARTS} objects, arrays, members and strings in arrays.`,
       );
     }
   }

@@ -6,7 +6,7 @@ const EVENTS: CanonicalEvent[] = [{ type: 'start' }, { type: 'finish', choice: 0
 const describeAs = (text: string) => () => new Error(text);
 
 describe(VendorAnswer.name, () => {
-  it('asks nobody before the first pull, and once', async () => {
+  it('calls the vendor once, at the first pull', async () => {
     let asked = 0;
     const answer = new VendorAnswer(() => {
       asked++;
@@ -19,7 +19,7 @@ describe(VendorAnswer.name, () => {
     expect(asked).toBe(1);
   });
 
-  it('passes on what follows one after the other, and its failures as they come', async () => {
+  it('passes on subsequent events and their failures in order', async () => {
     const failure = new Error('cut');
     async function* events(): AsyncGenerator<CanonicalEvent> {
       yield* EVENTS;
@@ -32,14 +32,14 @@ describe(VendorAnswer.name, () => {
     await expect(answer.next()).rejects.toBe(failure);
   });
 
-  it('describes a failure of the call, and is over then', async () => {
+  it('maps a failure of the call and then ends', async () => {
     const refuse = (): Promise<AnswerEvents> => Promise.reject(new Error('secret'));
     const answer = new VendorAnswer(refuse, describeAs('told'));
     await expect(answer.next()).rejects.toThrow('told');
     expect(await answer.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('leaves the events when it is left, and asks nobody when it is left before', async () => {
+  it('closes the events when left early, and makes no call when left before the first pull', async () => {
     let left = 0;
     const events = {
       next: () => Promise.resolve({ done: false as const, value: EVENTS[0]! }),
@@ -48,11 +48,11 @@ describe(VendorAnswer.name, () => {
         return Promise.resolve({ done: true as const, value: undefined });
       },
     };
-    const begun = new VendorAnswer(() => Promise.resolve(events), describeAs('no'));
-    await begun.next();
-    await begun.return();
+    const started = new VendorAnswer(() => Promise.resolve(events), describeAs('no'));
+    await started.next();
+    await started.return();
     expect(left).toBe(1);
-    expect((await begun.next()).done).toBe(true);
+    expect((await started.next()).done).toBe(true);
 
     const fresh = new VendorAnswer(() => Promise.reject(new Error('asked')), describeAs('no'));
     await fresh.return();

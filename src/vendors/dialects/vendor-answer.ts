@@ -1,27 +1,27 @@
 import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 
-/** Where events come from once the vendor answers: all are there, or one follows the other. */
+/** The events of an answer: all at once, or an iterator. */
 export type AnswerEvents = readonly CanonicalEvent[] | AsyncIterator<CanonicalEvent>;
 
 const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
-/** The first event of an answer, with the vendor's id of it where it has one. */
+/** Creates the first event of an answer, with the vendor's id when there is one. */
 export function startEvent(id: unknown): CanonicalEvent {
   return typeof id === 'string' && id !== '' ? { type: 'start', id } : { type: 'start' };
 }
 
 /**
- * The answer of a vendor, who is asked by the first pull. By hand, because a generator that hands
- * another's events on would cost each piece of a stream several turns of the microtask queue.
+ * An answer whose vendor is called by the first pull. Written by hand: a generator that forwards another
+ * one's events would cost each piece of a stream several microtasks.
  */
 export class VendorAnswer implements AsyncIterableIterator<CanonicalEvent> {
   private events: AsyncIterator<CanonicalEvent> | undefined;
   private isOver = false;
 
   /**
-   * @param ask calls the vendor, once; let go of then, as it has the request
-   * @param describe what to throw in place of a failure of `ask`; failures of the events after it
-   *   are thrown as they come
+   * @param ask calls the vendor, once; released then, because it references the request
+   * @param describe maps a failure of `ask` to the error to throw; later failures of the events are
+   *   thrown unchanged
    */
   constructor(
     private ask: (() => Promise<AnswerEvents>) | undefined,
@@ -62,7 +62,7 @@ function isIterator(events: AnswerEvents): events is AsyncIterator<CanonicalEven
   return 'next' in events;
 }
 
-/** Events that are all there. */
+/** Iterates over events that are all available. */
 class GivenEvents implements AsyncIterator<CanonicalEvent> {
   private nextEvent = 0;
 

@@ -6,7 +6,7 @@ import { listOf, objectsOf } from '../dialects/answer-json.js';
 import {
   AudioVendorAdapter,
   type ReadTranscript,
-  type SpelledCall,
+  type EncodedCall,
 } from '../dialects/audio/audio-vendor.adapter.js';
 import { segmentsOfWords, type TimedWord } from '../dialects/audio/timed-words.js';
 import { readSeconds } from '../dialects/audio/transcript.js';
@@ -15,7 +15,7 @@ import { multipartBody } from '../dialects/multipart-body.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { type UpstreamError, unreadable, unsupported } from '../upstream-error.js';
 
-/** The vendor's words for what is asked for; the finest that every plan of theirs includes. */
+/** The vendor's names of output formats, in the best quality that all of its plans include. */
 const OUTPUT_FORMATS: ReadonlyMap<string, string> = new Map([
   ['mp3', 'mp3_44100_128'],
   ['opus', 'opus_48000_64'],
@@ -23,7 +23,7 @@ const OUTPUT_FORMATS: ReadonlyMap<string, string> = new Map([
   ['pcm', 'pcm_24000'],
 ]);
 
-/** OpenAI's names of voices, each by one of the voices that every account has. */
+/** OpenAI's voices, each mapped to a voice that every account has. */
 const VOICES: ReadonlyMap<string, string> = new Map([
   ['alloy', 'SAz9YHcvj6GT2YYXdXww'], // River
   ['ash', 'bIHbv24MWmeRgasZH58o'], // Will
@@ -40,13 +40,13 @@ const VOICES: ReadonlyMap<string, string> = new Map([
   ['verse', 'iP95p4xoKVk53GoZ742B'], // Chris
 ]);
 
-/** How the vendor names voices; it goes into the path. */
+/** The vendor's format of voice ids, which go into the path. */
 const VOICE_ID = /^[A-Za-z0-9]{16,32}$/;
 
-/** All others take as many characters as the gateway does, or more. */
+/** Models with a lower character limit than the gateway's. */
 const SHORT_MODELS: ReadonlyMap<string, number> = new Map([['eleven_v3', 5_000]]);
 
-/** Names of fields here, by the vendor's. */
+/** The gateway's field names, by the vendor's. */
 const FIELDS: ReadonlyMap<unknown, string> = new Map([
   ['text', 'input'],
   ['voice_id', 'voice'],
@@ -61,10 +61,10 @@ export class ElevenLabsAdapter extends AudioVendorAdapter {
   protected readonly traits = {
     formats: [...OUTPUT_FORMATS.keys()],
     speeds: [0.7, 1.2],
-    charactersOfCall: 4_096,
+    charactersPerCall: 4_096,
     maxCharacters: (model: string) => SHORT_MODELS.get(model) ?? Infinity,
     givesWords: true,
-    tellsSpeakers: true,
+    identifiesSpeakers: true,
     transcriptionFields: ['temperature'],
     probe: { path: '/v1/models', models: 'models' },
     classifyError: classifyElevenLabsError,
@@ -77,10 +77,10 @@ export class ElevenLabsAdapter extends AudioVendorAdapter {
     super(provider, transport, authorization);
   }
 
-  protected speechCall(request: SpeechRequest, upstreamModel: string): SpelledCall {
+  protected speechCall(request: SpeechRequest, upstreamModel: string): EncodedCall {
     const { format, speed, text } = request;
     const voice = voiceIdOf(request.voice ?? 'alloy');
-    // A WAV file begins with its length, so that the vendor does not stream any.
+    // A WAV file starts with its length, so the vendor does not stream it.
     const path = `/v1/text-to-speech/${voice}${format === 'wav' ? '' : '/stream'}`;
     return {
       url: this.urlOf(path, { output_format: OUTPUT_FORMATS.get(format) ?? format }),
@@ -95,13 +95,13 @@ export class ElevenLabsAdapter extends AudioVendorAdapter {
     };
   }
 
-  protected transcriptCall(request: TranscriptionRequest, upstreamModel: string): SpelledCall {
+  protected transcriptCall(request: TranscriptionRequest, upstreamModel: string): EncodedCall {
     const { audio, format, language, temperature } = request;
     const needsTimes = format !== 'json' && format !== 'text';
     const fields: [string, string][] = [
       ['model_id', upstreamModel],
       ['timestamps_granularity', needsTimes ? 'word' : 'none'],
-      // By default laughter and the like are written into the text.
+      // The default writes laughter and the like into the text.
       ['tag_audio_events', 'false'],
     ];
     if (format === 'diarized_json') fields.push(['diarize', 'true']);
@@ -118,7 +118,7 @@ export class ElevenLabsAdapter extends AudioVendorAdapter {
     return {
       text,
       language: typeof language === 'string' ? language : '',
-      // Nothing is no length: what was heard is never free.
+      // Zero is not a valid duration: transcription is never free.
       durationSeconds: readSeconds(answer.audio_duration_secs) || undefined,
       segments: segmentsOfWords(words),
       words,
@@ -126,17 +126,17 @@ export class ElevenLabsAdapter extends AudioVendorAdapter {
   }
 }
 
-/** @throws UpstreamError `unsupported` for what can be no voice of the vendor's */
+/** @throws UpstreamError `unsupported` for a name that cannot be a voice of the vendor */
 function voiceIdOf(voice: string): string {
   const id = VOICES.get(voice) ?? voice;
   if (VOICE_ID.test(id)) return id;
   throw unsupported(
     'voice',
-    `This provider has no such voice; give the id of one, or ${[...VOICES.keys()].join(', ')}.`,
+    `This provider does not have this voice; use a voice id, or one of ${[...VOICES.keys()].join(', ')}.`,
   );
 }
 
-/** Blanks are words of their own there; each goes before the word that follows. */
+/** Reads words. The vendor lists blanks as separate words; each is attached to the word after it. */
 function readWords(list: unknown): TimedWord[] {
   const words: TimedWord[] = [];
   let blank = '';
@@ -161,8 +161,8 @@ function readWords(list: unknown): TimedWord[] {
 }
 
 /**
- * Whose fault a failed answer is. The vendor writes `{detail: {status, message}}`, of late with a
- * `code` and a `param` as well, and of fields that it refuses `{detail: [{loc, msg}]}`.
+ * Classifies a failed answer. Its format is `{detail: {status, message}}`, in newer versions with a `code`
+ * and a `param`, and for rejected fields `{detail: [{loc, msg}]}`.
  */
 function classifyElevenLabsError(
   status: number,
@@ -190,12 +190,12 @@ function classifyElevenLabsError(
   }
   const [first] = objectsOf(detail);
   if (!first) return classifyChatError(status, headers, body);
-  const field = listOf(first.loc).find((step) => typeof step === 'string' && !PLACES.has(step));
+  const field = listOf(first.loc).find((step) => typeof step === 'string' && !LOCATIONS.has(step));
   return classifyChatError(status, headers, {
     message: first.msg,
     param: FIELDS.get(field) ?? field,
   });
 }
 
-/** Where a refused field stood, which is no name of one. */
-const PLACES: ReadonlySet<unknown> = new Set(['body', 'query', 'path']);
+/** Locations of a rejected field that are not names of fields. */
+const LOCATIONS: ReadonlySet<unknown> = new Set(['body', 'query', 'path']);

@@ -5,7 +5,7 @@ import { ElevenLabsAdapter } from './elevenlabs.adapter.js';
 
 class ElevenLabsEnv {
   @Describe(
-    'The API key; configures the provider `elevenlabs`. Several, with commas between them, are a pool of accounts',
+    'The API key; configures the provider `elevenlabs`. Comma-separated keys form a pool of accounts',
     {
       example: 'sk_0123456789abcdef',
       isSecret: true,
@@ -14,10 +14,13 @@ class ElevenLabsEnv {
   @IsOptional()
   ELEVENLABS_API_KEY?: string;
 
-  @Describe('Its address, a bare origin; a data residency has one of its own', {
-    default: 'https://api.elevenlabs.io',
-    example: 'https://api.eu.residency.elevenlabs.io',
-  })
+  @Describe(
+    'Address of the API: an origin without a path. Data residency regions have different addresses',
+    {
+      default: 'https://api.elevenlabs.io',
+      example: 'https://api.eu.residency.elevenlabs.io',
+    },
+  )
   @UrlVariable('http', 'https')
   ELEVENLABS_BASE_URL?: string;
 }
@@ -25,7 +28,7 @@ class ElevenLabsEnv {
 export const elevenLabs: Vendor<ElevenLabsEnv> = {
   id: 'elevenlabs',
   name: 'ElevenLabs',
-  // A vendor of no kind that the interface has; it is listed by the kind whose API callers use.
+  // The interface has no type for this vendor, so it is listed under the type whose API callers use.
   type: 'openai',
   kinds: ['speech', 'transcription'],
   Variables: ElevenLabsEnv,

@@ -24,7 +24,7 @@ const ROUTE = {
   signal: new AbortController().signal,
 };
 
-/** An adapter whose vendor gives one answer to every call. */
+/** Creates an adapter whose vendor returns the same answer to every call. */
 function adapterFor(
   status: number,
   answer: unknown,
@@ -85,7 +85,7 @@ async function collect<Output>({ events }: UpstreamWork<Output>) {
 }
 
 describe('FishAudioAdapter', () => {
-  it('keeps a voice of the vendor and replaces any other', async () => {
+  it("keeps the vendor's voices and replaces any other", async () => {
     const { adapter, calls } = adapterFor(200, Buffer.from('audio'));
     const voice = '802e3bc2b27e49c2995d23ef70e6ac89';
     const own = adapter.speak({ ...ROUTE, request: speech({ voice }) });
@@ -106,7 +106,7 @@ describe('FishAudioAdapter', () => {
     [{ format: 'flac' }, 'response_format'],
     [{ speed: 0.4 }, 'speed'],
     [{ speed: 2.1 }, 'speed'],
-  ])('leaves %j to the next route without a call', async (fields, param) => {
+  ])('reports %j as unsupported without a call', async (fields, param) => {
     const { adapter, calls } = adapterFor(200, Buffer.from('audio'));
     await expect(
       collect(adapter.speak({ ...ROUTE, request: speech(fields) })),
@@ -120,14 +120,14 @@ describe('FishAudioAdapter', () => {
     [422, 'caller'],
     [429, 'rate_limited'],
     [503, 'server'],
-  ])('reads status %d as %s, and shows no key', async (status, failure) => {
+  ])('classifies status %d as %s and redacts the key', async (status, failure) => {
     const { adapter } = adapterFor(status, { status, message: `Bad ${KEY}` });
     const failing = collect(adapter.speak({ ...ROUTE, request: speech() }));
     await expect(failing).rejects.toMatchObject({ failure });
     await expect(failing).rejects.not.toThrow(KEY);
   });
 
-  it('does not take a JSON page for audio', async () => {
+  it('does not mistake JSON for audio', async () => {
     const { adapter } = adapterFor(200, { message: 'sorry' });
     await expect(collect(adapter.speak({ ...ROUTE, request: speech() }))).rejects.toMatchObject({
       failure: 'unreadable',
@@ -137,13 +137,13 @@ describe('FishAudioAdapter', () => {
   it.each([
     ['seconds', 60.5],
     ['milliseconds', 60_500],
-  ])('reads a length in %s', async (_unit, duration) => {
+  ])('reads a duration in %s', async (_unit, duration) => {
     const { adapter } = adapterFor(200, { text: 'Hi', duration, segments: [] });
     const events = await collect(adapter.transcribe({ ...ROUTE, request: transcription() }));
     expect(events.at(-1)).toMatchObject({ type: 'usage', usage: { audioMs: 60_500 } });
   });
 
-  it('reads seconds where a file claims to be much shorter', async () => {
+  it('reads seconds when a file claims to be much shorter', async () => {
     const { adapter } = adapterFor(200, { text: 'Hi', duration: 3_600 });
     const audio = { ...transcription().audio, durationMs: 112_000 };
     const request = transcription({ audio });
@@ -151,13 +151,13 @@ describe('FishAudioAdapter', () => {
     expect(events.at(-1)).toMatchObject({ type: 'usage', usage: { audioMs: 3_600_000 } });
   });
 
-  it('leaves the measured length to count where the vendor gives none', async () => {
+  it('uses the measured duration when the vendor reports none', async () => {
     const { adapter } = adapterFor(200, { text: 'Hi' });
     const events = await collect(adapter.transcribe({ ...ROUTE, request: transcription() }));
     expect(events.map((event) => event.type)).toEqual(['output']);
   });
 
-  it('leaves times of words to the next route', async () => {
+  it('reports word timestamps as unsupported', async () => {
     const { adapter } = adapterFor(200, { text: 'Hi' });
     const request = transcription({ format: 'verbose_json', timestampGranularities: ['word'] });
     await expect(collect(adapter.transcribe({ ...ROUTE, request }))).rejects.toMatchObject({

@@ -7,7 +7,7 @@ import { PCM_FORMAT } from '../dialects/audio/audio-answer.js';
 import {
   AudioVendorAdapter,
   type ReadTranscript,
-  type SpelledCall,
+  type EncodedCall,
 } from '../dialects/audio/audio-vendor.adapter.js';
 import { readSeconds, readSegments } from '../dialects/audio/transcript.js';
 import { classifyChatError } from '../dialects/chat/classify-chat-error.js';
@@ -15,7 +15,7 @@ import { multipartBody } from '../dialects/multipart-body.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { type UpstreamError, unreadable } from '../upstream-error.js';
 
-/** Names of fields here, by the vendor's. */
+/** The gateway's field names, by the vendor's. */
 const FIELDS: ReadonlyMap<unknown, string> = new Map([
   ['text', 'input'],
   ['reference_id', 'voice'],
@@ -24,18 +24,18 @@ const FIELDS: ReadonlyMap<unknown, string> = new Map([
   ['audio', 'file'],
 ]);
 
-/** How the vendor names the voices of its library; any other name is one of another vendor's. */
+/** The vendor's format of voice ids; any other name is another vendor's voice. */
 const VOICE_ID = /^[0-9a-f]{32}$/;
 
-/** Fish Audio: speech billed by the UTF-8 byte, and transcripts with segments. It generates no text. */
+/** Fish Audio: speech billed by the UTF-8 byte, and transcripts with segments. It does not generate text. */
 export class FishAudioAdapter extends AudioVendorAdapter {
   protected readonly traits = {
     formats: ['mp3', 'wav', 'pcm', 'opus'],
     speeds: [0.5, 2],
-    // The vendor takes more, though the longer the text the later its first sound.
-    charactersOfCall: 4_096,
+    // The vendor accepts more, but the first audio of a longer text comes later.
+    charactersPerCall: 4_096,
     givesWords: false,
-    tellsSpeakers: false,
+    identifiesSpeakers: false,
     probe: { path: '/wallet/self/api-credit' },
     classifyError: classifyFishAudioError,
   } as const;
@@ -51,7 +51,7 @@ export class FishAudioAdapter extends AudioVendorAdapter {
     return !VOICE_ID.test(voice);
   }
 
-  protected speechCall(request: SpeechRequest, upstreamModel: string): SpelledCall {
+  protected speechCall(request: SpeechRequest, upstreamModel: string): EncodedCall {
     const { format, speed, voice, text } = request;
     return {
       url: this.urlOf('/v1/tts'),
@@ -68,7 +68,7 @@ export class FishAudioAdapter extends AudioVendorAdapter {
     };
   }
 
-  protected transcriptCall({ audio, format, language }: TranscriptionRequest): SpelledCall {
+  protected transcriptCall({ audio, format, language }: TranscriptionRequest): EncodedCall {
     const needsTimes = format !== 'json' && format !== 'text';
     const fields: [string, string][] = [['ignore_timestamps', needsTimes ? 'false' : 'true']];
     if (language !== undefined) fields.push(['language', language]);
@@ -90,12 +90,12 @@ export class FishAudioAdapter extends AudioVendorAdapter {
   }
 }
 
-/** A file that lies about its length does so by less than this, as its bytes are held against it. */
+/** Bound on a file's false duration claims, whose bytes are checked against them. */
 const MAX_MEASURING_ERROR = 10;
 
 /**
- * The vendor's figure in seconds. Its reference says seconds and some of its clients milliseconds, so
- * a figure that comes near to what was measured as milliseconds is read as those.
+ * Returns the vendor's duration in seconds. Its reference says seconds and some of its clients milliseconds,
+ * so a figure close to the measured milliseconds is read as milliseconds.
  */
 function lengthOf(
   reported: number | undefined,
@@ -108,8 +108,8 @@ function lengthOf(
 }
 
 /**
- * Whose fault a failed answer is. The vendor writes `{status, message}`, and of fields that it refuses
- * a list with each one's place and problem.
+ * Classifies a failed answer. Its format is `{status, message}`, and for rejected fields a list with the
+ * location and problem of each.
  */
 function classifyFishAudioError(
   status: number,

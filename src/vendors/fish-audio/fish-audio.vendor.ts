@@ -5,7 +5,7 @@ import { FishAudioAdapter } from './fish-audio.adapter.js';
 
 class FishAudioEnv {
   @Describe(
-    'The API key; configures the provider `fish-audio`. Several, with commas between them, are a pool of accounts',
+    'The API key; configures the provider `fish-audio`. Comma-separated keys form a pool of accounts',
     {
       example: '0123456789abcdef',
       isSecret: true,
@@ -14,7 +14,7 @@ class FishAudioEnv {
   @IsOptional()
   FISH_AUDIO_API_KEY?: string;
 
-  @Describe('Its address, a bare origin', {
+  @Describe('Address of the API: an origin without a path', {
     default: 'https://api.fish.audio',
     example: 'https://proxy.example',
   })
@@ -25,7 +25,7 @@ class FishAudioEnv {
 export const fishAudio: Vendor<FishAudioEnv> = {
   id: 'fish-audio',
   name: 'Fish Audio',
-  // A vendor of no kind that the interface has; it is listed by the kind whose API callers use.
+  // The interface has no type for this vendor, so it is listed under the type whose API callers use.
   type: 'openai',
   listedAs: ['fish_audio'],
   kinds: ['speech', 'transcription'],

@@ -28,10 +28,10 @@ import type {
 } from '../upstream.js';
 import { GOOGLE_PUBLISHER } from '../vertex/vertex-publisher.js';
 
-/** The vendor's limit on texts in one call. */
+/** The vendor's limit on texts per call. */
 const MAX_TEXTS = 100;
 
-/** Google AI Studio: the models of Vertex in the same dialect, at an address without projects and by a key. */
+/** Google AI Studio: Gemini models in the same dialect as on Vertex, with an API key instead of projects. */
 export class GoogleAdapter implements Upstream {
   readonly signsReasoning = true;
   private readonly baseUrl: string;
@@ -94,7 +94,7 @@ export class GoogleAdapter implements Upstream {
     );
   }
 
-  /** The vendor counts no tokens of these: the request's estimate holds. */
+  /** Emits no usage: the vendor counts no tokens, so the request's estimate is used. */
   private async *embedBatches(
     call: WorkCall<EmbeddingRequest>,
   ): AsyncGenerator<WorkEvent<EmbeddingVectors>> {
@@ -154,10 +154,10 @@ function encodeBatches(
   return batches;
 }
 
-/** @throws UpstreamError `unreadable` for anything but so many vectors */
+/** @throws UpstreamError `unreadable` for anything but `count` vectors */
 function readVectors(bytes: Buffer, count: number): (readonly number[])[] {
   const { embeddings } = parseAnswerObject(bytes.toString('utf8'), 'an answer');
   const vectors = listOf(embeddings).map((one) => readFloats(objectOf(one).values));
-  if (vectors.length !== count) throw unreadable(`not the ${count} vectors asked for`);
+  if (vectors.length !== count) throw unreadable(`not the ${count} vectors requested`);
   return vectors;
 }

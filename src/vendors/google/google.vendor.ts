@@ -11,7 +11,7 @@ class GoogleEnv {
   @IsOptional()
   GEMINI_API_KEY?: string;
 
-  @Describe('Base URL, which ends with the version of the API', {
+  @Describe('Base URL that ends with the API version', {
     default: 'https://generativelanguage.googleapis.com/v1beta',
     example: 'https://proxy.example/v1beta',
   })

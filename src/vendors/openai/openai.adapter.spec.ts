@@ -44,7 +44,7 @@ describe(OpenAiAdapter.name, () => {
     });
   });
 
-  it('asks no server that stands in for the vendor for what no fetcher has looked at', async () => {
+  it('keeps unchecked media URLs from a compatible server', async () => {
     const part = { type: 'image_url', image_url: { url: 'http://10.0.0.1/a.png' } };
     const fields = { messages: [{ role: 'user', content: [part] }] };
     const own = generate(sendJson(answer), fields, { baseUrl: 'http://10.0.0.2:8000/v1' });
@@ -55,7 +55,7 @@ describe(OpenAiAdapter.name, () => {
     expect(vendors.calls).toHaveLength(1);
   });
 
-  it('sends no authorization where there is no key', async () => {
+  it('sends no authorization without a key', async () => {
     const { events, calls } = generate(sendJson(answer), {}, { apiKey: undefined });
     await collectEvents(events);
     expect(calls[0]?.headers).not.toHaveProperty('authorization');
@@ -70,7 +70,7 @@ describe(OpenAiAdapter.name, () => {
   });
 
   describe('streaming', () => {
-    it('relays events as they come and gives the connection back after [DONE]', async () => {
+    it('relays events as they arrive and releases the connection after [DONE]', async () => {
       const { events, calls, connections } = generate((it) => void it.answer(200, SSE), {
         stream: true,
       });
@@ -93,7 +93,7 @@ describe(OpenAiAdapter.name, () => {
     });
 
     it.each(['Text/Event-Stream', 'text/event-stream;charset=UTF-8'])(
-      'takes content-type %s',
+      'accepts content-type %s',
       async (type) => {
         const stream = chunk({ content: 'Hi' }) + chunk({}, 'stop');
         const { events } = generate(
@@ -116,7 +116,7 @@ describe(OpenAiAdapter.name, () => {
       },
     );
 
-    it('fails at an error chunk at once, after what was said before it', async () => {
+    it('fails at an error chunk at once, after the events before it', async () => {
       const error = { error: { message: 'overloaded', code: 503 } };
       const { events, connections } = generate(
         (it) =>
@@ -136,7 +136,7 @@ describe(OpenAiAdapter.name, () => {
 
     it.each<[string, (connection: FakeConnection) => void, object]>([
       ['ends early', (it) => void it.end(), { failure: 'cut' }],
-      ['breaks', (it) => void it.fail('ECONNRESET'), { failure: 'reset' }],
+      ['is reset', (it) => void it.fail('ECONNRESET'), { failure: 'reset' }],
     ])('fails when the stream %s', async (_, finish, failure) => {
       const { events } = generate(
         (it) => {
@@ -148,7 +148,7 @@ describe(OpenAiAdapter.name, () => {
       await expect(collectEvents(events)).rejects.toMatchObject(failure);
     });
 
-    it('closes the connection when nobody reads on', async () => {
+    it('closes the connection when its reader leaves', async () => {
       const { events, connections } = generate(
         (it) => void it.answer(200, SSE).send(chunk({ content: 'Hi' })),
         { stream: true },
@@ -157,7 +157,7 @@ describe(OpenAiAdapter.name, () => {
       expect(connections[0]?.actions).toEqual(['abort']);
     });
 
-    it('shows the usage chunk to who asked for it', async () => {
+    it('sends the usage chunk to callers who requested it', async () => {
       const usage = { prompt_tokens: 1, completion_tokens: 2 };
       const stream =
         chunk({ content: 'Hi' }, 'stop') +
@@ -193,16 +193,16 @@ describe(OpenAiAdapter.name, () => {
       });
     });
 
-    it.each(['<html>502</html>', '', 'null'])('with body %j go by the status', async (body) => {
+    it.each(['<html>502</html>', '', 'null'])('with body %j use the status', async (body) => {
       await expect(refuse(502, body)).rejects.toMatchObject({ failure: 'server', status: 502 });
     });
 
-    it('that echo a whole prompt go by the status', async () => {
+    it('that echo a whole prompt use the status', async () => {
       const echo = { error: { message: 'x'.repeat(300_000) } };
       await expect(refuse(400, echo)).rejects.toMatchObject({ failure: 'caller', status: 400 });
     });
 
-    it('whose body breaks off go by the status', async () => {
+    it('with an interrupted body use the status', async () => {
       const { events } = generate((it) => void it.answer(401).send('{"err').fail('ECONNRESET'));
       await expect(collectEvents(events)).rejects.toMatchObject({
         failure: 'operator',
@@ -210,14 +210,14 @@ describe(OpenAiAdapter.name, () => {
       });
     });
 
-    it('do not repeat the key, whatever it looks like', async () => {
+    it('redact the key in any format', async () => {
       const message = 'Invalid token: secret-key-of-no-known-shape.';
       await expect(refuse(400, { error: { message } })).rejects.toMatchObject({
         message: 'Invalid token: [redacted].',
       });
     });
 
-    it('keep words that a stand-in for a key happens to be', async () => {
+    it('keep words that equal a placeholder key', async () => {
       const { events } = generate(
         (it) => void it.answer(400).send('{"error":{"message":"x is none"}}').end(),
         {},
@@ -226,7 +226,7 @@ describe(OpenAiAdapter.name, () => {
       await expect(collectEvents(events)).rejects.toThrow('x is none');
     });
 
-    it('of an answer that is none say so', async () => {
+    it('include an invalid answer', async () => {
       await expect(collectEvents(generate(sendJson({})).events)).rejects.toMatchObject({
         failure: 'unreadable',
       });
@@ -241,14 +241,14 @@ describe(OpenAiAdapter.name, () => {
     [{ max_tokens: 0, exclude: false }, ['reasoning.max_tokens', 'reasoning.exclude']],
     [{ 'a\r\nset-cookie: b': 1, 日本: 2, '': 3 }, ['reasoning']],
   ])(
-    'says what of reasoning %j has no counterpart, in words fit for a header',
+    'lists the members of reasoning %j without a counterpart, valid in a header',
     (reasoning, names) => {
       const adapter = new OpenAiAdapter(provider, drivenTransport(() => undefined).transport);
       expect(adapter.droppedParams(chatRequest({ reasoning }), ROUTE)).toEqual(names);
     },
   );
 
-  it("names a prediction that cannot go along with the gateway's own limit", () => {
+  it("lists a prediction that conflicts with the gateway's own limit", () => {
     const adapter = new OpenAiAdapter(provider, drivenTransport(() => undefined).transport);
     const request = chatRequest({ prediction: { type: 'content', content: 'a' } });
     expect(adapter.droppedParams(request, { ...ROUTE, ownOutputLimit: 70 })).toEqual([
@@ -257,7 +257,7 @@ describe(OpenAiAdapter.name, () => {
     expect(adapter.droppedParams(request, ROUTE)).toEqual([]);
   });
 
-  describe('fields that nobody documents', () => {
+  describe('undocumented fields', () => {
     const compatible = { id: 'local', knownFieldsOnly: true };
     const unknown = { best_of: 20, 'a\r\nb': 1, echo: null };
     const droppedBy = (overrides: object, request: CanonicalRequest) =>
@@ -266,7 +266,7 @@ describe(OpenAiAdapter.name, () => {
         drivenTransport(() => undefined).transport,
       ).droppedParams(request, ROUTE);
 
-    it('stay here where a server may only get known ones, and are named', async () => {
+    it('are dropped and reported for servers limited to known fields', async () => {
       const known = { top_k: 4, min_p: 0.1, verbosity: 'low', reasoning_effort: 'low' };
       const request = chatRequest({ ...known, ...unknown, models: ['c/d'], provider: {} });
       const { events, calls } = generate(sendJson(answer), {}, { ...compatible, request });
@@ -315,7 +315,7 @@ describe(OpenAiAdapter.name, () => {
       expect(work.droppedParams).toEqual(['best_of', 'unknown']);
     });
 
-    it('reach the vendor itself, and servers that are opened', async () => {
+    it('reach OpenAI itself, and servers that allow them', async () => {
       for (const overrides of [{}, { id: 'local', knownFieldsOnly: false }]) {
         const { events, calls } = generate(sendJson(answer), { best_of: 20 }, overrides);
         await collectEvents(events);
@@ -325,9 +325,9 @@ describe(OpenAiAdapter.name, () => {
     });
   });
 
-  it('calls nobody for a caller who has left, and hangs up on one who leaves', async () => {
-    const gone = generate(sendJson(answer), {}, { signal: AbortSignal.abort() });
-    await expect(collectEvents(gone.events)).rejects.toBeInstanceOf(CallAbortedError);
+  it('makes no call after its caller left, and hangs up when the caller leaves', async () => {
+    const aborted = generate(sendJson(answer), {}, { signal: AbortSignal.abort() });
+    await expect(collectEvents(aborted.events)).rejects.toBeInstanceOf(CallAbortedError);
 
     const aborter = new AbortController();
     const leaving = generate(() => undefined, {}, { signal: aborter.signal });
@@ -337,7 +337,7 @@ describe(OpenAiAdapter.name, () => {
     expect(leaving.connections[0]?.actions).toEqual(['abort']);
   });
 
-  it('hangs up on a caller who leaves while an error is read', async () => {
+  it('hangs up when the caller leaves while an error is read', async () => {
     const aborter = new AbortController();
     const { events } = generate((it) => void it.answer(500), {}, { signal: aborter.signal });
     const collecting = collectEvents(events);

@@ -62,7 +62,7 @@ describe(OpenAiAdapter.name, () => {
       ['openai', 'ft:gpt-4.1:x', undefined, ['reasoning']],
       ['openai', 'gpt-5.4', 'high', []],
       ['compatible', 'gpt-4o-mini', 'high', []],
-    ])('tells %s of an effort where %s reasons', async (id, upstreamModel, effort, dropped) => {
+    ])('%s: sends %s the effort %s', async (id, upstreamModel, effort, dropped) => {
       const { transport, calls } = drivenTransport(sendJson(answer));
       const adapter = new OpenAiAdapter({ ...provider, id }, transport);
       const request = canonicalRequest({ reasoning: { effort: 'high' } });
@@ -76,7 +76,7 @@ describe(OpenAiAdapter.name, () => {
       expect(adapter.droppedParams(request, route)).toHaveLength(dropped.length);
     });
 
-    it('names end users at a length that the vendor takes', async () => {
+    it('shortens end-user ids to the length that the vendor accepts', async () => {
       const named = async (endUser: string): Promise<unknown> => {
         const request = canonicalRequest({ endUser });
         const { events, calls } = generate(sendJson(answer), {}, { request });
@@ -88,12 +88,12 @@ describe(OpenAiAdapter.name, () => {
       expect(await named('u'.repeat(66))).not.toBe(await named('u'.repeat(65)));
     });
 
-    it('calls the output limit by its new name at the vendor, by its old one elsewhere', async () => {
+    it('uses the new name of the output limit for the vendor, and the old one elsewhere', async () => {
       expect(await bodyOf({})).toMatchObject({ max_completion_tokens: 9 });
       expect(await bodyOf({ id: 'local' })).toMatchObject({ max_tokens: 9 });
     });
 
-    it('calls the output limit as the settings say', async () => {
+    it('uses the name of the output limit from the settings', async () => {
       const settings = { outputLimitField: 'max_completion_tokens' };
       expect(await bodyOf({ id: 'local', settings })).toMatchObject({ max_completion_tokens: 9 });
     });
@@ -102,7 +102,7 @@ describe(OpenAiAdapter.name, () => {
       [{}, false],
       [{ prefill: 'prefix' }, true],
       [{ prefill: 'nonsense' }, false],
-    ])('goes on with a turn of the assistant as %j say', (settings, expected) => {
+    ])('continues an assistant message as set by %j', (settings, expected) => {
       const { transport } = drivenTransport(sendJson(answer));
       const adapter = new OpenAiAdapter({ ...provider, id: 'local', settings }, transport);
       expect(adapter.continuesPrefill(canonicalRequest())).toBe(expected);
@@ -110,7 +110,7 @@ describe(OpenAiAdapter.name, () => {
       expect(adapter.continuesPrefill(reasons)).toBe(false);
     });
 
-    it('calls nobody for what the dialect cannot say', async () => {
+    it('makes no calls for content that the dialect cannot express', async () => {
       const source = { kind: 'url', url: 'https://a.b/c.pdf' } as const;
       const messages = [{ role: 'user', parts: [{ type: 'document', source }] }] as const;
       const request = canonicalRequest({ messages });
@@ -119,7 +119,7 @@ describe(OpenAiAdapter.name, () => {
       expect(calls).toHaveLength(0);
     });
 
-    it('names what the dialect has no place for', () => {
+    it('lists fields that the dialect does not support', () => {
       const adapter = new OpenAiAdapter(provider, drivenTransport(() => undefined).transport);
       const request = canonicalRequest({ sampling: { topK: 1 }, leftOver: ['mcp_servers'] });
       expect(adapter.droppedParams(request, ROUTE)).toEqual(['top_k', 'mcp_servers']);

@@ -40,17 +40,17 @@ import type {
   WorkCall,
 } from '../upstream.js';
 
-/** The vendor's own models that refuse to be told how much to reason. */
+/** OpenAI's models that reject a reasoning effort. */
 export const NEVER_REASONS = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt-)/;
 
 const VENDORS_HOST = /(?:^|\.)api\.openai\.com$/;
 
-/** Image models that always answer with the bytes, and refuse a word on it. */
+/** Image models that always return bytes and reject the option. */
 const GIVES_BYTES = /^(?:gpt-image|chatgpt-image)/;
 
-/** OpenAI and every server that speaks its API. */
+/** OpenAI and every server with its API. */
 export class OpenAiAdapter implements Upstream {
-  /** The vendor itself, in its own network, and no server that stands in for it. */
+  /** True for OpenAI itself, on its own network, rather than a compatible server. */
   private readonly isVendor: boolean;
   private readonly chat: ChatClient;
   private readonly audio: AudioClient;
@@ -59,7 +59,7 @@ export class OpenAiAdapter implements Upstream {
   private readonly images: ImagesClient;
   private readonly videos: VideosClient;
 
-  /** @param mediaFetcher for what lies elsewhere: a vendor's pictures, and those of prompts */
+  /** @param mediaFetcher downloads linked media: a vendor's images, and those of prompts */
   constructor(
     provider: ProviderConfig,
     transport: HttpTransport,
@@ -136,7 +136,7 @@ export class OpenAiAdapter implements Upstream {
     return this.runsWebSearch(dialect);
   }
 
-  /** As its settings say: most servers answer such a turn. */
+  /** Depends on the settings: most servers answer such a message instead. */
   continuesPrefill(request: CanonicalRequest): boolean {
     return this.chat.continuesPrefill(request);
   }
@@ -179,7 +179,7 @@ export class OpenAiAdapter implements Upstream {
     return this.images.edit(call);
   }
 
-  /** Fields go along as they are; what has no place is refused. Of speech, as when it is spoken at once. */
+  /** Drops nothing for images and video, where unsupported fields are rejected. Speech is as in `speak`. */
   droppedMediaParams(request: MediaRequest, upstreamModel: string): readonly string[] {
     return request.kind === 'speech' ? this.audio.droppedParams(request, upstreamModel) : [];
   }
@@ -208,7 +208,7 @@ export class OpenAiAdapter implements Upstream {
     return this.chat.probe(call);
   }
 
-  /** A compatible server behind the vendor's name may only know chat completions. */
+  /** Falls back to chat completions, because a compatible server may support nothing else. */
   private async *tryResponses(
     responses: ResponsesClient,
     call: UpstreamCall,
@@ -224,8 +224,8 @@ export class OpenAiAdapter implements Upstream {
   }
 
   /**
-   * The wire format in which a request goes out; the one place that chooses it. Responses are only
-   * relayed here, so one whose answer has to be decoded goes out as a chat.
+   * Chooses the wire format of a request; the only place that does. Responses can only be relayed, so those
+   * whose answer must be decoded are sent as chat.
    */
   private clientFor(request: CanonicalRequest): Pick<Upstream, 'droppedParams' | 'generate'> {
     const { responses } = this;
@@ -234,7 +234,7 @@ export class OpenAiAdapter implements Upstream {
   }
 }
 
-/** The first speech models take no instructions, no long text, and are billed by the character. */
+/** The first speech models accept no instructions and no long text, and are billed by the character. */
 function speechTraitsOf(upstreamModel: string): SpeechTraits {
   const isEarly = /^tts-1(?:-|$)/.test(upstreamModel);
   const isVendorsOwn = isEarly || upstreamModel.startsWith('gpt-');
@@ -245,12 +245,12 @@ function speechTraitsOf(upstreamModel: string): SpeechTraits {
   };
 }
 
-/** OpenAI itself has the Responses API; of a compatible server its settings have to say so. */
+/** OpenAI itself has the Responses API; compatible servers declare it in their settings. */
 function hasResponses({ id, settings }: ProviderConfig): boolean {
   return settings.responses === undefined ? id === 'openai' : settings.responses === 'true';
 }
 
-/** OpenAI itself wants the new name; a compatible server gets the old one, unless its settings say otherwise. */
+/** OpenAI itself requires the new name; compatible servers get the old one unless their settings differ. */
 function outputLimitFieldOf({ id, settings }: ProviderConfig): OutputLimitField {
   const { outputLimitField } = settings;
   if (outputLimitField === 'max_tokens' || outputLimitField === 'max_completion_tokens') {

@@ -6,7 +6,7 @@ import { OpenAiAdapter } from './openai.adapter.js';
 
 class OpenAiEnv {
   @Describe(
-    'The API key; configures the provider `openai`. Several, with commas between them, are a pool of accounts',
+    'The API key; configures the provider `openai`. Comma-separated keys form a pool of accounts',
     {
       example: 'sk-proj-…',
       isSecret: true,
@@ -15,7 +15,7 @@ class OpenAiEnv {
   @IsOptional()
   OPENAI_API_KEY?: string;
 
-  @Describe('Base URL, ending in `/v1`', {
+  @Describe('Base URL that ends in `/v1`', {
     default: 'https://api.openai.com/v1',
     example: 'https://proxy.example/v1',
   })

@@ -102,12 +102,12 @@ const folders = readdirSync(FOLDER, { withFileTypes: true })
   .map(({ name }) => name);
 
 describe(loadPresets.name, () => {
-  it('has a vendor of each folder', () => {
+  it('returns a vendor for each folder', () => {
     expect(loadPresets().map(({ id }) => id)).toEqual([...folders].sort());
     expect(folders.length).toBeGreaterThan(10);
   });
 
-  it.each(folders)('reads %s, which is as a preset has to be', (folder) => {
+  it.each(folders)('reads %s, which matches the schema', (folder) => {
     const preset = JSON.parse(
       readFileSync(new URL(`${folder}/preset.json`, FOLDER), 'utf8'),
     ) as Preset;
@@ -117,7 +117,7 @@ describe(loadPresets.name, () => {
   });
 
   it.each(presetCatalogues().map((file) => [file.pathname.split('/').at(-2)!, file] as const))(
-    'knows models of %s, whose prices have a source and a day',
+    'has models of %s, whose prices have a source and a date',
     (folder, file) => {
       const { source, as_of, models } = JSON.parse(readFileSync(file, 'utf8')) as {
         source: string;
@@ -138,7 +138,7 @@ describe('the folder that docs/adding-a-provider.md shows', () => {
   const read = (name: string): unknown =>
     JSON.parse(files.get(`src/vendors/presets/acme/${name}`) ?? 'null');
 
-  it('is all of the diff, and new', () => {
+  it('is complete, and new', () => {
     expect([...files.keys()].sort()).toEqual([
       'src/vendors/presets/acme/models.json',
       'src/vendors/presets/acme/preset.json',
@@ -146,7 +146,7 @@ describe('the folder that docs/adding-a-provider.md shows', () => {
     expect(folders).not.toContain('acme');
   });
 
-  it('is as a preset has to be', () => {
+  it('matches the schema', () => {
     validate(read('preset.json'));
     expect(validate.errors ?? []).toEqual([]);
   });
@@ -155,13 +155,13 @@ describe('the folder that docs/adding-a-provider.md shows', () => {
 describe('DeepSeek', () => {
   const vendor = loadPresets().find(({ id }) => id === 'deepseek')!;
 
-  /** Where it is asked, and what. */
+  /** Returns the URL and body of a call. */
   async function asked(dialect: 'chat' | 'messages', isPrefilled: boolean) {
     const calls: HttpCall[] = [];
     const transport = {
       call: (call: HttpCall) => {
         calls.push(call);
-        return Promise.reject(new Error('far away'));
+        return Promise.reject(new Error('unreachable'));
       },
     } as unknown as HttpTransport;
     const turns = [
@@ -183,13 +183,13 @@ describe('DeepSeek', () => {
       request: { ...request, isPrefilled },
       maxOutputTokens: 9,
     });
-    await expect(answer[Symbol.asyncIterator]().next()).rejects.toThrow('far away');
+    await expect(answer[Symbol.asyncIterator]().next()).rejects.toThrow('unreachable');
     const { url, body } = calls[0]!;
     return { path: url.pathname, body: JSON.parse(String(body)) as object };
   }
 
   it.each(['chat', 'messages'] as const)(
-    'goes on with a turn at its beta, without thinking: %s',
+    'continues an assistant message at its beta endpoint, without thinking: %s',
     async (dialect) => {
       const { path, body } = await asked(dialect, true);
       expect(path).toBe('/beta/chat/completions');
@@ -200,7 +200,7 @@ describe('DeepSeek', () => {
     },
   );
 
-  it('answers anything else where it always does', async () => {
+  it('answers anything else at its usual endpoint', async () => {
     const { path, body } = await asked('chat', false);
     expect(path).toBe('/chat/completions');
     expect(body).not.toHaveProperty('thinking');
@@ -227,14 +227,14 @@ describe(vendorOfPreset.name, () => {
     expect(vendor.baseUrl({})).toBe('https://api.acme.example/v1');
   });
 
-  it('is configured by its address where it is a server of one’s own, which tenants have none of', () => {
+  it('is configured by its address if self-hosted, and then not available for BYOK', () => {
     const ollama = loadPresets().find(({ id }) => id === 'ollama')!;
     expect(ollama.account({ OLLAMA_API_KEY: 'k' })).toBeUndefined();
     expect(ollama.account({ OLLAMA_BASE_URL: 'http://x/v1' })).toEqual({ apiKey: undefined });
     expect(ollama).not.toHaveProperty('accountForm');
   });
 
-  it('is at its region’s address, or wherever it is told', () => {
+  it("uses its region's address, or the configured one", () => {
     expect(vendor.baseUrl({ ACME_REGION: 'east' })).toBe('https://east.acme.example/v1');
     expect(vendor.baseUrl({ ACME_REGION: 'east', ACME_BASE_URL: 'http://x' })).toBe('http://x');
   });

@@ -9,16 +9,16 @@ const FOLDERS = new URL('./', import.meta.url);
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The vendors that are a folder beside this file, by their ids. */
+/** Loads the vendors in the folders next to this file, sorted by id. */
 export function loadPresets(): Vendor[] {
   return presetFolders().map((folder) => {
     const text = readFileSync(new URL(`${folder}/preset.json`, FOLDERS), 'utf8');
-    // Files of the program, which the spec beside this holds to the schema.
+    // These files are part of the program, and a test checks them against the schema.
     return vendorOfPreset(JSON.parse(text) as Preset);
   });
 }
 
-/** Where the presets' rows of the catalogue are; one that has none is none's. */
+/** Returns the files with the presets' catalogue rows; self-hosted servers have none. */
 export function presetCatalogues(): URL[] {
   return presetFolders()
     .map((folder) => new URL(`${folder}/models.json`, FOLDERS))
@@ -37,7 +37,7 @@ export function vendorOfPreset(preset: Preset): Vendor<Env> {
   return {
     id,
     name,
-    // It is listed by the kind whose API callers use.
+    // Listed under the type whose API callers use.
     type: 'openai',
     kinds,
     ...(preset.listed_as && { listedAs: preset.listed_as }),
@@ -55,7 +55,7 @@ export function vendorOfPreset(preset: Preset): Vendor<Env> {
   };
 }
 
-/** The class of its variables, as other vendors write it down. */
+/** Builds the class of its variables, which other vendors declare in code. */
 function variablesOf({
   id,
   env,
@@ -73,13 +73,17 @@ function variablesOf({
   if (local !== undefined) {
     describe(
       'BASE_URL',
-      Describe(`Where it is, \`/v1\` included; configures the provider \`${id}\``, {
+      Describe(`Base URL, including \`/v1\`; configures the provider \`${id}\``, {
         example: address,
       }),
       UrlVariable('http', 'https'),
     );
     const without = 'none is sent';
-    describe('API_KEY', Describe('Its key', { example, without, isSecret: true }), IsOptional());
+    describe(
+      'API_KEY',
+      Describe('API key of the server', { example, without, isSecret: true }),
+      IsOptional(),
+    );
     return Variables;
   }
   describe(
@@ -89,7 +93,7 @@ function variablesOf({
   );
   describe(
     'BASE_URL',
-    Describe('Base URL, which ends where `/chat/completions` begins', {
+    Describe('Base URL without `/chat/completions`', {
       default: address,
       example: 'https://proxy.example/v1',
     }),
@@ -99,7 +103,7 @@ function variablesOf({
   const names = Object.keys(regions);
   describe(
     'REGION',
-    Describe('Which of its regions is called, where there is no base URL', {
+    Describe('Region to call when no base URL is set', {
       without: `the default base URL`,
       example: names[0]!,
     }),

@@ -25,10 +25,10 @@ import { readServedModels } from './served-models.js';
 
 type PresetTraits = Pick<Preset, 'kinds' | 'local' | 'quirks' | 'embeddings_refuse'>;
 
-/** No server has a list that comes near. */
+/** Larger than any server's model list. */
 const MAX_LIST_BYTES = 8_000_000;
 
-/** A vendor whose API is that of the chat dialect, but for its quirks. */
+/** A vendor with the API of the chat dialect, except for its quirks. */
 export class PresetAdapter implements Upstream {
   readonly embed?: NonNullable<Upstream['embed']>;
   readonly transcribe?: NonNullable<Upstream['transcribe']>;

@@ -4,7 +4,7 @@ import type { ServedModel } from '../upstream.js';
 import type { LocalServer } from './preset.js';
 import { readServedModels } from './served-models.js';
 
-/** What a server says, by its paths; it fails at any other. */
+/** Reads models from a server with these answers by path; it fails for any other path. */
 async function read(
   server: LocalServer,
   answers: Record<string, JsonObject | ((body: JsonObject | undefined) => JsonObject)>,
@@ -27,7 +27,7 @@ async function read(
 const list = (...data: JsonObject[]): JsonObject => ({ object: 'list', data });
 
 describe(readServedModels.name, () => {
-  it.each(['vllm', 'sglang'] as const)('reads the context that %s lists', async (server) => {
+  it.each(['vllm', 'sglang'] as const)('reads the context length that %s lists', async (server) => {
     const models = list({ id: 'a/b', max_model_len: 8_192 }, { id: 'c' }, { object: 'model' });
     expect(await read(server, { models })).toEqual({
       models: [
@@ -38,7 +38,7 @@ describe(readServedModels.name, () => {
     });
   });
 
-  it('has Ollama show each model once', async () => {
+  it('requests the details of each model from Ollama once', async () => {
     const answers = {
       models: list({ id: 'llama3.2:latest' }, { id: 'embedder' }, { id: 'broken' }),
       '/api/show': (body: JsonObject | undefined): JsonObject => {
@@ -63,7 +63,7 @@ describe(readServedModels.name, () => {
     expect((await read('ollama', fails, shown)).asked).toEqual(['models']);
   });
 
-  it('reads the context of llama.cpp from its properties, else from the list', async () => {
+  it('reads the context length of llama.cpp from its properties, else from the list', async () => {
     const models = list({ id: 'm', meta: { n_ctx_train: 4_096 } });
     const props = { default_generation_settings: { n_ctx: 2_048 } };
     expect((await read('llamacpp', { models, '/props': props })).models).toEqual([
@@ -74,7 +74,7 @@ describe(readServedModels.name, () => {
     ]);
   });
 
-  it('reads LM Studio’s own list, else the common one', async () => {
+  it("reads LM Studio's own list, else the common one", async () => {
     const own = list(
       { id: 'q', type: 'llm', max_context_length: 32_768, loaded_context_length: 4_096 },
       { id: 'e', type: 'embeddings', max_context_length: 2_048 },
@@ -88,7 +88,7 @@ describe(readServedModels.name, () => {
     ]);
   });
 
-  it('fails where the server does not list its models', async () => {
+  it('fails when the server does not list its models', async () => {
     await expect(read('vllm', {})).rejects.toThrow('nothing at models');
     expect((await read('vllm', { models: { data: 'none' } })).models).toEqual([]);
   });

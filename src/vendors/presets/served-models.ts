@@ -4,19 +4,19 @@ import type { ServedModel } from '../upstream.js';
 import type { LocalServer } from './preset.js';
 
 /**
- * Asks a local server, and gives its answer as an object. The path stands for itself; `models` is the
- * list of the common API.
+ * Calls a local server and returns its answer as an object. The path is relative to the server; `models` is
+ * the list of the common API.
  */
 export type AskServer = (path: string, body?: JsonObject) => Promise<JsonObject>;
 
-/** More are not asked for one by one. */
+/** Limit on calls for single models. */
 const MAX_SHOWN = 200;
 
 /**
- * The models that a server of one's own has, each with its context where the server tells.
+ * Returns the models of a self-hosted server, with their context length where reported.
  *
- * @param shown what the server said of models before, by their ids; it need not be asked again
- * @throws UpstreamError when it does not list them
+ * @param shown earlier details by model id, which are not requested again
+ * @throws UpstreamError when the server does not list its models
  */
 export async function readServedModels(
   server: LocalServer,
@@ -32,7 +32,7 @@ export async function readServedModels(
     case 'ollama':
       for (const { id } of models.slice(0, MAX_SHOWN)) {
         if (shown.has(id)) continue;
-        // One that cannot be shown is listed all the same.
+        // A model without details is listed anyway.
         const answer = await ask('/api/show', { model: id }).catch(() => undefined);
         if (answer) shown.set(id, shownModel(id, answer));
       }
@@ -47,7 +47,7 @@ export async function readServedModels(
   }
 }
 
-/** Of the common list, to which some servers add the context, each under a name of its own. */
+/** Reads the common list, to which some servers add the context length under different names. */
 function commonModel({ id, max_model_len: length, meta }: JsonObject): ServedModel[] {
   if (typeof id !== 'string' || id === '') return [];
   return [{ id, kind: 'chat', ...lengthOf(length ?? objectOf(meta).n_ctx_train) }];

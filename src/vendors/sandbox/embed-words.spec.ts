@@ -7,7 +7,7 @@ const likeness = (one: number[], other: number[]) =>
 
 describe(embedWords.name, () => {
   it.each(['one', 'one two three', '東京 🙂', '', 'x '.repeat(10_000)])(
-    'makes a vector of length 1 of %j, the same each time',
+    'returns the same unit vector for %j each time',
     (text) => {
       for (const dimensions of [1, 7, 256, 4_096]) {
         const vector = embed(text, dimensions);
@@ -18,13 +18,13 @@ describe(embedWords.name, () => {
     },
   );
 
-  it('puts texts that share words nearer to each other than others', () => {
+  it('returns more similar vectors for texts with common words', () => {
     const apple = embed('a red apple');
     expect(likeness(apple, embed('a green apple'))).toBeGreaterThan(0.5);
     expect(likeness(apple, embed('ships sail south'))).toBeLessThan(0.3);
   });
 
-  it('makes numbers that survive 32 bits', () => {
+  it('returns numbers that fit 32-bit floats', () => {
     const vector = embed('one two three');
     expect(vector.map(Math.fround)).toEqual(vector);
   });

@@ -1,13 +1,13 @@
-/** Numbers of a sandbox vector unless the caller asks for fewer or more. */
+/** Default dimensions of a sandbox vector. */
 export const SANDBOX_DIMENSIONS = 256;
 export const MAX_SANDBOX_DIMENSIONS = 4_096;
 
-/** Places of the vector that each word moves. */
+/** Components of the vector that each word affects. */
 const PLACES_PER_WORD = 4;
 
 /**
- * A vector of length 1 that depends on the words alone, so that texts which share words lie near
- * each other. Its numbers are 32-bit floats, the same in either encoding.
+ * Returns a unit vector that depends only on the words, so that texts with common words are similar. Its
+ * numbers are 32-bit floats, the same in either encoding.
  */
 export function embedWords(words: readonly string[], dimensions: number): number[] {
   const vector = new Array<number>(dimensions).fill(0);
@@ -20,12 +20,12 @@ export function embedWords(words: readonly string[], dimensions: number): number
     }
   }
   const length = Math.hypot(...vector);
-  // No words at all, or words that undo each other.
+  // No words, or words that cancel each other out.
   if (length === 0) return vector.map((_, index) => (index === 0 ? 1 : 0));
   return vector.map((value) => Math.fround(value / length));
 }
 
-/** FNV-1a over UTF-16 units, well mixed at its end. */
+/** FNV-1a over UTF-16 units, with a final mix. */
 function hashOf(word: string): number {
   let hash = 0x811c_9dc5;
   for (let index = 0; index < word.length; index++) {

@@ -5,14 +5,13 @@ const MAX_DEPTH = 8;
 const MAX_ITEMS = 10;
 const MAX_STRING_LENGTH = 1_000;
 
-/** Schemas come from callers: references that multiply at each level must not fill the memory. */
+/** Schemas come from callers: exponentially growing references must not exhaust memory. */
 const MAX_VALUES = 5_000;
 
 /**
- * A small value that fits a JSON Schema: required and declared properties, first enum values,
- * shortest arrays. Meant for trying out tools and structured output, so schemas that no simple
- * value satisfies (patterns, exotic formats) are met only in type, and those that ask for very
- * long or deep values only in part.
+ * Returns a small value that fits a JSON Schema: required and declared properties, first enum values,
+ * shortest arrays. For testing tools and structured output only, so complex constraints (patterns, exotic
+ * formats) are met only by type, and very long or deep values are truncated.
  */
 export function sampleOfSchema(schema: unknown): unknown {
   return new SchemaSampler(schema).sample(schema, 0);
@@ -63,7 +62,7 @@ class SchemaSampler {
     return Object.fromEntries(sample);
   }
 
-  /** `#/$defs/name` and the like, within the same schema. */
+  /** Resolves `#/$defs/name` and similar references within the same schema. */
   private resolve(reference: string): unknown {
     return reference
       .replace(/^#\/?/, '')

@@ -12,7 +12,7 @@ describe('ToneCode', () => {
     expect(readTones(samples)).toBe(everyByte);
   });
 
-  it('is the same each time, and shorter the faster it is', () => {
+  it('is deterministic, and shorter at higher speeds', () => {
     expect(samplesOf(new ToneCode('Hi', 1)).equals(samplesOf(new ToneCode('Hi', 1)))).toBe(true);
     expect(new ToneCode('Hi', 2).sizeBytes).toBeLessThan(new ToneCode('Hi', 1).sizeBytes);
   });
@@ -25,7 +25,7 @@ describe('ToneCode', () => {
 });
 
 describe('readTones', () => {
-  it('does not take other audio for tones', () => {
+  it('does not mistake other audio for tones', () => {
     expect(readTones(Buffer.alloc(0))).toBeUndefined();
     expect(readTones(Buffer.alloc(10_000))).toBeUndefined();
     const noise = samplesOf(new ToneCode('Hi', 1));

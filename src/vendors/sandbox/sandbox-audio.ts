@@ -20,19 +20,19 @@ import { CallAbortedError } from '../transport/upstream-response.js';
 import { unsupported } from '../upstream-error.js';
 import type { WorkCall } from '../upstream.js';
 
-/** Samples of one tone at the ordinary pace: 10 ms. */
+/** Samples per tone at normal pace: 10 ms. */
 const SAMPLES_PER_TONE = 240;
 
 const MIN_SAMPLES_PER_TONE = 60;
 
 const MAX_SAMPLES_PER_TONE = 960;
 
-/** The lowest tone swings so many times; each of the sixteen has one swing more. */
+/** Periods of the lowest tone; each of the sixteen has one more than the previous. */
 const LOWEST_SWINGS = 6;
 
 const AMPLITUDE = 8_000;
 
-/** The first two samples: this mark, and how many samples a tone has. */
+/** The first two samples: this marker, and the number of samples per tone. */
 const MARK = 0x5a5;
 
 const PREAMBLE_SAMPLES = 2;
@@ -41,13 +41,13 @@ const BYTES_PER_SAMPLE = 2;
 
 const TONE_FORMAT: WaveFormat = PCM_FORMAT;
 
-/** Spells text as tones, half a byte each, from which it can be read back. */
+/** Encodes text as tones of half a byte each, from which it can be decoded. */
 export class ToneCode {
   private readonly bytes: Buffer;
   private readonly samplesPerTone: number;
   private readonly tones: readonly Buffer[];
 
-  /** @param speed 1 is the ordinary pace, 100 tones a second */
+  /** @param speed 1 is normal pace, 100 tones per second */
   constructor(text: string, speed: number) {
     this.bytes = Buffer.from(text);
     const samples = Math.round(SAMPLES_PER_TONE / speed);
@@ -59,7 +59,7 @@ export class ToneCode {
     return (PREAMBLE_SAMPLES + this.bytes.length * 2 * this.samplesPerTone) * BYTES_PER_SAMPLE;
   }
 
-  /** The samples, in pieces of some bytes of text each. */
+  /** Yields the samples, some bytes of text at a time. */
   *pieces(textBytes: number): Generator<Buffer> {
     const preamble = Buffer.alloc(PREAMBLE_SAMPLES * BYTES_PER_SAMPLE);
     preamble.writeInt16LE(MARK, 0);
@@ -74,17 +74,17 @@ export class ToneCode {
   }
 }
 
-/** A tenth of a second's work or less, after which others have their turn. */
+/** At most a tenth of a second's work before yielding to other work. */
 const TEXT_BYTES_PER_PIECE = 64;
 
-/** Speaks in tones that `transcribeTones` understands. A caller who names no format gets WAV. */
+/** Speaks in tones that `transcribeTones` understands, as WAV by default. */
 export async function* speakTones({
   request,
   signal,
 }: WorkCall<SpeechRequest>): AsyncGenerator<WorkEvent<AudioPiece>> {
   const format = request.body.value.response_format == null ? 'wav' : request.format;
   if (format !== 'wav' && format !== 'pcm') {
-    throw unsupported('response_format', `The sandbox speaks wav and pcm, not ${format}.`);
+    throw unsupported('response_format', `The sandbox does not support ${format}; use wav or pcm.`);
   }
   const code = new ToneCode(request.text, request.speed ?? 1);
   const contentType = speechContentType(format);
@@ -101,7 +101,7 @@ export async function* speakTones({
   yield { type: 'usage', usage: { ...request.estimate, audioMs } };
 }
 
-/** Writes down what the sandbox spoke; of other audio it only says how long it is. */
+/** Transcribes speech of the sandbox; for other audio, it only states the duration. */
 export async function* transcribeTones({
   request,
 }: WorkCall<TranscriptionRequest>): AsyncGenerator<WorkEvent<Transcript>> {
@@ -118,7 +118,7 @@ export async function* transcribeTones({
   yield { type: 'usage', usage: { ...NO_USAGE, audioMs } };
 }
 
-/** The text that samples spell; undefined when they are no such tones. */
+/** Decodes a text from samples; undefined when they are not tones. */
 export function readTones(samples: Buffer): string | undefined {
   if (samples.length < PREAMBLE_SAMPLES * BYTES_PER_SAMPLE) return undefined;
   const perTone = samples.readInt16LE(BYTES_PER_SAMPLE);
@@ -146,7 +146,7 @@ function toneOf(value: number, samples: number): Buffer {
   return tone;
 }
 
-/** Counts changes of sign: a tone begins above zero and ends below. */
+/** Counts sign changes: a tone starts above zero and ends below. */
 function readTone(samples: Buffer, offset: number, length: number): number | undefined {
   let changes = 0;
   let isPositive = true;

@@ -10,13 +10,13 @@ import {
 } from '../../../test/support/media-requests.js';
 import { SandboxAdapter } from './sandbox.adapter.js';
 import { MediaFailedError, type MediaProgress } from '../media-work.js';
-import { makeFilm } from './make-film.js';
-import { makePicture } from './make-picture.js';
+import { makeVideo } from './make-video.js';
+import { makeImage } from './make-image.js';
 
 const hasDecoder = spawnSync('ffmpeg', ['-version']).status === 0;
 const withDecoder = hasDecoder ? it : it.skip;
 
-/** What a real decoder makes of a file: frames and what it complains of. */
+/** Runs a real decoder on a file and returns the size of its frames and its complaints. */
 function decode(file: Buffer): { size: number; complaints: string } {
   const options = ['-v', 'warning', '-i', '-', '-f', 'rawvideo', '-pix_fmt', 'gray', '-'];
   const { stdout, stderr } = spawnSync('ffmpeg', options, { input: file, maxBuffer: 1 << 28 });
@@ -25,10 +25,10 @@ function decode(file: Buffer): { size: number; complaints: string } {
 
 const sandbox = new SandboxAdapter();
 
-/** Of a clock that stands still unless it is set. */
+/** A clock that stands still unless set. */
 let nowMs = Date.UTC(2026, 0, 1);
 
-/** Asks until it is done, as any process could, twice a second. */
+/** Polls twice a second until done, as any process could. */
 async function awaited(progress: MediaProgress, upstreamModel = 'video') {
   let polls = 0;
   let current = progress;
@@ -48,7 +48,7 @@ describe('the sandbox', () => {
   beforeEach(() => void jest.spyOn(Date, 'now').mockImplementation(() => nowMs));
   afterEach(() => void jest.restoreAllMocks());
 
-  it('draws as many pictures as asked for, each another', async () => {
+  it('draws as many distinct images as requested', async () => {
     const call = mediaCall(imageRequest({ n: 3, size: '640x360' }), 'image');
     const done = assertDone(await sandbox.submitMedia(call));
     const files = await readFiles(done);
@@ -61,12 +61,12 @@ describe('the sandbox', () => {
     expect(again).toEqual(files);
   });
 
-  withDecoder('draws pictures that a decoder shows', async () => {
-    const file = await makePicture({ width: 301, height: 199, subject: 'x' });
+  withDecoder('draws images that a decoder accepts', async () => {
+    const file = await makeImage({ width: 301, height: 199, subject: 'x' });
     expect(decode(file)).toEqual({ size: 301 * 199, complaints: '' });
   });
 
-  it('films what takes a while, in any process', async () => {
+  it('generates a video after a while, in any process', async () => {
     const call = mediaCall(videoRequest({ seconds: 3, size: '640x360' }), 'video');
     const submitted = await sandbox.submitMedia(call);
     expect(submitted).toMatchObject({ state: 'running', pollAfterMs: 300 });
@@ -75,14 +75,14 @@ describe('the sandbox', () => {
     expect(done.usage).toMatchObject({ videoSeconds: 3 });
     expect(done.files[0]?.contentType).toBe('video/mp4');
     const [file] = await readFiles(done);
-    // Ticks of the whole film, of which a second has a thousand.
+    // Duration of the video, in milliseconds.
     expect(file!.readUInt32BE(file!.indexOf('mvhd') + 20)).toBe(3_000);
     const title = file!.toString('latin1').split('\u00a9nam')[1];
     expect(title).toContain('Sandbox film: A cat walks');
   });
 
-  withDecoder('makes films that a decoder plays', () => {
-    const film = makeFilm({ seconds: 5, width: 1_280, height: 720, title: 'x' });
+  withDecoder('generates videos that a decoder plays', () => {
+    const film = makeVideo({ seconds: 5, width: 1_280, height: 720, title: 'x' });
     const { size, complaints } = decode(film);
     expect(complaints).toBe('');
     expect(size).toBe(5 * 320 * 180);
@@ -104,7 +104,7 @@ describe('the sandbox', () => {
     ['video', { seconds: 61 }, 'seconds'],
     ['video', { seconds: 1.5 }, 'seconds'],
     ['video', { size: 5 }, 'size'],
-  ])('refuses %s with %j', async (kind, fields, param) => {
+  ])('rejects %s with %j', async (kind, fields, param) => {
     const request = kind === 'image' ? imageRequest(fields) : videoRequest(fields);
     await expect(sandbox.submitMedia(mediaCall(request, kind))).rejects.toMatchObject({
       failure: 'caller',
@@ -118,7 +118,7 @@ describe('the sandbox', () => {
     ['image-fault-429', { failure: 'rate_limited', retryAfterMs: 1_000 }],
     ['image-fault-reset', { failure: 'reset', accepted: 'unknown' }],
     ['video-fault-400', { failure: 'caller', accepted: 'no' }],
-  ])('rehearses %s', async (model, expected) => {
+  ])('simulates %s', async (model, expected) => {
     const request = model.startsWith('image') ? imageRequest() : videoRequest();
     await expect(sandbox.submitMedia(mediaCall(request, model))).rejects.toMatchObject(expected);
   });
@@ -126,19 +126,19 @@ describe('the sandbox', () => {
   it.each([
     ['video-fault-failed', 'sandbox_fault'],
     ['video-fault-refused', 'content_policy_violation'],
-  ])('rehearses %s after it was taken on', async (model, code) => {
+  ])('simulates %s after the video was accepted', async (model, code) => {
     const submitted = await sandbox.submitMedia(mediaCall(videoRequest(), model));
     const failing = awaited(submitted, model);
     await expect(failing).rejects.toBeInstanceOf(MediaFailedError);
     await expect(failing).rejects.toMatchObject({ code });
   });
 
-  it.each(['', 'film_', 'film_xyz', 'video_1'])('knows no film called %j', async (operation) => {
+  it.each(['', 'film_', 'film_xyz', 'video_1'])('rejects the unknown id %j', async (operation) => {
     const asking = sandbox.pollMedia({ ...mediaCall(videoRequest(), 'video'), operation });
     await expect(asking).rejects.toMatchObject({ failure: 'operator' });
   });
 
-  it('names the fields that mean nothing to it', () => {
+  it('lists fields without effect', () => {
     const fields = { quality: 'high', size: '64x64', metadata: {}, user: 'u' };
     expect(sandbox.droppedMediaParams(imageRequest(fields))).toEqual(['quality', 'user']);
   });

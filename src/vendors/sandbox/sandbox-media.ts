@@ -19,100 +19,103 @@ import {
 import { CallAbortedError } from '../transport/upstream-response.js';
 import { UpstreamError } from '../upstream-error.js';
 import type { OperationCall, WorkCall } from '../upstream.js';
-import { makeFilm } from './make-film.js';
-import { makePicture } from './make-picture.js';
+import { makeVideo } from './make-video.js';
+import { makeImage } from './make-image.js';
 import { simulateFault } from './simulate-fault.js';
 
 const SIZE = /^([1-9]\d{0,3})x([1-9]\d{0,3})$/;
 const MAX_SIDE = 4_096;
-const MAX_PICTURES = 10;
+const MAX_IMAGES = 10;
 const MAX_SECONDS = 60;
 const DEFAULT_SECONDS = 4;
 const DEFAULT_PICTURE = { width: 1_024, height: 1_024 };
 const DEFAULT_FILM = { width: 1_280, height: 720 };
-/** A film is ready after so long, whoever asks, so that the asking is rehearsed too. */
-const FILMING_MS = 1_000;
+/** Time until a video is ready, so that polling can be tested too. */
+const VIDEO_DELAY_MS = 1_000;
 const POLL_AFTER_MS = 300;
 const TITLE_LENGTH = 60;
 
 export const SANDBOX_IMAGE_FIELDS: ReadonlySet<string> = new Set(['n', 'size']);
 export const SANDBOX_VIDEO_FIELDS: ReadonlySet<string> = new Set(['seconds', 'size']);
 
-/** Pictures of stripes. @throws UpstreamError for what the sandbox does not draw, and rehearsed faults */
-export async function drawPictures(call: WorkCall<ImageRequest>): Promise<MediaDone> {
+/** Draws images of stripes. @throws UpstreamError for unsupported options and simulated faults */
+export async function drawImages(call: WorkCall<ImageRequest>): Promise<MediaDone> {
   const { request, upstreamModel, signal } = call;
   const fault = faultOf(upstreamModel);
   if (fault === 'refused') throw refused();
   if (fault !== undefined) return simulateFault(fault, call);
-  if (request.count > MAX_PICTURES) {
-    throw caller('n', `The sandbox draws ${MAX_PICTURES} pictures at most.`);
+  if (request.count > MAX_IMAGES) {
+    throw caller('n', `\`n\` must be at most ${MAX_IMAGES} for the sandbox.`);
   }
   const size = sizeOf(request.body.value.size, DEFAULT_PICTURE);
   const files: MediaFile[] = [];
   for (let index = 0; index < request.count; index++) {
     if (signal.aborted) throw new CallAbortedError();
     const subject = `${index}:${request.prompt}`;
-    files.push(fileOfBytes(await makePicture({ ...size, subject }), 'image/png'));
+    files.push(fileOfBytes(await makeImage({ ...size, subject }), 'image/png'));
   }
   return { state: 'done', files, usage: { ...NO_USAGE, imageCount: files.length } };
 }
 
-/** Pictures of pictures, which are drawn anew. */
-export async function* redrawPictures(
+/** Answers image edits with new images. */
+export async function* redrawImages(
   call: WorkCall<ImageEditRequest>,
 ): AsyncGenerator<WorkEvent<EditedImages>> {
-  const { files, usage } = await drawPictures(call);
+  const { files, usage } = await drawImages(call);
   const images: string[] = [];
   for (const { bytes } of files) images.push((await buffer(bytes)).toString('base64'));
   if (usage) yield { type: 'usage', usage };
   yield { type: 'output', output: { images, usage: undefined } };
 }
 
-/** What the sandbox has to know of a film, kept in its name: nobody here remembers anything. */
-interface FilmPlan {
+/** The parameters of a video, encoded in its id because the sandbox stores nothing. */
+interface VideoPlan {
   seconds: number;
   width: number;
   height: number;
   title: string;
   readyAtMs: number;
-  /** How it is going to end instead of well. */
+  /** The simulated failure, if any. */
   fault?: string;
-  /** Of the request, so that each is another film. */
+  /** Digest of the request, so that each gets its own video. */
   digest: string;
 }
 
-/** Takes a film on. @throws UpstreamError for what the sandbox does not film, and rehearsed faults */
-export async function planFilm(call: WorkCall<VideoRequest>): Promise<MediaProgress> {
+/** Accepts a video. @throws UpstreamError for unsupported options and simulated faults */
+export async function submitVideo(call: WorkCall<VideoRequest>): Promise<MediaProgress> {
   const { request, upstreamModel } = call;
   const fault = faultOf(upstreamModel);
   if (fault !== undefined && !LATE_FAULTS.has(fault)) return simulateFault(fault, call);
   const { seconds = DEFAULT_SECONDS, prompt } = request;
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > MAX_SECONDS) {
-    throw caller('seconds', `The sandbox films 1 to ${MAX_SECONDS} whole seconds.`);
+    throw caller(
+      'seconds',
+      `\`seconds\` must be an integer from 1 to ${MAX_SECONDS} for the sandbox.`,
+    );
   }
-  const plan: FilmPlan = {
+  const plan: VideoPlan = {
     seconds,
     ...sizeOf(request.body.value.size, DEFAULT_FILM),
     title: `Sandbox film: ${prompt.slice(0, TITLE_LENGTH)}`.toWellFormed(),
-    readyAtMs: Date.now() + FILMING_MS,
+    readyAtMs: Date.now() + VIDEO_DELAY_MS,
     ...(fault !== undefined && { fault }),
     digest: createHash('sha256').update(prompt).digest('base64url').slice(0, 16),
   };
   return running(`film_${Buffer.from(JSON.stringify(plan)).toString('base64url')}`);
 }
 
-/** Faults that show after the film was taken on. */
+/** Faults that occur after the video was accepted. */
 const LATE_FAULTS: ReadonlySet<string> = new Set(['failed', 'refused', 'stuck']);
 
-/** @throws MediaFailedError for films that are to fail; UpstreamError for a name that is none */
-export function askForFilm({ operation }: OperationCall): MediaProgress {
+/** Polls a video. @throws MediaFailedError for simulated failures; UpstreamError for an unknown id */
+export function pollVideo({ operation }: OperationCall): MediaProgress {
   const { seconds, width, height, title, readyAtMs, fault } = readPlan(operation);
   if (fault === 'stuck' || Date.now() < readyAtMs) return running(operation);
   if (fault === 'refused') throw refused();
   if (fault === 'failed') {
-    throw new MediaFailedError('sandbox_fault', 'Sandbox: the rehearsed failure of a film.');
+    throw new MediaFailedError('sandbox_fault', 'Sandbox: simulated failure of a video.');
   }
-  const film = makeFilm({ seconds, width, height, title });
+  const film = makeVideo({ seconds, width, height, title });
   return {
     state: 'done',
     files: [fileOfBytes(film, 'video/mp4')],
@@ -124,17 +127,17 @@ function running(operation: string): MediaProgress {
   return { state: 'running', operation, pollAfterMs: POLL_AFTER_MS };
 }
 
-function readPlan(operation: string): FilmPlan {
+function readPlan(operation: string): VideoPlan {
   try {
     const plan: unknown = JSON.parse(Buffer.from(operation.slice(5), 'base64url').toString());
-    if (operation.startsWith('film_') && isFilmPlan(plan)) return plan;
+    if (operation.startsWith('film_') && isVideoPlan(plan)) return plan;
   } catch {
     // Falls through: whatever it is, no film is called so.
   }
-  throw new UpstreamError({ failure: 'operator', message: 'sandbox: no such film', status: 404 });
+  throw new UpstreamError({ failure: 'operator', message: 'sandbox: unknown video', status: 404 });
 }
 
-function isFilmPlan(plan: unknown): plan is FilmPlan {
+function isVideoPlan(plan: unknown): plan is VideoPlan {
   if (!isJsonObject(plan)) return false;
   const { seconds, width, height, title, readyAtMs } = plan;
   return [seconds, width, height, readyAtMs].every(Number.isFinite) && typeof title === 'string';
@@ -149,7 +152,10 @@ function sizeOf(
   if (Number(width) <= MAX_SIDE && Number(height) <= MAX_SIDE) {
     return { width: Number(width), height: Number(height) };
   }
-  throw caller('size', `The sandbox takes sizes up to ${MAX_SIDE}x${MAX_SIDE}, such as 640x480.`);
+  throw caller(
+    'size',
+    `\`size\` must be at most ${MAX_SIDE}x${MAX_SIDE} for the sandbox, for example 640x480.`,
+  );
 }
 
 function faultOf(upstreamModel: string): string | undefined {
@@ -159,7 +165,7 @@ function faultOf(upstreamModel: string): string | undefined {
 function refused(): MediaFailedError {
   return new MediaFailedError(
     'content_policy_violation',
-    'Sandbox: the rehearsed refusal by a vendor’s filter.',
+    "Sandbox: simulated refusal by a vendor's content filter.",
   );
 }
 

@@ -29,7 +29,7 @@ function generate(
   });
 }
 
-/** The answer's text, finish reasons and usage. */
+/** Returns the answer's text, finish reasons and usage. */
 async function ask(fields: Record<string, unknown>, options?: CallOptions) {
   const events = await collectEvents(generate(fields, options));
   const texts: string[] = [];
@@ -55,7 +55,7 @@ const tools = [
 
 describe(SandboxAdapter.name, () => {
   describe('echo', () => {
-    it('repeats the last message, word by word, and counts words', async () => {
+    it('repeats the last message word by word and counts words', async () => {
       const { events, text, reasons, usage } = await ask({
         messages: [
           { role: 'system', content: 'be brief' },
@@ -71,11 +71,11 @@ describe(SandboxAdapter.name, () => {
       expect(events.filter(({ type }) => type === 'text')).toHaveLength(5);
     });
 
-    it('is the same each time', async () => {
+    it('is deterministic', async () => {
       expect(await ask(say('again'))).toEqual(await ask(say('again')));
     });
 
-    it('answers a conversation without a user', async () => {
+    it('answers a conversation without a user message', async () => {
       const { text } = await ask({ messages: [{ role: 'system', content: 'x' }] });
       expect(text).toBe('Sandbox echo: ');
     });
@@ -95,7 +95,7 @@ describe(SandboxAdapter.name, () => {
       expect(text).toBe('Sandbox echo: rain');
     });
 
-    it('answers as often as asked', async () => {
+    it('returns as many answers as requested', async () => {
       const { texts, reasons, usage } = await ask({ ...say('hi'), n: 3 });
       expect(texts).toEqual(Array(3).fill('Sandbox echo: hi'));
       expect(reasons).toHaveLength(3);
@@ -109,7 +109,7 @@ describe(SandboxAdapter.name, () => {
       [2, 'Sandbox echo: ', 'length'],
       [3, 'Sandbox echo: hi', 'stop'],
       [100, 'Sandbox echo: hi', 'stop'],
-    ])('of %d tokens give %j and finish with %s', async (max_tokens, text, reason) => {
+    ])('of %d tokens return %j and finish with %s', async (max_tokens, text, reason) => {
       const answer = await ask({ ...say('hi'), max_tokens });
       expect(answer).toMatchObject({ text, reasons: [reason] });
       expect(answer.usage?.outputTokens).toBe(Math.min(max_tokens, 3));
@@ -145,7 +145,7 @@ describe(SandboxAdapter.name, () => {
       expect(reasons).toEqual(['stop']);
     });
 
-    it('makes room for others in between', async () => {
+    it('yields to other work in between', async () => {
       let turns = 0;
       const counting = setInterval(() => turns++, 0);
       await ask({ ...say('20000 words'), n: 4 }, { model: 'words' });
@@ -153,7 +153,7 @@ describe(SandboxAdapter.name, () => {
       expect(turns).toBeGreaterThan(5);
     });
 
-    it('ends when nobody listens any more', async () => {
+    it('ends when its caller disconnects', async () => {
       const aborter = new AbortController();
       const events = generate(say('100000'), { model: 'words', signal: aborter.signal });
       let texts = 0;
@@ -176,7 +176,7 @@ describe(SandboxAdapter.name, () => {
       expect(JSON.parse(text)).toEqual({ city: 'sandbox' });
     });
 
-    it('is some object where only JSON is asked for', async () => {
+    it('is an object when only JSON is requested', async () => {
       const { text } = await ask({ ...say('"hi"'), response_format: { type: 'json_object' } });
       expect(JSON.parse(text)).toEqual({ sandbox: true, echo: '"hi"' });
     });
@@ -186,7 +186,7 @@ describe(SandboxAdapter.name, () => {
     const callsOf = (events: CanonicalEvent[]) =>
       events.filter(({ type }) => type === 'tool_call' || type === 'tool_arguments');
 
-    it('calls the first one in a turn of the user', async () => {
+    it('calls the first one after a user message', async () => {
       const { events, reasons, usage } = await ask({ ...say('hi'), tools });
       expect(callsOf(events)).toEqual([
         { type: 'tool_call', choice: 0, index: 0, id: 'call_sandbox_0', name: 'weather' },
@@ -202,13 +202,13 @@ describe(SandboxAdapter.name, () => {
       ['required', 'weather'],
       [{ type: 'function', function: { name: 'time' } }, 'time'],
       [{ type: 'function', function: { name: 'nothing' } }, undefined],
-    ])('minds tool_choice %j', async (tool_choice, name) => {
+    ])('honors tool_choice %j', async (tool_choice, name) => {
       const { events } = await ask({ ...say('hi'), tools, tool_choice });
       const [call] = callsOf(events);
       expect(call?.type === 'tool_call' ? call.name : undefined).toBe(name);
     });
 
-    it('calls one with no parameters', async () => {
+    it('calls one without parameters', async () => {
       const { events } = await ask({ ...say('hi'), tools: tools.slice(1) });
       expect(callsOf(events)[1]).toMatchObject({ text: '{}' });
     });
@@ -231,7 +231,7 @@ describe(SandboxAdapter.name, () => {
       await expect(fail(fault)).rejects.toMatchObject({ name: 'UpstreamError', ...expected });
     });
 
-    it('cut breaks off after some text', async () => {
+    it('cut interrupts the answer after some text', async () => {
       const types: string[] = [];
       const reading = (async () => {
         for await (const { type } of generate(say('hi'), { model: 'fault-cut' })) types.push(type);
@@ -249,7 +249,7 @@ describe(SandboxAdapter.name, () => {
       });
     });
 
-    it('hang ends with its caller', async () => {
+    it('hang ends when its caller disconnects', async () => {
       const aborter = new AbortController();
       const failing = fail('hang', { signal: aborter.signal });
       setImmediate(() => aborter.abort());
@@ -257,7 +257,7 @@ describe(SandboxAdapter.name, () => {
     });
   });
 
-  it('names the parameters that made-up text has no use for', () => {
+  it('lists parameters without effect', () => {
     const body = parseJsonBody(Buffer.from('{"temperature":1,"logprobs":true,"seed":null,"n":2}'));
     const chat = { dialect: 'chat', body } as CanonicalRequest;
     expect(new SandboxAdapter().droppedParams(chat)).toEqual(['temperature', 'logprobs']);

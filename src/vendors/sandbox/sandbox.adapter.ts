@@ -25,10 +25,10 @@ import { droppedEmbeddingFields } from '../dialects/embeddings/embedding-items.j
 import { embedWords, MAX_SANDBOX_DIMENSIONS, SANDBOX_DIMENSIONS } from './embed-words.js';
 import { sampleOfSchema } from './sample-of-schema.js';
 import {
-  askForFilm,
-  drawPictures,
-  redrawPictures,
-  planFilm,
+  pollVideo,
+  drawImages,
+  redrawImages,
+  submitVideo,
   SANDBOX_IMAGE_FIELDS,
   SANDBOX_VIDEO_FIELDS,
 } from './sandbox-media.js';
@@ -44,12 +44,12 @@ const WORDS =
     ' ',
   );
 const DEFAULT_WORD_COUNT = 50;
-/** What `fault-cut` begins to say, and whoever goes on with it says to its end. */
-const BROKEN_ANSWER =
-  'Sandbox: this answer breaks off in the middle, and another route has gone on with it.';
-const BROKEN_AFTER = BROKEN_ANSWER.indexOf('dle,');
+/** The text that `fault-cut` begins, and that the resuming route completes. */
+const INTERRUPTED_ANSWER =
+  'Sandbox: this answer is interrupted in the middle, and another route has resumed it.';
+const BROKEN_AFTER = INTERRUPTED_ANSWER.indexOf('dle,');
 
-/** What has no meaning for made-up text. */
+/** Parameters without effect on the sandbox's text. */
 const IGNORED_PARAMS = [
   'temperature',
   'top_p',
@@ -63,7 +63,7 @@ const IGNORED_PARAMS = [
   'reasoning_effort',
 ];
 const IGNORED_AUDIO_PARAMS = ['prompt', 'temperature', 'timestamp_granularities'];
-/** What has one, or needs none, whatever the dialect calls it. */
+/** Supported fields, or those that need no support. */
 const MEANINGFUL_FIELDS = new Set<PromptField>([
   'stop',
   'toolChoice',
@@ -71,14 +71,13 @@ const MEANINGFUL_FIELDS = new Set<PromptField>([
   'responseFormat',
   'endUser',
 ]);
-/** Nothing here waits for a network, so long answers make room for others by themselves. */
+/** The sandbox never waits for a network, so long answers must yield to other work themselves. */
 const WORDS_PER_TURN = 500;
 const VECTORS_PER_TURN = 100;
 
 /**
- * A provider inside the gateway, for trying it out and for rehearsing one's own error handling.
- * It answers deterministically, counts one token a word, and goes through the same routing,
- * ledger and logs as any vendor.
+ * A provider inside the gateway, for trying it out and for testing error handling. It answers
+ * deterministically, counts one token per word, and uses the same routing, ledger and logs as any vendor.
  */
 export class SandboxAdapter implements Upstream {
   readonly keyIs = 'unneeded';
@@ -124,31 +123,31 @@ export class SandboxAdapter implements Upstream {
     return request.instructions === undefined ? [] : ['instructions'];
   }
 
-  /** As if there were nothing but the prompt. */
+  /** Ignores the input images and uses only the prompt. */
   editImages(call: WorkCall<ImageEditRequest>): UpstreamWork<EditedImages> {
-    return { droppedParams: this.droppedMediaParams(call.request), events: redrawPictures(call) };
+    return { droppedParams: this.droppedMediaParams(call.request), events: redrawImages(call) };
   }
 
   async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
     const { request } = call;
     switch (request.kind) {
       case 'image':
-        return drawPictures({ ...call, request });
+        return drawImages({ ...call, request });
       case 'video':
-        return planFilm({ ...call, request });
+        return submitVideo({ ...call, request });
       case 'speech':
         return speakAtLength({ ...call, request }, Infinity, (piece) => this.speak(piece));
     }
   }
 
   async pollMedia(call: OperationCall): Promise<MediaProgress> {
-    return askForFilm(call);
+    return pollVideo(call);
   }
 
-  /** A film is made when it is fetched; there is nothing to stop. */
+  /** Does nothing: a video is generated when it is downloaded. */
   async cancelMedia(): Promise<void> {}
 
-  /** The sandbox is there as long as the gateway is. */
+  /** Always succeeds, because the sandbox is part of the gateway. */
   async probe(): Promise<undefined> {}
 }
 
@@ -172,7 +171,7 @@ async function* answer({
       outputTokens += countWords(args);
       continue;
     }
-    const text = beforeStop(composeRest(prompt, upstreamModel), prompt.sampling.stop ?? []);
+    const text = beforeStop(composeContinuation(prompt, upstreamModel), prompt.sampling.stop ?? []);
     const words = text.match(/\S+\s*/g) ?? [];
     const limit = request.maxOutputTokens ?? ownOutputLimit ?? words.length;
     for (const [index, word] of words.slice(0, limit).entries()) {
@@ -198,7 +197,7 @@ async function* embed({
   if (dimensions > MAX_SANDBOX_DIMENSIONS) {
     throw new UpstreamError({
       failure: 'caller',
-      message: `The sandbox makes vectors of at most ${MAX_SANDBOX_DIMENSIONS} dimensions.`,
+      message: `Embeddings of the sandbox have at most ${MAX_SANDBOX_DIMENSIONS} dimensions.`,
       param: 'dimensions',
     });
   }
@@ -218,12 +217,12 @@ async function* embed({
   yield { type: 'output', output: vectors };
 }
 
-/** What is to be said, behind what the assistant has said of it already. */
-function composeRest(prompt: CanonicalPrompt, upstreamModel: string): string {
+/** Returns the text to generate after the assistant's prefix. */
+function composeContinuation(prompt: CanonicalPrompt, upstreamModel: string): string {
   const turns = prompt.messages.findLastIndex(({ role }) => role !== 'assistant') + 1;
   const said = prompt.messages.slice(turns).map(textOf).join('');
   const messages = said === '' ? prompt.messages : prompt.messages.slice(0, turns);
-  const whole = [compose({ ...prompt, messages }, upstreamModel), BROKEN_ANSWER];
+  const whole = [compose({ ...prompt, messages }, upstreamModel), INTERRUPTED_ANSWER];
   return whole.find((text) => text.startsWith(said))?.slice(said.length) ?? whole[0]!;
 }
 
@@ -237,7 +236,7 @@ function compose(prompt: CanonicalPrompt, upstreamModel: string): string {
   return Array.from({ length: count }, (_, index) => WORDS[index % WORDS.length]).join(' ');
 }
 
-/** A tool is called when the request demands one, or offers some and the turn is the user's. */
+/** Returns the tool to call: if the request requires one, or offers some after a user message. */
 function toolToCall({ tools, toolChoice, messages }: CanonicalPrompt): ToolDefinition | undefined {
   if (toolChoice === 'none') return undefined;
   if (typeof toolChoice === 'object') return tools.find((tool) => tool.name === toolChoice.name);
@@ -270,6 +269,6 @@ function countWords(text: string): number {
 async function* misbehave(fault: string, call: UpstreamCall): AsyncGenerator<CanonicalEvent> {
   if (fault !== 'cut') await simulateFault(fault, call);
   yield { type: 'start' };
-  yield { type: 'text', choice: 0, text: BROKEN_ANSWER.slice(0, BROKEN_AFTER) };
+  yield { type: 'text', choice: 0, text: INTERRUPTED_ANSWER.slice(0, BROKEN_AFTER) };
   throw new UpstreamError({ failure: 'cut', message: 'sandbox: stream cut' });
 }

@@ -1,7 +1,7 @@
 import type { Vendor } from '../vendor.js';
 import { SandboxAdapter } from './sandbox.adapter.js';
 
-/** Inside the gateway: it has no address, no account and no variables of its own. */
+/** Part of the gateway: it has no address, account or variables. */
 export const sandbox: Vendor = {
   id: 'sandbox',
   name: 'Sandbox',

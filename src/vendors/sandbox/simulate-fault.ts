@@ -5,9 +5,9 @@ import { UpstreamError } from '../upstream-error.js';
 import type { CallLimits } from '../upstream.js';
 
 /**
- * Fails as a vendor would: `reset`, `hang`, or an HTTP status.
+ * Fails like a vendor would: `reset`, `hang`, or an HTTP status.
  *
- * @throws UpstreamError, or CallAbortedError when nobody waits any more
+ * @throws UpstreamError, or CallAbortedError when the signal fires
  */
 export async function simulateFault(
   fault: string,
@@ -22,6 +22,6 @@ export async function simulateFault(
     throw new UpstreamError({ failure: 'timeout', message: 'sandbox: no answer' });
   }
   throw classifyChatError(Number(fault), fault === '429' ? { 'retry-after': '1' } : {}, {
-    error: { message: `Sandbox: the rehearsed status ${fault}.`, type: 'sandbox_fault' },
+    error: { message: `Sandbox: simulated status ${fault}.`, type: 'sandbox_fault' },
   });
 }

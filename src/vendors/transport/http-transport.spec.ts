@@ -15,7 +15,7 @@ const SOON_MS = 5_000;
 
 describe(HttpTransport.name, () => {
   const sockets = new Set<Socket>();
-  /** Ends what streams at the moment. */
+  /** Responses that are currently streaming. */
   let streams: http.ServerResponse[];
   let connected: number;
   let server: http.Server;
@@ -30,7 +30,7 @@ describe(HttpTransport.name, () => {
       if (request.url === '/stream') streams.push(response);
       else response.end();
     });
-    // Leaves it to the other side how long a connection stays, as vendors' servers may.
+    // Lets the client decide how long a connection stays open, as vendors' servers may.
     server.keepAliveTimeout = 0;
     server.on('connection', (socket) => {
       connected++;
@@ -53,7 +53,7 @@ describe(HttpTransport.name, () => {
     return transport.call({ method: 'POST', url, headers: {}, limits: LONG_LIMITS, signal });
   }
 
-  it('keeps a few dozen connections after a rush whose streams were left or read on to their ends', async () => {
+  it('keeps a few dozen connections after a burst of completed and abandoned streams', async () => {
     const leaving = new Canceller();
     const responses = await Promise.all(
       Array.from({ length: RUSH }, (_, at) =>
@@ -74,18 +74,18 @@ describe(HttpTransport.name, () => {
     const endedAtMs = performance.now();
     await until(() => sockets.size <= A_FEW_DOZEN);
     expect(performance.now() - endedAtMs).toBeLessThan(SOON_MS);
-    // Those that are left are used again.
+    // The remaining ones are reused.
     const before = connected;
     expect(sockets.size).toBeGreaterThan(0);
     await (await call('/whole')).readAll(1_000);
     expect(connected).toBe(before);
   });
 
-  it('uses connections again however many calls are under way', async () => {
+  it('reuses connections however many calls are running', async () => {
     for (let round = 0; round < 3; round++) {
       const responses = await Promise.all(Array.from({ length: 60 }, () => call('/whole')));
       await Promise.all(responses.map((response) => response.readAll(1_000)));
-      // A connection is free a turn after its answer's end.
+      // A connection is free one tick after its answer's end.
       await nextTurn();
     }
     expect(connected).toBe(60);

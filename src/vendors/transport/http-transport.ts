@@ -14,34 +14,34 @@ export interface HttpCall {
   url: URL;
   headers: Record<string, string>;
   body?: Buffer;
-  /** Instead of `body`: read as it is sent, and of the length that the headers name. */
+  /** Replaces `body`: streamed while sending, with the length stated in the headers. */
   bodyStream?: Readable;
   limits: CallLimits;
   signal: CancelSignal;
 }
 
-/** A pool per origin is kept; this many origins at most, the least recently used one closes first. */
+/** Maximum number of origins with a connection pool; the least recently used one closes first. */
 const MAX_POOLS = 200;
 
-/** Connections to one origin that stay open between calls for as long as its server says, 10 s at least. */
+/** Connections per origin that stay open between calls, for as long as the server allows and at least 10 s. */
 const WARM_CONNECTIONS = 32;
 const KEEP_ALIVE_MS = 10_000;
-/** Those beyond are used again only by calls that follow at once: a rush of callers leaves no hundreds. */
+/** Connections beyond those close quickly, so that a burst of callers does not leave hundreds open. */
 const SURGE_KEEP_ALIVE_MS = 2_000;
 
 /** The connections to one origin. */
 interface OriginPools {
   readonly warm: Pool;
   readonly surge: Pool;
-  /** Calls that are under way over `warm`. */
+  /** Calls running over `warm`. */
   warmCalls: number;
-  /** Which call of all was its last. */
+  /** Sequence number of the latest call. */
   lastUse: number;
 }
 
 /**
- * Calls vendors over undici's `dispatch`, the fastest client on Node, with our own time limits:
- * one coarse timer watches all calls, so that a stream's progress costs an assignment.
+ * Calls vendors through undici's `dispatch`, the fastest client on Node, with its own time limits:
+ * one coarse timer watches all calls, so that progress of a stream costs an assignment.
  */
 @Injectable()
 export class HttpTransport implements OnApplicationShutdown {
@@ -51,7 +51,7 @@ export class HttpTransport implements OnApplicationShutdown {
 
   private readonly connect: buildConnector.connector;
 
-  /** @param connect how connections are made; by default to any address but metadata services */
+  /** @param connect how to open connections; by default to any address except metadata services */
   constructor(connectTimeoutMs: number, connect?: buildConnector.connector) {
     this.connect = connect ?? operatorConnector(connectTimeoutMs);
   }

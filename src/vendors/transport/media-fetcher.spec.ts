@@ -15,7 +15,7 @@ describe(readMediaType.name, () => {
     ['video/mp4', undefined],
     ['image', undefined],
     ['image/png\r\nx: y', undefined],
-  ])('of %j is %p', (header, expected) => {
+  ])('reads %j as %p', (header, expected) => {
     expect(readMediaType(header, PNG)).toBe(expected);
   });
 
@@ -27,7 +27,7 @@ describe(readMediaType.name, () => {
     ['%PDF-1.7', 'application/pdf'],
     ['MZ', undefined],
     ['', undefined],
-  ])('where the server gives none, of the first bytes %j is %p', (bytes, expected) => {
+  ])('detects the first bytes %j as %p when the server sends no type', (bytes, expected) => {
     const data = Buffer.from(bytes, 'latin1');
     expect(readMediaType(undefined, data)).toBe(expected);
     expect(readMediaType('application/octet-stream', data)).toBe(expected);

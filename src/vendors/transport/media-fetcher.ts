@@ -11,7 +11,7 @@ import { UpstreamError } from '../upstream-error.js';
 import { CallAbortedError } from './upstream-response.js';
 import { codeOf } from '../../platform/errors/thrown.js';
 
-/** Types that say nothing; stores of files are fond of them. */
+/** Content types without information, common with object stores. */
 const UNTYPED = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
 const TAKEN = /^(?:image\/[\w.+-]+|text\/[\w.+-]+|application\/pdf)$/;
@@ -28,7 +28,7 @@ const MAX_BYTES = 20 * 1024 * 1024;
 const TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** An image or document that lay behind a URL. */
+/** An image or document downloaded from a URL. */
 export interface FetchedMedia {
   /** Without parameters, in lower case: `image/png`, `application/pdf`, `text/…`. */
   mediaType: string;
@@ -36,9 +36,9 @@ export interface FetchedMedia {
 }
 
 export interface FetchMediaOptions {
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when the result is no longer needed. */
   signal: CancelSignal;
-  /** The request field that holds the URL, for errors. */
+  /** The request field with the URL, for errors. */
   param: string;
   maxBytes?: number;
 }
@@ -50,8 +50,8 @@ interface MediaFetcherOptions {
 }
 
 /**
- * Fetches what a caller's URL points to, for vendors that take bytes only. The caller must not
- * reach by it what only we can reach: public addresses over http(s), no redirects, no credentials.
+ * Fetches media by a caller's URL for vendors that accept only bytes. Guards against SSRF: only public
+ * addresses over http(s), no redirects, no credentials.
  */
 @Injectable()
 export class MediaFetcher implements OnApplicationShutdown {
@@ -74,10 +74,10 @@ export class MediaFetcher implements OnApplicationShutdown {
   }
 
   /**
-   * To be asked before somebody else in the operator's network fetches it.
+   * Checks a URL before something else in the operator's network fetches it.
    *
-   * @param param the request field that holds the URL
-   * @throws UpstreamError `caller` for a URL that does not lead to a public address now
+   * @param param the request field with the URL
+   * @throws UpstreamError `caller` when the URL does not currently resolve to a public address
    */
   async assertPublic(url: string, param: string): Promise<void> {
     const target = parseUrl(url, param);
@@ -87,8 +87,10 @@ export class MediaFetcher implements OnApplicationShutdown {
   }
 
   /**
-   * @throws UpstreamError `caller`, since it is the caller's URL that leads nowhere
-   * @throws CallAbortedError when nobody waits any more
+   * Downloads a caller's URL.
+   *
+   * @throws UpstreamError `caller` for every failure, since the URL is the caller's
+   * @throws CallAbortedError when the signal fires
    */
   async fetch(url: string, options: FetchMediaOptions): Promise<FetchedMedia> {
     const { signal, param, maxBytes = MAX_BYTES } = options;
@@ -111,7 +113,7 @@ export class MediaFetcher implements OnApplicationShutdown {
         assertPlainAnswer(response, refuse);
         const data = await readAtMost(response, Math.min(maxBytes, MAX_BYTES), refuse);
         const mediaType = readMediaType(response.headers['content-type'], data);
-        if (!mediaType) throw refuse('is neither an image nor a PDF nor text');
+        if (!mediaType) throw refuse('is not an image, a PDF or text');
         return { mediaType, data };
       } finally {
         response.body.on('error', () => undefined).destroy();
@@ -119,7 +121,7 @@ export class MediaFetcher implements OnApplicationShutdown {
     } catch (error) {
       if (error instanceof UpstreamError) throw error;
       if (signal.aborted) throw new CallAbortedError();
-      if (limit.aborted) throw refuse(`did not come within ${this.timeoutMs / 1000} seconds`);
+      if (limit.aborted) throw refuse(`did not arrive within ${this.timeoutMs / 1000} seconds`);
       throw refuse(describe(error));
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -137,16 +139,16 @@ function parseUrl(url: string, param: string): URL {
     throw new UpstreamError({
       failure: 'caller',
       param,
-      message: 'URLs of images and documents must be http or https, or data URLs.',
+      message: 'URLs of images and documents must be http, https or data URLs.',
     });
   }
   if (target.username !== '' || target.password !== '') {
-    throw refusal(target.host, param, 'names credentials, which are not sent');
+    throw refusal(target.host, param, 'contains credentials; remove them');
   }
   return target;
 }
 
-/** The path is left out: it may be signed. */
+/** Omits the path, which may be signed. */
 function refusal(host: string, param: string, problem: string): UpstreamError {
   return new UpstreamError({
     failure: 'caller',
@@ -160,11 +162,11 @@ type Refuse = (problem: string) => UpstreamError;
 function assertPlainAnswer(response: Dispatcher.ResponseData, refuse: Refuse): void {
   const { statusCode, headers } = response;
   if (statusCode >= 300 && statusCode < 400) {
-    throw refuse('redirects, which is not followed; give the address it leads to');
+    throw refuse('redirects; use the final URL');
   }
-  if (statusCode !== 200) throw refuse(`answers with status ${statusCode}`);
+  if (statusCode !== 200) throw refuse(`returned status ${statusCode}`);
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding !== 'identity') throw refuse('is compressed, though that was not asked for');
+  if (encoding !== 'identity') throw refuse('returned compressed data that was not requested');
 }
 
 async function readAtMost(
@@ -173,7 +175,7 @@ async function readAtMost(
   refuse: Refuse,
 ): Promise<Buffer> {
   const tooLarge = (): UpstreamError =>
-    refuse(`is larger than the ${Math.floor(maxBytes / 1024 / 1024)} MB that are left for media`);
+    refuse(`is larger than the ${Math.floor(maxBytes / 1024 / 1024)} MB available for media`);
   if (Number(headers['content-length']) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let length = 0;
@@ -186,18 +188,18 @@ async function readAtMost(
   return Buffer.concat(chunks, length);
 }
 
-/** Whether inside addresses answer is nobody's business, so these all sound the same. */
+/** Describes failures alike, so that callers cannot probe internal addresses. */
 function describe(error: unknown): string {
   if (error instanceof PrivateAddressError) return 'does not lead to a public address';
   if (error instanceof errors.ConnectTimeoutError) return 'could not be reached in time';
   const code = codeOf(error);
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'has a host that cannot be found';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'has a host that cannot be resolved';
   return 'could not be read';
 }
 
 /**
- * What kind of file a download is: by its `content-type`, or by its first bytes where that says
- * nothing. Undefined for anything but images, PDF and text.
+ * Returns the media type of a download by its `content-type`, or by its first bytes when that is
+ * missing or generic. Undefined for anything but images, PDF and text.
  */
 export function readMediaType(
   header: string | string[] | undefined,

@@ -19,7 +19,7 @@ describe(transportError.name, () => {
     ['UND_ERR_SOCKET', 'reset'],
     ['HPE_INVALID_CONSTANT', 'reset'],
     [undefined, 'reset'],
-  ])('takes %s for %s', (code, failure) => {
+  ])('maps %s to %s', (code, failure) => {
     const cause = Object.assign(new Error('it broke'), { code });
     const error = transportError(cause, 'no');
     const message = `${code ?? 'Error'}: it broke`;
@@ -27,7 +27,7 @@ describe(transportError.name, () => {
   });
 
   it.each(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EPROTO', 'ERR_SSL_BAD_RECORD_MAC'])(
-    'takes %s for a broken connection once something was sent, of which nobody knows more',
+    'maps %s to a lost connection once something was sent, with unknown acceptance',
     (code) => {
       const error = transportError(Object.assign(new Error('it broke'), { code }));
       expect(error).toMatchObject({ failure: 'reset', accepted: 'unknown' });

@@ -1,10 +1,10 @@
 import { UpstreamError, type Acceptance } from '../upstream-error.js';
 
 /**
- * What undici calls a failure, in our words.
+ * Maps undici's error to an UpstreamError.
  *
- * @param acceptance `no` where nothing was sent yet; once it was, the system's word for a peer that
- *   cannot be reached, or for broken TLS, tells of a connection that broke
+ * @param acceptance `no` when nothing was sent yet. Afterwards, codes for an unreachable peer or broken
+ *   TLS mean that an established connection was lost
  */
 export function transportError(
   error: NodeJS.ErrnoException,

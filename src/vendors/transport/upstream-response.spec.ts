@@ -5,7 +5,7 @@ import { CallAbortedError, UpstreamResponse } from './upstream-response.js';
 const KB = 1024;
 
 describe(UpstreamResponse.name, () => {
-  it('resolves with the head and gives the body as it arrives', async () => {
+  it('resolves with the head and yields the body as it arrives', async () => {
     const connection = new FakeConnection().start().answer(201, { 'x-a': 'b' });
     const response = await connection.head;
     expect(response).toMatchObject({ status: 201, headers: { 'x-a': 'b' } });
@@ -18,7 +18,7 @@ describe(UpstreamResponse.name, () => {
     expect(connection.actions).toEqual([]);
   });
 
-  it('waits for a chunk that is not there yet, and for the end', async () => {
+  it('waits for a pending chunk and for the end', async () => {
     const connection = new FakeConnection().start().answer();
     const first = connection.response.next();
     connection.send('late');
@@ -28,7 +28,7 @@ describe(UpstreamResponse.name, () => {
     expect((await second).done).toBe(true);
   });
 
-  it('gives all that one read of the socket brings in one piece, to who waits too', async () => {
+  it('yields everything from one socket read in one piece, also to a waiting reader', async () => {
     const connection = new FakeConnection().start().answer();
     const first = connection.response.next();
     connection.send('a', 'b', 'c');
@@ -39,7 +39,7 @@ describe(UpstreamResponse.name, () => {
     expect((await connection.response.next()).done).toBe(true);
   });
 
-  it('passes over informational heads', async () => {
+  it('skips informational heads', async () => {
     const connection = new FakeConnection().start().answer(103, { link: 'x' });
     expect(connection.response.status).toBe(0);
     connection.answer(200);
@@ -47,7 +47,7 @@ describe(UpstreamResponse.name, () => {
   });
 
   describe('back-pressure', () => {
-    it('pauses the vendor when 16 KB wait, and resumes when they are taken', async () => {
+    it('pauses the vendor at 16 KB of unread data and resumes when it is read', async () => {
       const connection = new FakeConnection().start().answer();
       for (let count = 0; count < 3; count++) connection.send(Buffer.alloc(4 * KB));
       expect(connection.actions).toEqual([]);
@@ -59,7 +59,7 @@ describe(UpstreamResponse.name, () => {
       expect(connection.actions).toEqual(['pause', 'resume', 'pause']);
     });
 
-    it('does not pause for a reader who waits', async () => {
+    it('does not pause while the reader is waiting', async () => {
       const connection = new FakeConnection().start().answer();
       for (let count = 0; count < 4; count++) {
         const chunk = connection.response.next();
@@ -69,7 +69,7 @@ describe(UpstreamResponse.name, () => {
       expect(connection.actions).toEqual([]);
     });
 
-    it('gives a paused answer out to its end', async () => {
+    it('delivers a paused answer completely', async () => {
       const connection = new FakeConnection().start().answer();
       connection.send(Buffer.alloc(300 * KB), Buffer.alloc(10)).end();
       expect(await readText(connection.response)).toHaveLength(300 * KB + 10);
@@ -77,7 +77,7 @@ describe(UpstreamResponse.name, () => {
   });
 
   describe('abort', () => {
-    it('before the call fails at once and stops undici when it begins', async () => {
+    it('fails before the call and stops undici when it begins', async () => {
       const signal = AbortSignal.abort();
       const connection = new FakeConnection(LONG_LIMITS, { signal });
       expect(connection.response.isOver).toBe(true);
@@ -86,7 +86,7 @@ describe(UpstreamResponse.name, () => {
       expect(connection.reason).toBeInstanceOf(CallAbortedError);
     });
 
-    it('before the connection is made stops undici when it begins', async () => {
+    it('stops undici before the connection is established', async () => {
       const connection = new FakeConnection();
       connection.aborter.abort();
       await expect(connection.head).rejects.toBeInstanceOf(CallAbortedError);
@@ -94,14 +94,14 @@ describe(UpstreamResponse.name, () => {
       expect(connection.actions).toEqual(['abort']);
     });
 
-    it('before the head rejects the call', async () => {
+    it('rejects the call before the head', async () => {
       const connection = new FakeConnection().start();
       connection.aborter.abort();
       await expect(connection.head).rejects.toBeInstanceOf(CallAbortedError);
       expect(connection.actions).toEqual(['abort']);
     });
 
-    it('in the body rejects the reader who waits', async () => {
+    it('rejects the waiting reader during the body', async () => {
       const connection = new FakeConnection().start().answer();
       const chunk = connection.response.next();
       connection.aborter.abort();
@@ -110,21 +110,21 @@ describe(UpstreamResponse.name, () => {
       expect(connection.actions).toEqual(['abort']);
     });
 
-    it('after the end does nothing', async () => {
+    it('does nothing after the end', async () => {
       const connection = new FakeConnection().start().answer().send('a').end();
       connection.aborter.abort();
       expect(await readText(connection.response)).toBe('a');
       expect(connection.actions).toEqual([]);
     });
 
-    it('takes no more data', () => {
+    it('ignores further data', () => {
       const connection = new FakeConnection().start().answer();
       connection.aborter.abort();
       for (let count = 0; count < 5; count++) connection.send(Buffer.alloc(100 * KB));
       expect(connection.actions).toEqual(['abort']);
     });
 
-    it('leaves nothing listening', () => {
+    it('removes its listeners', () => {
       const { signal } = new AbortController();
       const remove = jest.spyOn(signal, 'removeEventListener');
       new FakeConnection(LONG_LIMITS, { signal }).start().answer().end();
@@ -144,12 +144,12 @@ describe(UpstreamResponse.name, () => {
   });
 
   describe('failures', () => {
-    it('before the head reject the call', async () => {
+    it('reject the call before the head', async () => {
       const connection = new FakeConnection().fail('ECONNREFUSED');
       await expect(connection.head).rejects.toMatchObject({ failure: 'connect' });
     });
 
-    it('in the body come after the chunks before them', async () => {
+    it('follow the chunks received before them', async () => {
       const connection = new FakeConnection().start().answer().send('a', 'b').fail('ECONNRESET');
       expect((await connection.response.next()).value).toEqual(Buffer.from('ab'));
       await expect(connection.response.next()).rejects.toMatchObject({ failure: 'reset' });
@@ -172,7 +172,7 @@ describe(UpstreamResponse.name, () => {
       expect(await empty.response.readAll(100)).toHaveLength(0);
     });
 
-    it('gives others a turn before each few of the large ones', async () => {
+    it('yields to other work before every few large bodies', async () => {
       let turns = 0;
       const turnOf = async (): Promise<number> => {
         const connection = new FakeConnection().start().answer();

@@ -12,7 +12,7 @@ describe(UpstreamResponse.name, () => {
     let timer: CoarseTimer;
     let connection: FakeConnection;
 
-    /** Lets time pass; deadlines are met within a tick of 100 ms. */
+    /** Advances time; deadlines fire within a tick of 100 ms. */
     const pass = (ms: number) => jest.advanceTimersByTime(ms);
 
     beforeEach(() => {
@@ -25,18 +25,18 @@ describe(UpstreamResponse.name, () => {
       jest.useRealTimers();
     });
 
-    it('end a call without an answer', async () => {
+    it('end a call without a response', async () => {
       pass(999);
       expect(connection.response.isOver).toBe(false);
       pass(101);
       await expect(connection.head).rejects.toMatchObject({
         failure: 'timeout',
-        message: 'no answer within 1000 ms',
+        message: 'no response within 1000 ms',
       });
       expect(connection.actions).toEqual(['abort']);
     });
 
-    it('end an answer that falls silent', async () => {
+    it('end an answer that stalls', async () => {
       connection.answer().send('a');
       pass(250);
       connection.send('b');
@@ -46,11 +46,11 @@ describe(UpstreamResponse.name, () => {
       expect((await connection.response.next()).value).toEqual(Buffer.from('ab'));
       await expect(connection.response.next()).rejects.toMatchObject({
         failure: 'timeout',
-        message: 'silence for 300 ms',
+        message: 'no data for 300 ms',
       });
     });
 
-    it('end an answer that never stops', async () => {
+    it('end an answer that does not finish', async () => {
       connection.answer();
       const reading = readText(connection.response).catch((error: unknown) => error);
       for (let elapsedMs = 0; elapsedMs < 2_100; elapsedMs += 100) {
@@ -59,21 +59,21 @@ describe(UpstreamResponse.name, () => {
       }
       expect(await reading).toMatchObject({
         failure: 'timeout',
-        message: 'no end of the answer within 2000 ms',
+        message: 'answer not complete within 2000 ms',
       });
     });
 
-    it('end a call whose own time is shorter than that for the first byte', async () => {
+    it('end a call whose total limit is shorter than its first-byte limit', async () => {
       const short = new FakeConnection({ ...limits, requestMs: 100 }, { timer }).start();
       pass(200);
       await expect(short.head).rejects.toMatchObject({
-        message: 'no end of the answer within 100 ms',
+        message: 'answer not complete within 100 ms',
       });
     });
 
     const slowReader = expect.objectContaining({ failure: 'slow_reader' }) as unknown;
 
-    it('do not blame the vendor for a reader who lags, and end the whole call all the same', async () => {
+    it('do not blame the vendor for a slow reader, and still end the whole call', async () => {
       connection.answer().send(Buffer.alloc(300 * KB));
       pass(1_500);
       expect(connection.response.isOver).toBe(false);
@@ -86,7 +86,7 @@ describe(UpstreamResponse.name, () => {
     it.each<[string, number, unknown]>([
       ['most of the time', 150, slowReader],
       ['a smaller part of the time', 50, timedOut],
-    ])('tell who is to blame when a reader lagged %s', async (_, lagMs, expected) => {
+    ])('blame the right side when a reader lagged %s', async (_, lagMs, expected) => {
       connection.answer();
       for (let passed = 0; passed < 1_900; passed += 200) {
         connection.send(Buffer.alloc(300 * KB));
@@ -104,7 +104,7 @@ describe(UpstreamResponse.name, () => {
       ['a smaller part of it', 7_000, 6_000, expect.objectContaining({ failure: 'reset' })],
       ['a moment', 0, 4_000, expect.objectContaining({ failure: 'reset' })],
     ])(
-      'tell who is to blame for a cut when the reader lagged %s',
+      'blame the right side for a lost connection when the reader lagged %s',
       async (_, readMs, lagMs, expected) => {
         connection = new FakeConnection(LONG_LIMITS, { timer }).start().answer();
         pass(readMs);
@@ -117,7 +117,7 @@ describe(UpstreamResponse.name, () => {
       },
     );
 
-    it('count silence again once the reader has caught up', async () => {
+    it('watch for stalls again once the reader has caught up', async () => {
       connection.answer().send(Buffer.alloc(300 * KB));
       pass(1_000);
       await connection.response.next();
@@ -128,7 +128,7 @@ describe(UpstreamResponse.name, () => {
       expect(connection.response.isOver).toBe(true);
     });
 
-    it('are forgotten after the end', () => {
+    it('are cleared after the end', () => {
       connection.answer().end();
       pass(200);
       expect(jest.getTimerCount()).toBe(0);
@@ -136,7 +136,7 @@ describe(UpstreamResponse.name, () => {
       expect(connection.actions).toEqual([]);
     });
 
-    it('give the rest of a complete answer a second to run out', () => {
+    it('allow one second to drain the rest of a complete answer', () => {
       connection.answer().send('data: [DONE]\n\n');
       connection.response.drain();
       pass(900);
@@ -147,7 +147,7 @@ describe(UpstreamResponse.name, () => {
       expect(connection.actions).toEqual(['abort']);
     });
 
-    it('leave a drained connection that ends in time alone', () => {
+    it('keep a drained connection that ends in time', () => {
       connection.answer();
       connection.response.drain();
       connection.end();
@@ -156,7 +156,7 @@ describe(UpstreamResponse.name, () => {
       expect(jest.getTimerCount()).toBe(0);
     });
 
-    it('let a paused connection run out as well', () => {
+    it('drain a paused connection as well', () => {
       connection.answer().send(Buffer.alloc(300 * KB));
       connection.response.drain();
       expect(connection.actions).toEqual(['pause', 'resume']);

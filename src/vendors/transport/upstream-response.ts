@@ -7,14 +7,14 @@ import type { CallLimits } from '../upstream.js';
 import { UpstreamError, type Acceptance, unreadable } from '../upstream-error.js';
 import { transportError } from './transport-error.js';
 
-/** Bytes that may wait for a slow reader before the vendor's connection is paused. */
+/** Bytes buffered for a slow reader before the vendor's connection is paused. */
 const HIGH_WATER_BYTES = 16 * 1024;
 
 const DRAIN_MS = 1_000;
 
-/** Of a call's time: a vendor who was paused for more of it is not to blame when it is up, or gives up. */
+/** Share of a call's time: a vendor paused for longer is not to blame for a timeout or for hanging up. */
 const LAGGING_SHARE = 0.5;
-/** Servers wait longer than this for their readers before they hang up. */
+/** Servers wait at least this long for slow readers before they hang up. */
 const LEAST_PATIENCE_MS = 5_000;
 
 interface Waiting {
@@ -22,7 +22,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** A call that was ended because nobody waits for it any more. */
+/** The call was ended because its answer is no longer needed. */
 export class CallAbortedError extends Error {
   constructor() {
     super('The call was aborted.');
@@ -31,8 +31,8 @@ export class CallAbortedError extends Error {
 }
 
 /**
- * A vendor's response: undici's handler on one side, an iteration over the body's chunks on the
- * other. Leaving the iteration, or the signal, closes the connection.
+ * A vendor's response: undici's handler on one side, an iterator over the body's chunks on the other.
+ * Leaving the iteration, or the signal, closes the connection.
  */
 export class UpstreamResponse
   implements Dispatcher.DispatchHandler, AsyncIterable<Buffer>, AsyncIterator<Buffer>, Watched
@@ -50,7 +50,7 @@ export class UpstreamResponse
   private bufferedBytes = 0;
   private paused = false;
   private pausedSinceMs = 0;
-  /** How long readers kept the vendor waiting, in the pauses that are over. */
+  /** Total duration of finished pauses, in which the vendor waited for the reader. */
   private pausedMs = 0;
   private failure: Error | undefined;
   private ended = false;
@@ -77,7 +77,7 @@ export class UpstreamResponse
     return this.ended || this.failure !== undefined;
   }
 
-  // undici's side
+  // Called by undici
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
@@ -93,7 +93,7 @@ export class UpstreamResponse
     if (status < 200) return;
     this.status = status;
     this.headers = headers;
-    // undici would keep them as received to the end of the answer, two kilobytes with all that hangs on them.
+    // undici would retain the raw headers until the end of the answer, two kilobytes and what they reference.
     controller.rawHeaders = null;
     this.signal.noteHead?.(headers);
     this.progress();
@@ -106,14 +106,14 @@ export class UpstreamResponse
     this.chunks.push(chunk);
     this.bufferedBytes += chunk.length;
     if (this.waiting) {
-      // What else this read of the socket brings comes along: the parser tells each piece by itself.
+      // Collects the whole socket read first: the parser reports each piece separately.
       if (this.chunks.length === 1) queueMicrotask(this.deliver);
       return;
     }
     if (this.bufferedBytes >= HIGH_WATER_BYTES && !this.paused) {
       this.paused = true;
       this.pausedSinceMs = performance.now();
-      // A reader that lags is not the vendor's silence; only the whole call's limit goes on.
+      // A slow reader is not a stalled vendor, so only the limit of the whole call applies.
       this.deadlineMs = this.requestDeadlineMs;
       controller.pause();
     }
@@ -128,11 +128,11 @@ export class UpstreamResponse
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     if (error instanceof UpstreamError) this.fail(error);
-    else if (this.hasWornOut()) this.failForReader('cut by a vendor who waited for its reader');
+    else if (this.hasWornOut()) this.failForReader('cut by a vendor that waited for its reader');
     else this.fail(transportError(error, this.acceptance));
   }
 
-  // The timer's side
+  // Called by the timer
 
   onDeadline(): void {
     const nowMs = performance.now();
@@ -142,21 +142,21 @@ export class UpstreamResponse
       return;
     }
     const what = isRequestOver
-      ? `no end of the answer within ${this.limits.requestMs} ms`
+      ? `answer not complete within ${this.limits.requestMs} ms`
       : this.status === 0
-        ? `no answer within ${this.limits.firstByteMs} ms`
-        : `silence for ${this.limits.idleMs} ms`;
+        ? `no response within ${this.limits.firstByteMs} ms`
+        : `no data for ${this.limits.idleMs} ms`;
     const accepted = this.acceptance;
     this.fail(new UpstreamError({ failure: 'timeout', message: what, accepted, isRequestOver }));
   }
 
-  // The reader's side
+  // Called by the reader
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  /** All that has arrived, in one piece. */
+  /** Returns everything received so far, in one piece. */
   next(): Promise<IteratorResult<Buffer>> {
     return new Promise((resolve, reject) => {
       this.waiting = { resolve, reject };
@@ -175,8 +175,7 @@ export class UpstreamResponse
   }
 
   /**
-   * Lets the rest of a complete answer run out, so that the connection can be used again; what
-   * does not end within a second is cut.
+   * Drains a complete answer so that the connection can be reused; closes it after one second.
    */
   drain(): void {
     if (this.isOver) return;
@@ -188,8 +187,8 @@ export class UpstreamResponse
   }
 
   /**
-   * The whole body; a large one in a turn of its own, since it is parsed next, and several that come at once would have
-   * everybody wait for all of them.
+   * Reads the whole body. A large one waits for a fair-scheduling slot, because parsing follows and
+   * several at once would block everyone else.
    *
    * @throws UpstreamError `unreadable` beyond `maxBytes`
    */
@@ -213,17 +212,17 @@ export class UpstreamResponse
     return parts.length === 1 ? parts[0]! : Buffer.concat(parts, length);
   }
 
-  /** undici takes hold of the controller when it begins to send. */
+  /** undici provides the controller when it begins to send. */
   private get acceptance(): Acceptance {
     return this.controller ? 'unknown' : 'no';
   }
 
-  /** How long the vendor has waited for the reader. */
+  /** How long the vendor has waited for the reader, in milliseconds. */
   private lagMs(nowMs: number): number {
     return this.pausedMs + (this.paused ? nowMs - this.pausedSinceMs : 0);
   }
 
-  /** Whether a vendor who hangs up has waited for the reader for so long that it may well do so. */
+  /** Whether the vendor waited for the reader long enough to explain why it hung up. */
   private hasWornOut(): boolean {
     const nowMs = performance.now();
     const calledMs = nowMs - (this.requestDeadlineMs - this.limits.requestMs);
@@ -248,7 +247,7 @@ export class UpstreamResponse
     this.deliver();
   }
 
-  /** Gives a waiting reader what has arrived, else the end or the failure once there is one. */
+  /** Delivers the received data to a waiting reader, then the end or the failure. */
   private readonly deliver = (): void => {
     const { waiting } = this;
     if (!waiting) return;

@@ -16,7 +16,7 @@ describe(geminiTraits.name, () => {
     ['gemini-1.5-pro', undefined],
     ['gemma-3-27b-it', undefined],
     ['gemini-flash-latest', { by: 'level', lowest: 'LOW' }],
-  ])('knows how %s thinks', (model, thinking) => {
+  ])('returns the thinking control of %s', (model, thinking) => {
     expect(geminiTraits(model).thinking).toEqual(thinking);
   });
 
@@ -31,7 +31,7 @@ describe(geminiTraits.name, () => {
     ['gemini-3.8-flash', { takesSampling: false }],
     ['gemini-4-argon', { takesSampling: false }],
     ['gemini-10.1-ultra', { maxCandidates: 1, takesPenalties: false, takesCallIds: true }],
-  ])('knows what %s takes', (model, traits) => {
+  ])('returns the traits of %s', (model, traits) => {
     expect(geminiTraits(model)).toMatchObject(traits);
   });
 });

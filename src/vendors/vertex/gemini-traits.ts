@@ -1,6 +1,6 @@
 import type { ModelTraits, ThinkingControl } from '../dialects/generate-content/model-traits.js';
 
-/** The traits of Gemini 3 and of whatever comes after it and is not known yet. */
+/** Traits of Gemini 3 and later, unknown models. */
 const NEWEST: ModelTraits = {
   thinking: { by: 'level', lowest: 'LOW' },
   wantsSignedCalls: true,
@@ -24,8 +24,8 @@ const SECOND_GENERATION: ModelTraits = {
 };
 
 /**
- * What a model of this publisher takes, told by its id. Aliases without a number, such as
- * `gemini-flash-latest`, are taken for the newest; models of other names (`gemma-…`) for the oldest.
+ * Returns the traits of a model by its id. Aliases without a number, such as `gemini-flash-latest`, count
+ * as the newest; models with other names (`gemma-…`) as the oldest.
  */
 export function geminiTraits(model: string): ModelTraits {
   const name = model.toLowerCase();
@@ -49,7 +49,7 @@ function budgetOf(name: string, major: number, minor: number): ThinkingControl |
   return { by: 'budget', min, max: 24_576, canBeOff: true };
 }
 
-/** Only Flash models up to 3.6 and Flash-Lite models know the lowest level. */
+/** Only Flash models up to 3.6 and Flash-Lite models support the lowest level. */
 function levelOf(name: string, major: number, minor: number): ThinkingControl {
   const isEarlyFlash = name.includes('-flash') && minor < 7;
   const knowsMinimal = major === 3 && (isLite(name) || isEarlyFlash);

@@ -6,7 +6,7 @@ import {
   type GrantedAccess,
 } from './google-access-tokens.js';
 
-/** Tokens `token-1`, `token-2`, … which live for an hour, on a clock that the test moves. */
+/** Issues tokens `token-1`, `token-2`, … with a lifetime of an hour, on a clock that the test sets. */
 function setUp() {
   const clock = { nowMs: 1_000_000 };
   let count = 0;
@@ -20,7 +20,7 @@ function setUp() {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe(GoogleAccessTokens.name, () => {
-  it('fetches nothing before the first call, and once for all that come together', async () => {
+  it('fetches nothing before the first call, and one token for concurrent calls', async () => {
     const { source, tokens } = setUp();
     expect(source).not.toHaveBeenCalled();
     const accesses = await Promise.all([tokens.get(), tokens.get(), tokens.get()]);
@@ -29,7 +29,7 @@ describe(GoogleAccessTokens.name, () => {
     expect(source).toHaveBeenCalledTimes(1);
   });
 
-  it('refreshes in the background while the old token serves', async () => {
+  it('refreshes in the background while the old token is valid', async () => {
     const { clock, source, tokens } = setUp();
     await tokens.get();
     clock.nowMs += HOUR_MS - 4 * 60_000;
@@ -40,7 +40,7 @@ describe(GoogleAccessTokens.name, () => {
     expect(await tokens.get()).toEqual({ token: 'token-2' });
   });
 
-  it('goes on with the old token when the background refresh fails', async () => {
+  it('continues with the old token when the background refresh fails', async () => {
     const { clock, source, tokens } = setUp();
     await tokens.get();
     source.mockRejectedValueOnce(new Error('offline'));
@@ -50,14 +50,14 @@ describe(GoogleAccessTokens.name, () => {
     expect(await tokens.get()).toEqual({ token: 'token-1' });
   });
 
-  it('waits for a new token when the old one is over', async () => {
+  it('waits for a new token when the old one has expired', async () => {
     const { clock, tokens } = setUp();
     await tokens.get();
     clock.nowMs += HOUR_MS - 10_000;
     expect(await tokens.get()).toEqual({ token: 'token-2' });
   });
 
-  it('forgets a token that was refused, but not the one after it', async () => {
+  it('forgets a rejected token, but not its successor', async () => {
     const { source, tokens } = setUp();
     await tokens.get();
     tokens.forget('token-1');
@@ -67,7 +67,7 @@ describe(GoogleAccessTokens.name, () => {
     expect(source).toHaveBeenCalledTimes(2);
   });
 
-  it('uses a token of unknown end for a while', async () => {
+  it('uses a token of unknown lifetime for a while', async () => {
     const { clock, source, tokens } = setUp();
     source.mockResolvedValueOnce({ token: 'endless', quotaProject: 'p' });
     expect(await tokens.get()).toEqual({ token: 'endless', quotaProject: 'p' });
@@ -77,7 +77,7 @@ describe(GoogleAccessTokens.name, () => {
     expect(await tokens.get()).toEqual({ token: 'token-1' });
   });
 
-  it('calls missing credentials the operator’s fault, tells no details, and tries again', async () => {
+  it('reports missing credentials as an operator failure without details, and tries again', async () => {
     const { source, tokens } = setUp();
     source.mockRejectedValueOnce(new Error('bad key file: -----BEGIN PRIVATE KEY-----'));
     const failing = Promise.all([tokens.get(), tokens.get()]);
@@ -89,7 +89,7 @@ describe(GoogleAccessTokens.name, () => {
     expect(await tokens.get()).toEqual({ token: 'token-1' });
   });
 
-  it('tells nothing of a service account whose key is none, and calls nobody for it', async () => {
+  it('reports an invalid service account key without details or network calls', async () => {
     const key = JSON.stringify({
       client_email: 'me@p.iam.gserviceaccount.com',
       private_key: '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n',

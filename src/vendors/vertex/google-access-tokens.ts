@@ -2,34 +2,34 @@ import { UpstreamError } from '../upstream-error.js';
 import { objectOf } from '../dialects/answer-json.js';
 import { codeOf } from '../../platform/errors/thrown.js';
 
-/** What a call to Google is authenticated with. */
+/** Credentials for a call to Google. */
 export interface GoogleAccess {
   token: string;
-  /** The project that a user's own credentials are billed to. */
+  /** The project billed for a user's own credentials. */
   quotaProject?: string;
 }
 
-/** An access that ends. */
+/** Access with an expiry. */
 export interface GrantedAccess extends GoogleAccess {
-  /** Unix milliseconds; undefined where the issuer does not say. */
+  /** Unix milliseconds; undefined when the issuer does not say. */
   expiresAtMs?: number;
 }
 
-/** Fetches a new access. */
+/** Fetches new access. */
 export type AccessSource = () => Promise<GrantedAccess>;
 
-/** A token this close to its end is exchanged while it still serves. */
+/** A token this close to its expiry is refreshed while still in use. */
 const REFRESH_AHEAD_MS = 5 * 60_000;
 
-/** … and this close it does not serve any more: it could end on the way. */
+/** … and this close, it is no longer used, because it could expire in transit. */
 const EXPIRED_AHEAD_MS = 30_000;
 
-/** How long a token of unknown end is used. */
+/** How long to use a token of unknown lifetime. */
 const DEFAULT_LIFE_MS = 10 * 60_000;
 
 /**
- * Keeps one access token for all calls. It is fetched on the first call, and again in the background
- * before it ends, so that calls wait for one only when there is none at all, and then all for the same.
+ * Caches one access token for all calls. It is fetched on the first call and refreshed in the background
+ * before it expires. Calls wait only when there is no valid token, and then share one fetch.
  */
 export class GoogleAccessTokens {
   private granted: { access: GoogleAccess; expiresAtMs: number } | undefined;
@@ -41,18 +41,18 @@ export class GoogleAccessTokens {
     private readonly origin = 'the application default credentials',
   ) {}
 
-  /** @throws UpstreamError `operator` when the credentials are missing or refused */
+  /** @throws UpstreamError `operator` when the credentials are missing or rejected */
   async get(): Promise<GoogleAccess> {
     const leftMs = this.granted ? this.granted.expiresAtMs - this.now() : 0;
     if (!this.granted || leftMs <= EXPIRED_AHEAD_MS) return this.refresh();
     if (leftMs <= REFRESH_AHEAD_MS) {
-      // The old one still serves; whoever needs the new one will hear of a failure.
+      // The old token is still valid; callers that need the new one will see a failure.
       this.refresh().catch(() => undefined);
     }
     return this.granted.access;
   }
 
-  /** Google refused this token: the next call fetches another. */
+  /** Discards a token that Google rejected; the next call fetches another. */
   forget(token: string): void {
     if (this.granted?.access.token === token) this.granted = undefined;
   }
@@ -70,7 +70,7 @@ export class GoogleAccessTokens {
       this.granted = { access, expiresAtMs };
       return access;
     } catch (error) {
-      // What the library says may hold parts of a credential, so only the kind of error is told.
+      // The library's message may contain parts of a credential, so only the kind of error is reported.
       const kind = codeOf(error) ?? (error instanceof Error ? error.name : typeof error);
       throw new UpstreamError(
         {
@@ -86,13 +86,13 @@ export class GoogleAccessTokens {
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
 /**
- * Access by the application default credentials, wherever the environment keeps them. They are looked
- * up anew each time, so that exchanged ones are found.
+ * Fetches access by the application default credentials, wherever the environment has them. They are
+ * looked up each time, so that replaced ones are found.
  *
- * @param project saves the library its own search for one, which may start programs and call others
+ * @param project avoids the library's own search for one, which may start programs and make calls
  */
 export async function fetchDefaultAccess(project: string): Promise<GrantedAccess> {
-  // The library is large and only needed where no token is configured.
+  // The library is large and only needed when no token is configured.
   const { GoogleAuth } = await import('google-auth-library');
   const client = await new GoogleAuth({ scopes: [SCOPE], projectId: project }).getClient();
   const { token } = await client.getAccessToken();
@@ -106,8 +106,8 @@ export async function fetchDefaultAccess(project: string): Promise<GrantedAccess
 }
 
 /**
- * Access by the key of a service account. Only its name and its private key count; the vendor's own
- * address is asked, whatever else the key says.
+ * Fetches access by a service account's key. Uses only its name and private key, and always the vendor's
+ * own token endpoint, whatever else the key contains.
  *
  * @param key JSON with `client_email` and `private_key`
  */

@@ -7,10 +7,10 @@ import {
   type GoogleAccess,
 } from './google-access-tokens.js';
 
-/** Where the access of each call comes from. */
+/** The source of access tokens for calls. */
 export type AccessTokens = Pick<GoogleAccessTokens, 'get' | 'forget'>;
 
-/** A configured key is the JSON of a service account's key, or an access token. */
+/** Returns the tokens of a configured key: a service account's JSON, or an access token. */
 export function tokensOf(apiKey: string): AccessTokens {
   return apiKey.startsWith('{')
     ? new GoogleAccessTokens(
@@ -25,7 +25,7 @@ function fixedToken(token: string): AccessTokens {
   return { get: () => Promise.resolve({ token }), forget: () => undefined };
 }
 
-/** Fetching a token may take its time: a caller who leaves, and the time limit, end the wait. */
+/** Waits for a token, which may take long, until the time limit or the caller's disconnect. */
 export async function accessWithin(
   tokens: AccessTokens,
   { limits, signal }: ProbeCall,

@@ -8,7 +8,7 @@ const countsOf = (...rest: Parameters<typeof encode>) => encode(...rest).map(({ 
 const texts = (count: number, text = 'x') => Array.from({ length: count }, () => text);
 
 describe(encodeVertexBatches.name, () => {
-  it('spells texts and dimensions, and lets nothing be cut short', () => {
+  it('encodes texts and dimensions, and disables truncation', () => {
     const [batch] = encode(['a', 'b'], undefined, { dimensions: 64 });
     expect(JSON.parse(batch!.body.toString())).toEqual({
       instances: [{ content: 'a' }, { content: 'b' }],
@@ -16,17 +16,17 @@ describe(encodeVertexBatches.name, () => {
     });
   });
 
-  it('keeps to the texts and tokens of one call', () => {
+  it('respects the limits on texts and tokens per call', () => {
     expect(countsOf(texts(251))).toEqual([250, 1]);
     expect(countsOf(texts(5, '東'.repeat(8_000)))).toEqual([2, 2, 1]);
     expect(countsOf(['x', '東'.repeat(30_000), 'x'])).toEqual([1, 1, 1]);
   });
 
-  it('sends one text a call to models that take no more', () => {
+  it('sends one text per call to models that accept no more', () => {
     expect(countsOf(texts(3), 'gemini-embedding-001')).toEqual([1, 1, 1]);
   });
 
-  it('cannot do with tokens', () => {
+  it('rejects tokens', () => {
     expect(() => encode([1, 2])).toThrow(expect.objectContaining({ failure: 'unsupported' }));
   });
 });
@@ -38,19 +38,19 @@ describe(readVertexPredictions.name, () => {
   const read = (predictions: unknown) =>
     readVertexPredictions(Buffer.from(JSON.stringify({ predictions })), 2);
 
-  it('reads vectors and adds tokens up', () => {
+  it('reads vectors and adds up tokens', () => {
     expect(read([prediction([1], 3), prediction([2], 4)])).toEqual({
       vectors: [[1], [2]],
       tokens: 7,
     });
   });
 
-  it('knows no tokens where one count is missing', () => {
+  it('reports no tokens when one count is missing', () => {
     expect(read([prediction([1], 3), prediction([2])]).tokens).toBeUndefined();
   });
 
   it.each([undefined, [], [prediction([1])], [prediction([1]), {}], [prediction([1]), null]])(
-    'refuses %j',
+    'rejects %j',
     (predictions) => {
       expect(() => read(predictions)).toThrow(expect.objectContaining({ failure: 'unreadable' }));
     },

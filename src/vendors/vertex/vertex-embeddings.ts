@@ -6,7 +6,7 @@ import { readFloats } from '../dialects/embeddings/read-embeddings-answer.js';
 import { unreadable } from '../upstream-error.js';
 import { objectOf, isCount, parseAnswerJson } from '../dialects/answer-json.js';
 
-/** Limits of one call; Gemini's embedding models take a single text. */
+/** Limits of one call; Gemini's embedding models accept a single text. */
 const MAX_TEXTS = 250;
 const MAX_TOKENS = 20_000;
 const ONE_TEXT_ONLY = /^gemini-/;
@@ -18,12 +18,12 @@ export interface VertexBatch {
 
 export interface VertexPredictions {
   vectors: (readonly number[])[];
-  /** Undefined where the vendor did not count all of them. */
+  /** Undefined when the vendor did not count all of them. */
   tokens: number | undefined;
 }
 
 /**
- * The calls for an input, in its order. A text that is too long is an error and not cut short.
+ * Encodes an input as calls, in order. A text that is too long is an error rather than truncated.
  *
  * @throws UpstreamError `unsupported` for tokens
  */
@@ -61,7 +61,7 @@ export function encodeVertexBatches(
 }
 
 /**
- * The vectors of one call, in the order of its texts.
+ * Reads the vectors of one call, in the order of its texts.
  *
  * @throws UpstreamError `unreadable`
  */
@@ -69,7 +69,7 @@ export function readVertexPredictions(bytes: Buffer, count: number): VertexPredi
   const body = parseAnswerJson(bytes.toString('utf8'), 'an answer');
   const predictions: unknown = isJsonObject(body) ? body.predictions : undefined;
   if (!Array.isArray(predictions) || predictions.length !== count) {
-    throw unreadable(`not the ${count} vectors asked for`);
+    throw unreadable(`not the ${count} vectors requested`);
   }
   const vectors: (readonly number[])[] = [];
   let tokens: number | undefined = 0;

@@ -10,7 +10,7 @@ import { unsupported, unreadable } from '../upstream-error.js';
 
 const SIZE = /^(\d{2,5})x(\d{2,5})$/;
 
-/** Pixels of a side need not be a whole ratio: 1344 by 768 is called 16:9 by the vendor too. */
+/** Sides need not have the exact ratio: the vendor also calls 1344 by 768 16:9. */
 const RATIO_TOLERANCE = 0.02;
 
 const IMAGEN: FrameTraits = {
@@ -30,12 +30,12 @@ const GEMINI: FrameTraits = {
   ],
   side: 'longer',
 };
-/** The first model that draws has one fineness, and no word for it. */
+/** The first image model has a single resolution without a name. */
 const GEMINI_2: FrameTraits = { ...GEMINI, fineness: [] };
 
 const MAX_REASON_LENGTH = 500;
 
-/** Fields that some model here has a place for. */
+/** Fields that at least one of these models supports. */
 const IMAGEN_FIELDS = new Set(
   'n size aspect_ratio negative_prompt seed output_format output_compression person_generation enhance_prompt add_watermark language'.split(
     ' ',
@@ -47,15 +47,15 @@ const OUTPUT_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['jpeg', 'image/jpeg'],
 ]);
 
-/** Google's image models on Vertex: diffusion models that predict, and Gemini models that draw. */
+/** Google's image models on Vertex: Imagen models that predict, and Gemini models that generate. */
 interface VertexImageModel {
   readonly method: 'predict' | 'generateContent';
   readonly fields: ReadonlySet<string>;
   /** @throws UpstreamError `unsupported` */
   encode(request: ImageRequest): JsonObject;
   /**
-   * @param count how many were asked for; any beyond them are left
-   * @throws UpstreamError `unreadable`; MediaFailedError where a filter kept all pictures back
+   * @param count the requested number; surplus images are ignored
+   * @throws UpstreamError `unreadable`; MediaFailedError when a filter removed all images
    */
   read(answer: MediaAnswer, count: number): MediaDone;
 }
@@ -83,7 +83,7 @@ function encodeImagen({ body: { value }, prompt, count }: ImageRequest): JsonObj
   const { aspectRatio, fineness } = readFrame(value, IMAGEN);
   const mimeType = OUTPUT_TYPES.get(value.output_format);
   if (value.output_format != null && mimeType === undefined) {
-    throw unsupported('output_format', 'This provider makes png and jpeg.');
+    throw unsupported('output_format', 'This provider supports only png and jpeg.');
   }
   const outputOptions = {
     ...(mimeType !== undefined && { mimeType }),
@@ -115,7 +115,7 @@ function readImagen(answer: MediaAnswer, count: number): MediaDone {
     if (typeof raiFilteredReason === 'string') reason ??= raiFilteredReason;
     if (base64 != null && files.length < count) files.push(fileOf(answer, base64, mimeType));
   }
-  // A prompt that the filter refuses as a whole leaves nothing, not even predictions.
+  // When the filter rejects the whole prompt, there are no predictions at all.
   if (files.length === 0) throw filtered(reason);
   return { state: 'done', files, usage: { ...NO_USAGE, imageCount: files.length } };
 }
@@ -124,7 +124,8 @@ function encodeGemini(
   { body: { value }, prompt, count }: ImageRequest,
   traits: FrameTraits,
 ): JsonObject {
-  if (count !== 1) throw unsupported('n', 'This model makes one picture at a time.');
+  if (count !== 1)
+    throw unsupported('n', 'This model generates one image per request; set `n` to 1.');
   const { aspectRatio, fineness } = readFrame(value, traits);
   const imageConfig = {
     ...(aspectRatio !== undefined && { aspectRatio }),
@@ -147,18 +148,18 @@ function readGemini(answer: MediaAnswer, count: number): MediaDone {
   );
   const files: MediaFile[] = [];
   for (const { inlineData, thought } of parts) {
-    // Drafts are thoughts, and no part of the answer.
+    // Drafts are reasoning, not part of the answer.
     if (!isJsonObject(inlineData) || thought === true) continue;
     if (files.length === count) break;
     files.push(fileOf(answer, inlineData.data, inlineData.mimeType));
   }
-  if (files.length === 0) throw withoutPicture(json, candidates);
+  if (files.length === 0) throw missingImageError(json, candidates);
   const usage = readUsageMetadata(json.usageMetadata) ?? NO_USAGE;
   return { state: 'done', files, usage: { ...usage, imageCount: files.length } };
 }
 
-/** The vendor's reasons are words such as `IMAGE_SAFETY`; an end without one is no verdict. */
-function withoutPicture(answer: JsonObject, candidates: readonly JsonObject[]): Error {
+/** Returns the error for a missing image. Filter reasons are words such as `IMAGE_SAFETY`. */
+function missingImageError(answer: JsonObject, candidates: readonly JsonObject[]): Error {
   const { promptFeedback } = answer;
   const blocked = isJsonObject(promptFeedback) ? promptFeedback.blockReason : undefined;
   const [first] = candidates;
@@ -167,24 +168,24 @@ function withoutPicture(answer: JsonObject, candidates: readonly JsonObject[]): 
     ? promptFeedback.blockReasonMessage
     : first?.finishMessage;
   if (typeof reason !== 'string' || reason === 'MAX_TOKENS') {
-    return unreadable('an answer without a picture');
+    return unreadable('an answer without an image');
   }
   if (reason === 'STOP' || reason === 'NO_IMAGE') {
     return new MediaFailedError(
       'provider_error',
-      'The model made no picture of this prompt; ask for one in plain words.',
+      'The model generated no image for this prompt; ask for one explicitly.',
     );
   }
   return filtered(typeof message === 'string' ? message : reason);
 }
 
-/** A refusal by the vendor's filter, in its own words where it gives some. */
+/** Creates the error for a result removed by the vendor's filter, with the vendor's reason if any. */
 export function filtered(reason: string | undefined): MediaFailedError {
   return new MediaFailedError(
     'content_policy_violation',
     reason === undefined || reason === ''
-      ? 'The provider’s filter kept back everything that was made of this prompt.'
-      : `The provider’s filter kept it back: ${reason.slice(0, MAX_REASON_LENGTH)}`,
+      ? "The provider's content filter removed everything generated for this prompt."
+      : `The provider's content filter removed the result: ${reason.slice(0, MAX_REASON_LENGTH)}`,
   );
 }
 
@@ -193,27 +194,27 @@ function fileOf(answer: MediaAnswer, data: unknown, mimeType: unknown): MediaFil
   return answer.fileOf(data, isNamed ? mimeType : undefined, MAX_IMAGE_BYTES);
 }
 
-/** Shape and fineness of a picture or a video, in the vendor's words. */
+/** Aspect ratio and resolution of an image or video, in the vendor's terms. */
 interface Frame {
   aspectRatio?: string;
-  /** `1K`, `2K`, `4K` of pictures; `720p`, `1080p`, `4k` of videos. */
+  /** `1K`, `2K`, `4K` for images; `720p`, `1080p`, `4k` for videos. */
   fineness?: string;
 }
 
-/** What one kind of model can make. */
+/** The frames that one kind of model supports. */
 export interface FrameTraits {
   aspectRatios: ReadonlySet<string>;
-  /** Each fineness by the length of the side that names it. */
+  /** Resolution names by the length of the side that defines them. */
   fineness: readonly (readonly [pixels: number, name: string])[];
-  /** Which side that is. */
+  /** The side that defines the resolution. */
   side: 'longer' | 'shorter';
 }
 
 /**
- * The frame that a request asks for by `aspect_ratio`, by `size` or `resolution` in the vendor's words,
- * or by `size` in pixels as other vendors take it.
+ * Reads the requested frame from `aspect_ratio`, from `size` or `resolution` in the vendor's terms, or from
+ * `size` in pixels like other vendors.
  *
- * @throws UpstreamError `unsupported` where these models make no such frame
+ * @throws UpstreamError `unsupported` when these models do not support it
  */
 export function readFrame(value: Readonly<Record<string, unknown>>, traits: FrameTraits): Frame {
   const frame: Frame = {};
@@ -228,19 +229,25 @@ export function readFrame(value: Readonly<Record<string, unknown>>, traits: Fram
   const [width, height] = [Number(pixels[1]), Number(pixels[2])];
   const aspectRatio = nearestRatio(width / height, traits);
   if (aspectRatio === undefined || (frame.aspectRatio ?? aspectRatio) !== aspectRatio) {
-    throw unsupported('size', 'This provider makes no pictures or videos of that shape.');
+    throw unsupported(
+      'size',
+      'This provider does not support images or videos of this aspect ratio.',
+    );
   }
   const side = traits.side === 'longer' ? Math.max(width, height) : Math.min(width, height);
   const fineness = traits.fineness.find(([most]) => side <= most)?.[1];
   if (fineness === undefined && traits.fineness.length > 0) {
-    throw unsupported('size', 'This provider makes nothing that large.');
+    throw unsupported('size', 'This provider does not support images or videos this large.');
   }
   return { aspectRatio, ...(fineness !== undefined && { fineness }) };
 }
 
 function readAspectRatio(ratio: unknown, { aspectRatios }: FrameTraits): string {
   if (typeof ratio === 'string' && aspectRatios.has(ratio)) return ratio;
-  throw unsupported('aspect_ratio', `Aspect ratios are ${[...aspectRatios].join(', ')}.`);
+  throw unsupported(
+    'aspect_ratio',
+    `\`aspect_ratio\` must be one of ${[...aspectRatios].join(', ')}.`,
+  );
 }
 
 function readFineness(size: unknown, { fineness }: FrameTraits, field: string): string {
@@ -248,7 +255,7 @@ function readFineness(size: unknown, { fineness }: FrameTraits, field: string): 
     ([, name]) => typeof size === 'string' && name.toLowerCase() === size.toLowerCase(),
   );
   if (found) return found[1];
-  throw unsupported(field, 'This provider has no such size.');
+  throw unsupported(field, 'This provider does not support this size.');
 }
 
 function nearestRatio(wanted: number, { aspectRatios }: FrameTraits): string | undefined {

@@ -26,13 +26,13 @@ import { continuesTurn } from '../dialects/messages/messages-vendor.js';
 import { readMessagesResponse } from '../dialects/messages/read-messages-response.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 
-/** Vertex names the model in the address and the API's version in the body. */
+/** Vertex has the model in the URL and the API version in the body. */
 const ENVELOPE = {
   model: undefined,
   adding: { anthropic_version: JSON.stringify('vertex-2023-10-16') },
 };
 
-/** The betas that these models take there, by the names that their maker gives them. */
+/** Supported betas of these models, by Anthropic's names. */
 const BETAS: ReadonlyMap<string, string> = new Map([
   [INTERLEAVED, INTERLEAVED],
   ['context-management-2025-06-27', 'context-management-2025-06-27'],
@@ -43,7 +43,7 @@ const BETAS: ReadonlyMap<string, string> = new Map([
   ['web-search-2025-03-05', 'web-search-2025-03-05'],
 ]);
 
-/** Anthropic's models on Vertex, which speak the messages dialect there as well. */
+/** Anthropic's models on Vertex, which also use the messages dialect there. */
 export const ANTHROPIC_PUBLISHER: VertexPublisher = {
   name: 'anthropic',
   method: (stream) => (stream ? 'streamRawPredict' : 'rawPredict'),
@@ -65,7 +65,7 @@ export const ANTHROPIC_PUBLISHER: VertexPublisher = {
       read: (response, describe) => readMessagesResponse(response, call, options, describe),
     };
   },
-  // What stands before the models answers in Google's words, the models in their own.
+  // Errors of Vertex itself are in Google's format, those of the models in their own.
   classifyError: (status, headers, body) =>
     isMessagesError(body)
       ? classifyMessagesError(status, headers, body)
@@ -97,30 +97,30 @@ export const GOOGLE_PUBLISHER: VertexPublisher = {
   classifyError: classifyGenerateContentError,
 };
 
-/** A publisher of models on Vertex, and the dialect that its models speak. */
+/** A publisher of models on Vertex, and the dialect of its models. */
 export interface VertexPublisher {
-  /** The path's segment after `publishers/`. */
+  /** The path segment after `publishers/`. */
   readonly name: string;
-  /** The path's end after the model and its colon, query included. */
+  /** The path suffix after the model and its colon, including the query. */
   method(stream: boolean): string;
-  /** Whether requests of this dialect are passed on as they came, rather than translated. */
+  /** Whether requests of this dialect are relayed rather than translated. */
   relays(dialect: Dialect): boolean;
   /** As `Upstream.continuesPrefill`. */
   continuesPrefill(request: CanonicalRequest, upstreamModel: string): boolean;
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[];
-  /** @throws UpstreamError `caller` or `unsupported` for a request that it cannot spell */
+  /** @throws UpstreamError `caller` or `unsupported` for a request that it cannot encode */
   prepare(call: UpstreamCall): PreparedCall;
   readonly classifyError: ClassifyError;
 }
 
-/** A call in its publisher's dialect: what to send, and how to read what comes back. */
+/** A call in its publisher's dialect, with the reader for its answer. */
 interface PreparedCall {
   body: Buffer;
-  /** Of the model's own, beside those that every call has. */
+  /** Model-specific headers besides the common ones. */
   headers?: Readonly<Record<string, string>>;
   /**
-   * The events of an answer with status 200. `describe` says what to throw in place of a stream's
-   * failure. @throws UpstreamError for an answer that is none
+   * Reads the events of an answer with status 200. `describe` maps a stream's failure to the error to
+   * throw. @throws UpstreamError for an invalid answer
    */
   read: (
     response: UpstreamResponse,

@@ -23,7 +23,7 @@ export const VIDEO_FIELDS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-/** Pictures and videos to start from, and storage of the operator's account. */
+/** Input images and videos, and storage in the operator's account. */
 const REFUSED = [
   'image',
   'last_frame',
@@ -32,17 +32,17 @@ const REFUSED = [
   'reference_images',
   'storage_uri',
 ];
-/** No step of it may lead upwards: it becomes a path. */
+/** The id becomes a path, so no segment may lead upwards. */
 const NAME = /^projects(?:\/\w[\w.@:-]*){2,20}\/operations\/\w[\w.-]*$/;
 const MAX_SECONDS = 3_600;
 
-/** Asks for one video, for its bytes rather than a place in a bucket, and for a length that is known. */
+/** Encodes a request for one video of known length, returned as bytes rather than in a bucket. */
 export function encodeVertexVideo({ body: { value }, prompt, seconds }: VideoRequest): JsonObject {
   for (const field of REFUSED) {
     if (value[field] != null) throw unsupported(field, `\`${field}\` is not taken here.`);
   }
   if (value.n != null && value.n !== 1) {
-    throw unsupported('n', 'One video is made at a time.');
+    throw unsupported('n', 'Only one video can be generated per request.');
   }
   const { aspectRatio, fineness } = readFrame(value, VEO);
   const given: [string, unknown][] = [
@@ -61,7 +61,7 @@ export function encodeVertexVideo({ body: { value }, prompt, seconds }: VideoReq
   };
 }
 
-/** The vendor's answers do not repeat the length, so it is kept in the name of the work. */
+/** Reads an operation id. The vendor's answers do not repeat the length, so it is added to the id. */
 export function readVertexSubmission(
   { json: { name } }: MediaAnswer,
   { seconds }: VideoRequest,
@@ -74,12 +74,12 @@ export function readVertexSubmission(
 
 export interface VertexOperation {
   name: string;
-  /** Of the model that works on it, before its own `operations/`. */
+  /** The model's resource name, before its own `operations/`. */
   resource: string;
   seconds: number;
 }
 
-/** @throws UpstreamError `operator` for a name that is not of this adapter's making */
+/** @throws UpstreamError `operator` for an id that this adapter did not create */
 export function readVertexOperation(operation: string): VertexOperation {
   const match = /^(\d{1,4}):(.+)$/s.exec(operation);
   const name = match?.[2] ?? '';
@@ -91,9 +91,9 @@ export function readVertexOperation(operation: string): VertexOperation {
 }
 
 /**
- * How the work stands.
+ * Reads the progress of an operation.
  *
- * @throws MediaFailedError for an error of the work, and where a filter kept the video back
+ * @throws MediaFailedError when it failed, and when a filter removed the video
  */
 export function readVertexPoll(
   answer: MediaAnswer,
@@ -104,11 +104,11 @@ export function readVertexPoll(
   if (done !== true) return { state: 'running', operation };
   if (error != null) throw failed(error);
   const response = objectOf(given);
-  // One is asked for; whatever comes beside it would be kept and billed as well.
+  // One was requested; any others would be stored and billed as well.
   const videos = objectsOf(response.videos).slice(0, 1);
   const files = videos.map(({ bytesBase64Encoded: base64, mimeType, gcsUri }) => {
     if (base64 == null && gcsUri != null) {
-      throw new MediaFailedError('provider_error', 'The provider left the video out of reach.');
+      throw new MediaFailedError('provider_error', 'The provider returned no downloadable video.');
     }
     const isNamed = typeof mimeType === 'string' && /^video\/[\w.+-]{1,50}$/.test(mimeType);
     return answer.fileOf(base64, isNamed ? mimeType : undefined, MAX_VIDEO_BYTES);
@@ -120,10 +120,10 @@ export function readVertexPoll(
   return { state: 'done', files, usage: { ...NO_USAGE, videoSeconds: seconds } };
 }
 
-/** `google.rpc.Status`, whose code is a number of its own. */
+/** Converts a `google.rpc.Status`, whose code has its own numbering. */
 function failed(error: unknown): MediaFailedError {
   const { code, message } = objectOf(error);
-  // Keys are hidden by the way that failed answers are read.
+  // Redacts keys like in failed answers.
   const { message: shown } = classifyInlineGenerateContentError({ error: { message } });
   const isFilter =
     typeof message === 'string' && /responsible ai|safety|usage guidelines/i.test(message);

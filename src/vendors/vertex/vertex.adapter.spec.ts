@@ -65,7 +65,7 @@ function setUp(drive: Drive, options: Options = {}) {
 const ADC = { provider: { apiKey: undefined } };
 
 describe(VertexAdapter.name, () => {
-  it('takes an error that comes as JSON where a stream was asked for, for what it says', async () => {
+  it('classifies a JSON error in place of a stream', async () => {
     const error = { code: 400, message: 'Bad.', status: 'INVALID_ARGUMENT' };
     for (const body of [{ error }, [{ error }]]) {
       const { generate } = setUp(sendJson(body));
@@ -76,7 +76,7 @@ describe(VertexAdapter.name, () => {
     }
   });
 
-  it('sends one authenticated request, not before the first pull', async () => {
+  it('sends one authenticated request, at the first pull', async () => {
     const { calls, generate } = setUp(sendJson(answer));
     const events = generate({ max_tokens: 5 });
     expect(calls).toHaveLength(0);
@@ -110,7 +110,7 @@ describe(VertexAdapter.name, () => {
     ['us', '', 'https://aiplatform.us.rep.googleapis.com'],
     ['europe-west4', '', 'https://europe-west4-aiplatform.googleapis.com'],
     ['global', 'http://127.0.0.1:9', 'http://127.0.0.1:9'],
-  ])('finds location %s, with base URL %j, at %s', async (location, baseUrl, origin) => {
+  ])('maps location %s, with base URL %j, to %s', async (location, baseUrl, origin) => {
     const settings = { project: 'p', location };
     const { calls, generate } = setUp(sendJson(answer), { provider: { baseUrl, settings } });
     await collectEvents(generate());
@@ -118,7 +118,7 @@ describe(VertexAdapter.name, () => {
     expect(calls[0]?.url.pathname).toContain(`/v1/projects/p/locations/${location}/`);
   });
 
-  it('writes nothing into a path that could lead elsewhere', async () => {
+  it('escapes everything in a path that could lead elsewhere', async () => {
     const { calls, generate } = setUp(sendJson(answer), { model: '../../x?y=1#@z' });
     await collectEvents(generate());
     expect(calls[0]?.url.pathname).toMatch(
@@ -130,7 +130,7 @@ describe(VertexAdapter.name, () => {
   it.each([
     ['claude-sonnet-4-5@20250929', 'context-management-2025-06-27'],
     ['gemini-2.5-flash', undefined],
-  ])('sends %s the betas that it knows', async (model, sent) => {
+  ])('sends %s the betas that it supports', async (model, sent) => {
     const { calls, generate } = setUp(sendJson({}, 500), { model });
     const vendorHeaders = {
       'anthropic-beta': 'claude-code-20250219,context-management-2025-06-27,effort-2025-11-24',
@@ -139,7 +139,7 @@ describe(VertexAdapter.name, () => {
     expect(calls[0]?.headers['anthropic-beta']).toBe(sent);
   });
 
-  it.each([false, true])('speaks the messages dialect with Claude (stream: %s)', async (stream) => {
+  it.each([false, true])('uses the messages dialect with Claude (stream: %s)', async (stream) => {
     const message = {
       id: 'msg_1',
       type: 'message',
@@ -152,7 +152,7 @@ describe(VertexAdapter.name, () => {
       model: 'claude-sonnet-4-5@20250929',
     });
     const collected = collectEvents(generate({ stream }));
-    // The answer is whole, which a caller of a stream is told.
+    // The answer is not a stream, which is an error for a streaming caller.
     if (stream) await expect(collected).rejects.toMatchObject({ failure: 'unreadable' });
     else expect((await collected).some((event) => event.type === 'text')).toBe(true);
     expect(String(calls[0]?.url)).toContain(
@@ -165,7 +165,7 @@ describe(VertexAdapter.name, () => {
     expect(adapter.droppedParams(chatRequest({ seed: 1 }), route)).toEqual(['seed']);
   });
 
-  it('judges the request by the model that it is for', async () => {
+  it("validates the request by the model's traits", async () => {
     const two = { n: 2 };
     const older = setUp(sendJson(answer), { model: 'gemini-2.5-flash' });
     await collectEvents(older.generate(two));
@@ -187,7 +187,7 @@ describe(VertexAdapter.name, () => {
   describe('streaming', () => {
     const stream = { stream: true };
 
-    it('gives out events as they come', async () => {
+    it('yields events as they arrive', async () => {
       const { calls, connections, generate } = setUp((it) => void it.answer(200, SSE));
       const events = generate(stream)[Symbol.asyncIterator]();
       const first = events.next();
@@ -220,13 +220,13 @@ describe(VertexAdapter.name, () => {
 
     it.each<[string, (connection: FakeConnection) => void, object]>([
       ['ends early', (it) => void it.end(), { failure: 'cut' }],
-      ['breaks', (it) => void it.fail('ECONNRESET'), { failure: 'reset' }],
+      ['is reset', (it) => void it.fail('ECONNRESET'), { failure: 'reset' }],
       [
-        'brings an error',
+        'contains an error',
         (it) => void it.send(sse({ error: { code: 429, message: `not ${TOKEN}` } })),
         { failure: 'rate_limited', message: 'not [redacted]' },
       ],
-    ])('fails, after what was said, when the stream %s', async (_name, finish, failure) => {
+    ])('fails after the events before it when the stream %s', async (_name, finish, failure) => {
       const { generate } = setUp((it) => {
         it.answer(200, SSE).send(sse(part));
         finish(it);
@@ -239,7 +239,7 @@ describe(VertexAdapter.name, () => {
       expect(seen.length).toBeLessThanOrEqual(2);
     });
 
-    it('closes the connection when nobody reads on', async () => {
+    it('closes the connection when its reader leaves', async () => {
       const { connections, generate } = setUp((it) => void it.answer(200, SSE).send(sse(part)));
       for await (const event of generate(stream)) if (event.type === 'text') break;
       expect(connections[0]?.actions).toEqual(['abort']);
@@ -262,13 +262,13 @@ describe(VertexAdapter.name, () => {
       await expect(refuse(status, body).failing).rejects.toMatchObject(expected);
     });
 
-    it('of the token make it be fetched anew', async () => {
+    it('of the token trigger a new one', async () => {
       const { failing, tokens } = refuse(401, '{}', ADC);
       await expect(failing).rejects.toMatchObject({ failure: 'operator' });
       expect(tokens.forget).toHaveBeenCalledWith(TOKEN);
     });
 
-    it('of other kinds leave the token alone', async () => {
+    it('of other kinds keep the token', async () => {
       const { failing, tokens } = refuse(403, '{}', ADC);
       await expect(failing).rejects.toMatchObject({ failure: 'operator' });
       expect(tokens.forget).not.toHaveBeenCalled();
@@ -285,7 +285,7 @@ describe(VertexAdapter.name, () => {
       });
     });
 
-    it('fails where there are none', async () => {
+    it('fails without credentials', async () => {
       const failure = new UpstreamError({ failure: 'operator', message: 'none' });
       const { calls, generate } = setUp(sendJson(answer), {
         ...ADC,
@@ -295,7 +295,7 @@ describe(VertexAdapter.name, () => {
       expect(calls).toHaveLength(0);
     });
 
-    it('does not wait for a token longer than for an answer, nor for a caller who left', async () => {
+    it('limits the wait for a token by the time limit and the caller', async () => {
       const never = (): Promise<GoogleAccess> => new Promise(() => undefined);
       const limits = { ...LONG_LIMITS, firstByteMs: 5 };
       const slow = setUp(sendJson(answer), { ...ADC, get: never, limits });
@@ -307,9 +307,9 @@ describe(VertexAdapter.name, () => {
       setImmediate(() => aborter.abort());
       await expect(failing).rejects.toBeInstanceOf(CallAbortedError);
 
-      const gone = setUp(sendJson(answer), { ...ADC, signal: AbortSignal.abort() });
-      await expect(collectEvents(gone.generate())).rejects.toBeInstanceOf(CallAbortedError);
-      expect(gone.tokens.get).not.toHaveBeenCalled();
+      const aborted = setUp(sendJson(answer), { ...ADC, signal: AbortSignal.abort() });
+      await expect(collectEvents(aborted.generate())).rejects.toBeInstanceOf(CallAbortedError);
+      expect(aborted.tokens.get).not.toHaveBeenCalled();
     });
   });
 
@@ -325,7 +325,7 @@ describe(VertexAdapter.name, () => {
       expect(calls[0]?.url.pathname).toBe('/v1beta1/publishers/google/models');
     });
 
-    it('fails when the vendor refuses, and repeats no token', async () => {
+    it('fails when the vendor rejects the token, and redacts it', async () => {
       const { adapter, signal } = setUp(
         (it) => void it.answer(401).send(`{"error":{"message":"${TOKEN}"}}`).end(),
       );

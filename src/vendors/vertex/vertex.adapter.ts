@@ -37,7 +37,7 @@ import {
 } from './google-access-tokens.js';
 import { encodeVertexBatches, readVertexPredictions } from './vertex-embeddings.js';
 import { MediaAnswer } from '../dialects/media/media-answer.js';
-import { MAX_MEDIA_BYTES, MediaRoom } from '../dialects/media/media-room.js';
+import { MAX_MEDIA_BYTES, MediaMemory } from '../dialects/media/media-memory.js';
 import { vertexImageModel } from './vertex-images.js';
 import { GOOGLE_PUBLISHER, type VertexPublisher, ANTHROPIC_PUBLISHER } from './vertex-publisher.js';
 import {
@@ -48,13 +48,13 @@ import {
   VIDEO_FIELDS,
 } from './vertex-videos.js';
 
-/** One picture of 50 MB in base64, and what stands beside it. */
-const MAX_PICTURE_BYTES = 70 * 1024 * 1024;
-/** A second of video in base64, at 100 MBit/s. */
+/** One image of 50 MB in base64, with its metadata. */
+const MAX_IMAGE_BYTES = 70 * 1024 * 1024;
+/** A second of video at 100 Mbit/s, in base64. */
 const MAX_SECOND_BYTES = 16 * 1024 * 1024;
 const MAX_OPERATION_BYTES = 1024 * 1024;
 
-/** Locations that span regions and have addresses of another form. */
+/** Multi-region locations, whose addresses have another form. */
 const MULTI_REGIONS = new Set(['us', 'eu']);
 
 /** Google Vertex AI: models of several publishers behind one address and one credential. */
@@ -64,9 +64,9 @@ export class VertexAdapter implements Upstream {
   private readonly origin: string;
   private readonly modelsPath: string;
   private readonly tokens: AccessTokens;
-  private readonly room = new MediaRoom();
+  private readonly memory = new MediaMemory();
 
-  /** @param tokens in place of the application default credentials, where no token is configured */
+  /** @param tokens replaces the application default credentials when no token is configured */
   constructor(
     provider: ProviderConfig,
     private readonly transport: HttpTransport,
@@ -101,8 +101,8 @@ export class VertexAdapter implements Upstream {
     const { stream, dialect } = call.request;
     let token: string | undefined;
     const describe = (failure: unknown): unknown => {
-      const told = publisher.relays(dialect) ? failure : nameCallerParam(failure, dialect);
-      return redactKey(told, token);
+      const described = publisher.relays(dialect) ? failure : nameCallerParam(failure, dialect);
+      return redactKey(described, token);
     };
     return new VendorAnswer(async () => {
       const { body, headers, read } = publisher.prepare(call);
@@ -142,8 +142,8 @@ export class VertexAdapter implements Upstream {
     if (request.kind === 'image') {
       const model = vertexImageModel(upstreamModel);
       const url = this.urlOf(GOOGLE_PUBLISHER, upstreamModel, model.method);
-      // Drafts may come beside a picture.
-      const maxBytes = (request.count + 1) * MAX_PICTURE_BYTES;
+      // Drafts may accompany an image.
+      const maxBytes = (request.count + 1) * MAX_IMAGE_BYTES;
       const read = (answer: MediaAnswer) => model.read(answer, request.count);
       return this.post(url, model.encode(request), call, maxBytes, read);
     }
@@ -153,7 +153,7 @@ export class VertexAdapter implements Upstream {
       const read = (answer: MediaAnswer) => readVertexSubmission(answer, request);
       return this.post(url, body, call, MAX_OPERATION_BYTES, read);
     }
-    throw unsupported('model', 'This provider makes no speech.');
+    throw unsupported('model', 'This provider does not generate speech.');
   }
 
   async pollMedia(call: OperationCall): Promise<MediaProgress> {
@@ -164,7 +164,7 @@ export class VertexAdapter implements Upstream {
     return this.post(url, { operationName: name }, call, maxBytes, read);
   }
 
-  /** Lists one model of the publisher whose list needs no project; that takes a valid token. */
+  /** Lists one model of the publisher whose list needs no project, which requires a valid token. */
   async probe(call: ProbeCall): Promise<number | undefined> {
     const access = await accessWithin(this.tokens, call);
     try {
@@ -178,7 +178,7 @@ export class VertexAdapter implements Upstream {
       if (response.status !== 200) {
         throw await this.readError(response, access, GOOGLE_PUBLISHER);
       }
-      // One is asked for, so it says nothing how many there are.
+      // The answer is limited to one model, so it cannot tell how many there are.
       return await listedModels(response, call, undefined);
     } catch (error) {
       throw redactKey(error, access.token);
@@ -209,7 +209,7 @@ export class VertexAdapter implements Upstream {
       if (!counts.includes(undefined)) {
         const counted = counts.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0);
         const { input, ceiling } = call.request;
-        // Its tokens are not those that the caller sent, which the hold was made for.
+        // The hold was based on the caller's tokens, which differ from the vendor's.
         const inputTokens =
           input.type === 'texts' ? counted : Math.min(counted, ceiling.inputTokens);
         yield { type: 'usage', usage: { ...NO_USAGE, inputTokens } };
@@ -239,8 +239,8 @@ export class VertexAdapter implements Upstream {
       });
       if (response.status !== 200) throw await this.readError(response, access, GOOGLE_PUBLISHER);
       const limit = Math.min(maxBytes, MAX_MEDIA_BYTES);
-      return await this.room.hold(call.signal, async (stay) =>
-        read(await MediaAnswer.read(response, 'an answer about media', limit, stay)),
+      return await this.memory.hold(call.signal, async (reservation) =>
+        read(await MediaAnswer.read(response, 'an answer about media', limit, reservation)),
       );
     } catch (error) {
       throw redactKey(error, access.token);
@@ -248,7 +248,7 @@ export class VertexAdapter implements Upstream {
   }
 
   private urlOf(publisher: VertexPublisher, model: string, method: string): URL {
-    // Ids hold an @ before their version, which may stand in a path as it is.
+    // Ids have an @ before their version, which is valid in a path.
     const id = encodeURIComponent(model).replaceAll('%40', '@');
     return new URL(`${this.origin}${this.modelsPath}/${publisher.name}/models/${id}:${method}`);
   }
@@ -263,7 +263,7 @@ export class VertexAdapter implements Upstream {
   }
 }
 
-/** Whose model it is, by its name. */
+/** Returns a model's publisher by its name. */
 function publisherOf(model: string): VertexPublisher {
   return model.startsWith('claude-') ? ANTHROPIC_PUBLISHER : GOOGLE_PUBLISHER;
 }

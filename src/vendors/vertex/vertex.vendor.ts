@@ -12,19 +12,19 @@ import { VertexAdapter } from './vertex.adapter.js';
 import { objectOf } from '../dialects/answer-json.js';
 
 class VertexEnv {
-  @Describe('Id of the project; configures the provider `vertex`', { example: 'my-project' })
+  @Describe('Project id; configures the provider `vertex`', { example: 'my-project' })
   @IsOptional()
   GOOGLE_CLOUD_PROJECT?: string;
 
-  @Describe('Location whose models are called. Several, with commas between them, are a pool', {
+  @Describe('Location to call. Comma-separated locations form a pool', {
     default: 'us-central1',
     example: 'global',
   })
   @IsOptional()
   VERTEX_LOCATION?: string;
 
-  @Describe('Another address for Vertex', {
-    without: "the location's own",
+  @Describe('Replaces the address of Vertex', {
+    without: "the location's address",
     example: 'https://proxy.example',
   })
   @UrlVariable('http', 'https')
@@ -42,20 +42,20 @@ class VertexEnv {
 const PROJECT = patternSetting(
   true,
   /^[a-z0-9](?:[a-z0-9.:-]{0,61}[a-z0-9])?$/,
-  'Id of the project.',
-  'must be the id of a project',
+  'Project id.',
+  'must be a project id',
 );
 
 const LOCATION = patternSetting(
   false,
   /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/,
-  'Location whose models are called; `us-central1` without it.',
+  'Location to call; `us-central1` by default.',
   'must be a location such as us-central1 or global',
 );
 
 const FORM: ByokAccountForm = {
   settings: { project: PROJECT, location: LOCATION },
-  keyDescription: "The JSON of a service account's key, or an access token.",
+  keyDescription: 'A service account key as JSON, or an access token.',
   readKey: readGoogleKey,
   hasOwnAddress: ({ baseUrl }) => baseUrl === '',
   configure: (provider, { key, settings }) => ({
@@ -87,12 +87,12 @@ export const vertex: Vendor<VertexEnv> = {
   incomplete: (env) =>
     env.VERTEX_BASE_URL && env.VERTEX_LOCATION?.includes(',')
       ? [
-          'VERTEX_BASE_URL must not be set when VERTEX_LOCATION lists several, which have addresses of their own',
+          'VERTEX_BASE_URL must not be set when VERTEX_LOCATION lists several locations, because each has its own address',
         ]
       : [],
-  // The adapter makes the location's address where there is none.
+  // The adapter derives the address from the location when there is none.
   baseUrl: (env) => env.VERTEX_BASE_URL ?? '',
-  // Without an access token the application default credentials are used.
+  // Without an access token, the application default credentials are used.
   account: ({
     GOOGLE_CLOUD_PROJECT: project,
     VERTEX_LOCATION: location = 'us-central1',
@@ -104,12 +104,12 @@ export const vertex: Vendor<VertexEnv> = {
 };
 
 /**
- * A service account's JSON is cut down to what signs for it: its other members name addresses to
- * call, which are not a tenant's to choose.
+ * Reduces a service account's JSON to the members needed for signing: the others contain URLs to call, which
+ * a tenant must not choose.
  */
 function readGoogleKey(given: string): AccountKey | { fault: string } {
   if (!given.trimStart().startsWith('{')) return readPlainKey(given);
-  const fault = 'must be the JSON of a key of a service account, or an access token';
+  const fault = 'must be a service account key as JSON, or an access token';
   if (given.length > MAX_KEY_LENGTH) return { fault };
   let parsed: unknown;
   try {

@@ -4,7 +4,7 @@ import { waveHeader } from '../../../platform/audio/wave-file.js';
 import { AudioLengthMeter } from './audio-answer.js';
 
 const FOLDER = new URL('../../../../test/fixtures/speech/', import.meta.url);
-/** Of the files there. */
+/** Sample rate of the test files. */
 const RATE = 24_000;
 const FRAME_MS = (1_152 * 1_000) / 44_100;
 
@@ -24,18 +24,18 @@ function measure(format: string, bytes: Buffer, pieceBytes = 1_000): number {
 }
 
 describe('AudioLengthMeter', () => {
-  it('counts plain samples exactly, begun milliseconds included', async () => {
+  it('measures PCM exactly, rounding up milliseconds', async () => {
     expect(measure('pcm', Buffer.alloc(48_000))).toBe(1_000);
     expect(measure('pcm', Buffer.alloc(48_002))).toBe(1_001);
   });
 
-  it('goes by what came of a WAV file, whatever its header claims', async () => {
+  it('measures the received data of a WAV file, whatever its header claims', async () => {
     const format = { channels: 2, sampleRate: 8_000, bitsPerSample: 16 };
     const wave = Buffer.concat([waveHeader(format, 0xffff_ff00), Buffer.alloc(64_000)]);
     expect(measure('wav', wave, 7)).toBe(2_000);
   });
 
-  it('counts the frames of MP3, however many', async () => {
+  it('counts any number of MP3 frames', async () => {
     expect(measure('mp3', mp3(12_000), 65_536)).toBe(Math.ceil(12_000 * FRAME_MS));
   });
 
@@ -44,14 +44,14 @@ describe('AudioLengthMeter', () => {
     ['flac', 0.47 * RATE],
     ['mp3', 22 * 576],
     ['opus', 0.47 * RATE],
-  ])('counts %s, however it is cut', async (format, samples) => {
+  ])('counts %s in any chunking', async (format, samples) => {
     const file = await readFile(new URL(`piece-1.${format}`, FOLDER));
     for (const pieceBytes of [1, 100, 100_000]) {
       expect(measure(format, file, pieceBytes)).toBe(Math.ceil((samples * 1_000) / RATE));
     }
   });
 
-  it('does not guess at bytes that are no audio', async () => {
+  it('returns undefined for bytes that are not audio', async () => {
     expect(measure('flac', Buffer.from('hello'))).toBe(-1);
     expect(measure('wav', Buffer.from('hello'))).toBe(-1);
   });

@@ -11,7 +11,7 @@ import { ADTS_FRAMES, FrameCounter, MP3_FRAMES } from '../../../platform/audio/m
 import { SoundPieces, type SoundCounter } from '../../../platform/audio/sound-counter.js';
 import { bytesPerSecond, readWaveHeader, waveLengthMs } from '../../../platform/audio/wave-file.js';
 
-/** What each format of spoken text is called in a Content-Type. */
+/** Content types of speech formats. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',
   opus: 'audio/opus',
@@ -21,13 +21,13 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   pcm: 'audio/pcm',
 };
 
-/** `pcm` has no header that says it: 24 kHz, 16 bits, little-endian, one channel. */
+/** Headerless `pcm` is 24 kHz, 16 bits, little-endian, mono. */
 export const PCM_FORMAT = { channels: 1, sampleRate: 24_000, bitsPerSample: 16 } as const;
 
-/** A vendor's WAV begins with its header. */
+/** A vendor's WAV starts with its header. */
 const KEPT_HEADER_BYTES = 4 * 1024;
 
-/** How compressed audio is counted, as it comes. */
+/** Counters for streamed compressed audio. */
 const COUNTERS: ReadonlyMap<string, () => SoundCounter> = new Map<string, () => SoundCounter>([
   ['mp3', () => new FrameCounter(MP3_FRAMES)],
   ['aac', () => new FrameCounter(ADTS_FRAMES)],
@@ -35,7 +35,7 @@ const COUNTERS: ReadonlyMap<string, () => SoundCounter> = new Map<string, () => 
   ['flac', () => new FlacCounter()],
 ]);
 
-/** Measures, in passing, how long the audio is that a vendor produces. */
+/** Measures the duration of streamed audio from a vendor. */
 export class AudioLengthMeter {
   private head: Buffer = Buffer.alloc(0);
   private totalBytes = 0;
@@ -53,7 +53,7 @@ export class AudioLengthMeter {
     if (room > 0) this.head = Buffer.concat([this.head, bytes.subarray(0, room)]);
   }
 
-  /** Whole milliseconds, rounded up; undefined when the audio does not tell. To be called once. */
+  /** Returns whole milliseconds, rounded up; undefined when it cannot be measured. Call once. */
   read(): number | undefined {
     const { format, totalBytes } = this;
     if (format === 'pcm') return Math.ceil((totalBytes * 1_000) / bytesPerSecond(PCM_FORMAT));
@@ -67,10 +67,10 @@ export class AudioLengthMeter {
 }
 
 /**
- * The events of a vendor's answer that is the audio itself.
+ * Reads an answer that is the audio itself.
  *
- * @param isMeasured whether the model is billed by the length of what it speaks
- * @throws UpstreamError for a failed answer, one that is no audio, and one that breaks off
+ * @param isMeasured whether the model is billed by the duration of its speech
+ * @throws UpstreamError for a failed answer, one that is not audio, and an interrupted one
  */
 export async function* readAudioAnswer(
   response: UpstreamResponse,
@@ -97,7 +97,7 @@ export async function* readAudioAnswer(
       yield { type: 'output', output: { contentType, bytes } };
     }
   } catch (error) {
-    // What was spoken for somebody who left, or whom we cut, is paid for.
+    // Audio is charged even when the caller disconnected or the gateway's time limit cut it.
     const isOurs = error instanceof UpstreamError ? error.isRequestOver : !isEmpty;
     if (isOurs) yield* count();
     throw error;
@@ -106,7 +106,7 @@ export async function* readAudioAnswer(
   yield* count();
 }
 
-/** JSON and pages of proxies, whatever they are called; no file of sound begins so. */
+/** Detects JSON and proxies' error pages, whatever their type; no audio file starts like that. */
 function isMarkup(bytes: Buffer): boolean {
   return /^\s*[<{]/.test(bytes.toString('latin1', 0, 64));
 }

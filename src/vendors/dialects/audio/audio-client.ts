@@ -19,7 +19,7 @@ import { JSON_FORMATS, MAX_TRANSCRIPT_BYTES, readTranscript } from './transcript
 import { readTranscriptEvents } from './transcript-events.js';
 import { speakAtLength } from './speak-at-length.js';
 
-/** Fields that are the gateway's own, or another gateway's, or that are set below. */
+/** Fields of this or another gateway, or set below. */
 const NOT_FORWARDED = new Set([
   'model',
   ...GATEWAY_FIELDS,
@@ -29,19 +29,19 @@ const NOT_FORWARDED = new Set([
   'instructions',
 ]);
 
-/** Where a server does not say how much it takes at once. */
-const MAX_CHARACTERS_OF_CALL = 4_096;
+/** Default limit of one call. */
+const MAX_CHARACTERS_PER_CALL = 4_096;
 
-/** What is particular about a model that speaks. */
+/** Traits of a speech model. */
 export interface SpeechTraits {
   takesInstructions: boolean;
-  /** Billed by the length of what it speaks, which is measured in passing then. */
+  /** Billed by the duration of its speech, which is then measured while streaming. */
   isBilledByLength: boolean;
-  /** Code points of text that it takes at most; undefined: the vendor judges. */
+  /** Maximum code points of text; undefined: left to the vendor. */
   maxCharacters: number | undefined;
 }
 
-/** A server that speaks the common audio API. */
+/** A server with the common audio API. */
 interface AudioServer {
   speechUrl: URL;
   transcriptionsUrl: URL;
@@ -49,11 +49,11 @@ interface AudioServer {
   authorization: Record<string, string>;
   apiKey: string | undefined;
   speechTraits(upstreamModel: string): SpeechTraits;
-  /** Whether the model spells transcripts with times, which also say how long the audio was. */
+  /** Whether the model can return transcripts with timestamps, which also give the audio's duration. */
   givesSegments(upstreamModel: string): boolean;
 }
 
-/** Speech and transcripts of a server whose API is the one that callers use here. */
+/** Speech and transcription on a server with the same API as the gateway's own. */
 export class AudioClient {
   constructor(
     private readonly server: AudioServer,
@@ -73,9 +73,11 @@ export class AudioClient {
     return instructions !== undefined && !takesInstructions ? ['instructions'] : [];
   }
 
-  /** Speech of any length, in one file. @throws UpstreamError */
+  /** Generates speech of any length as one file. @throws UpstreamError */
   submitSpeech(call: WorkCall<SpeechRequest>): Promise<MediaDone> {
-    const { maxCharacters = MAX_CHARACTERS_OF_CALL } = this.server.speechTraits(call.upstreamModel);
+    const { maxCharacters = MAX_CHARACTERS_PER_CALL } = this.server.speechTraits(
+      call.upstreamModel,
+    );
     return speakAtLength(call, maxCharacters, (piece) => this.speak(piece));
   }
 
@@ -125,7 +127,7 @@ export class AudioClient {
       signal,
     });
     if (response.status !== 200) throw await readFailedAnswer(response, classifyChatError);
-    // Some models take no notice of the wish.
+    // Some models ignore the request to stream.
     if (request.stream && !isUnstreamed(response)) {
       yield* readTranscriptEvents(response);
       return;
@@ -137,8 +139,8 @@ export class AudioClient {
   }
 
   /**
-   * Plain text and subtitles do not say how long the audio was, and what an upload says of itself is
-   * not to be billed by. So the long form is asked for, and spelled here.
+   * Chooses the format to request. Plain text and subtitles lack the audio's duration, and the upload's own
+   * metadata must not be billed by, so the detailed format is requested and converted here.
    */
   private formatToAsk(format: string, upstreamModel: string): AskedFormat {
     if (JSON_FORMATS.has(format)) return format;
@@ -159,10 +161,10 @@ export class AudioClient {
   }
 }
 
-/** The format that a vendor is asked for, which may differ from the caller's. */
+/** The format requested from a vendor, which may differ from the caller's. */
 type AskedFormat = string;
 
-/** Fields that the gateway does not know go along: the dialect is the caller's. */
+/** Encodes speech. Unknown fields are passed on, because the dialect is the caller's. */
 function encodeSpeech(
   request: SpeechRequest,
   upstreamModel: string,
@@ -182,7 +184,7 @@ function encodeSpeech(
   );
 }
 
-/** The form's fields in order, the file apart. */
+/** Returns the form's fields in order, without the file. */
 function encodeTranscription(
   request: TranscriptionRequest,
   upstreamModel: string,

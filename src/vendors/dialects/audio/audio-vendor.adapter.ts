@@ -38,38 +38,38 @@ const TRANSCRIPTION_FIELDS = new Set([
   ...['stream', 'language', 'response_format', 'timestamp_granularities'],
 ]);
 
-/** What a vendor of speech can do, whichever its model. */
+/** Features of an audio vendor, for all its models. */
 export interface AudioVendorTraits {
-  /** Of speech, in the words of `response_format`. */
+  /** Speech formats, in the words of `response_format`. */
   readonly formats: readonly string[];
   readonly speeds: readonly [min: number, max: number];
-  /** Code points of text that are sent in one call of a longer work. */
-  readonly charactersOfCall: number;
-  /** Code points that a model takes at most; absent: as many as the gateway. */
+  /** Code points of text per call of a longer speech. */
+  readonly charactersPerCall: number;
+  /** Maximum code points for a model; undefined: the gateway's limit. */
   readonly maxCharacters?: (upstreamModel: string) => number;
-  /** Whether transcripts have times of words. */
+  /** Whether transcripts have word timestamps. */
   readonly givesWords: boolean;
-  readonly tellsSpeakers: boolean;
-  /** Fields of a transcription that it has a place for, beside those that all have. */
+  readonly identifiesSpeakers: boolean;
+  /** Supported transcription fields besides the common ones. */
   readonly transcriptionFields?: readonly string[];
-  /** Where a cheap question that needs the key is asked; of the answer, the member that lists models. */
+  /** Path of a cheap authenticated call, and the member of its answer that lists models. */
   readonly probe: { readonly path: string; readonly models?: string };
   readonly classifyError: ClassifyError;
 }
 
-/** A call as one vendor spells it. */
-export type SpelledCall = Pick<HttpCall, 'url' | 'headers' | 'body' | 'bodyStream'>;
+/** An encoded call to a vendor. */
+export type EncodedCall = Pick<HttpCall, 'url' | 'headers' | 'body' | 'bodyStream'>;
 
-/** What a vendor's transcript says. */
+/** A vendor's parsed transcript. */
 export interface ReadTranscript extends Pick<TranscriptParts, 'text' | 'language' | 'segments'> {
-  /** The vendor's own figure; undefined where it gives none, so that the measured one counts. */
+  /** The vendor's own figure; undefined when there is none, so that the measured one counts. */
   durationSeconds: number | undefined;
   words?: readonly TimedWord[];
 }
 
 /**
- * A vendor that speaks and listens in an API of its own, and generates no text. What is asked of it
- * is checked here before anything is sent, as it bills what it has heard or said.
+ * A vendor with its own API for speech and transcription, and no text generation. Requests are validated
+ * before anything is sent, because every call is billed.
  */
 export abstract class AudioVendorAdapter implements Upstream {
   protected abstract readonly traits: AudioVendorTraits;
@@ -83,22 +83,22 @@ export abstract class AudioVendorAdapter implements Upstream {
     this.headers = { 'user-agent': 'model-gateway', ...authorization };
   }
 
-  /** @throws UpstreamError `unsupported` for what the model has not */
-  protected abstract speechCall(request: SpeechRequest, upstreamModel: string): SpelledCall;
+  /** @throws UpstreamError `unsupported` for features that the model lacks */
+  protected abstract speechCall(request: SpeechRequest, upstreamModel: string): EncodedCall;
 
-  /** @throws UpstreamError `unsupported` for what the model has not */
+  /** @throws UpstreamError `unsupported` for features that the model lacks */
   protected abstract transcriptCall(
     request: TranscriptionRequest,
     upstreamModel: string,
-  ): SpelledCall;
+  ): EncodedCall;
 
-  /** @throws UpstreamError `unreadable` for what is no transcript */
+  /** @throws UpstreamError `unreadable` for an invalid transcript */
   protected abstract readTranscript(
     answer: JsonObject,
     request: TranscriptionRequest,
   ): ReadTranscript;
 
-  /** Whether the voice that is asked for gives way to another. */
+  /** Whether the requested voice is replaced by another one. */
   protected replacesVoice(_voice: string): boolean {
     return false;
   }
@@ -109,7 +109,7 @@ export abstract class AudioVendorAdapter implements Upstream {
 
   // eslint-disable-next-line require-yield
   async *generate(): AsyncGenerator<CanonicalEvent> {
-    throw unsupported('model', 'This provider generates no text.');
+    throw unsupported('model', 'This provider does not generate text.');
   }
 
   speak(call: WorkCall<SpeechRequest>): UpstreamWork<AudioPiece> {
@@ -135,8 +135,9 @@ export abstract class AudioVendorAdapter implements Upstream {
 
   async submitMedia(call: WorkCall<MediaRequest>): Promise<MediaProgress> {
     const { request } = call;
-    if (request.kind !== 'speech') throw unsupported('model', 'This provider only speaks.');
-    return speakAtLength({ ...call, request }, this.traits.charactersOfCall, (piece) =>
+    if (request.kind !== 'speech')
+      throw unsupported('model', 'This provider generates only speech.');
+    return speakAtLength({ ...call, request }, this.traits.charactersPerCall, (piece) =>
       this.speak(piece),
     );
   }
@@ -166,7 +167,7 @@ export abstract class AudioVendorAdapter implements Upstream {
 
   private post(
     { limits, signal }: Pick<HttpCall, 'limits' | 'signal'>,
-    { headers, ...call }: SpelledCall,
+    { headers, ...call }: EncodedCall,
   ): Promise<UpstreamResponse> {
     return this.transport.call({
       method: 'POST',
@@ -189,12 +190,12 @@ export abstract class AudioVendorAdapter implements Upstream {
     if (!formats.includes(format)) {
       throw unsupported(
         'response_format',
-        `This provider makes no ${format}; it makes ${formats.join(', ')}.`,
+        `This provider does not support ${format}; use ${formats.join(', ')}.`,
       );
     }
     const [min, max] = speeds;
     if (speed !== undefined && (speed < min || speed > max)) {
-      throw unsupported('speed', `This provider speaks at ${min} to ${max}.`);
+      throw unsupported('speed', `\`speed\` must be between ${min} and ${max} for this provider.`);
     }
     const limit = maxCharacters?.(upstreamModel) ?? Infinity;
     if (estimate.inputCharacters > limit) {
@@ -211,7 +212,7 @@ export abstract class AudioVendorAdapter implements Upstream {
   ): AsyncGenerator<WorkEvent<Transcript>> {
     const { request, upstreamModel } = work;
     this.assertListens(request);
-    const { tellsSpeakers, classifyError } = this.traits;
+    const { identifiesSpeakers, classifyError } = this.traits;
     const response = await this.post(work, this.transcriptCall(request, upstreamModel));
     if (response.status !== 200) throw await readFailedAnswer(response, classifyError);
     const bytes = await response.readAll(MAX_TRANSCRIPT_BYTES);
@@ -223,7 +224,7 @@ export abstract class AudioVendorAdapter implements Upstream {
       ...parts,
       words: wantsWords ? words : undefined,
       durationSeconds: durationSeconds ?? measured,
-      tellsSpeakers,
+      identifiesSpeakers,
     };
     yield { type: 'output', output: renderTranscript(transcript, request.format) };
     if (durationSeconds !== undefined) {
@@ -232,13 +233,16 @@ export abstract class AudioVendorAdapter implements Upstream {
   }
 
   private assertListens({ task, format, timestampGranularities }: TranscriptionRequest): void {
-    const { tellsSpeakers, givesWords } = this.traits;
-    if (task === 'translate') throw unsupported('model', 'This provider translates nothing.');
-    if (format === 'diarized_json' && !tellsSpeakers) {
-      throw unsupported('response_format', 'This provider does not tell speakers apart.');
+    const { identifiesSpeakers, givesWords } = this.traits;
+    if (task === 'translate') throw unsupported('model', 'This provider does not translate.');
+    if (format === 'diarized_json' && !identifiesSpeakers) {
+      throw unsupported('response_format', 'This provider does not identify speakers.');
     }
     if (timestampGranularities.includes('word') && !givesWords) {
-      throw unsupported('timestamp_granularities', 'This provider gives no times of words.');
+      throw unsupported(
+        'timestamp_granularities',
+        'This provider does not return word timestamps.',
+      );
     }
   }
 

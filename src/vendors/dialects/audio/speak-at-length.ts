@@ -10,23 +10,22 @@ import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { vendorFields } from '../media/media-fields.js';
 import { BoundedBytes } from '../media/media-file.js';
 
-/** Finest last: where no sentence ends, a word does, and where none does, a character of the reader's. */
+/** Coarse to fine: split at a sentence, else at a word, else at a grapheme. */
 const GRAINS = ['sentence', 'word', 'grapheme'] as const;
 
-/** What follows a boundary may have a say in whether it is one. */
+/** Text after a boundary can affect it. */
 const LOOKAHEAD_UNITS = 64;
 
-/** Some days of the usual formats. */
+/** Several days of speech in the usual formats. */
 const MAX_SPEECH_BYTES = 1024 * 1024 * 1024;
 
 type Speak = (call: WorkCall<SpeechRequest>) => UpstreamWork<AudioPiece>;
 
 /**
- * Speaks a text of any length, in one file. What is too long for one call is spoken in several, one
- * after the other and no faster than the file is read; the first has begun to answer when this
- * resolves.
+ * Generates speech of any length as one file. A text that is too long for one call is spoken in several,
+ * sequentially and no faster than the file is read. The first call has begun to answer when this resolves.
  *
- * @param maxCharacters code points that one call takes
+ * @param maxCharacters code points per call
  * @throws UpstreamError when the first call fails
  */
 export async function speakAtLength(
@@ -62,24 +61,24 @@ class SpokenFile implements AsyncIterable<Buffer>, AsyncIterator<Buffer> {
     private readonly speak: Speak,
   ) {
     const { format } = call.request;
-    // A streamed WAV header claims any length, so that even a single one is written anew.
+    // A streamed WAV header claims any length, so even a single one is rewritten.
     const isWhole = texts.length === 1 && format !== 'wav';
     this.joined = isWhole ? this.firstPiece() : joinAudio(format, this.pieces());
   }
 
-  /** Length of the audio where it is what counts; the text is the request's in any case. */
+  /** Duration of the audio if it is billed; the request already has the text. */
   get usage(): Usage | undefined {
     const { audioMs } = this;
     return audioMs === undefined ? undefined : { ...this.call.request.estimate, audioMs };
   }
 
-  /** Waits for the first call's first bytes. @returns what kind of file it will be */
+  /** Waits for the first call's first bytes. @returns the file's content type */
   async begin(): Promise<string> {
     const [text] = this.texts;
     if (text === undefined) {
       throw new UpstreamError({
         failure: 'caller',
-        message: 'There is nothing to be spoken in it.',
+        message: 'The text is blank; send text to speak.',
         param: 'input',
       });
     }
@@ -100,7 +99,7 @@ class SpokenFile implements AsyncIterable<Buffer>, AsyncIterator<Buffer> {
   }
 
   async return(): Promise<IteratorResult<Buffer>> {
-    // A generator that has not begun does not hear of its end, and the first call may be open by then.
+    // A generator that has not started ignores its end, but the first call may be open by then.
     await this.joined.return?.();
     await this.first?.return?.();
     return { done: true, value: undefined };
@@ -139,7 +138,7 @@ class SpokenFile implements AsyncIterable<Buffer>, AsyncIterator<Buffer> {
   }
 }
 
-/** The request for one piece, without what only the whole work is about. */
+/** Returns the request for one piece, without fields of the whole. */
 function pieceOf(request: SpeechRequest, text: string): SpeechRequest {
   const { value } = request.body;
   const inputCharacters = countCodePoints(text);
@@ -171,11 +170,10 @@ function unreadableAudio(error: unknown): unknown {
 }
 
 /**
- * Cuts a text into pieces that a model takes, at ends of sentences in any script. A sentence that is
- * longer than that is cut between words, a word between characters as readers see them. Pieces that
- * hold no more than blanks are left out.
+ * Splits a text into pieces that a model accepts, at ends of sentences in any script. Longer sentences are
+ * split between words, longer words between graphemes. Blank pieces are dropped.
  *
- * @param maxCharacters code points of a piece
+ * @param maxCharacters code points per piece
  */
 export function splitSpeech(text: string, maxCharacters: number): string[] {
   const pieces: string[] = [];
@@ -188,8 +186,8 @@ export function splitSpeech(text: string, maxCharacters: number): string[] {
 }
 
 /**
- * Where the piece from `start` ends. Only what can belong to it is looked at: the time that finding
- * boundaries takes grows with the square of the text.
+ * Returns where the piece from `start` ends. Considers only text that can belong to it, because finding
+ * boundaries takes quadratic time.
  */
 function endOf(text: string, start: number, maxCharacters: number): number {
   const limit = skipCodePoints(text, start, maxCharacters);
@@ -203,7 +201,7 @@ function endOf(text: string, start: number, maxCharacters: number): number {
     }
     if (end > start) return end;
   }
-  // One character with thousands of marks: its code points are kept whole.
+  // One grapheme with thousands of marks; its code points stay whole.
   return limit;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { segmentsOfWords, type TimedWord } from './timed-words.js';
 
-/** A word every half second, each with a blank before it but the first. */
+/** Returns one word every half second, with a blank before all but the first. */
 const words = (text: string, speakerOf?: (index: number) => string): TimedWord[] =>
   text.split(' ').map((word, index) => ({
     text: index === 0 ? word : ` ${word}`,
@@ -17,17 +17,17 @@ describe(segmentsOfWords.name, () => {
     ['He said “no.” She left', ['He said “no.”', 'She left']],
     ['बारिश है। हम घर पर', ['बारिश है।', 'हम घर पर']],
     ['At 3.5 degrees', ['At 3.5 degrees']],
-  ])('cuts %s where sentences end', (text, expected) => {
+  ])('splits %s at ends of sentences', (text, expected) => {
     expect(textsOf(words(text))).toEqual(expected);
   });
 
-  it('keeps the first beginning and the last end', () => {
+  it('keeps the first start and the last end', () => {
     expect(segmentsOfWords(words('one two three'))).toEqual([
       { start: 0, end: 1.4, text: 'one two three' },
     ]);
   });
 
-  it('cuts at pauses, and where another speaks', () => {
+  it('splits at pauses and changes of speaker', () => {
     const [one, two, three] = words('one two three');
     expect(textsOf([one!, two!, { ...three!, start: 2.5, end: 3 }])).toEqual(['one two', 'three']);
     expect(segmentsOfWords(words('a b c', (index) => (index < 2 ? 'A' : 'B')))).toEqual([
@@ -36,14 +36,14 @@ describe(segmentsOfWords.name, () => {
     ]);
   });
 
-  it('holds no more than two lines, whatever is said', () => {
+  it('never exceeds two lines', () => {
     const texts = textsOf(words(Array.from({ length: 60 }, () => 'again').join(' ')));
     expect(texts.join(' ')).toBe(Array.from({ length: 60 }, () => 'again').join(' '));
     for (const text of texts) expect(text.length).toBeLessThanOrEqual(84);
     expect(textsOf(words('x'.repeat(200)))).toEqual(['x'.repeat(200)]);
   });
 
-  it('has nothing to show of silence', () => {
+  it('returns nothing for silence', () => {
     expect(segmentsOfWords([])).toEqual([]);
   });
 });

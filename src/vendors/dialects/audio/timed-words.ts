@@ -1,21 +1,21 @@
-/** Two lines of subtitles, as long as they are usually made. */
+/** Two lines of subtitles of the usual length. */
 const MAX_CHARACTERS = 84;
-/** Who is silent for so long begins anew. */
+/** A pause that starts a new segment. */
 const PAUSE_SECONDS = 1;
-/** Ends of sentences in any script, with whatever closes a quotation behind them. */
+/** Ends of sentences in any script, with closing quotes and brackets. */
 const SENTENCE_END = /[.!?\u2026\u3002\uff01\uff1f\u061f\u0964]["'\u2019\u201d\u300d)\]]*$/u;
 
 /** A word of a transcript; times in seconds. */
 export interface TimedWord {
-  /** With the blank that stands before it, where the script has any. */
+  /** With the blank before it, if the script has any. */
   text: string;
   start: number;
   end: number;
-  /** Who says it, as the vendor calls them. */
+  /** The vendor's name for the speaker. */
   speaker?: string;
 }
 
-/** A stretch of a transcript; times in seconds. */
+/** A section of a transcript; times in seconds. */
 export interface TranscriptSegment {
   start: number;
   end: number;
@@ -24,8 +24,8 @@ export interface TranscriptSegment {
 }
 
 /**
- * What can be shown at once, of words in their order: a sentence, or what fits into two lines of
- * subtitles, of one speaker and without a pause.
+ * Groups words into segments for display: a sentence, or two lines of subtitles, of one speaker and
+ * without a pause.
  */
 export function segmentsOfWords(words: readonly TimedWord[]): TranscriptSegment[] {
   const segments: TranscriptSegment[] = [];

@@ -11,15 +11,15 @@ import { readTranscriptUsage } from './transcript.js';
 
 /** The last event repeats the whole text. */
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;
-/** An hour of speech is one or two. Who sends more will go on so, be it with words or with comments. */
+/** An hour of speech is one or two MB. A stream with more will not recover. */
 const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 const DONE = 'transcript.text.done';
 
 /**
- * A streamed transcript, event by event as the vendor spells them.
+ * Yields the events of a streamed transcript, as formatted by the vendor.
  *
- * @throws UpstreamError for an error among them, `unreadable` for what is no such stream or has no end, and `cut` for
- *   one without its end
+ * @throws UpstreamError for an error among them, `unreadable` for an invalid or endless stream, and `cut` for
+ *   an incomplete one
  */
 export async function* readTranscriptEvents(
   response: UpstreamResponse,

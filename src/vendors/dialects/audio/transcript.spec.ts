@@ -7,7 +7,7 @@ const read = (answer: unknown, asked = 'json', format = asked) =>
   readTranscript(Buffer.from(JSON.stringify(answer)), asked, { format } as TranscriptionRequest);
 
 describe('readTranscript', () => {
-  it('passes an answer in the format that was asked for on byte by byte', () => {
+  it('passes on an answer in the requested format byte for byte', () => {
     const answer = { text: 'Hi', extra: [1] };
     expect(JSON.parse(read(answer).transcript.bytes.toString())).toEqual(answer);
   });
@@ -31,11 +31,11 @@ describe('readTranscript', () => {
   });
 
   it.each([[{}], [{ duration: -1 }], [{ duration: 'long' }], [{ usage: { seconds: null } }]])(
-    'takes %j for no figure',
+    'ignores the figure %j',
     (fields) => expect(read({ text: 'Hi', ...fields }).usage).toBeUndefined(),
   );
 
-  it.each([[{}], [{ text: 7 }], [[]]])('does not take %j for a transcript', (answer) => {
+  it.each([[{}], [{ text: 7 }], [[]]])('rejects %j', (answer) => {
     expect(() => read(answer)).toThrow(expect.objectContaining({ failure: 'unreadable' }));
   });
 
@@ -44,7 +44,7 @@ describe('readTranscript', () => {
     ['srt', '\n'],
     ['vtt', '\uFEFFWEBVTT\n\n00:00.000 --> 00:01.000\nHi\n'],
     ['vtt', 'WEBVTT\n\n'],
-  ])('passes %s on as it is: %j', (format, text) => {
+  ])('passes on %s unchanged: %j', (format, text) => {
     const bytes = Buffer.from(text);
     const { transcript } = readTranscript(bytes, format, { format } as TranscriptionRequest);
     expect(transcript.bytes).toBe(bytes);
@@ -55,13 +55,13 @@ describe('readTranscript', () => {
     ['srt', '<html>Bad gateway</html>'],
     ['vtt', '{}'],
     ['vtt', ''],
-  ])('does not take for %s: %j', (format, text) => {
+  ])('rejects as %s: %j', (format, text) => {
     expect(() =>
       readTranscript(Buffer.from(text), format, { format } as TranscriptionRequest),
     ).toThrow(expect.objectContaining({ failure: 'unreadable' }));
   });
 
-  it('spells another format than it asked for', () => {
+  it('converts to another format than requested', () => {
     const { transcript } = read({ text: 'Hi', duration: 1, segments: [7] }, 'verbose_json', 'text');
     expect(transcript.bytes.toString()).toBe('Hi\n');
   });
@@ -77,43 +77,43 @@ const parts: TranscriptParts = {
   ],
 };
 
-const spell = (format: string, given = parts): string =>
+const render = (format: string, given = parts): string =>
   renderTranscript(given, format).bytes.toString();
 
 describe('renderTranscript', () => {
   it('writes subtitles with times past the hour, and no text that would end a cue', () => {
-    expect(spell('srt')).toBe(
+    expect(render('srt')).toBe(
       '1\n00:00:00,000 --> 00:00:01,235\nGood day.\nReally -> so.\n\n' +
         '2\n01:02:03,004 --> 01:02:05,500\nAnd good night.\n\n',
     );
-    expect(spell('vtt')).toBe(
+    expect(render('vtt')).toBe(
       'WEBVTT\n\n00:00:00.000 --> 00:00:01.235\nGood day.\nReally -> so.\n\n' +
         '01:02:03.004 --> 01:02:05.500\nAnd good night.\n\n',
     );
   });
 
-  it('writes a cue in time proportional to its text', () => {
+  it('writes a cue in linear time', () => {
     const text = `a${' '.repeat(100_000)}b \r\n \n c`;
-    const begun = performance.now();
-    expect(spell('srt', { ...parts, segments: [{ start: 0, end: 1, text }] })).toContain(
+    const startMs = performance.now();
+    expect(render('srt', { ...parts, segments: [{ start: 0, end: 1, text }] })).toContain(
       'b\nc\n\n',
     );
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
-  it('writes one cue over the whole length where there are no segments', () => {
+  it('writes one cue for the whole duration without segments', () => {
     const whole = { ...parts, segments: [], durationSeconds: 2, text: 'All.' };
-    expect(spell('srt', whole)).toBe('1\n00:00:00,000 --> 00:00:02,000\nAll.\n\n');
-    expect(spell('vtt', { ...whole, text: '' })).toBe('WEBVTT\n\n');
+    expect(render('srt', whole)).toBe('1\n00:00:00,000 --> 00:00:02,000\nAll.\n\n');
+    expect(render('vtt', { ...whole, text: '' })).toBe('WEBVTT\n\n');
   });
 
   it('writes the other formats', () => {
-    expect(spell('text')).toBe('Good day. And good night.\n');
-    expect(JSON.parse(spell('json'))).toEqual({
+    expect(render('text')).toBe('Good day. And good night.\n');
+    expect(JSON.parse(render('json'))).toEqual({
       text: parts.text,
       usage: { type: 'duration', seconds: 3_725.5 },
     });
-    expect(JSON.parse(spell('verbose_json'))).toMatchObject({
+    expect(JSON.parse(render('verbose_json'))).toMatchObject({
       task: 'transcribe',
       language: 'en',
       duration: 3_725.5,

@@ -11,36 +11,39 @@ const parts = {
 };
 
 describe(transcriptTexts.name, () => {
-  it.each(['json', 'verbose_json', 'text', 'srt', 'vtt'])('finds what is said in %s', (format) => {
-    const texts = transcriptTexts(renderTranscript(parts, format), format);
-    expect(texts.map((text) => text.trim())).toEqual([parts.text]);
-  });
+  it.each(['json', 'verbose_json', 'text', 'srt', 'vtt'])(
+    'finds the spoken text in %s',
+    (format) => {
+      const texts = transcriptTexts(renderTranscript(parts, format), format);
+      expect(texts.map((text) => text.trim())).toEqual([parts.text]);
+    },
+  );
 
-  it('adds segments that say something else than the whole', () => {
+  it('adds segments that differ from the whole text', () => {
     const segments = [...parts.segments, { start: 4, end: 5, text: ' Hidden.' }];
     const transcript = renderTranscript({ ...parts, segments }, 'verbose_json');
     expect(transcriptTexts(transcript, 'verbose_json')).toEqual([parts.text, ' Hidden.']);
   });
 
-  it('finds what segments add in time proportional to them', () => {
+  it('finds additional segments in linear time', () => {
     const segments = Array.from({ length: 40_000 }, (_, index) => ({ text: ` Hidden ${index}.` }));
     const text = 'One falcon. '.repeat(100_000);
     const bytes = Buffer.from(JSON.stringify({ text, segments }));
-    const begun = performance.now();
+    const startMs = performance.now();
     const texts = transcriptTexts({ contentType: 'application/json', bytes }, 'verbose_json');
     expect(texts).toHaveLength(40_001);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(performance.now() - startMs).toBeLessThan(2_000);
   });
 
-  it('skips cue marks in time proportional to the line', () => {
+  it('skips cue marks in linear time', () => {
     const line = `B${'-->'.repeat(100_000)}\u2028`;
     const bytes = Buffer.from(`WEBVTT\n\n1\n${line}\nfalcon`);
-    const begun = performance.now();
+    const startMs = performance.now();
     expect(transcriptTexts({ contentType: 'text/vtt', bytes }, 'vtt')).toEqual(['falcon']);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(performance.now() - startMs).toBeLessThan(2_000);
   });
 
-  it('looks at all of a JSON transcript without a text', () => {
+  it('inspects all of a JSON transcript without a text', () => {
     const bytes = Buffer.from('{"words":["falcon"]}');
     const texts = transcriptTexts({ contentType: 'application/json', bytes }, 'json');
     expect(texts).toEqual([bytes.toString()]);

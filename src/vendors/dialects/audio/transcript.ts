@@ -5,33 +5,33 @@ import { unreadable, unsupported } from '../../upstream-error.js';
 import { parseAnswerObject, readTokenCount, objectOf, objectsOf } from '../answer-json.js';
 import type { TimedWord, TranscriptSegment } from './timed-words.js';
 
-/** A week; no recording that fits into an upload is longer. */
+/** A week; no recording within the upload limit is longer. */
 const MAX_MS = 7 * 86_400_000;
 
-/** Characters of a whole text that its segments may leave out between two of them. */
+/** Characters of the whole text that two consecutive segments may leave out. */
 const MAX_GAP = 1_000;
 
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
 const JSON_TEXT = 'application/json; charset=utf-8';
 
-/** Of a transcript, the formats that are JSON. */
+/** Transcript formats that are JSON. */
 export const JSON_FORMATS: ReadonlySet<string> = new Set(['json', 'verbose_json', 'diarized_json']);
 
-/** What a vendor may send for one: words with their times take the most. */
+/** Size limit of a vendor's transcript; timed words need the most. */
 export const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024;
 
 interface ReadTranscript {
   transcript: Transcript;
-  /** The vendor's own figure; undefined where it gave none. */
+  /** The vendor's own figure; undefined when there is none. */
   usage: Usage | undefined;
 }
 
 /**
- * A vendor's transcript, as it is where the caller asked for the same format, else spelled anew.
+ * Reads a vendor's transcript: unchanged if the caller requested the same format, else converted.
  *
- * @param asked the format that the vendor was asked for
- * @throws UpstreamError `unreadable` for an answer that is none
+ * @param asked the format requested from the vendor
+ * @throws UpstreamError `unreadable` for an invalid answer
  */
 export function readTranscript(
   bytes: Buffer,
@@ -67,17 +67,17 @@ export function readTranscript(
 }
 
 /**
- * A failure or a proxy's page may come with status 200 and any type. Subtitles are told by what every
- * file of them has; only of SRT, silence leaves nothing at all.
+ * Checks that a text is subtitles. A failure or a proxy's page may come with status 200 and any type, so
+ * required syntax decides. Silence in SRT is an empty file.
  */
 function assertSubtitles(text: string, asked: string): void {
   const content = text.replace(/^\uFEFF/, '').trim();
   const isFile = asked === 'vtt' ? content.includes('WEBVTT') : content.includes('-->');
   if (isFile || (asked !== 'vtt' && content === '')) return;
-  throw unreadable('a transcript that is no subtitles');
+  throw unreadable('a transcript without subtitles');
 }
 
-/** Only well-formed segments count; text stays a vendor's own. */
+/** Reads the well-formed segments; texts stay unchanged. */
 export function readSegments(segments: unknown): TranscriptSegment[] {
   if (!Array.isArray(segments)) return [];
   return segments.filter(isJsonObject).flatMap(({ start, end, text }) => {
@@ -88,7 +88,7 @@ export function readSegments(segments: unknown): TranscriptSegment[] {
   });
 }
 
-/** A number of seconds, which some servers spell as a string. */
+/** Reads a number of seconds, which some servers send as a string. */
 export function readSeconds(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0
@@ -96,7 +96,7 @@ export function readSeconds(value: unknown): number | undefined {
     : undefined;
 }
 
-/** Seconds or tokens, whichever the model is billed by. */
+/** Reads seconds or tokens, whichever the model is billed by. */
 export function readTranscriptUsage({ usage, duration }: JsonObject): Usage | undefined {
   const { type, seconds, input_tokens, output_tokens } = objectOf(usage);
   const inputTokens = readTokenCount(input_tokens);
@@ -108,48 +108,48 @@ export function readTranscriptUsage({ usage, duration }: JsonObject): Usage | un
   return length === undefined ? undefined : { ...NO_USAGE, audioMs: secondsToMs(length) };
 }
 
-/** A transcript before it is spelled in the format that the caller asked for. */
+/** A transcript before conversion to the caller's format. */
 export interface TranscriptParts {
-  /** `transcribe` unless told. */
+  /** Defaults to `transcribe`. */
   task?: TranscriptionRequest['task'];
   text: string;
-  /** As the vendor calls it; empty where nobody said. */
+  /** The vendor's name for it; empty when unknown. */
   language: string;
   durationSeconds: number;
   segments: readonly TranscriptSegment[];
-  /** Where the caller asked for times of words, and the vendor has them. */
+  /** Set when the caller requested word timestamps and the vendor has them. */
   words?: readonly TimedWord[] | undefined;
-  /** Whether the segments say who speaks. */
-  tellsSpeakers?: boolean;
+  /** Whether the segments identify speakers. */
+  identifiesSpeakers?: boolean;
 }
 
 /**
- * Spells a transcript as `json`, `text`, `srt`, `verbose_json`, `diarized_json` or `vtt`.
+ * Formats a transcript as `json`, `text`, `srt`, `verbose_json`, `diarized_json` or `vtt`.
  *
- * @throws UpstreamError `unsupported` for `diarized_json` where nobody knows who speaks
+ * @throws UpstreamError `unsupported` for `diarized_json` when speakers are unknown
  */
 export function renderTranscript(parts: TranscriptParts, format: string): Transcript {
-  if (format === 'diarized_json' && !parts.tellsSpeakers) {
-    throw unsupported('response_format', 'This model does not tell speakers apart.');
+  if (format === 'diarized_json' && !parts.identifiesSpeakers) {
+    throw unsupported('response_format', 'This model does not identify speakers.');
   }
   return {
     contentType: JSON_FORMATS.has(format) ? JSON_TEXT : PLAIN_TEXT,
-    bytes: Buffer.from(spell(parts, format)),
+    bytes: Buffer.from(render(parts, format)),
   };
 }
 
-function spell(parts: TranscriptParts, format: string): string {
+function render(parts: TranscriptParts, format: string): string {
   const { text, language, durationSeconds, words } = parts;
   switch (format) {
     case 'text':
       return `${text}\n`;
     case 'srt':
       return cuesOf(parts)
-        .map((cue, index) => `${index + 1}\n${spellCue(cue, ',')}\n\n`)
+        .map((cue, index) => `${index + 1}\n${renderCue(cue, ',')}\n\n`)
         .join('');
     case 'vtt':
       return `WEBVTT\n\n${cuesOf(parts)
-        .map((cue) => `${spellCue(cue, '.')}\n\n`)
+        .map((cue) => `${renderCue(cue, '.')}\n\n`)
         .join('')}`;
     case 'verbose_json':
       return JSON.stringify({
@@ -184,24 +184,24 @@ function usageOf(seconds: number): object {
   return { type: 'duration', seconds };
 }
 
-/** A vendor that gave no segments said all of it at once. */
+/** Returns the cues; without segments, one for the whole text. */
 function cuesOf({ segments, text, durationSeconds }: TranscriptParts): TranscriptSegment[] {
   if (segments.length === 0) return text === '' ? [] : [{ start: 0, end: durationSeconds, text }];
   return segments.map(({ start, end, text: words }) => ({ start, end, text: words }));
 }
 
-function spellCue({ start, end, text }: TranscriptSegment, mark: string): string {
-  // An empty line would end the cue, and an arrow would begin another one.
+function renderCue({ start, end, text }: TranscriptSegment, mark: string): string {
+  // An empty line would end the cue, and an arrow would start another one.
   const words = text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .join('\n')
     .replaceAll('-->', '->');
-  return `${spellTime(start, mark)} --> ${spellTime(end, mark)}\n${words}`;
+  return `${formatTime(start, mark)} --> ${formatTime(end, mark)}\n${words}`;
 }
 
-function spellTime(seconds: number, mark: string): string {
+function formatTime(seconds: number, mark: string): string {
   const totalMs = Math.max(0, Math.round(seconds * 1000));
   const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
   const hours = Math.floor(totalMs / 3_600_000);
@@ -211,15 +211,15 @@ function spellTime(seconds: number, mark: string): string {
 }
 
 /**
- * What is said in a transcript, whatever its format. Subtitles are one text, so that what is said
- * over several of them is found.
+ * Extracts the spoken texts of a transcript in any format. Subtitles become one text, so that phrases
+ * across cues are found.
  */
 export function transcriptTexts(
   { contentType, bytes, isLast }: Transcript,
   format: string,
 ): string[] {
   const spelled = bytes.toString('utf8');
-  // The last event of a stream repeats what the others said.
+  // The last event of a stream repeats the text of the others.
   if (isLast !== undefined) return isLast ? jsonTexts(spelled.replace(/^data: /, '')) : [];
   if (contentType.startsWith('application/json')) return jsonTexts(spelled);
   if (format !== 'srt' && format !== 'vtt') return [spelled];
@@ -227,7 +227,7 @@ export function transcriptTexts(
   return [lines.join(' ')];
 }
 
-/** Whether a line of subtitles is not spoken. */
+/** Returns whether a line of subtitles is markup rather than speech. */
 function isCueMark(line: string): boolean {
   return line.startsWith('WEBVTT') || line.includes('-->') || /^\d+$/.test(line);
 }
@@ -240,8 +240,8 @@ function jsonTexts(spelled: string): string[] {
 }
 
 /**
- * Segments mostly repeat the whole, in its order; what they add counts as well. Each is looked for where
- * the one before it ended, since half a million of them would take minutes to be looked for everywhere.
+ * Returns texts of segments that the whole text lacks. Segments mostly repeat it in order, so each is
+ * searched for only after the previous one: half a million full searches would take minutes.
  */
 function addedBySegments(text: string, segments: unknown): string[] {
   const added: string[] = [];
@@ -257,7 +257,7 @@ function addedBySegments(text: string, segments: unknown): string[] {
   return added;
 }
 
-/** Whole milliseconds, rounded up past what the decimal spelling of a binary fraction adds. */
+/** Converts to whole milliseconds, rounding up but ignoring binary fraction errors. */
 export function secondsToMs(seconds: number): number {
   return Math.min(Math.ceil(Number((seconds * 1000).toFixed(3))), MAX_MS);
 }

@@ -39,31 +39,31 @@ import { splitThinking, ThinkTagReader } from './think-tags.js';
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** Of a server that is up and has no list. */
+/** Statuses of a server that is up but has no model list. */
 const NOTHING_THERE: ReadonlySet<number> = new Set([404, 405]);
 
-/** The names that may stand in a response header; any others are the caller's invention. */
+/** Names that may appear in a response header; any others are invented by the caller. */
 const REASONING_FIELDS = new Set(['max_tokens', 'exclude', 'enabled', 'summary']);
 
-/** Where a server of the chat dialect is, and what is particular about it. */
+/** Address and traits of a server of the chat dialect. */
 export interface ChatServer extends ChatServerTraits {
   chatUrl(upstreamModel: string): URL;
-  /** Where it goes on with a turn of the assistant's, if not there. */
+  /** The URL for continuing an assistant message, if different. */
   prefillUrl?: URL | undefined;
-  /** Answers GET cheaply, with the key checked. */
+  /** Answers GET cheaply and checks the key. */
   modelsUrl: URL;
-  /** Whether routes name models otherwise than that list does. */
+  /** Whether routes use other model names than that list. */
   namesAreOwn?: true;
-  /** What shows who calls. */
+  /** Authentication headers. */
   authorization: Record<string, string>;
-  /** Never shown, even where the server repeats it. */
+  /** Redacted even when the server echoes it. */
   apiKey: string | undefined;
   outputLimitField: OutputLimitField;
-  /** Models that refuse to be told how much to reason; none unless told. */
+  /** Models that reject a reasoning effort; none by default. */
   neverReasons?: RegExp | undefined;
 }
 
-/** What a caller of the dialect says that a server with quirks may have no word for. */
+/** Caller fields that a server with quirks may not support. */
 const QUIRKY_FIELDS = new Set(['tool_choice', 'response_format', 'reasoning_effort']);
 
 /** Speaks the chat completions dialect with a server, for callers of every dialect. */
@@ -84,18 +84,18 @@ export class ChatClient implements Upstream {
     this.streamHeaders = { ...this.headers, accept: 'text/event-stream' };
   }
 
-  /** No model reasons before a turn that it goes on with. */
+  /** No model reasons before a message that it continues. */
   continuesPrefill({ prompt }: CanonicalRequest): boolean {
     return this.server.prefill !== undefined && prompt().reasoning === undefined;
   }
 
-  /** Of a chat caller's `reasoning` only the effort has a counterpart; all else that is known is passed on. */
+  /** Only the effort of a chat caller's `reasoning` has a counterpart; other known fields are passed on. */
   droppedParams(request: CanonicalRequest, route: DroppingRoute): readonly string[] {
     const { outputLimitField, quirks } = this.server;
     if (request.dialect !== 'chat') {
       return fieldsChatLacks(request, this.takesEffort(route), quirks, route.upstreamModel);
     }
-    // By its bytes, as this is asked when the answer has begun and the body may be forgotten.
+    // Read from the bytes: by the time this is called, the parsed body may have been released.
     const { body } = request;
     const unknown = this.server.knownFieldsOnly
       ? nameUnknown(body, quirks?.fields ?? CHAT_FIELDS, CHAT_GATEWAY_FIELDS)
@@ -117,8 +117,8 @@ export class ChatClient implements Upstream {
   generate(call: UpstreamCall): AsyncIterable<CanonicalEvent> {
     const { dialect, webSearch } = call.request;
     const describe = (failure: unknown): unknown => {
-      const told = dialect === 'chat' ? failure : nameCallerParam(failure, dialect);
-      return redactKey(told, this.server.apiKey);
+      const described = dialect === 'chat' ? failure : nameCallerParam(failure, dialect);
+      return redactKey(described, this.server.apiKey);
     };
     const answer = new VendorAnswer(() => this.ask(call, describe), describe);
     return dialect === 'chat' && webSearch ? withSearches(answer, webSearch.most) : answer;
@@ -150,7 +150,7 @@ export class ChatClient implements Upstream {
     describe: (failure: unknown) => unknown,
   ): Promise<AnswerEvents> {
     const { request } = call;
-    // Before the vendor is asked: the body may be forgotten then.
+    // Before calling the vendor, because the body may be released then.
     const hasTags = this.server.quirks?.quirks.thinkTags === true;
     const reader = request.stream ? streamReader(call, hasTags) : undefined;
     const response = await this.transport.call({
@@ -188,7 +188,7 @@ export class ChatClient implements Upstream {
     );
   }
 
-  /** As the dialect has it, but for what the server's own codes and headers say. */
+  /** Classifies like the dialect, except for the server's own codes and headers. */
   private readonly classify: ClassifyError = (status, headers, body) => {
     const { errorCodes, resetHeaders } = this.server.quirks?.quirks ?? {};
     const error = classifyChatError(status, headers, body);
@@ -199,12 +199,13 @@ export class ChatClient implements Upstream {
     const resetSeconds =
       isLate && resetHeaders ? readResetSeconds(headers, resetHeaders) : undefined;
     if (failure === undefined && resetSeconds === undefined) return error;
-    const told = resetSeconds === undefined ? headers : { 'retry-after': String(resetSeconds) };
-    return classifyChatError(status, told, body, failure);
+    const effectiveHeaders =
+      resetSeconds === undefined ? headers : { 'retry-after': String(resetSeconds) };
+    return classifyChatError(status, effectiveHeaders, body, failure);
   };
 }
 
-/** What of a body of the dialect a server with quirks cannot be told, by the bytes. */
+/** Returns the body fields that a server with quirks does not support, read from the bytes. */
 function lostOf(
   { bytes, members }: CanonicalRequest['body'],
   quirks: QuirkTable,
@@ -220,7 +221,7 @@ function lostOf(
     .map((field) => (field === 'reasoning' ? 'reasoning_effort' : fieldName('chat', field)));
 }
 
-/** Models that search do so once for each answer, and their vendors do not count it. */
+/** Adds the searches of models that search once per answer without their vendor counting it. */
 async function* withSearches(
   answer: AsyncIterable<CanonicalEvent>,
   webSearches: number,

@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 
 /**
- * How a server of the chat dialect is told to go on with the conversation's last turn, the assistant's:
- * `prefix` and `partial` by a mark on that turn, `continue_final_message` by a field of the body, and
- * `plain` goes on by itself. Servers of which nothing is said answer it.
+ * How to make a server of the chat dialect continue the conversation's last assistant message: `prefix`
+ * and `partial` mark that message, `continue_final_message` is a field of the body, and `plain` needs
+ * nothing. Servers without one of these answer the message instead.
  */
 export const PREFILLS = ['prefix', 'partial', 'continue_final_message', 'plain'] as const;
 export type Prefill = (typeof PREFILLS)[number];
 
-/** What a body needs beside its messages; without the second field servers refuse the first. */
+/** Body fields required besides the messages; servers reject the first one without the second. */
 const BODY_FIELDS: Partial<Record<Prefill, Readonly<Record<string, boolean>>>> = {
   continue_final_message: { continue_final_message: true, add_generation_prompt: false },
 };
@@ -17,7 +17,7 @@ export function isPrefill(value: unknown): value is Prefill {
   return PREFILLS.some((prefill) => prefill === value);
 }
 
-/** Fields that have the server go on with the last of the messages. */
+/** Returns the fields that make the server continue the last message. */
 export function prefillFields(messages: readonly unknown[], prefill: Prefill): JsonObject {
   const last = messages.at(-1);
   const isMarked = prefill === 'prefix' || prefill === 'partial';

@@ -7,7 +7,7 @@ import { encodeChatPrompt, encodeChatRequest, fieldsChatLacks } from './encode-c
 
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 
-/** What a server with these quirks is sent for a caller of the chat dialect. */
+/** Returns the body that a server with these quirks gets from a caller of the chat dialect. */
 function sent(quirks: ChatQuirks, body: JsonObject, upstreamModel = 'm'): JsonObject {
   const request = chatRequest({ messages: MESSAGES, ...body });
   const bytes = encodeChatRequest(
@@ -20,32 +20,32 @@ function sent(quirks: ChatQuirks, body: JsonObject, upstreamModel = 'm'): JsonOb
 
 describe(QuirkTable.name, () => {
   it.each<[string, ChatQuirks, JsonObject, JsonObject]>([
-    ['the limit’s old name', {}, { max_completion_tokens: 5 }, { max_tokens: 5 }],
+    ["the limit's old name", {}, { max_completion_tokens: 5 }, { max_tokens: 5 }],
     [
-      'the limit’s new name',
+      "the limit's new name",
       { outputLimitField: 'max_completion_tokens' },
       { max_tokens: 5 },
       { max_completion_tokens: 5 },
     ],
     ['other names', { renames: { seed: 'random_seed' } }, { seed: 7 }, { random_seed: 7 }],
-    ['no refused fields', { refuses: ['logit_bias'] }, { logit_bias: { 1: 2 } }, {}],
-    ['none that only the dialect’s maker has', {}, { store: true, service_tier: 'priority' }, {}],
+    ['no unsupported fields', { refuses: ['logit_bias'] }, { logit_bias: { 1: 2 } }, {}],
+    ['no fields that only OpenAI has', {}, { store: true, service_tier: 'priority' }, {}],
     [
-      'fields of its own',
+      'its own fields',
       { takes: ['thinking'] },
       { thinking: { type: 'enabled' } },
       { thinking: { type: 'enabled' } },
     ],
     ['no unknown fields', {}, { best_of: 3 }, {}],
     [
-      'the choice of tools that it knows',
+      'a supported tool choice',
       { toolChoice: ['auto'] },
       { tool_choice: 'auto' },
       { tool_choice: 'auto' },
     ],
     ['no other choice', { toolChoice: ['auto'] }, { tool_choice: 'required' }, {}],
     [
-      'no tools at all in place of a wish for none',
+      'no tools at all when it cannot be told to call none',
       { toolChoice: ['auto'] },
       { tool_choice: 'none', tools: [] },
       {},
@@ -57,25 +57,25 @@ describe(QuirkTable.name, () => {
       { reasoning_effort: 'high' },
     ],
     [
-      'that it is not to think',
+      'disabled thinking',
       { effort: { off: '^m$', words: { none: '' } } },
       { reasoning_effort: 'none' },
       { thinking: { type: 'disabled' } },
     ],
     [
-      'nothing of it where the model thinks anyway',
+      'no disabling to models that always think',
       { effort: { off: '^other$', words: { none: '' } } },
       { reasoning_effort: 'none' },
       {},
     ],
     [
-      'an effort in its words',
+      'an effort in its own words',
       { effort: { words: { minimal: 'low' } } },
       { reasoning_effort: 'minimal' },
       { reasoning_effort: 'low' },
     ],
     [
-      'no effort that it has no word for',
+      'no effort without a counterpart',
       { effort: { words: { none: '' } } },
       { reasoning_effort: 'none' },
       {},
@@ -87,25 +87,25 @@ describe(QuirkTable.name, () => {
       {},
     ],
     [
-      'effort as thinking',
+      'an effort as thinking',
       { effort: { as: 'thinking' } },
       { reasoning_effort: 'low' },
       { thinking: { type: 'enabled' } },
     ],
     [
-      'no effort as no thinking',
+      'an effort of none as disabled thinking',
       { effort: { as: 'thinking' } },
       { reasoning: { effort: 'none' } },
       { thinking: { type: 'disabled' } },
     ],
     [
-      'effort as a flag',
+      'an effort as a flag',
       { effort: { as: 'enable_thinking' } },
       { reasoning_effort: 'high' },
       { enable_thinking: true },
     ],
     [
-      'what is always said',
+      'its default fields',
       { adds: [{ fields: { a: 1 } }, { models: '^x', fields: { b: 1 } }] },
       {},
       { a: 1 },
@@ -114,12 +114,12 @@ describe(QuirkTable.name, () => {
     expect(sent(quirks, body)).toEqual({ model: 'm', messages: MESSAGES, ...expected });
   });
 
-  it('leaves the wish for usage out where the server refuses it', () => {
+  it('omits the usage option when the server rejects it', () => {
     expect(sent({}, { stream: true })).toMatchObject({ stream_options: { include_usage: true } });
     expect(sent({ streamOptions: false }, { stream: true })).not.toHaveProperty('stream_options');
   });
 
-  it('makes instructions of a developer the system’s', () => {
+  it('turns developer messages into system messages', () => {
     const messages = [{ role: 'developer', content: 'Be brief.' }, ...MESSAGES];
     expect(sent({}, { messages }).messages).toEqual([
       { role: 'system', content: 'Be brief.' },
@@ -127,7 +127,7 @@ describe(QuirkTable.name, () => {
     ]);
   });
 
-  it('tells a schema in words where only JSON of any shape is known', () => {
+  it('puts the schema into the prompt when only `json_object` is supported', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } } };
     const body = { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } };
     const { messages, response_format: format } = sent({ jsonSchema: false }, body);
@@ -139,7 +139,7 @@ describe(QuirkTable.name, () => {
     expect(sent({}, body).response_format).toEqual(body.response_format);
   });
 
-  it('gives calls of tools ids of the right length, and their results the same', () => {
+  it('gives tool calls and their results matching ids of the required length', () => {
     const call = {
       id: 'call_0123456789',
       type: 'function',
@@ -160,7 +160,7 @@ describe(QuirkTable.name, () => {
     expect(turn.tool_calls[1]!.id).toBe('abcDEF123');
   });
 
-  it('gives reasoning back with calls where the server wants it', () => {
+  it('sends reasoning back with tool calls when the server requires it', () => {
     const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } };
     const turn = { role: 'assistant', content: null, tool_calls: [call] };
     const messages = [...MESSAGES, turn, { ...turn, reasoning_content: 'Hm.' }];
@@ -171,13 +171,13 @@ describe(QuirkTable.name, () => {
     ]);
   });
 
-  it('is no way for tools to a server without them', () => {
+  it('refuses tools for servers without tool calls', () => {
     const tools = [{ type: 'function', function: { name: 'f' } }];
-    expect(() => sent({ tools: false }, { tools })).toThrow('calls no tools');
+    expect(() => sent({ tools: false }, { tools })).toThrow('does not support tools');
     expect(sent({ tools: false }, { tools: [] })).toMatchObject({ tools: [] });
   });
 
-  it('holds for callers of other dialects, who are told what is lost', () => {
+  it('applies to callers of other dialects and reports what is lost', () => {
     const quirks = new QuirkTable({
       renames: { seed: 'random_seed' },
       refuses: ['top_p'],

@@ -7,67 +7,67 @@ import type { Prefill } from './chat-prefill.js';
 import { CHAT_FIELDS } from '../known-fields.js';
 
 /**
- * What a server calls the limit on output tokens. The vendor that made the dialect has renamed it,
- * and its newer models refuse the old name; many compatible servers only know the old one.
+ * The field for the limit on output tokens. OpenAI has renamed it, and its newer models reject the old
+ * name; many compatible servers know only the old one.
  */
 export type OutputLimitField = (typeof OUTPUT_LIMIT_FIELDS)[number];
 export const OUTPUT_LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
 
-/** How a server of the chat dialect differs from the dialect. What is left out is as usual. */
+/** How a server of the chat dialect differs from the dialect. Defaults apply to absent fields. */
 export interface ChatQuirks {
-  /** By default the old one. A caller's other one is renamed. */
+  /** The old one by default. The other one in a caller's body is renamed. */
   readonly outputLimitField?: OutputLimitField;
-  /** Fields of its own that go along, beside those that everybody documents. */
+  /** Supported fields besides the commonly documented ones. */
   readonly takes?: readonly string[];
-  /** Fields that it has not: they are left out, and named as dropped. */
+  /** Unsupported fields, which are dropped and reported as such. */
   readonly refuses?: readonly string[];
-  /** By the dialect's names. */
+  /** Keyed by the dialect's names. */
   readonly renames?: Readonly<Record<string, string>>;
-  /** Sent where the caller says nothing of them. `models` is a regular expression of its ids. */
+  /** Defaults for absent fields. `models` is a regular expression of the server's model ids. */
   readonly adds?: readonly { readonly models?: string; readonly fields: JsonObject }[];
-  /** False: it refuses `stream_options`, and tells the usage unasked. */
+  /** False: rejects `stream_options` and always reports usage. */
   readonly streamOptions?: false;
-  /** The words that it takes; the others, and the names of tools, are left out where `auto` is all. */
+  /** Supported values; others are dropped, and so are tool names if only `auto` is supported. */
   readonly toolChoice?: readonly string[];
-  /** False: of structured output it only knows `json_object`; the schema is then told in words. */
+  /** False: supports only `json_object`; the schema then goes into the prompt. */
   readonly jsonSchema?: false;
-  /** False: it has no tools; a request with some is another route's. */
+  /** False: has no tools; requests with tools need another route. */
   readonly tools?: false;
-  /** It only takes ids of tool calls that have so many letters and digits. */
+  /** Requires tool call ids of exactly so many letters and digits. */
   readonly toolIdLength?: number;
-  /** It wants to have its reasoning back with the tools that it called. */
+  /** Requires its reasoning back together with its tool calls. */
   readonly keepsReasoning?: true;
-  /** Models may begin their text with thoughts between `<think>` tags, which are taken out of it. */
+  /** Models may start their text with reasoning between `<think>` tags, which is extracted. */
   readonly thinkTags?: true;
   readonly effort?: EffortQuirk;
-  /** How it goes on with a turn of the assistant's that broke off. */
+  /** How it continues an interrupted assistant message. */
   readonly prefill?: Prefill;
-  /** Where it does so, behind its address, if not where it answers, and what it has to be told besides. */
+  /** Path of the endpoint for that, if different, with additional fields. */
   readonly prefillAt?: { readonly path: string; readonly fields?: JsonObject };
-  /** Whose fault an error is, by its code, where its status says something else. */
+  /** Failures by error code, where the status is misleading. */
   readonly errorCodes?: Readonly<Record<string, UpstreamFailure>>;
-  /** Where a refusal for too many requests says when there is room, if not in `retry-after`. */
+  /** Headers of a rate limit error with the reset time, if not `retry-after`. */
   readonly resetHeaders?: readonly string[];
-  /** Where models are listed, behind its address; by default `/models`. */
+  /** Path of the model list; `/models` by default. */
   readonly modelsPath?: string;
-  /** False: it lists none; what answers there shows that it is up, be it that there is nothing. */
+  /** False: has no model list; any answer to the probe, even a 404, shows that it is up. */
   readonly listsModels?: false;
-  /** False: that answers to anybody, and nothing else that is free checks the key. */
+  /** False: the probe needs no key, and no other free call checks it. */
   readonly provesKey?: false;
 }
 
 interface EffortQuirk {
-  /** A regular expression of the models that can be told; by default all. */
+  /** A regular expression of the models that support it; all by default. */
   readonly models?: string;
-  /** `thinking` and `enable_thinking` only say whether; by default `reasoning_effort`. */
+  /** `thinking` and `enable_thinking` only switch it; `reasoning_effort` by default. */
   readonly as?: 'reasoning_effort' | 'thinking' | 'enable_thinking';
-  /** A regular expression of the models that `thinking: {type: 'disabled'}` keeps from it, when it is to be `none`. */
+  /** A regular expression of the models that support `thinking: {type: 'disabled'}` for an effort of `none`. */
   readonly off?: string;
-  /** Its words by the dialect's, where they differ. */
+  /** The server's efforts by the dialect's, where they differ. */
   readonly words?: Readonly<Record<string, string>>;
 }
 
-/** The dialect's names of what another dialect's caller may say as well. */
+/** The dialect's names of fields that callers of other dialects may also set. */
 const PROMPT_FIELDS: Readonly<Record<string, PromptField>> = {
   temperature: 'temperature',
   top_p: 'topP',
@@ -85,16 +85,16 @@ const PROMPT_FIELDS: Readonly<Record<string, PromptField>> = {
   user: 'endUser',
 };
 
-/** What only the dialect's maker has, or bills apart; a server that has it too says so. */
+/** Fields that only OpenAI has, or bills separately; servers that have them too declare it. */
 const MAKERS_FIELDS: readonly string[] = [
   ...['web_search_options', 'service_tier', 'store', 'metadata', 'modalities', 'audio'],
   ...['prediction', 'verbosity', 'safety_identifier', 'prompt_cache_key'],
   ...['prompt_cache_retention', 'functions', 'function_call'],
 ];
 
-/** The quirks of one server, ready for use. */
+/** The prepared quirks of one server. */
 export class QuirkTable {
-  /** What of a body may go out to it. */
+  /** The body fields that it may get. */
   readonly fields: ReadonlySet<string>;
   readonly refused: ReadonlySet<PromptField>;
   private readonly efforts: RegExp | undefined;
@@ -116,41 +116,41 @@ export class QuirkTable {
   }
 
   /**
-   * Which of these fields the server cannot be told as they are.
+   * Returns the fields whose values the server does not support.
    *
-   * @param said `tool_choice`, `response_format` and `reasoning_effort`, as far as they are there
+   * @param values `tool_choice`, `response_format` and `reasoning_effort`, if present
    */
-  lost(said: JsonObject, upstreamModel: string): PromptField[] {
+  lost(values: JsonObject, upstreamModel: string): PromptField[] {
     const lost: PromptField[] = [];
-    if (this.losesChoice(said.tool_choice)) lost.push('toolChoice');
-    if (this.losesSchema(said.response_format)) lost.push('responseFormat');
-    const { reasoning_effort: effort } = said;
+    if (this.losesChoice(values.tool_choice)) lost.push('toolChoice');
+    if (this.losesSchema(values.response_format)) lost.push('responseFormat');
+    const { reasoning_effort: effort } = values;
     const isLost = this.quirks.effort?.words?.[String(effort)] === '';
-    const isTold =
+    const isDescribed =
       this.isOff(effort, upstreamModel) || (!isLost && this.takesEffort(upstreamModel));
-    if (effort != null && !isTold) lost.push('reasoning');
+    if (effort != null && !isDescribed) lost.push('reasoning');
     return lost;
   }
 
   /**
-   * Makes a body of the dialect one that the server takes. Only members of `body` itself change.
+   * Adapts a body of the dialect to the server. Changes only top-level members of `body`.
    *
-   * @throws UpstreamError `unsupported` for tools that it has no word for
+   * @throws UpstreamError `unsupported` for tools when the server has none
    */
   apply(body: JsonObject, upstreamModel: string): void {
     const { quirks } = this;
     if (quirks.tools === false && listOf(body.tools).length > 0) {
-      throw unsupported('tools', 'This model calls no tools.');
+      throw unsupported('tools', 'This model does not support tools.');
     }
     for (const field of this.refusedFields) delete body[field];
     if (quirks.streamOptions === false) delete body.stream_options;
     if (this.losesChoice(body.tool_choice)) {
-      // Where it cannot be told to call none, it is not told of any.
+      // If it cannot be told to call none, it does not get any.
       if (body.tool_choice === 'none') delete body.tools;
       delete body.tool_choice;
     }
     this.nameLimit(body);
-    this.spellEffort(body, upstreamModel);
+    this.encodeEffort(body, upstreamModel);
     body.messages = this.messagesOf(body);
     if (this.losesSchema(body.response_format)) body.response_format = { type: 'json_object' };
     for (const { models, fields } of quirks.adds ?? []) {
@@ -185,7 +185,7 @@ export class QuirkTable {
     delete body[other];
   }
 
-  private spellEffort(body: JsonObject, upstreamModel: string): void {
+  private encodeEffort(body: JsonObject, upstreamModel: string): void {
     const { as = 'reasoning_effort', words = {} } = this.quirks.effort ?? {};
     const effort = body.reasoning_effort;
     if (typeof effort !== 'string') return;
@@ -204,7 +204,7 @@ export class QuirkTable {
     }
   }
 
-  /** The conversation: the very same array where there is nothing to change. */
+  /** Returns the adapted messages: the same array when nothing changes. */
   private messagesOf({ messages, response_format: format }: JsonObject): unknown {
     if (!Array.isArray(messages)) return messages;
     let changed: unknown[] = messages;
@@ -214,7 +214,7 @@ export class QuirkTable {
     const { toolIdLength: length, keepsReasoning } = this.quirks;
     if (length !== undefined) changed = changed.map((one) => withShortIds(one, length));
     if (keepsReasoning) changed = changed.map(withReasoning);
-    return this.losesSchema(format) ? [tellSchema(format), ...changed] : changed;
+    return this.losesSchema(format) ? [describeSchema(format), ...changed] : changed;
   }
 }
 
@@ -222,7 +222,7 @@ function isDevelopers(message: unknown): message is JsonObject {
   return isJsonObject(message) && message.role === 'developer';
 }
 
-/** A call of a tool or its result, under an id that the server takes; the same for the same one. */
+/** Replaces the id of a tool call or result by a stable one that the server accepts. */
 function withShortIds(message: unknown, length: number): unknown {
   if (!isJsonObject(message)) return message;
   const { tool_call_id: id, tool_calls: calls } = message;
@@ -241,24 +241,24 @@ function shortId(id: string, length: number): string {
   return createHash('sha256').update(id).digest('hex').slice(0, length);
 }
 
-/** A call whose thoughts are lost, or were another model's, is taken with none, but not without any. */
+/** Adds empty reasoning to a call whose own is lost or from another model; servers reject a missing one. */
 function withReasoning(message: unknown): unknown {
   if (!isJsonObject(message) || message.tool_calls == null) return message;
   return { ...message, reasoning_content: message.reasoning_content ?? ' ' };
 }
 
-/** Servers that only know JSON of any shape want the word in the prompt as well. */
-function tellSchema(format: unknown): JsonObject {
+/** Describes the schema; servers without schema support require the word JSON in the prompt. */
+function describeSchema(format: unknown): JsonObject {
   const { schema } = objectOf(objectOf(format).json_schema);
   const content = `Answer with one JSON object and nothing else. It must fit this JSON Schema: ${JSON.stringify(schema)}`;
   return { role: 'system', content };
 }
 
-/** A time to wait as servers spell it: `1m2.5s`, `340ms`, or seconds. */
+/** A wait time as servers format it: `1m2.5s`, `340ms`, or seconds. */
 const DURATION =
   /^(?:(\d{1,6})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?)(?:s|$))?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?$/;
 
-/** Seconds until there is room, by the first of the headers that says so. */
+/** Returns the seconds until the rate limit resets, by the first header that has it. */
 export function readResetSeconds(
   headers: Readonly<Record<string, string | string[] | undefined>>,
   names: readonly string[],

@@ -15,7 +15,7 @@ import { ChatStreamDecoder } from './chat-stream-decoder.js';
 const START = { type: 'start', id: 'chatcmpl-x' };
 const USAGE = { ...NO_USAGE, inputTokens: 10, outputTokens: 5 };
 
-/** Everything that a stream of these pieces brings. @throws its failure */
+/** Returns all events of a stream in these pieces. @throws its failure */
 function decode(...pieces: (string | Buffer)[]): CanonicalEvent[] {
   const decoder = new ChatStreamDecoder();
   const events: CanonicalEvent[] = [];
@@ -37,7 +37,7 @@ function failureOf(run: () => unknown): UpstreamError {
 }
 
 describe(ChatStreamDecoder.name, () => {
-  it('reads text, the end and the usage', () => {
+  it('reads text, the finish reason and the usage', () => {
     expect(
       decode(
         delta({ role: 'assistant', content: '', refusal: null }),
@@ -72,7 +72,7 @@ describe(ChatStreamDecoder.name, () => {
     ]);
   });
 
-  it('keeps log probabilities with the text they are of', () => {
+  it('keeps log probabilities with their text', () => {
     const logprobs = { content: [{ token: 'a', logprob: -1 }], refusal: null };
     const choice = { index: 0, delta: { content: 'a' }, logprobs, finish_reason: null };
     const empty = { index: 0, delta: { content: '' }, logprobs: { content: [] } };
@@ -80,7 +80,7 @@ describe(ChatStreamDecoder.name, () => {
     expect(events[1]).toEqual({ type: 'text', choice: 0, text: 'a', logprobs });
   });
 
-  it('reads tool calls, and calls a stop after them by its name', () => {
+  it('reads tool calls and renames a stop after them', () => {
     const call = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } };
     const events = decode(
       delta({ tool_calls: [call] }),
@@ -94,7 +94,7 @@ describe(ChatStreamDecoder.name, () => {
     ]);
   });
 
-  it('keeps choices apart', () => {
+  it('keeps choices separate', () => {
     const events = decode(
       delta({ content: 'a' }),
       delta({ content: 'b' }, null, 1),
@@ -109,7 +109,7 @@ describe(ChatStreamDecoder.name, () => {
     ]);
   });
 
-  it('takes the last usage of any chunk, be it in a choice', () => {
+  it('takes the last usage of any chunk, even inside a choice', () => {
     const early = { prompt_tokens: 1, completion_tokens: 1 };
     const usage = { prompt_tokens: 10, completion_tokens: 5 };
     const choice = { index: 0, delta: {}, finish_reason: 'stop', usage };
@@ -123,7 +123,7 @@ describe(ChatStreamDecoder.name, () => {
     ]);
   });
 
-  it('passes over preludes, comments, other fields and empty reasons', () => {
+  it('skips preludes, comments, other fields and empty finish reasons', () => {
     const prelude = chunk({ choices: [], prompt_filter_results: [{ prompt_index: 0 }] });
     const annotated = chunk({ choices: [{ index: 0, content_filter_offsets: {} }] });
     const events = decode(
@@ -157,20 +157,20 @@ describe(ChatStreamDecoder.name, () => {
 
   it.each<[string, string[]]>([
     ['nothing at all', []],
-    ['text without an end', [delta({ content: 'a' })]],
-    ['text and [DONE] without an end', [delta({ content: 'a' }), DONE]],
-    ['an end of one choice of two', [delta({ content: 'a' }), finish(), delta({}, null, 1)]],
-    ['half an end', [delta({ content: 'a' }), finish().slice(0, -20)]],
-  ])('calls a stream of %s cut', (_name, pieces) => {
+    ['text without a finish reason', [delta({ content: 'a' })]],
+    ['text and [DONE] without a finish reason', [delta({ content: 'a' }), DONE]],
+    ['two choices with one finish reason', [delta({ content: 'a' }), finish(), delta({}, null, 1)]],
+    ['a truncated finish', [delta({ content: 'a' }), finish().slice(0, -20)]],
+  ])('reports a stream of %s as cut', (_name, pieces) => {
     expect(failureOf(() => decode(...pieces)).failure).toBe('cut');
   });
 
   it.each<[string, string]>([
-    ['half a JSON', 'data: {"choices":[\n\n'],
-    ['no object', 'data: [1]\n\n'],
-    ['a choice with a broken index', delta({ content: 'a' }, null, 1e9)],
+    ['truncated JSON', 'data: {"choices":[\n\n'],
+    ['an array', 'data: [1]\n\n'],
+    ['a choice with an invalid index', delta({ content: 'a' }, null, 1e9)],
     ['a call without a name', delta({ tool_calls: [{ index: 0, id: 'a' }] }, 'tool_calls')],
-  ])('cannot read %s, and keeps what came before it', (_name, bad) => {
+  ])('rejects %s after the events before it', (_name, bad) => {
     const decoder = new ChatStreamDecoder();
     const events = decoder.push(Buffer.from(delta({ content: 'a' }) + bad));
     expect(events).toContainEqual({ type: 'text', choice: 0, text: 'a' });
@@ -179,7 +179,7 @@ describe(ChatStreamDecoder.name, () => {
     expect(() => decoder.end()).toThrow(UpstreamError);
   });
 
-  it('refuses an event that never ends', () => {
+  it('rejects an event that never ends', () => {
     const decoder = new ChatStreamDecoder();
     const megabyte = Buffer.alloc(1024 * 1024, 'a');
     for (let count = 0; count < 17; count++) decoder.push(megabyte);
@@ -196,7 +196,7 @@ describe(ChatStreamDecoder.name, () => {
     );
   });
 
-  it('reads the same of any pieces, line ends and byte order mark', () => {
+  it('reads the same events for any chunking, line ending and byte order mark', () => {
     const stream = [delta({ content: 'Grüße 世界 👋' }), finish(), usageChunk(), DONE].join('');
     const expected = decode(stream);
     expect(expected[1]).toEqual({ type: 'text', choice: 0, text: 'Grüße 世界 👋' });

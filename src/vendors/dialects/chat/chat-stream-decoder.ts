@@ -29,7 +29,7 @@ export class ChatStreamDecoder extends SseStreamReader {
   }
 
   protected read(bytes: Buffer): void {
-    // A whole event never ends within a character, so the bytes can be decoded as they are.
+    // A whole event never ends within a character, so its bytes can be decoded directly.
     const text = normalizeFrames(bytes.toString('utf8'));
     for (let start = 0; start < text.length && !this.isDone;) {
       let end = text.indexOf('\n\n', start);
@@ -50,7 +50,7 @@ export class ChatStreamDecoder extends SseStreamReader {
     if (chunk.error != null) throw classifyInlineChatError(chunk);
     const usage = readStreamedUsage(chunk);
     this.usage = usage ?? this.usage;
-    // A prelude brings no choices, and nothing else of interest.
+    // A prelude has no choices and nothing else of interest.
     if (!Array.isArray(chunk.choices) || chunk.choices.length === 0) return;
     if (!this.started) {
       this.started = true;

@@ -16,10 +16,10 @@ import {
 
 describe(`${ChatStreamRelay.name}, at the end`, () => {
   describe('the end', () => {
-    const begun = sse(opening(), text('Hi'));
+    const started = sse(opening(), text('Hi'));
 
-    it('without [DONE] is complete after a finish reason', () => {
-      const { failure, isDone, finishReason } = relayText(begun + sse(stop()));
+    it('is complete after a finish reason without [DONE]', () => {
+      const { failure, isDone, finishReason } = relayText(started + sse(stop()));
       expect({ failure, isDone, finishReason }).toEqual({
         failure: undefined,
         isDone: false,
@@ -28,26 +28,26 @@ describe(`${ChatStreamRelay.name}, at the end`, () => {
     });
 
     it.each([
-      ['of the stream', begun],
-      ['with [DONE]', begun + sse('[DONE]')],
-      ['in the middle of an event', begun + sse(stop()).slice(0, -20)],
+      ['of the stream', started],
+      ['with [DONE]', started + sse('[DONE]')],
+      ['in the middle of an event', started + sse(stop()).slice(0, -20)],
       ['before anything', ''],
       ['with [DONE] alone', sse('[DONE]')],
       ['after a comment', ': hello\n\n'],
-      ['with usage only', begun + sse(usageChunk(), '[DONE]')],
-      ['with an empty finish reason', begun + sse(chunk([choice({}, '')]), '[DONE]')],
-    ])('%s without a finish reason is a cut', (_, stream) => {
+      ['with usage only', started + sse(usageChunk(), '[DONE]')],
+      ['with an empty finish reason', started + sse(chunk([choice({}, '')]), '[DONE]')],
+    ])('%s without a finish reason is reported as cut', (_, stream) => {
       expect(relayText(stream).failure).toMatchObject({ failure: 'cut' });
     });
 
-    it('of one choice is not the end of the others', () => {
+    it('of one choice does not end the others', () => {
       const first = chunk([choice({ content: 'a' }), choice({ content: 'b' }, null, 1)]);
       const one = sse(opening(), first, chunk([choice({}, 'stop', 1)]));
       expect(relayText(one).failure).toMatchObject({ failure: 'cut' });
       expect(relayText(one + sse(stop())).failure).toBeUndefined();
     });
 
-    it('notices a choice that began without naming its role', () => {
+    it('considers a choice that began without a role', () => {
       const second = chunk([choice({ content: 'b' }, null, 1)]);
       const stream = sse(opening(), text('a'), second, second, stop(), '[DONE]');
       expect(relayText(stream).failure).toMatchObject({ failure: 'cut' });
@@ -55,18 +55,18 @@ describe(`${ChatStreamRelay.name}, at the end`, () => {
 
     it('ignores what follows [DONE]', () => {
       const { failure, chunks } = relayText(
-        begun + sse(stop(), '[DONE]', 'junk', text('x')) + 'dat',
+        started + sse(stop(), '[DONE]', 'junk', text('x')) + 'dat',
       );
       expect(failure).toBeUndefined();
       expect(chunks).toHaveLength(3);
     });
 
-    it('takes [DONE] with white space around it', () => {
-      expect(relayText(begun + sse(stop(), ' [DONE] ')).isDone).toBe(true);
+    it('accepts [DONE] with white space around it', () => {
+      expect(relayText(started + sse(stop(), ' [DONE] ')).isDone).toBe(true);
     });
 
-    it('drops a torn event after a complete answer', () => {
-      const { failure, chunks } = relayText(`${begun}${sse(stop())}data: [DO`);
+    it('drops a truncated event after a complete answer', () => {
+      const { failure, chunks } = relayText(`${started}${sse(stop())}data: [DO`);
       expect(failure).toBeUndefined();
       expect(chunks).toHaveLength(3);
     });
@@ -91,7 +91,7 @@ describe(`${ChatStreamRelay.name}, at the end`, () => {
       expect(chunks).toHaveLength(4);
     });
 
-    it('repeats nothing of the last event in the usage chunk', () => {
+    it('does not repeat the last event in the usage chunk', () => {
       const relay = new ChatStreamRelay(WITH_USAGE);
       relay.push(Buffer.from(sse(opening(), usageChunk())));
       const stopText = chunk([choice({ content: 'abc' }, 'stop')]);
@@ -108,13 +108,13 @@ describe(`${ChatStreamRelay.name}, at the end`, () => {
   });
 
   describe('failures', () => {
-    it('an index that is none is one, as each of them would be kept', () => {
+    it('include an invalid choice index', () => {
       const odd = { index: 'x', delta: { content: 'a' }, finish_reason: null };
       const { failure } = relayText(sse(opening(), { choices: [odd] }));
       expect(failure).toMatchObject({ failure: 'unreadable' });
     });
 
-    it('come after what was said before them', () => {
+    it('follow the events before them', () => {
       const { chunks, failure } = relayText(
         sse(opening(), text('Hi'), { error: { message: 'overloaded', code: 503 } }, text('!')),
       );
@@ -141,13 +141,13 @@ describe(`${ChatStreamRelay.name}, at the end`, () => {
       expect(relayText(sse(opening(), { ...text('x'), error })).failure).toMatchObject(expected);
     });
 
-    it('are none for an error of null', () => {
+    it('do not include a null error', () => {
       const stream = sse(opening({ error: null }), text('Hi', { error: null }), stop());
       expect(relayText(stream)).toMatchObject({ failure: undefined, characters: 2 });
     });
 
     it.each(['oops', '{"choices":[', '[]', 'null', '1', '"x"'])(
-      'of %s in place of a chunk say so',
+      'report %s in place of a chunk',
       (data) => {
         const { failure } = relayText(sse(opening(), data));
         expect(failure).toMatchObject({ failure: 'unreadable' });
@@ -155,7 +155,7 @@ describe(`${ChatStreamRelay.name}, at the end`, () => {
       },
     );
 
-    it('of an event without end are reported', () => {
+    it('report an event that never ends', () => {
       const piece = Buffer.alloc(1024 * 1024, 'x');
       const { failure } = relay([Buffer.from('data: '), ...Array<Buffer>(17).fill(piece)]);
       expect(failure).toMatchObject({ failure: 'unreadable' });

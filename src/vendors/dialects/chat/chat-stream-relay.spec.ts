@@ -23,7 +23,7 @@ import {
 
 describe(ChatStreamRelay.name, () => {
   describe.each(STREAMS)('a stream of %s', (_, stream) => {
-    it.each([OPTIONS, WITH_USAGE])('comes out the same however it is cut (%j)', (options) => {
+    it.each([OPTIONS, WITH_USAGE])('is the same for any chunking (%j)', (options) => {
       const bytes = Buffer.from(stream);
       const outcomeOf = (...pieces: Buffer[]) => JSON.stringify(relay(pieces, options));
       const whole = outcomeOf(bytes);
@@ -35,7 +35,7 @@ describe(ChatStreamRelay.name, () => {
     });
   });
 
-  it('changes the model and nothing else', () => {
+  it('changes only the model', () => {
     const chunks = [
       opening(),
       text('Hel', { obfuscation: 'aX9' }),
@@ -54,7 +54,7 @@ describe(ChatStreamRelay.name, () => {
     expect(bytes).toBe(sse(...chunks).replaceAll('gpt-4o-2024-08-06', OPTIONS.alias));
   });
 
-  it('keeps the spelling of what it does not edit', () => {
+  it('keeps the formatting of unedited parts', () => {
     const spelled =
       '{"id":"a","big":12345678901234567890,"one":1.0,"e":1e2,"model": "gpt","x":"\\u0041\\/",' +
       '"choices" : [ {"index":0,"delta":{"content":"\\u65e5"},"finish_reason":"stop"} ]}';
@@ -63,24 +63,27 @@ describe(ChatStreamRelay.name, () => {
     );
   });
 
-  it.each([OPTIONS, WITH_USAGE])('does only the documented edits to any stream (%j)', (options) => {
-    const random = new SeededRandom(3);
-    for (let round = 0; round < 300; round++) {
-      const chunks = randomChunks(random);
-      const spaced = random.below(4) === 0;
-      const stream = chunks
-        .map((item) => (spaced ? JSON.stringify(item, null, 1).replaceAll('\n', '') : item))
-        .map((item) => sse(item));
-      const { chunks: relayed, characters } = relayText(stream.join('') + sse('[DONE]'), options);
-      const withoutUsageChunk = options.includeUsage
-        ? relayed.filter(({ choices }) => (choices as unknown[]).length > 0)
-        : relayed;
-      expect(withoutUsageChunk).toEqual(edited(chunks, options));
-      expect(characters).toBe(charactersOf(chunks));
-    }
-  });
+  it.each([OPTIONS, WITH_USAGE])(
+    'applies only the documented edits to any stream (%j)',
+    (options) => {
+      const random = new SeededRandom(3);
+      for (let round = 0; round < 300; round++) {
+        const chunks = randomChunks(random);
+        const spaced = random.below(4) === 0;
+        const stream = chunks
+          .map((item) => (spaced ? JSON.stringify(item, null, 1).replaceAll('\n', '') : item))
+          .map((item) => sse(item));
+        const { chunks: relayed, characters } = relayText(stream.join('') + sse('[DONE]'), options);
+        const withoutUsageChunk = options.includeUsage
+          ? relayed.filter(({ choices }) => (choices as unknown[]).length > 0)
+          : relayed;
+        expect(withoutUsageChunk).toEqual(edited(chunks, options));
+        expect(characters).toBe(charactersOf(chunks));
+      }
+    },
+  );
 
-  it.each(NEEDLES)('is not misled by a model that says %j', (content) => {
+  it.each(NEEDLES)('is not misled by a model that writes %j', (content) => {
     const chunks = [opening(), text(content), text(content, { usage: null }), stop()];
     const { chunks: relayed, characters, finishReason } = relayText(sse(...chunks, '[DONE]'));
     expect(relayed).toEqual(edited(chunks, OPTIONS));
@@ -89,7 +92,7 @@ describe(ChatStreamRelay.name, () => {
   });
 
   it.each(['gpt-$&', '$1', 'a"b', 'größe', 'x\\y', '🙂', '', 'a/b'])(
-    'exchanges the model name %j',
+    'replaces the model name %j',
     (model) => {
       const chunks = [opening({ model }), text('Hi', { model }), stop({ model })];
       for (const alias of ['openai/gpt-4o', 'x/$&', 'x/$`"\\größe🙂']) {
@@ -101,7 +104,7 @@ describe(ChatStreamRelay.name, () => {
     },
   );
 
-  it('gives the interface’s word for an end that a server has its own word for, once', () => {
+  it("maps a server's own finish reason to the interface's, once", () => {
     const ends = (finish_reason: string): Json =>
       chunk([{ index: 0, delta: {}, logprobs: null, finish_reason }]);
     const chunks = [opening(), text('größe'), ends('model_length')];
@@ -114,7 +117,7 @@ describe(ChatStreamRelay.name, () => {
     expect(relayText(sse(opening(), ends('network_error'))).failure?.failure).toBe('server');
   });
 
-  it('exchanges only the chunk’s own model name', () => {
+  it("replaces only the chunk's own model name", () => {
     const nested = { model: 'gpt-4o-2024-08-06' };
     const chunks = [opening(), text('Hi'), text('!')].map((item) => ({
       nested,
@@ -126,7 +129,7 @@ describe(ChatStreamRelay.name, () => {
     );
   });
 
-  it('follows a model name that changes, and adds one that is missing', () => {
+  it('follows a changing model name, and adds a missing one', () => {
     const { model: _, ...nameless } = text('c');
     const chunks = [opening(), text('a', { model: 'other' }), text('b'), nameless, stop()];
     expect(relayText(sse(...chunks, '[DONE]')).chunks.map(({ model }) => model)).toEqual(
@@ -135,14 +138,14 @@ describe(ChatStreamRelay.name, () => {
   });
 
   describe('beginnings', () => {
-    it('give the id once, with the first chunk that has choices', () => {
+    it('report the id once, with the first chunk that has choices', () => {
       const prelude = { id: '', choices: [], model: '', prompt_filter_results: [] };
       expect(relayText(sse(prelude, opening(), text('a'), stop())).started).toEqual(['chatcmpl-1']);
       expect(relayText(sse(opening({ id: '' }), stop())).started).toEqual([undefined]);
       expect(relayText(sse(opening({ id: 7 }), stop())).started).toEqual([undefined]);
     });
 
-    it('are no content before the first text', () => {
+    it('are not content before the first text', () => {
       const relay = new ChatStreamRelay(OPTIONS);
       const contentOf = (item: Json) =>
         relay
@@ -158,7 +161,7 @@ describe(ChatStreamRelay.name, () => {
       expect(contentOf(stop())).toEqual([true]);
     });
 
-    it('with a byte order mark lose nothing', () => {
+    it('lose nothing with a byte order mark', () => {
       expect(relayText('\ufeff' + sse(text('Hi'), stop())).characters).toBe(2);
     });
   });
@@ -214,7 +217,7 @@ function randomChunks(random: SeededRandom): Json[] {
   return [opening(), ...chunks, chunk([choice({}, 'stop'), choice({}, 'stop', 1)])];
 }
 
-/** The same members in another order, half of the time. */
+/** Returns the object, with its members shuffled half of the time. */
 function shuffled(random: SeededRandom, object: Json): Json {
   if (random.below(2) === 0) return object;
   const ranked = Object.entries(object).map((entry) => ({ entry, rank: random.next() }));
@@ -222,7 +225,7 @@ function shuffled(random: SeededRandom, object: Json): Json {
   return Object.fromEntries(ranked.map(({ entry }) => entry));
 }
 
-/** Code points of all text in chunks, counted the plain way. */
+/** Counts the code points of all text in chunks, without optimizations. */
 function charactersOf(chunks: Json[]): number {
   const texts = chunks
     .flatMap(({ choices }) => choices as { delta: Record<string, unknown> }[])

@@ -13,7 +13,7 @@ import {
   offsetOfOnly,
   scanJsonString,
   spliceLatin1,
-  standsAt,
+  startsWithAt,
   toLatin1,
 } from '../event-text.js';
 import { SseStreamReader } from '../sse-stream-reader.js';
@@ -23,19 +23,19 @@ import { parseAnswerObject, readChoiceIndex } from '../answer-json.js';
 import { mapFinishReason } from '../map-finish-reason.js';
 import { isWholeUsage, readStreamedUsage, measureChatOutput } from './read-chat-usage.js';
 
-/** Keys are searched for without their opening quote; see `findTextDelta`. */
+/** Searched for without the opening quote; see `findTextDelta`. */
 const USAGE_KEY = 'usage":';
-/** What vendors put into every chunk before the one that brings the usage; some clients take no null. */
+/** Vendors put this into every chunk before the usage chunk; some clients reject null. */
 const NULL_USAGE = ',"usage":null';
 
 export interface ChatStreamRelayOptions {
-  /** What the answer is to call its model. */
+  /** The model name for the answer. */
   alias: string;
-  /** Whether the caller asked for the usage chunk; it is always asked for upstream. */
+  /** Whether the caller requested the usage chunk; the vendor is always asked for it. */
   includeUsage: boolean;
 }
 
-/** The bytes around the text of one stream's chunks, as received and as passed on. */
+/** The bytes around the text of a stream's chunks, as received and as relayed. */
 interface TextTemplate {
   head: string;
   tail: string;
@@ -44,12 +44,12 @@ interface TextTemplate {
 }
 
 /**
- * Passes an OpenAI-style chat stream through to a caller of the same dialect.
+ * Relays an OpenAI-style chat stream to a caller of the same dialect.
  *
- * The bytes stay the vendor's, but for the documented edits: the model's name, the usage chunk
- * for who did not ask for it, empty preludes and comments. A chunk that only brings text is never
- * parsed: the few places that matter are found by searching. Text is handled as Latin-1, one
- * character per byte, which copies instead of decoding.
+ * The bytes stay the vendor's, except for the documented edits: the model's name, usage chunks that were
+ * not requested, empty preludes and comments. Chunks with only text are never parsed: the few relevant
+ * places are found by searching. Text is handled as Latin-1, one character per byte, which copies instead
+ * of decoding.
  */
 export class ChatStreamRelay extends SseStreamReader {
   private readonly aliasJson: string;
@@ -63,7 +63,7 @@ export class ChatStreamRelay extends SseStreamReader {
   private readonly seenChoices = new Set<number>();
   private readonly finishedChoices = new Set<number>();
 
-  // Of the events being gathered by the current push:
+  // Gathered by the current push:
   private output = '';
   private hasContent = false;
   private characters = 0;
@@ -93,7 +93,7 @@ export class ChatStreamRelay extends SseStreamReader {
   }
 
   protected override readLast(event: Buffer): void {
-    // Only parsing tells whether it is whole.
+    // Completeness can only be determined by parsing.
     this.modelNeedle = undefined;
     this.template = undefined;
     this.read(event);
@@ -141,11 +141,11 @@ export class ChatStreamRelay extends SseStreamReader {
     this.readChunk(data, parseAnswerObject(text, 'a chunk'));
   }
 
-  /** The hottest path: the chunk that is like the one before to the byte, but for its text. */
+  /** Hottest path: a chunk equal to the one before except for its text. */
   private relayByTemplate(frame: string): boolean {
     const { template } = this;
-    if (!template || !standsAt(frame, template.head, 0)) return false;
-    if (!standsAt(frame, template.tail, frame.length - template.tail.length)) return false;
+    if (!template || !startsWithAt(frame, template.head, 0)) return false;
+    if (!startsWithAt(frame, template.tail, frame.length - template.tail.length)) return false;
     const start = template.head.length;
     const { end, characters } = scanJsonString(frame, start);
     if (end !== frame.length - template.tail.length) return false;
@@ -155,17 +155,17 @@ export class ChatStreamRelay extends SseStreamReader {
     return true;
   }
 
-  /** What the chunks of a vendor's stream have in common, edited once for all of them. */
+  /** Prepares what the chunks of a stream have in common, edited once for all of them. */
   private learnTemplate(frame: string, { start, end }: TextDelta): void {
     const head = frame.slice(0, start);
     const tail = frame.slice(end);
-    // A control character cannot stand in a frame of JSON as it is, so it marks the text's place.
+    // JSON cannot contain a raw control character, so it can mark the text's place.
     const edited = this.editBySearch(`${head}\u0000${tail}`)?.split('\u0000');
     if (edited?.length !== 2) return;
     this.template = { head, tail, editedHead: edited[0]!, editedTail: `${edited[1]}\n\n` };
   }
 
-  /** The hot path: the chunk that needs no parsing. */
+  /** Hot path: a chunk that needs no parsing. */
   private relayTextFrame(frame: string): boolean {
     if (this.modelNeedle === undefined) return false;
     const delta = findTextDelta(frame);
@@ -208,7 +208,7 @@ export class ChatStreamRelay extends SseStreamReader {
     if (characters > 0 || Array.isArray(delta.tool_calls) || isJsonObject(delta.audio)) {
       this.hasContent = true;
     }
-    // Some servers spell "not yet" as an empty reason …
+    // Some servers send an empty reason for "not yet" …
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') {
       this.hasContent = true;
       this.finishedChoices.add(index);
@@ -225,7 +225,7 @@ export class ChatStreamRelay extends SseStreamReader {
     this.usageChunk = undefined;
   }
 
-  /** The chunk's own text with the edits done; learns how this vendor spells its model's name. */
+  /** Returns the chunk with the edits applied; learns how this vendor formats its model name. */
   private edit(data: string, chunk: JsonObject): string {
     this.modelNeedle = `model":${toLatin1(JSON.stringify(String(chunk.model)))}`;
     const edited = this.isReworded ? undefined : this.editBySearch(data);
@@ -237,7 +237,7 @@ export class ChatStreamRelay extends SseStreamReader {
     return spliceLatin1(data, edits);
   }
 
-  /** The text with the edits done; undefined where it takes parsing to tell what to edit. */
+  /** Returns the edited text; undefined when the edits require parsing. */
   private editBySearch(text: string): string | undefined {
     const needle = this.modelNeedle ?? '';
     const modelAt = offsetOfOnly(text, needle);

@@ -18,20 +18,20 @@ import {
 
 describe(`${ChatStreamRelay.name}, counting`, () => {
   describe('usage', () => {
-    const begun = [
+    const started = [
       opening({ usage: null }),
       text('a', { usage: null }),
       text('b', { usage: null }),
     ];
-    const streamed = (...rest: (Json | string)[]) => sse(...begun, ...rest);
+    const streamed = (...rest: (Json | string)[]) => sse(...started, ...rest);
 
-    it('is kept from callers who did not ask, `"usage":null` included', () => {
+    it('is removed for callers who did not request it, including `"usage":null`', () => {
       const { bytes, usages } = relayText(streamed(stop({ usage: null }), usageChunk(), '[DONE]'));
       expect(bytes).not.toContain('usage');
       expect(usages).toEqual([counted]);
     });
 
-    it('is shown last alone to those who asked, under the alias', () => {
+    it('is sent last and alone to callers who requested it, under the alias', () => {
       const stream = streamed(stop({ usage: null }), usageChunk(), '[DONE]');
       const { chunks, usages } = relayText(stream, WITH_USAGE);
       expect(chunks.slice(0, -1).some((item) => 'usage' in item)).toBe(false);
@@ -39,8 +39,8 @@ describe(`${ChatStreamRelay.name}, counting`, () => {
       expect(usages).toEqual([counted]);
     });
 
-    it.each([OPTIONS, WITH_USAGE])('counts in a chunk that also has choices (%j)', (options) => {
-      const stream = sse(...begun, stop({ usage }), '[DONE]');
+    it.each([OPTIONS, WITH_USAGE])('is read from a chunk that also has choices (%j)', (options) => {
+      const stream = sse(...started, stop({ usage }), '[DONE]');
       const { chunks, usages, finishReason } = relayText(stream, options);
       expect(usages).toEqual([counted]);
       expect(finishReason).toBe('stop');
@@ -54,7 +54,7 @@ describe(`${ChatStreamRelay.name}, counting`, () => {
       );
     });
 
-    it('of the last chunk that has any counts', () => {
+    it('is taken from the last chunk that has any', () => {
       const later = { prompt_tokens: 10, completion_tokens: 6 };
       const running = (completion_tokens: number) => ({ prompt_tokens: 10, completion_tokens });
       const stream = sse(
@@ -71,26 +71,26 @@ describe(`${ChatStreamRelay.name}, counting`, () => {
       ]);
     });
 
-    it('in a later chunk than the finish reason counts', () => {
-      const { usages } = relayText(sse(...begun, stop(), text(''), usageChunk(), '[DONE]'));
+    it('is read from a chunk after the finish reason', () => {
+      const { usages } = relayText(sse(...started, stop(), text(''), usageChunk(), '[DONE]'));
       expect(usages).toEqual([counted]);
     });
 
-    it('that a server puts into the choice counts', () => {
+    it('is read from a choice', () => {
       const ending = chunk([{ ...choice({}, 'stop'), usage }]);
       for (const options of [OPTIONS, WITH_USAGE]) {
-        expect(relayText(sse(...begun, ending, '[DONE]'), options).usages).toEqual([counted]);
+        expect(relayText(sse(...started, ending, '[DONE]'), options).usages).toEqual([counted]);
       }
     });
 
-    it('of all zeros is none', () => {
+    it('is ignored when all counts are zero', () => {
       const zero = chunk([], { usage: { prompt_tokens: 0, completion_tokens: 0 } });
-      expect(relayText(sse(...begun, stop(), zero, '[DONE]'), WITH_USAGE).usages).toEqual([]);
+      expect(relayText(sse(...started, stop(), zero, '[DONE]'), WITH_USAGE).usages).toEqual([]);
     });
 
-    it('survives a chunk that shows null first and figures elsewhere', () => {
+    it('survives a chunk with null first and figures elsewhere', () => {
       const odd = text('c', { first: { a: 1, usage: null }, usage });
-      expect(relayText(sse(...begun, odd, stop(), '[DONE]')).usages).toEqual([counted]);
+      expect(relayText(sse(...started, odd, stop(), '[DONE]')).usages).toEqual([counted]);
     });
   });
 });

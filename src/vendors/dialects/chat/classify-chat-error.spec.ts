@@ -24,7 +24,7 @@ describe(classifyChatError.name, () => {
     [501, 'server', true, true],
     [502, 'server', true, true],
     [204, 'unreadable', true, false],
-  ])('takes status %d for %s', (status, failure, allowsFallback, isRetryable) => {
+  ])('classifies status %d as %s', (status, failure, allowsFallback, isRetryable) => {
     expect(classify(status)).toMatchObject({ status, failure, allowsFallback, isRetryable });
   });
 
@@ -48,7 +48,7 @@ describe(classifyChatError.name, () => {
     [422, { message: '`inputs` must have less than 1024 tokens.' }, 'context_length'],
     [500, { message: 'maximum context length' }, 'server'],
     [400, { code: 400 }, 'caller'],
-  ])('takes %d with %j for %s', (status, error, failure) => {
+  ])('classifies %d with %j as %s', (status, error, failure) => {
     expect(classify(status, error).failure).toBe(failure);
   });
 
@@ -71,11 +71,11 @@ describe(classifyChatError.name, () => {
     expect(classifyChatError(400, {}, body).message).toBe(message);
   });
 
-  it('cuts a message that goes on and on', () => {
+  it('truncates a long message', () => {
     expect(classify(400, { message: 'x'.repeat(100_000) }).message).toHaveLength(1_000);
   });
 
-  it('passes on the field that the vendor names', () => {
+  it("passes on the vendor's field name", () => {
     expect(classify(400, { message: 'x', param: 'messages[0].content' }).param).toBe(
       'messages[0].content',
     );
@@ -88,21 +88,21 @@ describe(classifyChatError.name, () => {
     [['body', 'messages', 0, 'role'], 'messages.0.role'],
     [['body'], undefined],
     ['body', undefined],
-  ])('makes the place %j of a fault the field %s', (loc, param) => {
+  ])('maps the location %j to the field %s', (loc, param) => {
     expect(classifyChatError(422, {}, { detail: [{ loc, msg: 'x' }] }).param).toBe(param);
   });
 
-  it('keeps the code beside an error that is plain text', () => {
+  it('reads the code next to a plain-text error', () => {
     const body = { error: 'no such model', code: 'model_not_found' };
     expect(classifyChatError(400, {}, body).failure).toBe('operator');
   });
 
-  it('names the conversation where the vendor names a prompt that its filter refused', () => {
+  it("names the conversation when the vendor's filter rejects the prompt", () => {
     const error = { message: 'filtered', code: 'content_filter', param: 'prompt' };
     expect(classify(400, error).param).toBe('messages');
   });
 
-  it('reads how long to wait, and then does not try again at once', () => {
+  it('reads the retry delay and is then not retried at once', () => {
     const error = classifyChatError(503, { 'retry-after': '3' }, {});
     expect(error).toMatchObject({ retryAfterMs: 3_000, isRetryable: false });
   });
@@ -126,7 +126,7 @@ describe(classifyChatError.name, () => {
     }
   });
 
-  it('keeps a key out that stands where the message is cut', () => {
+  it('redacts a key at the truncation point', () => {
     const secret = 'sk-proj-abcdefGHIJKL0123456789';
     for (let before = 960; before <= 1_000; before++) {
       const { message } = classify(400, { message: `${'x'.repeat(before)} ${secret}` });
@@ -140,12 +140,12 @@ describe(classifyChatError.name, () => {
     'The primary key something_else is missing.',
     'Bearer token missing.',
     "Unsupported parameter: 'max_tokens' is not supported with this model.",
-  ])('leaves words alone: %s', (message) => {
+  ])('leaves words unchanged: %s', (message) => {
     expect(classify(400, { message }).message).toBe(message);
   });
 
   it.each(['key-', 'key_a', 'sk-', 'Bearer ', 'AIza', 'key-*'])(
-    'looks for keys in linear time, also in %s repeated',
+    'searches for keys in linear time: repeated %s',
     (piece) => {
       const startedMs = performance.now();
       classify(400, { message: piece.repeat(250_000 / piece.length) });
@@ -155,7 +155,7 @@ describe(classifyChatError.name, () => {
 });
 
 describe(classifyInlineChatError.name, () => {
-  it('takes the status from the code, else 500', () => {
+  it('takes the status from the code, 500 by default', () => {
     expect(classifyInlineChatError({ error: { code: 429 } }).status).toBe(429);
     expect(classifyInlineChatError({ error: { code: '503' } }).status).toBe(503);
     expect(classifyInlineChatError({ error: { code: 'overloaded' } }).status).toBe(500);
@@ -164,7 +164,7 @@ describe(classifyInlineChatError.name, () => {
     expect(classifyInlineChatError({ error: {} }).status).toBe(500);
   });
 
-  it('knows what some codes and types stand for', () => {
+  it('maps known codes and types to statuses', () => {
     expect(classifyInlineChatError({ error: { type: 'rate_limit_error' } }).status).toBe(429);
     expect(classifyInlineChatError({ error: { code: 'context_length_exceeded' } }).failure).toBe(
       'context_length',
@@ -186,18 +186,18 @@ describe(assertNotFailed.name, () => {
     [{ code: 429, message: 'slow' }, 'rate_limited'],
     [{ code: 'context_length_exceeded', message: 'long' }, 'context_length'],
     [undefined, 'server'],
-  ])('throws what a choice with the error %j says', (error, failure) => {
+  ])('throws for a choice with the error %j', (error, failure) => {
     expect(() => assertNotFailed(failed(error))).toThrow(expect.objectContaining({ failure }));
   });
 
   it.each([{ finish_reason: 'stop' }, { finish_reason: null, error: null }, {}])(
-    'passes %j',
+    'accepts %j',
     (choice) => {
       expect(() => assertNotFailed(choice)).not.toThrow();
     },
   );
 
-  it('is asked wherever choices are read', () => {
+  it('is called wherever choices are read', () => {
     const answer = { id: 'a', model: 'm', choices: [failed({ code: 502, message: 'down' })] };
     const bytes = Buffer.from(JSON.stringify(answer));
     const expected = expect.objectContaining({

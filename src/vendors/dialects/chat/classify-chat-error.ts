@@ -11,7 +11,7 @@ import {
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 
-/** 429s that waiting does not mend: the account has no credit left. */
+/** 429s that waiting does not fix: the account has no credit left. */
 const QUOTA_CODES = new Set([
   'insufficient_quota',
   'billing_hard_limit_reached',
@@ -20,22 +20,22 @@ const QUOTA_CODES = new Set([
   'exceeded_current_quota_error',
 ]);
 
-/** What is the operator's to mend even where a server calls it a bad request. */
+/** Codes that the operator must act on, even when a server reports a bad request. */
 const OPERATOR_CODES = new Set([
   'invalid_api_key',
   'model_not_found',
   'DeploymentNotFound',
-  // The deployment is of a model that does not chat.
+  // The deployed model is not a chat model.
   'OperationNotSupported',
 ]);
 
-/** Some servers call a bad request what others call unauthorized. */
+/** Some servers report an invalid key as a bad request. */
 const KEY_REFUSED = /\b(?:incorrect|invalid) api key\b|\bapi key not (?:valid|found)\b/i;
 
-/** The vendor's filter took offence at the prompt, which it names by a word that is no field's. */
+/** The vendor's content filter rejected the prompt; it reports a name that is not a field. */
 const CONTENT_FILTER = 'content_filter';
 
-/** The status that a code or type stands for, in an answer that began with status 200. */
+/** Equivalent statuses of codes and types in an answer with status 200. */
 const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map([
   ['rate_limit_exceeded', 429],
   ['rate_limit_error', 429],
@@ -45,9 +45,9 @@ const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map([
 ]);
 
 /**
- * Whose fault a failed answer in OpenAI's error shape is, and what can be done about it.
+ * Classifies a failed answer in OpenAI's error format.
  *
- * @param known whose it is, where the server's own code has said so
+ * @param known the failure, when the server's own code determines it
  */
 export function classifyChatError(
   status: number,
@@ -70,7 +70,7 @@ export function classifyChatError(
   });
 }
 
-/** An error that came inside an answer with status 200; the status it stands for may be in `code`. */
+/** Classifies an error inside an answer with status 200; its `code` may be the actual status. */
 export function classifyInlineChatError(body: unknown): UpstreamError {
   const { code, type } = readErrorBody(body);
   const status = Number(code);
@@ -97,7 +97,7 @@ function classify(
   return 'caller';
 }
 
-/** Finish reasons that say that the server failed in the middle of the answer. */
+/** Finish reasons for a server failure during the answer. */
 const FAILED_REASONS: ReadonlySet<unknown> = new Set([
   'error',
   'network_error',
@@ -105,10 +105,10 @@ const FAILED_REASONS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Some gateways tell a failure inside a choice, as its `error` or by its finish reason alone, in an
- * answer that otherwise looks like one.
+ * Checks a choice for failures. Some gateways report them in its `error`, or just by its finish reason, in
+ * an otherwise normal answer.
  *
- * @throws UpstreamError what the choice says
+ * @throws UpstreamError
  */
 export function assertNotFailed(choice: JsonObject): void {
   if (choice.error != null || FAILED_REASONS.has(choice.finish_reason)) {
@@ -116,14 +116,14 @@ export function assertNotFailed(choice: JsonObject): void {
   }
 }
 
-/** Whether every choice that a stream began has its finish reason. */
+/** Returns whether every choice that a stream began has its finish reason. */
 export function haveFinished(begunChoices: number, finishedChoices: number): boolean {
   return finishedChoices > 0 && finishedChoices >= begunChoices;
 }
 
 /**
- * A stream is complete when every choice that it began has its finish reason, and one at least has;
- * `[DONE]` alone proves nothing, and its absence neither.
+ * Checks that a stream is complete: at least one choice began, and each has its finish reason. `[DONE]`
+ * says nothing either way.
  *
  * @throws UpstreamError `cut`
  */

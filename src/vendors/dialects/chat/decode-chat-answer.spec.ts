@@ -10,7 +10,7 @@ const answered = (message: object, finish_reason: string | null = 'stop'): objec
 });
 
 describe(decodeChatAnswer.name, () => {
-  it('reads thoughts that are parts of the content, and an end in a word of the server’s own', () => {
+  it('reads reasoning in content parts and a server-specific finish reason', () => {
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
       { type: 'text', text: 'a' },
@@ -23,7 +23,7 @@ describe(decodeChatAnswer.name, () => {
     ]);
   });
 
-  it('reads everything that a message can hold', () => {
+  it('reads everything that a message can contain', () => {
     const logprobs = { content: [{ token: 'a' }] };
     const usage = {
       prompt_tokens: 10,
@@ -87,7 +87,7 @@ describe(decodeChatAnswer.name, () => {
     ]);
   });
 
-  it('takes an end without words for an answer, and words without an end', () => {
+  it('accepts a finish reason without text, and text without a finish reason', () => {
     expect(decode(answered({ content: null }, 'content_filter'))).toContainEqual({
       type: 'finish',
       choice: 0,
@@ -106,17 +106,17 @@ describe(decodeChatAnswer.name, () => {
     [[], 'an answer that is no JSON object'],
     [null, 'an answer that is no JSON object'],
     [answered({ tool_calls: [{ id: 'a' }] }, null), 'a tool call without a name'],
-  ])('cannot read %j', (answer, message) => {
+  ])('rejects %j', (answer, message) => {
     expect(() => decode(answer)).toThrow(new UpstreamError({ failure: 'unreadable', message }));
   });
 
-  it('cannot read half a JSON, and keeps it out of the message', () => {
+  it('rejects truncated JSON and keeps it out of the message', () => {
     expect(() => decodeChatAnswer(Buffer.from('{"secret'))).toThrow(
       'an answer that is not JSON: SyntaxError',
     );
   });
 
-  it('throws an error inside of an answer', () => {
+  it('throws an error inside an answer', () => {
     const error = { message: 'slow down', code: 'rate_limit_exceeded' };
     expect(() => decode({ error })).toThrow(expect.objectContaining({ failure: 'rate_limited' }));
   });

@@ -8,8 +8,8 @@ import { readChatUsage } from './read-chat-usage.js';
 import { ToolCallAssembler } from './tool-call-assembler.js';
 
 /**
- * Reads one choice of a chat answer: the deltas of a stream, or the one message of a whole answer,
- * which is no other than a delta that brings everything at once.
+ * Reads one choice of a chat answer: the deltas of a stream, or the message of a whole answer, which is
+ * treated as a single delta.
  */
 export class ChatChoiceDecoder {
   private readonly tools: ToolCallAssembler;
@@ -20,44 +20,44 @@ export class ChatChoiceDecoder {
   }
 
   /**
-   * What a choice of a chunk or of an answer brings, its finish reason included.
+   * Appends the events of a chunk's or an answer's choice, including its finish reason.
    *
-   * @param said the choice's `delta` or `message`
+   * @param delta the choice's `delta` or `message`
    */
-  read(choice: JsonObject, said: unknown, events: CanonicalEvent[]): void {
-    if (isJsonObject(said)) this.readSaid(said, choice.logprobs, events);
+  read(choice: JsonObject, delta: unknown, events: CanonicalEvent[]): void {
+    if (isJsonObject(delta)) this.readMessage(delta, choice.logprobs, events);
     const { finish_reason: reason } = choice;
-    // Some servers spell "not yet" as an empty reason.
+    // Some servers send an empty reason for "not yet".
     if (typeof reason === 'string' && reason !== '' && !this.isFinished) {
       this.finish(mapFinishReason('chat', reason), events);
     }
   }
 
-  /** No more will come of this choice. @throws UpstreamError `unreadable` for half a tool call */
+  /** Ends the choice. @throws UpstreamError `unreadable` for an incomplete tool call */
   close(events: CanonicalEvent[]): void {
     this.tools.close(events);
   }
 
-  private readSaid(said: JsonObject, logprobs: unknown, events: CanonicalEvent[]): void {
+  private readMessage(delta: JsonObject, logprobs: unknown, events: CanonicalEvent[]): void {
     const { choice } = this;
-    // Servers that know both names send the same text under both.
-    const reasoning = said.reasoning_content ?? said.reasoning ?? thoughtOf(said.content);
+    // Servers that support both names send the same text under both.
+    const reasoning = delta.reasoning_content ?? delta.reasoning ?? reasoningOf(delta.content);
     if (typeof reasoning === 'string' && reasoning !== '') {
       events.push({ type: 'reasoning', choice, text: reasoning });
     }
-    const text = textOf(said.content);
+    const text = textOf(delta.content);
     const given = hasLogprobs(logprobs) ? logprobs : undefined;
     if (text !== '' || given !== undefined) {
       events.push({ type: 'text', choice, text, ...(given !== undefined && { logprobs: given }) });
     }
-    if (typeof said.refusal === 'string' && said.refusal !== '') {
-      events.push({ type: 'refusal', choice, text: said.refusal });
+    if (typeof delta.refusal === 'string' && delta.refusal !== '') {
+      events.push({ type: 'refusal', choice, text: delta.refusal });
     }
-    if (!Array.isArray(said.tool_calls)) return;
-    for (const call of said.tool_calls) if (isJsonObject(call)) this.tools.push(call, events);
+    if (!Array.isArray(delta.tool_calls)) return;
+    for (const call of delta.tool_calls) if (isJsonObject(call)) this.tools.push(call, events);
   }
 
-  /** A forced call ends in `stop` at some vendors; it is a call all the same. */
+  /** Some vendors end a forced call with `stop`; it still counts as a tool call. */
   private finish(reason: string, events: CanonicalEvent[]): void {
     this.isFinished = true;
     this.close(events);
@@ -73,7 +73,7 @@ export class ChatChoiceDecoder {
 /**
  * Reads a whole chat completion for a caller of another dialect.
  *
- * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`
+ * @throws UpstreamError `unreadable` for an invalid answer, such as `{}`
  */
 export function decodeChatAnswer(bytes: Buffer): CanonicalEvent[] {
   const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer');
@@ -96,7 +96,7 @@ export function decodeChatAnswer(bytes: Buffer): CanonicalEvent[] {
   return events;
 }
 
-/** Text, or the parts that some servers send in its place. */
+/** Returns the text, or joins the parts that some servers send instead. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -105,8 +105,8 @@ function textOf(content: unknown): string {
     .join('');
 }
 
-/** What is thought, from servers that give it as a part of the content. */
-function thoughtOf(content: unknown): string {
+/** Returns the reasoning that some servers send as a content part. */
+function reasoningOf(content: unknown): string {
   if (!Array.isArray(content)) return '';
   return objectsOf(content)
     .filter(({ type }) => type === 'thinking')

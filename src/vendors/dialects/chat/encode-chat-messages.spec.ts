@@ -3,7 +3,7 @@ import type { CanonicalMessage, MessagePart } from '../../../canonical/canonical
 import { UpstreamError } from '../../upstream-error.js';
 import { encodeChatMessages } from './encode-chat-messages.js';
 
-/** As it goes out: what is undefined is not there. */
+/** Encodes as sent: undefined members disappear. */
 function encode(...messages: CanonicalMessage[]): unknown {
   return JSON.parse(JSON.stringify(encodeChatMessages(messages, 'messages')));
 }
@@ -15,10 +15,10 @@ const result = (toolCallId: string, ...texts: string[]): MessagePart => ({
   parts: texts.map((words) => ({ type: 'text', text: words })),
 });
 const picture = { type: 'image', source: { kind: 'url', url: 'https://a.b/c.png' } } as const;
-const spelledPicture = { type: 'image_url', image_url: { url: 'https://a.b/c.png' } };
+const encodedImage = { type: 'image_url', image_url: { url: 'https://a.b/c.png' } };
 
 describe(encodeChatMessages.name, () => {
-  it('says a single text as a string, and several as parts', () => {
+  it('encodes a single text as a string, and several as parts', () => {
     expect(
       encode(
         { role: 'system', parts: [text('Be brief.')] },
@@ -40,7 +40,7 @@ describe(encodeChatMessages.name, () => {
     ]);
   });
 
-  it('keeps instructions where they stand in the conversation', () => {
+  it('keeps instructions at their position', () => {
     const messages = encode(
       { role: 'user', parts: [text('a')] },
       { role: 'system', parts: [text('b')] },
@@ -48,7 +48,7 @@ describe(encodeChatMessages.name, () => {
     expect(messages).toMatchObject([{ role: 'user' }, { role: 'system' }]);
   });
 
-  it('spells pictures, sound and documents', () => {
+  it('encodes images, audio and documents', () => {
     const inline = { kind: 'inline', mediaType: 'image/png', data: 'aGk=' } as const;
     const pdf = { kind: 'inline', mediaType: 'application/pdf', data: 'cGRm' } as const;
     const note = {
@@ -73,7 +73,7 @@ describe(encodeChatMessages.name, () => {
       {
         role: 'user',
         content: [
-          spelledPicture,
+          encodedImage,
           { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=', detail: 'low' } },
           { type: 'input_audio', input_audio: { data: 'd2F2', format: 'wav' } },
           {
@@ -91,7 +91,7 @@ describe(encodeChatMessages.name, () => {
     ]);
   });
 
-  it('says what the model said before: text, refusal and calls, but not what it thought', () => {
+  it('encodes earlier answers: text, refusal and calls, but not reasoning', () => {
     const call = { type: 'tool_call', id: 'a', name: 'f', arguments: '{"x":1}' } as const;
     expect(
       encode(
@@ -124,7 +124,7 @@ describe(encodeChatMessages.name, () => {
     ]);
   });
 
-  it('gives each result of a turn a message of its own', () => {
+  it('encodes each tool result as its own message', () => {
     expect(
       encode(
         { role: 'tool', parts: [result('a', 'one', 'more'), result('b')] },
@@ -138,14 +138,14 @@ describe(encodeChatMessages.name, () => {
     ]);
   });
 
-  it('says of a result that it is an error', () => {
+  it('marks a failed tool result', () => {
     const failed = { ...result('a', 'no such city'), isError: true } as MessagePart;
     expect(encode({ role: 'tool', parts: [failed] })).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'Error: no such city' },
     ]);
   });
 
-  it('lets pictures in results follow all results of the turn, in a user message', () => {
+  it('moves images of tool results into a user message after all results', () => {
     const withPicture: MessagePart = {
       type: 'tool_result',
       toolCallId: 'a',
@@ -153,7 +153,7 @@ describe(encodeChatMessages.name, () => {
     };
     const attachment = {
       role: 'user',
-      content: [{ type: 'text', text: 'From the result of tool call a:' }, spelledPicture],
+      content: [{ type: 'text', text: 'From the result of tool call a:' }, encodedImage],
     };
     expect(
       encode(
@@ -172,7 +172,7 @@ describe(encodeChatMessages.name, () => {
     ]);
   });
 
-  it('names a call and its result alike, however long the id', () => {
+  it('uses the same id for a call and its result, however long', () => {
     const id = 'x'.repeat(41);
     const [called, resulted] = encodeChatMessages(
       [
@@ -197,9 +197,9 @@ describe(encodeChatMessages.name, () => {
         parts: [{ type: 'document', source: { kind: 'url', url: 'https://a.b/c.pdf' } }],
       },
     ],
-    ['a picture in instructions', { role: 'system', parts: [picture] }],
-    ['a picture of the model', { role: 'assistant', parts: [picture] }],
-  ])('cannot say %s, and names the field', (_name, message) => {
+    ['an image in instructions', { role: 'system', parts: [picture] }],
+    ['an image of the model', { role: 'assistant', parts: [picture] }],
+  ])('rejects %s and names the field', (_name, message) => {
     let thrown: unknown;
     try {
       encodeChatMessages([message], 'input');

@@ -20,20 +20,19 @@ const NO_PART_TYPES: readonly MessagePart['type'][] = [
   'tool_result',
 ];
 
-/** The vendor's limit on the id of a tool call. */
+/** OpenAI's limit on tool call ids. */
 const MAX_TOOL_ID_LENGTH = 40;
 
 /**
- * The conversation as chat messages.
+ * Encodes the conversation as chat messages.
  *
- * A `tool` message holds text only, so pictures and documents in a tool's result follow in a user
- * message, once all results of the turn have been given: nothing may stand between those and the
- * calls. What a model thought in earlier turns has no place in this dialect and is left out, but for
- * servers that want it back.
+ * A `tool` message can only contain text, and nothing may come between the calls and their results. So
+ * images and documents of tool results follow in a user message after all results of the turn. Reasoning
+ * of earlier turns is omitted, except for servers that require it back.
  *
- * @param field what the caller's dialect calls the conversation, to name it in an error
- * @param keepsReasoning whether the server wants reasoning back
- * @throws UpstreamError `unsupported` for what the dialect has no spelling for
+ * @param field the conversation's field in the caller's dialect, for errors
+ * @param keepsReasoning whether the server requires reasoning back
+ * @throws UpstreamError `unsupported` for content that the dialect cannot express
  */
 export function encodeChatMessages(
   messages: readonly CanonicalMessage[],
@@ -62,7 +61,7 @@ export function encodeChatMessages(
   return encoded;
 }
 
-/** An error has no mark of its own in this dialect: the text says it. */
+/** This dialect has no error flag for tool results, so the text says it. */
 function encodeToolResult({ toolCallId, parts, isError }: ToolResultPart): JsonObject {
   const text = parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');
   return {
@@ -87,12 +86,12 @@ function encodeMessage(
 ): JsonObject {
   if (role === 'assistant') {
     const turn = encodeAssistant(name, parts, field);
-    const thought = keepsReasoning ? thoughtOf(parts) : '';
+    const thought = keepsReasoning ? reasoningOf(parts) : '';
     return thought === '' ? turn : { ...turn, reasoning_content: thought };
   }
   const spoken = parts.filter(isSpoken);
   if (role === 'system' && spoken.some((part) => part.type !== 'text')) {
-    throw unsupported(field, 'Instructions to this model can only hold text.');
+    throw unsupported(field, 'Instructions to this model can contain only text.');
   }
   return {
     role: role === 'system' ? 'system' : 'user',
@@ -107,7 +106,10 @@ function encodeAssistant(
   field: string,
 ): JsonObject {
   if (parts.some((part) => isSpoken(part) && part.type !== 'text')) {
-    throw unsupported(field, 'Turns of this model can only hold text and tool calls.');
+    throw unsupported(
+      field,
+      'Assistant messages to this model can contain only text and tool calls.',
+    );
   }
   const textOf = (type: 'text' | 'refusal'): string =>
     parts.map((part) => (part.type === type ? part.text : '')).join('');
@@ -124,8 +126,8 @@ function encodeAssistant(
   };
 }
 
-/** What is signed or encrypted is another vendor's. */
-function thoughtOf(parts: readonly MessagePart[]): string {
+/** Excludes signed and encrypted reasoning, which belongs to other vendors. */
+function reasoningOf(parts: readonly MessagePart[]): string {
   return parts
     .map((part) => (part.type === 'reasoning' && part.signature === undefined ? part.text : ''))
     .join('');
@@ -139,14 +141,14 @@ function encodeToolCall(call: ToolCallPart): JsonObject {
   };
 }
 
-/** What a user may say in the chat dialect. */
+/** Parts of a user message in the chat dialect. */
 type SpokenPart = TextPart | ImagePart | DocumentPart | AudioPart;
 
 function isSpoken(part: MessagePart): part is SpokenPart {
   return !NO_PART_TYPES.includes(part.type);
 }
 
-/** A message's content: a plain string where one text is all there is, which every server takes. */
+/** Encodes a message's content: a plain string for a single text, which every server supports. */
 function encodeChatContent(parts: readonly SpokenPart[], field: string): unknown {
   const [first] = parts;
   if (first === undefined) return '';
@@ -155,8 +157,8 @@ function encodeChatContent(parts: readonly SpokenPart[], field: string): unknown
 }
 
 /**
- * @param field what the caller's dialect calls the conversation, to name it in an error
- * @throws UpstreamError `unsupported` for a document that the dialect has no spelling for
+ * @param field the conversation's field in the caller's dialect, for errors
+ * @throws UpstreamError `unsupported` for a document that the dialect cannot express
  */
 function encodeChatPart(part: SpokenPart, field: string): JsonObject {
   switch (part.type) {
@@ -171,10 +173,10 @@ function encodeChatPart(part: SpokenPart, field: string): JsonObject {
   }
 }
 
-/** Plain text is said as text, which models without an eye for files read as well. */
+/** Sends plain-text files as text, which models without file support can read too. */
 function encodeDocument({ source, filename }: DocumentPart, field: string): JsonObject {
   if (source.kind === 'url') {
-    throw unsupported(field, 'This model takes documents as inline data, not by URL.');
+    throw unsupported(field, 'This model accepts documents only as inline data, not by URL.');
   }
   if (source.mediaType.startsWith('text/')) {
     const text = Buffer.from(source.data, 'base64').toString('utf8');

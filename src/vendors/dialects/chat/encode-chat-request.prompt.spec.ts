@@ -23,18 +23,18 @@ const tools = [
 ];
 
 describe(encodeChatPrompt.name, () => {
-  it('says nothing that was not asked for', () => {
+  it('sends only what was requested', () => {
     expect(encode()).toEqual({ model: 'gpt-x', messages: [{ role: 'user', content: 'Hi' }] });
   });
 
-  it('asks for the usage of a stream', () => {
+  it('requests the usage of a stream', () => {
     expect(encode({}, { stream: true })).toMatchObject({
       stream: true,
       stream_options: { include_usage: true },
     });
   });
 
-  it('says every control', () => {
+  it('encodes every control', () => {
     const sampling = {
       temperature: 0,
       topP: 0.5,
@@ -92,14 +92,14 @@ describe(encodeChatPrompt.name, () => {
     });
   });
 
-  it('calls the output limit as the server does', () => {
+  it("uses the server's name for the output limit", () => {
     const request = canonicalRequest({}, { maxOutputTokens: 5 });
     const bytes = encodeChatPrompt({ request, upstreamModel: 'm' }, 'max_tokens');
     expect(JSON.parse(bytes.toString())).toMatchObject({ max_tokens: 5 });
     expect(bytes.toString()).not.toContain('max_completion_tokens');
   });
 
-  it("tells the gateway's own limit", () => {
+  it("sends the gateway's own limit", () => {
     const call = { request: canonicalRequest(), upstreamModel: 'm', ownOutputLimit: 4_096 };
     expect(JSON.parse(encodeChatPrompt(call, 'max_completion_tokens').toString())).toMatchObject({
       max_completion_tokens: 4_096,
@@ -110,7 +110,7 @@ describe(encodeChatPrompt.name, () => {
     expect(encode({ tools, toolChoice })).toMatchObject({ tool_choice: toolChoice });
   });
 
-  it('leaves out what servers refuse where there are no tools or stops', () => {
+  it('omits fields that servers reject without tools or stop sequences', () => {
     const body = encode({
       toolChoice: 'auto',
       parallelToolCalls: true,
@@ -119,18 +119,18 @@ describe(encodeChatPrompt.name, () => {
     expect(Object.keys(body)).toEqual(['model', 'messages']);
   });
 
-  it('lets the vendor refuse a call that is demanded without tools', () => {
+  it('leaves it to the vendor to reject a required call without tools', () => {
     expect(encode({ toolChoice: 'required' })).toMatchObject({ tool_choice: 'required' });
   });
 
   it.each([{ type: 'text' }, { type: 'json_object' }] as const)(
-    'passes the format %j on',
+    'passes on the format %j',
     (responseFormat) => {
       expect(encode({ responseFormat })).toMatchObject({ response_format: responseFormat });
     },
   );
 
-  it('names the field of the conversation as the caller does', () => {
+  it("uses the caller's name for the conversation", () => {
     const source = { kind: 'url', url: 'https://a.b/c.pdf' } as const;
     const messages = [{ role: 'user', parts: [{ type: 'document', source }] }] as const;
     expect(() => encode({ messages }, { dialect: 'responses' })).toThrow(
@@ -146,12 +146,12 @@ describe(fieldsChatLacks.name, () => {
   const lacks = (prompt: PromptOverrides, overrides?: Partial<CanonicalRequest>): string[] =>
     fieldsChatLacks(canonicalRequest(prompt, overrides));
 
-  it('names nothing where everything is said', () => {
+  it('returns nothing when everything is supported', () => {
     const sampling = { temperature: 1, topP: 1, stop: ['x'], seed: 1, logprobs: true };
     expect(lacks({ sampling, reasoning: { maxTokens: 5 }, endUser: 'x', tools })).toEqual([]);
   });
 
-  it('names what the dialect has no place for, as the caller spells it', () => {
+  it("names unsupported fields in the caller's dialect", () => {
     const prompt = {
       sampling: { topK: 3 },
       reasoning: { enabled: false },
@@ -164,7 +164,7 @@ describe(fieldsChatLacks.name, () => {
   it.each<[string, PromptOverrides]>([
     ['a part', { messages: [{ role: 'user', parts: [marked({ type: 'text', text: 'x' })] }] }],
     ['a tool', { tools: [marked({ name: 'f' })] }],
-  ])('names the cache mark of %s', (_name, prompt) => {
+  ])('lists the cache mark of %s', (_name, prompt) => {
     expect(lacks(prompt)).toEqual(['cache_control']);
   });
 });

@@ -19,7 +19,7 @@ const encode = (fields: Record<string, unknown>, model = 'gpt-4o'): Record<strin
 const messages = [{ role: 'user', content: 'Hi' }];
 
 describe(encodeChatRequest.name, () => {
-  it('leaves all bytes but the model as they were', () => {
+  it('leaves all bytes but the model unchanged', () => {
     const text =
       '{"mod\\u0065l" : "openai/gpt-4o","messages":[ {"role":"user","content":"\\u0041 größe \\ud800"} ],' +
       '"temperature":1.0,"seed":12345678901234567890,"x" : {"provider":1,"model":"y"}}';
@@ -32,7 +32,7 @@ describe(encodeChatRequest.name, () => {
   });
 
   it.each(['max_tokens', 'max_completion_tokens'] as const)(
-    "tells the gateway's own limit as %s, also in place of null",
+    "sends the gateway's own limit as %s, also in place of null",
     (field) => {
       for (const fields of [{}, { [field]: null }]) {
         const call = { request: chatRequest(fields), upstreamModel: 'm', ownOutputLimit: 4_096 };
@@ -43,7 +43,7 @@ describe(encodeChatRequest.name, () => {
   );
 
   it.each(['max_tokens', 'max_completion_tokens'] as const)(
-    "puts the gateway's own limit as %s in place of all that the caller named",
+    "sends the gateway's own limit as %s in place of the caller's limits",
     (field) => {
       const fields = { max_tokens: 9_000, max_completion_tokens: 8_000, max_cost: 5 };
       const request = chatRequest({ ...fields, max_cost_mode: 'fit' });
@@ -53,7 +53,7 @@ describe(encodeChatRequest.name, () => {
     },
   );
 
-  it("leaves a prediction out that OpenAI refuses beside the gateway's own limit", () => {
+  it("drops a prediction, which OpenAI rejects together with the gateway's own limit", () => {
     const prediction = { type: 'content', content: 'a' };
     const encode = (field: 'max_tokens' | 'max_completion_tokens', ownOutputLimit?: number) => {
       const call = { request: chatRequest({ prediction }), upstreamModel: 'm', ownOutputLimit };
@@ -68,11 +68,11 @@ describe(encodeChatRequest.name, () => {
     expect(encode('max_tokens', 70)).toMatchObject({ prediction, max_tokens: 70 });
   });
 
-  it.each(['gpt-4o', 'a"b', '$&', 'größe'])('spells the model %j as JSON', (model) => {
+  it.each(['gpt-4o', 'a"b', '$&', 'größe'])('encodes the model %j as JSON', (model) => {
     expect(encode({}, model)).toEqual({ model, messages });
   });
 
-  it('adds the model where only a list of models was given', () => {
+  it('adds the model when only a list of models was given', () => {
     expect(encode({ model: undefined, models: ['a/b', 'c/d'] })).toEqual({
       model: 'gpt-4o',
       messages,
@@ -85,14 +85,14 @@ describe(encodeChatRequest.name, () => {
     ['continue_final_message', {}, { continue_final_message: true, add_generation_prompt: false }],
     ['plain', {}, {}],
   ] as const)(
-    'has a server go on with the last turn by %s, in either dialect',
+    'makes a server continue the last message by %s, in either dialect',
     (prefill, mark, fields) => {
       const said = { role: 'assistant', content: 'The quick' };
       const request = { ...chatRequest({ messages: [...messages, said] }), isPrefilled: true };
       const call = { request, upstreamModel: 'm' };
       const expected = { model: 'm', messages: [...messages, { ...said, ...mark }], ...fields };
       const read = (bytes: Buffer): unknown => JSON.parse(bytes.toString());
-      // Its own fields are no caller's, so a list of those does not keep them back.
+      // The gateway adds these fields itself, so the allowlist for callers does not apply.
       const traits = { prefill, knownFieldsOnly: true };
       expect(read(encodeChatRequest(call, 'max_tokens', traits))).toEqual(expected);
       expect(read(encodeChatPrompt(call, 'max_tokens', true, prefill))).toEqual(expected);
@@ -104,7 +104,7 @@ describe(encodeChatRequest.name, () => {
     },
   );
 
-  it("takes out the gateway's own fields and those of other gateways", () => {
+  it("removes the gateway's own fields and those of other gateways", () => {
     expect(
       encode({
         models: ['a/b'],
@@ -122,7 +122,7 @@ describe(encodeChatRequest.name, () => {
     ).toEqual({ model: 'gpt-4o', messages, user: 'ann', top_k: 5 });
   });
 
-  it('takes them out however they are spelled and repeated', () => {
+  it('removes them in any notation and when repeated', () => {
     const text = `{"model":"x/y","model":"a/b","pr\\u006fvider":{},"route":"sort","route":"fallback","messages":${JSON.stringify(messages)}}`;
     const bytes = encodeChatRequest(
       { request: parseChat(jsonBody(text)), upstreamModel: 'gpt-4o' },
@@ -164,7 +164,7 @@ describe(encodeChatRequest.name, () => {
     expect(encode({ messages: undefined, input: 'Hi' })).toEqual({ model: 'gpt-4o', messages });
   });
 
-  it('does not change the body that was received', () => {
+  it('does not change the received body', () => {
     const request = chatRequest({ stream: true, provider: {} });
     const before = Buffer.from(request.body.bytes);
     encodeChatRequest({ request, upstreamModel: 'one' }, 'max_tokens');
@@ -188,7 +188,7 @@ describe(toReasoningEffort.name, () => {
     [{ enabled: true }, 'medium'],
     [{ enabled: false }, undefined],
     [{ enabled: false, maxTokens: 9_000 }, undefined],
-  ])('makes of %j the effort %j', (control, effort) => {
+  ])('maps %j to the effort %j', (control, effort) => {
     expect(toReasoningEffort(control)).toBe(effort);
   });
 });
@@ -196,7 +196,7 @@ describe(toReasoningEffort.name, () => {
 const QUESTION = { role: 'user', content: 'Hi' };
 
 describe('withoutForeignReasoning', () => {
-  it('takes out what the gateway spelled of a signed thought, and the text beside it', () => {
+  it("removes another vendor's signed reasoning and the text next to it", () => {
     const signed = {
       role: 'assistant',
       content: 'Yes.',
@@ -213,7 +213,7 @@ describe('withoutForeignReasoning', () => {
     ]);
   });
 
-  it('keeps details that a vendor of this dialect gave', () => {
+  it('keeps details from a vendor of this dialect', () => {
     const own = { type: 'reasoning.text', text: 'Hm.', signature: 'c2VhbA==' };
     const named = { type: 'reasoning.text', text: 'Hm.', signature: 'google:c2VhbA==' };
     const message = { role: 'assistant', content: 'Yes.', reasoning_details: [own, named] };
@@ -224,10 +224,10 @@ describe('withoutForeignReasoning', () => {
     ['no reasoning', [QUESTION]],
     ['a text alone', [{ role: 'assistant', content: 'Yes.', reasoning_content: 'google: it' }]],
     ['an own signature', [{ role: 'assistant', reasoning_details: [{ signature: 'c2VhbA==' }] }]],
-    ['details that are none', [{ role: 'assistant', reasoning_details: [null, 'google:x', {}] }]],
-    ['something else than details', [{ role: 'assistant', reasoning_details: 'google:x' }]],
+    ['invalid details', [{ role: 'assistant', reasoning_details: [null, 'google:x', {}] }]],
+    ['details of another type', [{ role: 'assistant', reasoning_details: 'google:x' }]],
     ['no messages', undefined],
-  ])('has nothing to do for %s', (_what, messages) => {
+  ])('returns undefined for %s', (_what, messages) => {
     expect(withoutForeignReasoning(messages)).toBeUndefined();
   });
 });

@@ -23,45 +23,44 @@ import { encodeChatMessages } from './encode-chat-messages.js';
 import { listOf, objectOf } from '../answer-json.js';
 import { OUTPUT_LIMIT_FIELDS, type OutputLimitField, type QuirkTable } from './chat-quirks.js';
 
-/** Only the gateway puts an issuer's name before a signature; vendors' own signatures are base64. */
+/** Only the gateway prefixes signatures with a maker's name; vendors' own signatures are base64. */
 const NAMED_SIGNATURE = /^[a-z][a-z0-9-]{0,40}:/;
 
-/** Up to these budgets of reasoning tokens an effort is the nearest word; above the last it is `high`. */
+/** Efforts for reasoning budgets up to these token counts; `high` above the last. */
 const EFFORTS: readonly [maxTokens: number, effort: string][] = [
   [4_096, 'low'],
   [16_384, 'medium'],
 ];
 
-/** All but the one that the dialect has no word for. */
+/** All fields but the one that the dialect does not support. */
 const SUPPORTED: ReadonlySet<PromptField> = new Set(
   PROMPT_FIELDS.filter((field) => field !== 'topK'),
 );
 
 /**
- * Fields of the body that are the gateway's own or another gateway's, and mean nothing to a
- * vendor: `reasoning` goes out as `reasoning_effort`.
+ * Body fields of this or another gateway that mean nothing to a vendor. `reasoning` is sent as
+ * `reasoning_effort`.
  */
 export const CHAT_GATEWAY_FIELDS: readonly string[] = [...GATEWAY_FIELDS, 'input', 'reasoning'];
 
-/** What the body of a call depends on. */
+/** The parts of a call that its body depends on. */
 type ChatRelayCall = Pick<UpstreamCall, 'request' | 'upstreamModel' | 'ownOutputLimit'>;
 
-/** What of a server decides on the body. */
+/** Server properties that affect the body. */
 export interface ChatServerTraits {
-  /** Whether fields that nobody documents stay here; false unless told. */
+  /** Whether to drop undocumented fields; false by default. */
   knownFieldsOnly?: boolean | undefined;
-  /** How it goes on with a turn of the assistant's; undefined: it does not. */
+  /** How it continues an assistant message; undefined: not supported. */
   prefill?: Prefill | undefined;
-  /** What it wants otherwise than the dialect has it; nothing unless told. */
+  /** Deviations from the dialect; none by default. */
   quirks?: QuirkTable;
 }
 
 /**
- * The body for a vendor that speaks the caller's own dialect: the received bytes with the
- * documented edits, everything else untouched and unread.
+ * Encodes the body for a vendor that speaks the caller's own dialect: the received bytes with the
+ * documented edits, everything else untouched and unparsed.
  *
- * @param server whether fields that nobody documents are left out, how it goes on with an answer, and
- *   what it wants otherwise
+ * @param server how the server deviates from the dialect
  */
 export function encodeChatRequest(
   { request, upstreamModel, ownOutputLimit }: ChatRelayCall,
@@ -92,7 +91,7 @@ export function encodeChatRequest(
     for (const [field, set] of Object.entries({ ...fields, ...more }))
       edits.set(field, JSON.stringify(set));
   }
-  // Nothing of a caller's is kept in the vendor account that all callers share.
+  // Stores nothing of a caller's in the vendor account that all callers share.
   if (value.store != null) edits.set('store', 'false');
   if (request.stream) {
     const options = objectOf(value.stream_options);
@@ -103,8 +102,8 @@ export function encodeChatRequest(
 }
 
 /**
- * Whether a caller's `prediction` can go along: OpenAI refuses one beside `max_completion_tokens`, and the limit
- * is what pays for the answer, which without a prediction only comes later.
+ * Returns whether the caller's `prediction` can be sent. OpenAI rejects one together with
+ * `max_completion_tokens`. The limit caps the cost, while a prediction only saves time.
  */
 export function takesPrediction(
   outputLimitField: OutputLimitField,
@@ -113,7 +112,7 @@ export function takesPrediction(
   return ownOutputLimit === undefined || outputLimitField !== 'max_completion_tokens';
 }
 
-/** Adds what the server wants otherwise to the edits so far; what it takes as it is stays bytes. */
+/** Adds the server's quirks to the edits so far; everything else stays the received bytes. */
 function editByQuirks(
   value: JsonObject,
   quirks: QuirkTable,
@@ -134,12 +133,12 @@ function editByQuirks(
 }
 
 /**
- * The body for a server of the chat dialect when the caller speaks another one.
+ * Encodes the body for a server of the chat dialect when the caller speaks another one.
  *
- * @param takesEffort false for a model that never reasons and refuses a request that asks for it
- * @param prefill how the server goes on with an answer
- * @param quirks what the server wants otherwise
- * @throws UpstreamError `unsupported` for content that the dialect has no spelling for
+ * @param takesEffort false for a model that rejects a reasoning effort
+ * @param prefill how the server continues an assistant message
+ * @param quirks the server's deviations from the dialect
+ * @throws UpstreamError `unsupported` for content that the dialect cannot express
  */
 export function encodeChatPrompt(
   { request, upstreamModel, ownOutputLimit }: ChatRelayCall,
@@ -153,7 +152,7 @@ export function encodeChatPrompt(
   const hasTools = tools.length > 0;
   const field = conversationField(request.dialect);
   const messages = encodeChatMessages(prompt.messages, field, quirks?.quirks.keepsReasoning);
-  // What is undefined is left out of the JSON.
+  // JSON omits undefined members.
   const body: JsonObject = {
     model: upstreamModel,
     messages,
@@ -183,7 +182,7 @@ export function encodeChatPrompt(
   return Buffer.from(JSON.stringify(body));
 }
 
-/** A longer name of an end user is refused; its digest is as good, and stays the same. */
+/** Longer end-user ids are rejected; a digest is as good and stable. */
 const MAX_USER_LENGTH = 64;
 
 function mapEndUser(user: string): string {
@@ -191,7 +190,7 @@ function mapEndUser(user: string): string {
   return `user_${createHash('sha256').update(user).digest('base64url').slice(0, 32)}`;
 }
 
-/** What of a request of another dialect does not reach such a server, as its caller spells it. */
+/** Lists a request's fields that such a server does not get, in the caller's dialect. */
 export function fieldsChatLacks(
   request: CanonicalRequest,
   takesEffort = true,
@@ -227,7 +226,7 @@ function encodeTool({ name, description, parameters, strict }: ToolDefinition): 
   return { type: 'function', function: { name, description, parameters, strict } };
 }
 
-/** Without tools there is nothing to choose, and the vendor refuses the field. */
+/** Returns undefined without tools, because the vendor rejects the field then. */
 function encodeToolChoice(choice: ToolChoice | undefined, hasTools: boolean): unknown {
   if (typeof choice === 'object') return { type: 'function', function: { name: choice.name } };
   return hasTools || choice === 'required' ? choice : undefined;
@@ -240,11 +239,11 @@ function encodeResponseFormat(format: ResponseFormat | undefined): unknown {
 }
 
 /**
- * The chat dialect knows reasoning by its effort only. A word is passed on as it is, a budget
- * becomes the nearest one, and reasoning without either is `medium`.
+ * Maps reasoning options to an effort, the only form in the chat dialect. An effort is passed on
+ * unchanged, a budget becomes the nearest effort, and reasoning without either becomes `medium`.
  *
- * @returns undefined where there is nothing to say. A wish for none is not said either, since the
- *   word for it is refused by models that cannot leave it, or that never reason.
+ * @returns undefined when there is nothing to send. That includes disabled reasoning, because models that
+ *   always or never reason reject `none`
  */
 export function toReasoningEffort(control: ReasoningControl | undefined): string | undefined {
   if (control?.effort !== undefined) return control.effort;
@@ -255,11 +254,11 @@ export function toReasoningEffort(control: ReasoningControl | undefined): string
 }
 
 /**
- * The messages without the reasoning that vendors of other dialects signed and the gateway spelled
- * in this one. A vendor of this dialect has no place for it: some refuse the whole request for it,
- * and another vendor's signatures are none of its business. Reasoning of such a vendor's own stays.
+ * Removes reasoning that vendors of other dialects signed and the gateway encoded in this one. Some
+ * vendors reject the whole request for it, and signatures must not reach another vendor. The vendor's own
+ * reasoning stays.
  *
- * @returns undefined when there is nothing to do, as in most conversations
+ * @returns undefined when there is nothing to remove, as in most conversations
  */
 export function withoutForeignReasoning(messages: unknown): unknown[] | undefined {
   if (!Array.isArray(messages) || !messages.some(holdsNamedSignature)) return undefined;
@@ -275,7 +274,7 @@ function holdsNamedSignature(
   return message.reasoning_details.some(isNamed);
 }
 
-/** The text beside the details says the same once more. */
+/** Removes the text as well, because it duplicates the details. */
 function withoutReasoning({
   reasoning_details: details,
   reasoning_content: _text,

@@ -11,13 +11,13 @@ describe(findTextDelta.name, () => {
       'OpenAI',
       frameOf('{"index":0,"delta":{"content":"Hi"},"logprobs":null,"finish_reason":null}'),
     ],
-    ['OpenAI with usage asked for', frameOf(plain, ',"usage":null,"obfuscation":"x"')],
+    ['OpenAI with usage requested', frameOf(plain, ',"usage":null,"obfuscation":"x"')],
     [
       'a server that writes the index last',
       frameOf('{"delta":{"content":"Hi"},"finish_reason":null,"index":0}'),
     ],
     [
-      'a server that has a reason of its own',
+      'a server with an additional finish reason',
       frameOf(
         '{"index":0,"delta":{"content":"Hi"},"finish_reason":null,"native_finish_reason":null}',
       ),
@@ -28,7 +28,7 @@ describe(findTextDelta.name, () => {
         '{"index":0,"delta":{"content":"Hi"},"logprobs":{"content":[{"token":"\\"delta\\":"}]},"finish_reason":null}',
       ),
     ],
-  ])('recognises the text chunk of %s', (_, frame) => {
+  ])('recognizes the text chunk of %s', (_, frame) => {
     const { start, end, characters } = findTextDelta(frame)!;
     expect([frame.slice(start, end), characters]).toEqual(['Hi', 2]);
   });
@@ -70,8 +70,8 @@ describe(findTextDelta.name, () => {
     ['a finished choice after', frameOf(`${plain},{"index":1,"finish_reason":"stop"}`)],
     ['an error', frameOf(plain, ',"error":{"message":"x"}')],
     ['spaces after colons', frameOf(plain).replaceAll('":', '": ')],
-    ['a break in the text', frameOf(plain).slice(0, -40)],
-  ])('leaves a frame with %s to be parsed', (_, frame) => {
+    ['truncated text', frameOf(plain).slice(0, -40)],
+  ])('returns undefined for a frame with %s', (_, frame) => {
     expect(findTextDelta(frame)).toBeUndefined();
   });
 });

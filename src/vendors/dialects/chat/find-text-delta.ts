@@ -1,6 +1,6 @@
 import { offsetOfOnly, scanJsonString } from '../event-text.js';
-// Needles of keys begin after the opening quote: a chunk is full of quotes, and searching for
-// something rarer is three times as fast. What is found inside of a longer key is parsed instead.
+// Needles start after the key's opening quote: a chunk is full of quotes, and searching for something
+// rarer is three times as fast. A match inside a longer key falls back to parsing.
 const DELTA_KEY = 'delta":';
 const TEXT_DELTA = '"delta":{"content":"';
 const FINISH_KEY = 'finish_reason":';
@@ -8,9 +8,9 @@ const NOT_FINISHED = '"finish_reason":null';
 const FIRST_CHOICE = '"index":0';
 const ERROR_KEY = 'error":';
 
-/** Where the text stands in a frame, and how long it is. */
+/** Position and length of the text in a frame. */
 export interface TextDelta {
-  /** Offset of the text's first character, behind the opening quote. */
+  /** Offset of the text's first character, after the opening quote. */
   start: number;
   /** Offset of the closing quote. */
   end: number;
@@ -19,12 +19,12 @@ export interface TextDelta {
 }
 
 /**
- * Recognises, without parsing it, the frame that streams are made of: one chunk that brings text
- * to the first choice and nothing else. The needles hold raw quotes, which inside of JSON strings
- * are always escaped, so they cannot be matched by what a model says.
+ * Recognizes the most common frame without parsing it: one chunk with text for the first choice and
+ * nothing else. The needles contain raw quotes, which JSON strings always escape, so text of the model
+ * cannot match them.
  *
  * @param frame one server-sent event without its blank line, decoded as Latin-1
- * @returns undefined for a frame that looks different in any way and has to be parsed
+ * @returns undefined for a frame that differs in any way and needs parsing
  */
 export function findTextDelta(frame: string): TextDelta | undefined {
   if (!frame.startsWith('data: {') || frame.includes('\n')) return undefined;
@@ -38,15 +38,15 @@ export function findTextDelta(frame: string): TextDelta | undefined {
   return { start, end, characters };
 }
 
-/** Whether the one finish reason stands behind the delta and is null. */
+/** Returns whether the only finish reason follows the delta and is null. */
 function isUnfinished(frame: string, deltaEnd: number): boolean {
   if (frame.indexOf(FINISH_KEY) < deltaEnd) return false;
   const finishAt = frame.indexOf(NOT_FINISHED, deltaEnd);
   return finishAt !== -1 && !frame.includes(`"${FINISH_KEY}`, finishAt + NOT_FINISHED.length);
 }
 
-/** Most servers write the index right before the delta, where no search is needed. */
+/** Checks the index. Most servers write it right before the delta, which avoids a search. */
 function isFirstChoice(frame: string, deltaAt: number): boolean {
-  const besideAt = deltaAt - FIRST_CHOICE.length - ','.length;
-  return frame.startsWith(`${FIRST_CHOICE},`, besideAt) || frame.includes(FIRST_CHOICE);
+  const choiceAt = deltaAt - FIRST_CHOICE.length - ','.length;
+  return frame.startsWith(`${FIRST_CHOICE},`, choiceAt) || frame.includes(FIRST_CHOICE);
 }

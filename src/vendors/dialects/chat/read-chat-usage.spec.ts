@@ -25,23 +25,19 @@ describe(readChatUsage.name, () => {
   });
 
   it.each<[string, object, object]>([
+    ['with separate cache hit counts', { prompt_cache_hit_tokens: 7 }, { cacheReadTokens: 7 }],
+    ['with a top-level cache count', { cached_tokens: 7 }, { cacheReadTokens: 7 }],
     [
-      'where hits are counted by themselves',
-      { prompt_cache_hit_tokens: 7 },
-      { cacheReadTokens: 7 },
-    ],
-    ['where they stand at the top', { cached_tokens: 7 }, { cacheReadTokens: 7 }],
-    [
-      'with reasoning beside the completion',
+      'with reasoning on top of the completion',
       { total_tokens: 35, completion_tokens_details: { reasoning_tokens: 20 } },
       { outputTokens: 25, reasoningTokens: 20 },
     ],
     [
-      'with reasoning in the completion',
+      'with reasoning within the completion',
       { total_tokens: 15, completion_tokens_details: { reasoning_tokens: 4 } },
       { outputTokens: 5, reasoningTokens: 4 },
     ],
-  ])('reads what is cached and thought %s', (_where, usage, expected) => {
+  ])('reads cached and reasoning tokens %s', (_where, usage, expected) => {
     expect(readChatUsage({ prompt_tokens: 10, completion_tokens: 5, ...usage })).toMatchObject({
       inputTokens: 10,
       ...expected,
@@ -78,7 +74,7 @@ describe(readChatUsage.name, () => {
     expect(readChatUsage(usage)).toEqual({ ...NO_USAGE, ...expected });
   });
 
-  it('says by which service tier it was served, where the answer does', () => {
+  it('reads the reported service tier', () => {
     const usage = { prompt_tokens: 1, completion_tokens: 1 };
     expect(readChatUsage(usage, 'flex')).toMatchObject({ servedTier: 'flex' });
     for (const tier of [undefined, null, 1]) {
@@ -87,7 +83,7 @@ describe(readChatUsage.name, () => {
     expect(readStreamedUsage({ usage, service_tier: 'priority' })?.servedTier).toBe('priority');
   });
 
-  it('never takes a part for more than its whole', () => {
+  it('never lets a part exceed its total', () => {
     const usage = readChatUsage({
       prompt_tokens: 10,
       completion_tokens: 5,
@@ -107,7 +103,7 @@ describe(readChatUsage.name, () => {
     { prompt_tokens: 0, completion_tokens: 0 },
     { prompt_tokens: -1, completion_tokens: 1e300 },
     { prompt_tokens: Infinity, completion_tokens: Number.MAX_SAFE_INTEGER },
-  ])('makes nothing of %j', (usage) => {
+  ])('returns undefined for %j', (usage) => {
     expect(readChatUsage(usage)).toBeUndefined();
   });
 });
@@ -134,7 +130,7 @@ describe(measureChatOutput.name, () => {
       6,
     ],
     [{ tool_calls: [null, 1, {}, { function: null }, { function: 'f' }] }, 0],
-  ])('of %j', (message, characters) => {
+  ])('measures %j', (message, characters) => {
     expect(measureChatOutput(message)).toBe(characters);
   });
 });

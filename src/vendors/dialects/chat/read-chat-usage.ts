@@ -3,12 +3,11 @@ import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { codePointsOf, readTokenCount, objectOf } from '../answer-json.js';
 
 /**
- * Reads the `usage` object of an OpenAI-style chat answer. A count that is left out or makes no
- * sense is 0: the ledger estimates it, and believes the other one.
+ * Reads the `usage` object of an OpenAI-style chat answer. A missing or invalid count becomes 0: the
+ * ledger estimates it and trusts the other one.
  *
- * @param tier the service tier by which the answer says that it was made
- * @returns undefined when it is missing or counts nothing at all, which some servers send instead
- *   of leaving it out
+ * @param tier the service tier that the answer reports
+ * @returns undefined when it is missing or has only zeros, which some servers send instead
  */
 export function readChatUsage(value: unknown, tier?: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
@@ -18,10 +17,10 @@ export function readChatUsage(value: unknown, tier?: unknown): Usage | undefined
   const input = objectOf(value.prompt_tokens_details);
   const output = objectOf(value.completion_tokens_details);
   const thought = readTokenCount(output.reasoning_tokens) ?? 0;
-  // Some servers count reasoning beside the completion, and bill both: only the sum tells.
+  // Some servers count reasoning on top of the completion and bill both; only the total shows it.
   const isBeside = thought > 0 && value.total_tokens === inputTokens + saidTokens + thought;
   const outputTokens = isBeside ? saidTokens + thought : saidTokens;
-  // Of the servers that do not use the dialect's place for it, each has its own.
+  // Servers that do not use the dialect's field each have their own.
   const cached = input.cached_tokens ?? value.prompt_cache_hit_tokens ?? value.cached_tokens;
   const cacheReadTokens = Math.min(readTokenCount(cached) ?? 0, inputTokens);
   const usage: Usage = {
@@ -39,7 +38,7 @@ export function readChatUsage(value: unknown, tier?: unknown): Usage | undefined
   return usage;
 }
 
-/** The usage of a chunk or a choice of a stream; some servers have a corner of their own for it. */
+/** Reads the usage of a streamed chunk or choice; some servers use a field of their own. */
 export function readStreamedUsage({
   usage,
   x_groq: own,
@@ -48,18 +47,18 @@ export function readStreamedUsage({
   return readChatUsage(usage ?? objectOf(own).usage, tier);
 }
 
-/** Whether it can be shown as it is; the ledger estimates what is missing, and that is shown then. */
+/** Returns whether usage can be shown unchanged; otherwise the ledger's estimate is shown. */
 export function isWholeUsage(usage: Usage | undefined): boolean {
   return usage !== undefined && usage.inputTokens > 0 && usage.outputTokens > 0;
 }
 
 /**
- * Characters (code points) that a chat `message` or `delta` brings: text, reasoning, refusal, and
- * the names and arguments of tool calls. 0 also for one that only names the role.
+ * Counts the code points of a chat `message` or `delta`: text, reasoning, refusal, and the names and
+ * arguments of tool calls. Also 0 for one that only names the role.
  */
 export function measureChatOutput(message: JsonObject): number {
   let characters = contentOf(message.content) + codePointsOf(message.refusal);
-  // Servers that know both names send the same text under both.
+  // Servers that support both names send the same text under both.
   characters += codePointsOf(message.reasoning_content ?? message.reasoning);
   characters += measureCall(message.function_call);
   if (Array.isArray(message.tool_calls)) {
@@ -70,7 +69,7 @@ export function measureChatOutput(message: JsonObject): number {
   return characters;
 }
 
-/** Text, or the parts that some servers send in its place. */
+/** Returns the text, or joins the parts that some servers send instead. */
 function contentOf(content: unknown): number {
   if (!Array.isArray(content)) return codePointsOf(content);
   let characters = 0;

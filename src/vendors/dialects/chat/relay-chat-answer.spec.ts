@@ -14,7 +14,7 @@ const relay = (value: unknown, alias = 'openai/gpt-4o') =>
   relayChatAnswer(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), alias);
 
 describe(relayChatAnswer.name, () => {
-  it('changes the model and reads what the ledger needs', () => {
+  it('changes the model and reads the data for the ledger', () => {
     const spelled = JSON.stringify(answer);
     expect(relay(answer)).toEqual([
       { type: 'start', id: 'chatcmpl-1' },
@@ -30,7 +30,7 @@ describe(relayChatAnswer.name, () => {
     ]);
   });
 
-  it('gives the interface’s word for an end that the server has its own word for', () => {
+  it("maps a server's own finish reason to the interface's", () => {
     const [choice] = answer.choices;
     const [, event] = relay({ ...answer, choices: [{ ...choice, finish_reason: 'eos' }] });
     expect(event).toMatchObject({ finishReason: 'stop' });
@@ -38,7 +38,7 @@ describe(relayChatAnswer.name, () => {
     expect(JSON.parse(bytes.toString())).toEqual({ ...answer, model: 'openai/gpt-4o' });
   });
 
-  it('keeps the spelling of everything else', () => {
+  it('keeps the formatting of everything else', () => {
     const choices = '[{"index":0,"message":{"content":"\\u0041"},"finish_reason":"stop"}]';
     const [, event] = relay(
       `{ "n": 1.0, "mod\\u0065l" : "x", "big":12345678901234567890, "choices" : ${choices} }\n`,
@@ -58,7 +58,7 @@ describe(relayChatAnswer.name, () => {
     ['negative', { usage: { prompt_tokens: -1, completion_tokens: -5 } }],
     ['text', { usage: { prompt_tokens: '10', completion_tokens: '5' } }],
     ['huge', { usage: { prompt_tokens: 1e15, completion_tokens: 1e300 } }],
-  ])('gives no usage where it is %s', (_, fields) => {
+  ])('reports no usage when it is %s', (_, fields) => {
     const { usage: _usage, ...rest } = answer;
     expect(relay({ ...rest, ...fields })[1]).not.toHaveProperty('usage');
   });
@@ -72,7 +72,7 @@ describe(relayChatAnswer.name, () => {
     ['a tool call', { message: { tool_calls: [{ function: { name: '', arguments: '' } }] } }],
     ['an old function call', { message: { function_call: { name: 'f', arguments: '' } } }],
     ['audio', { message: { audio: { id: 'x' } } }],
-  ])('takes an answer with %s for one', (_, choice) => {
+  ])('accepts an answer with %s', (_, choice) => {
     const events = relay({ ...answer, choices: [choice] });
     expect(events[1]).toMatchObject({ type: 'relay', hasContent: true });
     const { finish_reason } = choice as { finish_reason?: string };
@@ -101,12 +101,12 @@ describe(relayChatAnswer.name, () => {
     '{"choices":[{"message":null,"finish_reason":null}]}',
     '{"choices":[{"message":{"content":""},"finish_reason":""}]}',
     '{"object":"list","data":[]}',
-  ])('finds no answer in %s', (text) => {
+  ])('rejects %s as empty', (text) => {
     expect(() => relay(text)).toThrow(expect.objectContaining({ failure: 'unreadable' }));
   });
 
   it.each(['', 'null', '[]', '"x"', '<html>', '{"choices":[', '\ufeff{}'])(
-    'cannot read %j',
+    'rejects %j as unreadable',
     (text) => {
       expect(() => relay(text)).toThrow(expect.objectContaining({ failure: 'unreadable' }));
     },
@@ -137,12 +137,12 @@ describe(relayChatAnswer.name, () => {
     ],
     ['it broke', { failure: 'server', message: 'it broke' }],
     [true, { failure: 'server' }],
-  ])('classifies error %j that came with status 200', (error, expected) => {
+  ])('classifies error %j with status 200', (error, expected) => {
     expect(() => relay({ error })).toThrow(expect.objectContaining(expected));
     expect(() => relay({ ...answer, error })).toThrow(expect.objectContaining(expected));
   });
 
-  it('takes an error of null for none', () => {
+  it('ignores a null error', () => {
     expect(relay({ ...answer, error: null })).toHaveLength(2);
   });
 });

@@ -8,10 +8,10 @@ import { mapFinishReason } from '../map-finish-reason.js';
 import { readChatUsage, measureChatOutput } from './read-chat-usage.js';
 
 /**
- * Reads a whole chat completion for a caller of the same dialect: its bytes, with the model's
- * name exchanged, and what the ledger needs of it.
+ * Reads a whole chat completion for a caller of the same dialect: its bytes with the model's name
+ * replaced, and the data for the ledger.
  *
- * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`
+ * @throws UpstreamError `unreadable` for an invalid answer, such as `{}`
  */
 export function relayChatAnswer(bytes: Buffer, alias: string): CanonicalEvent[] {
   const answer = parseAnswerObject(bytes.toString('utf8'), 'an answer');
@@ -52,7 +52,7 @@ export function relayChatAnswer(bytes: Buffer, alias: string): CanonicalEvent[] 
   ];
 }
 
-/** Gives a choice the interface's word for its end. @returns whether it had another one */
+/** Maps a choice's finish reason to the interface's. @returns whether it differed */
 function nameFinishReason(choice: JsonObject): boolean {
   const { finish_reason: reason } = choice;
   if (typeof reason !== 'string') return false;
@@ -67,7 +67,7 @@ function withChoices(bytes: Buffer, choices: readonly JsonObject[]): Buffer {
 
 const MODEL_KEY = '"model"';
 
-/** The answer with another model's name. Where the key stands once, it need not be looked for. */
+/** Replaces the model's name. If the key occurs only once, the position needs no search. */
 function exchangeModel(bytes: Buffer, model: unknown, alias: string): Buffer {
   const aliasJson = JSON.stringify(alias);
   const needle = Buffer.from(`${MODEL_KEY}:${JSON.stringify(model)}`);

@@ -34,7 +34,7 @@ function readAll(reader: EventStreamReader, bytes: Buffer, size = bytes.length):
   return [...events, ...reader.end()];
 }
 
-/** As a caller of another dialect has it. */
+/** Reads the stream for a caller of another dialect. */
 function decoded(stream: string, size?: number, choices = 1, choice = 0): Said {
   const reader = new ThinkTagReader(new ChatStreamDecoder(), choices);
   const said: Said = { reasoning: '', text: '', finish: undefined };
@@ -47,7 +47,7 @@ function decoded(stream: string, size?: number, choices = 1, choice = 0): Said {
   return said;
 }
 
-/** As a caller of the same dialect has it. */
+/** Reads the stream for a caller of the same dialect. */
 function relayed(stream: string, size?: number): { said: Said; frames: JsonObject[] } {
   const relay = new ChatStreamRelay({ alias: 'a/m', includeUsage: false });
   const events = readAll(new ThinkTagReader(relay, 1), Buffer.from(stream), size);
@@ -70,21 +70,21 @@ function relayed(stream: string, size?: number): { said: Said; frames: JsonObjec
 }
 
 const CASES: readonly [name: string, text: string, reasoning: string, rest: string][] = [
-  ['thoughts and a text', '<think>Hm, größe 🙂?</think>\n\nYes.', 'Hm, größe 🙂?', 'Yes.'],
+  ['reasoning and text', '<think>Hm, größe 🙂?</think>\n\nYes.', 'Hm, größe 🙂?', 'Yes.'],
   ['blanks before the tag', '\n <think>Hm.</think>Yes.', 'Hm.', 'Yes.'],
-  ['no thoughts', 'Yes, a <b>text</b>.', '', 'Yes, a <b>text</b>.'],
-  ['a text that begins alike', '<thing>Yes.</thing>', '', '<thing>Yes.</thing>'],
+  ['no reasoning', 'Yes, a <b>text</b>.', '', 'Yes, a <b>text</b>.'],
+  ['a similar tag', '<thing>Yes.</thing>', '', '<thing>Yes.</thing>'],
   ['tags in the middle of a text', 'No. <think>Hm.</think>', '', 'No. <think>Hm.</think>'],
-  ['another tag among the thoughts', '<think>a </thin b </b></think>c', 'a </thin b </b>', 'c'],
+  ['another tag in the reasoning', '<think>a </thin b </b></think>c', 'a </thin b </b>', 'c'],
   ['a second pair', '<think>a</think>b <think>c</think>', 'a', 'b <think>c</think>'],
-  ['empty thoughts', '<think>\n\n</think>\n\nYes.', '\n\n', 'Yes.'],
-  ['thoughts that never end', '<think>Hm </thi', 'Hm </thi', ''],
-  ['half a tag and no more', '<thin', '', '<thin'],
-  ['thoughts alone', '<think>Hm.</think>', 'Hm.', ''],
+  ['blank reasoning', '<think>\n\n</think>\n\nYes.', '\n\n', 'Yes.'],
+  ['unterminated reasoning', '<think>Hm </thi', 'Hm </thi', ''],
+  ['half a tag only', '<thin', '', '<thin'],
+  ['reasoning only', '<think>Hm.</think>', 'Hm.', ''],
 ];
 
-describe('thoughts between tags', () => {
-  it.each(CASES)('%s: cut anywhere', (_name, text, reasoning, rest) => {
+describe('reasoning between tags', () => {
+  it.each(CASES)('%s: split anywhere', (_name, text, reasoning, rest) => {
     const expected = { reasoning, text: rest, finish: 'stop' };
     const points = [...text];
     for (let at = 0; at <= points.length; at++) {
@@ -110,20 +110,20 @@ describe('thoughts between tags', () => {
     expect(JSON.parse(split.toString())).toMatchObject({ x_own: 'kept' });
   });
 
-  it('leaves the bytes of what has none', () => {
+  it('leaves the bytes of answers without tags unchanged', () => {
     const bytes = Buffer.from('{"choices":[{"message":{"content":"Hi"}}], "n": 1.0}');
     expect(splitThinking(bytes)).toBe(bytes);
     const broken = Buffer.from('<think>');
     expect(splitThinking(broken)).toBe(broken);
   });
 
-  it('keeps what else the vendor says', () => {
+  it("keeps the vendor's other fields", () => {
     const { frames } = relayed(streamOf(['<think>a', 'b</think>', 'c', 'd']));
     expect(frames).toHaveLength(6);
     for (const frame of frames) expect(frame).toMatchObject({ model: 'a/m', x_own: 'kept' });
   });
 
-  it('keeps to each of several choices', () => {
+  it('handles several choices separately', () => {
     const stream = [
       chunk({ content: '<think>one' }, null, 0),
       chunk({ content: 'plain ' }, null, 1),
@@ -137,7 +137,7 @@ describe('thoughts between tags', () => {
     expect(decoded(stream, 9, 2, 1)).toMatchObject({ reasoning: '', text: 'plain <think>text' });
   });
 
-  it('lets servers be that take their thoughts out themselves', () => {
+  it('leaves servers alone that extract their reasoning themselves', () => {
     const stream = [
       chunk({ reasoning_content: 'Hm.', content: null }),
       chunk({ content: '<think> is a tag' }),
@@ -147,7 +147,7 @@ describe('thoughts between tags', () => {
     expect(decoded(stream)).toMatchObject({ reasoning: 'Hm.', text: '<think> is a tag' });
   });
 
-  it('holds nothing back of what is said before a call of a tool', () => {
+  it('releases buffered text before a tool call', () => {
     const call = { index: 0, id: 't', type: 'function', function: { name: 'f', arguments: '{}' } };
     const stream = [
       chunk({ content: '<think>I call' }),
@@ -158,7 +158,7 @@ describe('thoughts between tags', () => {
     expect(decoded(stream)).toEqual({ reasoning: 'I call f</', text: '', finish: 'tool_calls' });
   });
 
-  it('breaks off where the stream does, and is no stream where it is none', () => {
+  it('fails when the stream is cut or unreadable', () => {
     const cut = chunk({ content: '<think>Hm' });
     expect(() => decoded(cut)).toThrow(expect.objectContaining({ failure: 'cut' }));
     const broken = `${chunk({ content: '<think>' })}data: {"choices\n\n`;

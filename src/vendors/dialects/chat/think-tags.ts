@@ -8,7 +8,7 @@ import type { EventStreamReader } from '../read-event-stream.js';
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
-/** Longer blanks than any model begins with are text. */
+/** More leading blanks than any model writes; beyond it, they count as text. */
 const MAX_BLANKS = 256;
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
@@ -17,17 +17,17 @@ interface SplitText {
   text: string;
 }
 
-/** Takes apart the text of one choice, whose thoughts may stand between tags at its beginning. */
+/** Splits the text of one choice that may start with reasoning between tags. */
 class ThinkTagSplitter {
   private state: 'start' | 'thinking' | 'gap' | 'text' = 'start';
   private held = '';
 
-  /** Whether all that follows is text. */
+  /** Whether everything that follows is text. */
   get isSettled(): boolean {
     return this.state === 'text';
   }
 
-  /** What is known of the next piece; a tag may be cut anywhere, and is held back until it is whole. */
+  /** Splits the next piece. A tag may be cut anywhere, and is buffered until complete. */
   push(piece: string): SplitText {
     this.held += piece;
     let reasoning = '';
@@ -44,7 +44,7 @@ class ThinkTagSplitter {
     return { reasoning, text };
   }
 
-  /** What was held back: nothing more comes that could make it a tag. */
+  /** Returns the buffered rest, which can no longer become a tag. */
   end(): SplitText {
     const { state, held } = this;
     this.state = 'text';
@@ -53,15 +53,15 @@ class ThinkTagSplitter {
     return { reasoning: '', text: state === 'gap' ? '' : held };
   }
 
-  /** @returns whether it is known what the text begins with */
+  /** @returns whether the start of the text has been determined */
   private begin(): boolean {
-    const begun = this.held.trimStart();
-    if (begun.startsWith(OPEN)) {
+    const start = this.held.trimStart();
+    if (start.startsWith(OPEN)) {
       this.state = 'thinking';
-      this.held = begun.slice(OPEN.length);
+      this.held = start.slice(OPEN.length);
       return true;
     }
-    if (OPEN.startsWith(begun) && this.held.length <= MAX_BLANKS) return false;
+    if (OPEN.startsWith(start) && this.held.length <= MAX_BLANKS) return false;
     this.state = 'text';
     return true;
   }
@@ -81,44 +81,45 @@ class ThinkTagSplitter {
   }
 }
 
-/** Puts the thoughts of a delta or a message where the dialect has them. @returns whether there are any */
-function splitSaid(said: JsonObject, splitter: ThinkTagSplitter, isEnd: boolean): boolean {
-  const { content } = said;
+/** Moves the reasoning of a delta or message to the dialect's field. @returns whether there is any */
+function splitMessage(message: JsonObject, splitter: ThinkTagSplitter, isEnd: boolean): boolean {
+  const { content } = message;
   const given = typeof content === 'string' ? content : '';
   const split = splitter.push(given);
-  // A server that takes its thoughts out by itself leaves no tags.
-  if (isEnd || said.reasoning_content != null || said.reasoning != null) {
+  // A server that extracts its reasoning itself leaves no tags.
+  if (isEnd || message.reasoning_content != null || message.reasoning != null) {
     const rest = splitter.end();
     split.reasoning += rest.reasoning;
     split.text += rest.text;
   }
   if (split.text === given && split.reasoning === '') return false;
-  said.content = split.text;
-  if (split.reasoning !== '') said.reasoning_content = split.reasoning;
+  message.content = split.text;
+  if (split.reasoning !== '') message.reasoning_content = split.reasoning;
   return true;
 }
 
-/** A whole chat answer with its thoughts taken out of the text: the very same bytes where there are none. */
+/** Moves the reasoning of a whole chat answer out of its text; returns the same bytes without any. */
 export function splitThinking(bytes: Buffer): Buffer {
   if (!bytes.includes(OPEN)) return bytes;
   let answer: unknown;
   try {
     answer = parseAnswerJson(bytes.toString('utf8'), 'an answer');
   } catch {
-    // Whoever reads it says so.
+    // The next parser reports the error.
     return bytes;
   }
   if (!isJsonObject(answer)) return bytes;
   let isSplit = false;
   for (const { message } of objectsOf(answer.choices)) {
-    if (isJsonObject(message) && splitSaid(message, new ThinkTagSplitter(), true)) isSplit = true;
+    if (isJsonObject(message) && splitMessage(message, new ThinkTagSplitter(), true))
+      isSplit = true;
   }
   return isSplit ? Buffer.from(JSON.stringify(answer)) : bytes;
 }
 
 /**
- * Reads a stream whose text may begin with thoughts between tags: until it is known that it does not, or
- * no longer does, events are spelled anew for the reader behind; from then on its bytes are its own.
+ * Reads a stream whose text may start with reasoning between tags. Until the text proper begins, events
+ * are re-encoded for the inner reader; afterwards it gets the bytes directly.
  */
 export class ThinkTagReader implements EventStreamReader {
   private readonly frames = new SseFrameBuffer(MAX_FRAME_BYTES);
@@ -126,7 +127,7 @@ export class ThinkTagReader implements EventStreamReader {
   private isSettled = false;
   private ownFailure: UpstreamError | undefined;
 
-  /** @param choices how many were asked for */
+  /** @param choices the requested number */
   constructor(
     private readonly inner: EventStreamReader,
     private readonly choices: number,
@@ -195,7 +196,7 @@ export class ThinkTagReader implements EventStreamReader {
     this.splitters.set(index, splitter);
     const delta = isJsonObject(choice.delta) ? choice.delta : {};
     const isEnd = (typeof reason === 'string' && reason !== '') || Array.isArray(delta.tool_calls);
-    if (!splitSaid(delta, splitter, isEnd)) return false;
+    if (!splitMessage(delta, splitter, isEnd)) return false;
     choice.delta = delta;
     return true;
   }

@@ -33,7 +33,7 @@ const paris = { id: 'a', name: 'f', arguments: '{"c":"Paris"}' };
 const rome = { id: 'b', name: 'f', arguments: '{"c":"Rome"}' };
 
 describe(ToolCallAssembler.name, () => {
-  it('gives up on arguments without end of a call that has no name', () => {
+  it('rejects endless arguments of a call without a name', () => {
     const endless = Array.from({ length: 6 }, () =>
       piece(0, 'a', undefined, 'x'.repeat(3_000_000)),
     );
@@ -42,7 +42,7 @@ describe(ToolCallAssembler.name, () => {
 
   it.each<[string, Entry[]]>([
     [
-      'pieces by the rule, one call after the other',
+      'conforming pieces, one call after the other',
       [
         piece(0, 'a', 'f', ''),
         piece(0, undefined, undefined, '{"c":"'),
@@ -52,7 +52,7 @@ describe(ToolCallAssembler.name, () => {
       ],
     ],
     [
-      'pieces by the rule, in turns',
+      'conforming pieces, interleaved',
       [
         piece(0, 'a', 'f', ''),
         piece(1, 'b', 'f', ''),
@@ -77,7 +77,7 @@ describe(ToolCallAssembler.name, () => {
       ],
     ],
     [
-      'pieces without an index that all bring the id',
+      'pieces with an id but no index',
       [
         piece(undefined, 'a', 'f', '{"c":'),
         piece(undefined, 'b', 'f', '{"c":'),
@@ -109,7 +109,7 @@ describe(ToolCallAssembler.name, () => {
       ],
     ],
     [
-      'another id in every piece',
+      'a new id in every piece',
       [
         piece(0, 'a', 'f', '{"c":'),
         piece(0, 'x', undefined, '"Paris"}'),
@@ -134,7 +134,7 @@ describe(ToolCallAssembler.name, () => {
       ],
     ],
     [
-      'indexes that begin with 1',
+      'indexes that start at 1',
       [piece(1, 'a', 'f', paris.arguments), piece(2, 'b', 'f', rome.arguments)],
     ],
     [
@@ -149,7 +149,7 @@ describe(ToolCallAssembler.name, () => {
     ['no ids', undefined, undefined],
     ['empty ids', '', ''],
     ['one id for all calls', 'same', 'same'],
-  ])('gives each call an id of its own where the server gives %s', (_name, one, other) => {
+  ])('gives each call a unique id when the server sends %s', (_name, one, other) => {
     const calls = assemble(piece(0, one, 'f', '{"c":'), piece(1, other, 'g', '{}'), {
       ...piece(0, undefined, undefined, '1}'),
     });
@@ -161,7 +161,7 @@ describe(ToolCallAssembler.name, () => {
     expect(calls.every((call) => call.id.length > 3)).toBe(true);
   });
 
-  it('tells calls without id and index apart by their names', () => {
+  it('distinguishes calls without id and index by their names', () => {
     const calls = assemble(
       piece(undefined, undefined, 'f', '{"c":'),
       piece(undefined, undefined, undefined, '1}'),
@@ -170,11 +170,11 @@ describe(ToolCallAssembler.name, () => {
     expect(calls.map((call) => call.arguments)).toEqual(['{"c":1}', '{}']);
   });
 
-  it.each([undefined, '', null])('makes {} of the arguments %j', (args) => {
+  it.each([undefined, '', null])('turns the arguments %j into {}', (args) => {
     expect(assemble(piece(0, 'a', 'f', args))).toEqual([{ id: 'a', name: 'f', arguments: '{}' }]);
   });
 
-  it('finds the call of an id among forty thousand without looking at each', () => {
+  it('finds a call among forty thousand by id without scanning', () => {
     const assembler = new ToolCallAssembler(0);
     const events: CanonicalEvent[] = [];
     const startedMs = performance.now();
@@ -183,7 +183,7 @@ describe(ToolCallAssembler.name, () => {
     expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 
-  it('refuses a call that never gets a name', () => {
+  it('rejects a call that never gets a name', () => {
     expect(() => assemble(piece(0, 'a', undefined, '{}'))).toThrow('a tool call without a name');
   });
 });

@@ -2,37 +2,36 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { unreadable } from '../../upstream-error.js';
 import { objectOf } from '../answer-json.js';
-import { HeldBack } from '../held-back.js';
+import { HeldBackLimit } from '../held-back.js';
 import { CallIds } from '../tool-calls.js';
 
-/** A tool call of which some has come. */
+/** A partially received tool call. */
 interface OpenCall {
   /** Position among the choice's calls. */
   index: number;
-  /** The server's own id, for telling the pieces apart. */
+  /** The server's own id, to match pieces. */
   wireId: string | undefined;
   name: string | undefined;
-  /** Arguments that came before the name. */
+  /** Arguments received before the name. */
   held: string;
   hasArguments: boolean;
 }
 
 /**
- * Puts the pieces of a choice's tool calls together.
+ * Assembles the pieces of a choice's tool calls.
  *
- * By the dialect's rule a piece belongs to the call of its `index`, and the first piece of a call
- * brings `id` and name. Servers that follow the dialect only roughly leave the index out, give
- * every call the same one, repeat id and name in every piece, give no id or one id to all calls, or
- * send whole calls at once. Each call comes out with a position of its own, an id that is unique in
- * the choice, and arguments that are never empty.
+ * In the dialect, a piece belongs to the call of its `index`, and the first piece of a call has `id` and
+ * name. Less strict servers omit the index, use the same one for every call, repeat id and name in every
+ * piece, send no id or one id for all calls, or send whole calls at once. The result is always a distinct
+ * position per call, an id that is unique in the choice, and non-empty arguments.
  */
 export class ToolCallAssembler {
   private readonly calls: OpenCall[] = [];
   private readonly byWireIndex = new Map<number, OpenCall>();
-  /** The last call of each of the server's ids. */
+  /** The latest call of each server id. */
   private readonly byWireId = new Map<string, OpenCall>();
   private readonly ids = new CallIds();
-  private readonly heldBack = new HeldBack();
+  private readonly heldBack = new HeldBackLimit();
 
   constructor(private readonly choice: number) {}
 
@@ -41,9 +40,9 @@ export class ToolCallAssembler {
   }
 
   /**
-   * The events of one entry of `tool_calls`, of a delta or of a whole message.
+   * Appends the events of one entry of `tool_calls`, from a delta or a whole message.
    *
-   * @throws UpstreamError `unreadable` for calls without names or arguments without end
+   * @throws UpstreamError `unreadable` for calls without names or with endless arguments
    */
   push(entry: JsonObject, events: CanonicalEvent[]): void {
     const definition = entry.function ?? entry.custom;
@@ -66,7 +65,7 @@ export class ToolCallAssembler {
   }
 
   /**
-   * No more pieces will come.
+   * Ends the calls.
    *
    * @throws UpstreamError `unreadable` when a call never got its name
    */
@@ -108,8 +107,8 @@ export class ToolCallAssembler {
     // A first piece may have come without its index.
     if (!known) return (wireId ?? name) ? undefined : this.calls.at(-1);
     if (wireId === undefined || known.wireId === undefined || wireId === known.wireId) return known;
-    // The index is that of another call: either it is used for all calls, or the id is made anew
-    // for every piece. Only the first piece of a call brings a name.
+    // The index belongs to another call: either all calls use it, or every piece has a new id. Only the
+    // first piece of a call has a name.
     return this.byWireId.get(wireId) ?? (name === undefined ? known : undefined);
   }
 
@@ -153,7 +152,7 @@ function nonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** JSON text, or the object itself, which some servers send in its place. */
+/** Returns the JSON text of arguments that some servers send as an object. */
 function textOf(args: unknown): string {
   if (typeof args === 'string') return args;
   return isJsonObject(args) ? JSON.stringify(args) : '';

@@ -23,7 +23,7 @@ describe(classifyConverseError.name, () => {
     [400, 'ValidationError', 'caller'],
     [400, 'SerializationException', 'caller'],
     [500, 'constructor', 'server'],
-  ])('calls %i %s %s', (status, type, failure) => {
+  ])('classifies %i %s as %s', (status, type, failure) => {
     const body = { message: 'Something about it.' };
     expect(classifyConverseError(status, named(type), body).failure).toBe(failure);
     const inBody = { ...body, __type: `com.amazon.bedrock#${type}` };
@@ -43,7 +43,7 @@ describe(classifyConverseError.name, () => {
     [503, 'server'],
     [504, 'timeout'],
     [302, 'unreadable'],
-  ])('judges %i without a name by its status', (status, failure) => {
+  ])('classifies %i without an error name as %s', (status, failure) => {
     const error = classifyConverseError(status, {}, undefined);
     expect([error.failure, error.status, error.message]).toEqual([
       failure,
@@ -59,7 +59,7 @@ describe(classifyConverseError.name, () => {
     'The model returned the following errors: too many total text bytes: 30000000 > 25165824',
     "This model's maximum context length is 131072 tokens.",
     'Too many input tokens. Max input tokens: 8192',
-  ])('knows a prompt that is too long: %s', (message) => {
+  ])('recognizes a prompt that is too long: %s', (message) => {
     const error = classifyConverseError(400, named('ValidationException'), { message });
     expect(error.failure).toBe('context_length');
     expect(error.message).toBe(message);
@@ -70,7 +70,7 @@ describe(classifyConverseError.name, () => {
     'Invocation of model ID x with on-demand throughput isn’t supported. Retry with an inference profile.',
     'This model version has reached the end of its life.',
     'Operation not allowed',
-  ])('knows what is for the operator to mend: %s', (message) => {
+  ])('recognizes an operator error: %s', (message) => {
     expect(classifyConverseError(400, named('ValidationException'), { message }).failure).toBe(
       'operator',
     );
@@ -83,24 +83,24 @@ describe(classifyConverseError.name, () => {
     ['output_config.format.schema: not supported', 'response_format'],
     ['`top_p` is deprecated for this model.', 'top_p'],
     ['Something else', undefined],
-  ])('names the field in %j', (message, param) => {
+  ])('reads the field in %j', (message, param) => {
     const error = classifyConverseError(400, named('ValidationException'), { message });
     expect([error.failure, error.param]).toEqual(['caller', param]);
   });
 
-  it('reads how long to wait', () => {
+  it('reads the retry delay', () => {
     const headers = { ...named('ThrottlingException'), 'retry-after': '7' };
     expect(classifyConverseError(429, headers, {}).retryAfterMs).toBe(7_000);
   });
 
-  it("keeps the operator's account out of what callers read", () => {
+  it("hides the operator's account from callers", () => {
     const message =
       'The profile arn:aws:bedrock:us-east-1:123456789012:inference-profile/x of AKIAIOSFODNN7EXAMPLE is bad';
     const error = classifyConverseError(400, named('ValidationException'), { message });
     expect(error.message).toBe('The profile arn:…:inference-profile/x of [redacted] is bad');
   });
 
-  it('shortens what goes on and on', () => {
+  it('truncates a long message', () => {
     const error = classifyConverseError(400, {}, { message: 'x'.repeat(5_000) });
     expect(error.message).toHaveLength(1_000);
   });
@@ -116,14 +116,14 @@ describe(classifyStreamError.name, () => {
     ['validationException', 'caller'],
     ['somethingNewException', 'server'],
     [undefined, 'server'],
-  ])('calls %s %s', (name, failure) => {
+  ])('classifies %s as %s', (name, failure) => {
     expect(classifyStreamError(name, { message: 'It failed.' })).toMatchObject({
       failure,
       message: 'It failed.',
     });
   });
 
-  it('knows a prompt that is too long, and a failure without words', () => {
+  it('recognizes a prompt that is too long, and a failure without a message', () => {
     const body = { message: 'Input is too long for requested model.' };
     expect(classifyStreamError('validationException', body).failure).toBe('context_length');
     expect(classifyStreamError('throttlingException', 'odd').message).toBe('throttlingException');

@@ -5,7 +5,7 @@ import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
-/** By the vendor's name of the error, without its ending. */
+/** Keyed by the vendor's error name, without its suffix. */
 const FAILURES: ReadonlyMap<string, UpstreamFailure> = new Map([
   ['Throttling', 'rate_limited'],
   ['TooManyRequests', 'rate_limited'],
@@ -37,11 +37,11 @@ const FAILURES: ReadonlyMap<string, UpstreamFailure> = new Map([
 const CONTEXT_LENGTH =
   /(?:input|prompt) is too long|too many (?:total text bytes|(?:input )?tokens)|context (?:limit|length|window)|maximum (?:context|input) (?:length|tokens)|exceeds? the (?:maximum|model's) (?:number of )?(?:input )?tokens/i;
 
-/** Bad requests that no caller can mend: which models the account has, and where. */
-const OPERATORS_TO_MEND =
+/** Bad requests that only the operator can fix: which models the account has, and where. */
+const OPERATOR_ERRORS =
   /model identifier is invalid|on-demand throughput|end of its life|isn.t supported in (?:this|the) region|Operation not allowed|inference profile (?:is|was) not found|access to the model/i;
 
-/** What of a request a message is about, as callers of the chat dialect spell it. */
+/** The field that a message refers to, by its chat dialect name. */
 const PARAMS: readonly [RegExp, string][] = [
   [/output_config|textFormat|outputConfig/, 'response_format'],
   [/toolChoice|tool_choice/, 'tool_choice'],
@@ -55,7 +55,7 @@ const PARAMS: readonly [RegExp, string][] = [
   [/toolConfig|\btools\b/, 'tools'],
 ];
 
-/** Whose fault a failed answer is, and what can be done about it. */
+/** Classifies a failed answer. */
 export function classifyConverseError(
   status: number,
   headers: IncomingHttpHeaders,
@@ -71,9 +71,9 @@ export function classifyConverseError(
 }
 
 /**
- * An error that came inside an answer with status 200.
+ * Classifies an error inside an answer with status 200.
  *
- * @param name as in `throttlingException`
+ * @param name such as `throttlingException`
  */
 export function classifyStreamError(name: string | undefined, body: unknown): UpstreamError {
   const { message } = readError(body);
@@ -113,10 +113,10 @@ function toFailure(
 
 function judgeRequest(message = ''): UpstreamFailure {
   if (CONTEXT_LENGTH.test(message)) return 'context_length';
-  return OPERATORS_TO_MEND.test(message) ? 'operator' : 'caller';
+  return OPERATOR_ERRORS.test(message) ? 'operator' : 'caller';
 }
 
-/** `com.amazon.x#ValidationException:http://…` and `validationException` are both `Validation`. */
+/** Reduces `com.amazon.x#ValidationException:http://…` and `validationException` to `Validation`. */
 function bareName(name = ''): string {
   const bare = name
     .split(':')[0]!
@@ -137,7 +137,7 @@ function readError(body: unknown): { message?: string; type?: string } {
   };
 }
 
-/** Messages are passed on to callers; the operator's account number and key ids in them are not. */
+/** Hides the operator's account number and key ids in messages, which callers see. */
 function hideAccount(message: string): string {
   return message
     .replace(/\barn:[\w-]+:[\w-]*:[\w-]*:\d*:/g, 'arn:…:')

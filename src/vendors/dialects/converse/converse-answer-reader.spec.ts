@@ -3,7 +3,7 @@ import { NO_USAGE } from '../../../canonical/usage.js';
 import { ConverseAnswerReader, readConverseUsage } from './converse-answer-reader.js';
 
 describe(ConverseAnswerReader.name, () => {
-  it('takes redacted reasoning in time that grows with the number of its pieces', () => {
+  it('reads redacted reasoning in linear time', () => {
     const reader = new ConverseAnswerReader({
       signatureIssuer: 'maker',
       redactedIssuer: 'redacted',
@@ -11,7 +11,7 @@ describe(ConverseAnswerReader.name, () => {
     });
     const startedMs = performance.now();
     for (let count = 0; count < 50_000; count++) reader.redactedReasoning(0, 'QUFB');
-    // Copying the pieces for each of them took 8 s.
+    // Copying all pieces for each new one took 8 s.
     expect(performance.now() - startedMs).toBeLessThan(1_500);
     const signature = `redacted:${'QUFB'.repeat(50_000)}`;
     expect(reader.blockStop(0)).toEqual([{ type: 'reasoning', choice: 0, text: '', signature }]);
@@ -19,7 +19,7 @@ describe(ConverseAnswerReader.name, () => {
 });
 
 describe(readConverseUsage.name, () => {
-  it('adds cached tokens to those of the input, which the vendor counts apart', () => {
+  it('includes cached tokens in the input, which the vendor counts separately', () => {
     expect(
       readConverseUsage({
         inputTokens: 10,
@@ -52,7 +52,7 @@ describe(readConverseUsage.name, () => {
     [{ inputTokens: 3, outputTokens: 1e300 }, 3, 0],
     [{ inputTokens: 3, outputTokens: Number.MAX_SAFE_INTEGER }, 3, 0],
     [{ inputTokens: 3, cacheDetails: [{ ttl: '1h', inputTokens: 9 }, null] }, 3, 0],
-  ])('of %j is %i in and %i out', (value, inputTokens, outputTokens) => {
+  ])('reads %j as %i in and %i out', (value, inputTokens, outputTokens) => {
     expect(readConverseUsage(value)).toMatchObject({
       inputTokens,
       outputTokens,
@@ -60,7 +60,10 @@ describe(readConverseUsage.name, () => {
     });
   });
 
-  it.each([undefined, null, [], 'usage', {}, { totalTokens: 3 }])('is none of %j', (value) => {
-    expect(readConverseUsage(value)).toBeUndefined();
-  });
+  it.each([undefined, null, [], 'usage', {}, { totalTokens: 3 }])(
+    'returns undefined for %j',
+    (value) => {
+      expect(readConverseUsage(value)).toBeUndefined();
+    },
+  );
 });

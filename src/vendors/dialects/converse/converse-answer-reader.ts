@@ -4,39 +4,39 @@ import { mapFinishReason } from '../map-finish-reason.js';
 import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { readTokenCount } from '../answer-json.js';
-import { HeldBack } from '../held-back.js';
+import { HeldBackLimit } from '../held-back.js';
 import { CallIds } from '../tool-calls.js';
 
 export interface ConverseAnswerOptions {
   signatureIssuer: string;
   redactedIssuer: string;
-  /** Name of the tool whose arguments are the answer's text. */
+  /** The tool whose arguments are the answer's text. */
   jsonTool: string | undefined;
 }
 
 interface ToolBlock {
   /** Position among the answer's tool calls; undefined for the tool that carries the text. */
   index: number | undefined;
-  /** Nothing of a further call of that tool is the answer. */
+  /** Set on further calls of that tool, which are not part of the answer. */
   isIgnored: boolean;
   hasInput: boolean;
 }
 
 /**
- * Turns the blocks of an answer into canonical events, whether they come piece by piece or whole.
- * Each method is one piece, and returns the events that it makes.
+ * Turns the blocks of an answer into canonical events, whether they arrive in pieces or whole. Each method
+ * takes one piece and returns its events.
  *
- * @throws UpstreamError `unreadable` from any of them for more than is ever held back
+ * @throws UpstreamError `unreadable` from any of them when too much is held back
  */
 export class ConverseAnswerReader {
   private readonly toolBlocks = new Map<number, ToolBlock>();
   private readonly signatures = new Map<number, string>();
   private readonly redacted = new Map<number, Buffer[]>();
   private readonly callIds = new CallIds();
-  private readonly heldBack = new HeldBack();
+  private readonly heldBack = new HeldBackLimit();
   private toolCalls = 0;
   private hasJson = false;
-  /** Texts beside the tool that carries the answer; the answer only if that is not called. */
+  /** Texts next to the tool that carries the answer; they are the answer only if it is not called. */
   private readonly heldTexts: string[] = [];
 
   constructor(private readonly options: ConverseAnswerOptions) {}
@@ -81,11 +81,11 @@ export class ConverseAnswerReader {
     return [{ type: 'tool_call', choice: 0, index, id: this.callIds.next(id), name }];
   }
 
-  /** @throws UpstreamError `unreadable` for a block that never began */
+  /** @throws UpstreamError `unreadable` for a block that did not start */
   toolInput(block: number, text: string): CanonicalEvent[] {
     const tool = this.toolBlocks.get(block);
     if (!tool) {
-      throw unreadable('input of a tool call that never began');
+      throw unreadable('input of a tool call that did not start');
     }
     if (text === '' || tool.isIgnored) return [];
     tool.hasInput = true;
@@ -95,7 +95,7 @@ export class ConverseAnswerReader {
 
   blockStop(block: number): CanonicalEvent[] {
     const tool = this.toolBlocks.get(block);
-    // A tool without parameters is called without input; callers parse what they get.
+    // Tools without parameters are called without input, but callers parse the arguments.
     const input = tool && !tool.hasInput ? this.toolInput(block, '{}') : [];
     this.toolBlocks.delete(block);
     return [...input, ...this.signedReasoning(block)];
@@ -112,7 +112,7 @@ export class ConverseAnswerReader {
       for (const text of this.heldTexts) events.push({ type: 'text', choice: 0, text });
     }
     const mapped = mapFinishReason('converse', reason);
-    // The call that carries the text is no call to the caller.
+    // The call that carries the text is not a tool call for the caller.
     const isAnswer = this.hasJson && this.toolCalls === 0 && mapped === 'tool_calls';
     events.push({
       type: 'finish',
@@ -139,8 +139,8 @@ export class ConverseAnswerReader {
 }
 
 /**
- * What an answer used. The vendor counts cached tokens apart from `inputTokens`, and reasoning as
- * output without saying how much of it there was. Undefined where it gives no figures.
+ * Reads an answer's usage. The vendor counts cached tokens separately from `inputTokens`, and reasoning as
+ * output without its share. Undefined when there are no figures.
  */
 export function readConverseUsage(value: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
@@ -169,7 +169,7 @@ function toCount(value: unknown): number {
   return readTokenCount(value) ?? 0;
 }
 
-/** The stop sequence that ended an answer, where it was asked for and the model names it. */
+/** Returns the stop sequence that ended an answer, if requested and reported by the model. */
 export function readStopSequence({
   additionalModelResponseFields,
 }: JsonObject): string | undefined {

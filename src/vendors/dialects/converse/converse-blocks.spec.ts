@@ -13,11 +13,11 @@ describe(DocumentNames.name, () => {
     [undefined, 'document'],
     ['\t\n', 'document'],
     ['x'.repeat(300), 'x'.repeat(200)],
-  ])('of %j is %j', (filename, expected) => {
+  ])('turns %j into %j', (filename, expected) => {
     expect(new DocumentNames().next(filename)).toBe(expected);
   });
 
-  it('are never the same twice, nor too long', () => {
+  it('are unique and not too long', () => {
     const names = new DocumentNames();
     const long = 'y'.repeat(250);
     expect(['a.pdf', 'a.txt', 'a 2.pdf', 'a'].map((name) => names.next(name))).toEqual([
@@ -32,16 +32,13 @@ describe(DocumentNames.name, () => {
 
   it.each([
     ['one name', () => 'a.pdf'],
-    ['long names that begin alike', (index: number) => `${'y'.repeat(220)}${index}.pdf`],
-    [
-      'names of which every other one is numbered',
-      (index: number) => (index % 2 ? 'a' : `a ${index}`),
-    ],
-  ])('take little time for thousands of %s', (_, nameOf) => {
+    ['long names with a common prefix', (index: number) => `${'y'.repeat(220)}${index}.pdf`],
+    ['names with every other one numbered', (index: number) => (index % 2 ? 'a' : `a ${index}`)],
+  ])('takes little time for thousands of %s', (_, nameOf) => {
     const names = new DocumentNames();
     const startedMs = performance.now();
     const given = Array.from({ length: 16_000 }, (_each, index) => names.next(nameOf(index)));
-    // Trying each number anew took a minute.
+    // Trying every number again took a minute.
     expect(performance.now() - startedMs).toBeLessThan(6_000);
     expect(new Set(given).size).toBe(given.length);
   });

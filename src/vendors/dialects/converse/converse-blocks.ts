@@ -24,21 +24,21 @@ const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
 
 const MAX_LENGTH = 200;
 
-/** Of a name that gets a number. */
+/** Longest name that gets a number. */
 const MAX_STEM_LENGTH = MAX_LENGTH - ' 100000'.length;
 
 const FALLBACK = 'document';
 
 /**
- * Names for a request's documents as the vendor wants them: of letters, digits, single spaces,
- * hyphens, parentheses and square brackets, at most 200 long, and no two alike.
+ * Creates names for a request's documents that the vendor accepts: letters, digits, single spaces,
+ * hyphens, parentheses and square brackets, at most 200 characters, all distinct.
  */
 export class DocumentNames {
   private readonly taken = new Set<string>();
-  /** The next number of each name that has had one: a request may have thousands of one name. */
+  /** The next number of each repeated name, because a request may have thousands with one name. */
   private readonly counts = new Map<string, number>();
 
-  /** @param filename the caller's own name of the file */
+  /** @param filename the caller's own file name */
   next(filename: string | undefined): string {
     const base = clean(filename) || FALLBACK;
     const name = this.taken.has(base) ? this.numbered(base) : base;
@@ -67,17 +67,17 @@ function clean(filename = ''): string {
     .trimEnd();
 }
 
-/** The vendor's word for an image's media type, where it takes such images. */
+/** Returns the vendor's name for an image type; undefined when unsupported. */
 export function imageFormat(mediaType: string): string | undefined {
   return IMAGE_FORMATS.get(mediaType);
 }
 
-/** The vendor's word for a document's media type, where it takes such documents. */
+/** Returns the vendor's name for a document type; undefined when unsupported. */
 export function documentFormat(mediaType: string): string | undefined {
   return DOCUMENT_FORMATS.get(mediaType);
 }
 
-/** The block that follows a part which the caller wants cached; none where the model caches nothing. */
+/** Returns the cache point block after a part to cache; none if the model does not support caching. */
 export function cachePoint(
   cacheControl: CacheControl | undefined,
   { cachePoints, longCache }: Pick<ConverseTraits, 'cachePoints' | 'longCache'>,

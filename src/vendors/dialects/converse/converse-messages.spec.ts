@@ -33,11 +33,11 @@ const refused = (run: () => unknown): unknown => {
   } catch (error) {
     return error;
   }
-  throw new Error('was not refused');
+  throw new Error('was not rejected');
 };
 
 describe(converseMessages.name, () => {
-  it('puts system messages apart, wherever they stand', () => {
+  it('separates system messages from any position', () => {
     expect(
       encode([
         { role: 'system', content: 'Be brief.' },
@@ -50,14 +50,14 @@ describe(converseMessages.name, () => {
     });
   });
 
-  it('makes the instructions the question when there is nothing else', () => {
+  it('sends the instructions as the question when there is nothing else', () => {
     expect(encode([{ role: 'system', content: 'Say hello.' }])).toEqual({
       system: [],
       messages: [{ role: 'user', content: [{ text: 'Say hello.' }] }],
     });
   });
 
-  it('merges messages of one role in a row', () => {
+  it('merges consecutive messages of one role', () => {
     expect(
       encode([
         user('One'),
@@ -71,16 +71,16 @@ describe(converseMessages.name, () => {
     ]);
   });
 
-  it('leaves blank texts out, and turns that hold nothing else', () => {
+  it('omits blank texts and turns with nothing else', () => {
     expect(
       encode([user('One'), { role: 'assistant', content: ' \n' }, user(' '), user('Two')]).messages,
     ).toEqual([{ role: 'user', content: [{ text: 'One' }, { text: 'Two' }] }]);
   });
 
   it.each([
-    ['begins with the assistant', [{ role: 'assistant', content: 'Hi' }, user('Hi')]],
-    ['says nothing', [user('  ')]],
-  ])('refuses a conversation that %s', (problem, messages) => {
+    ['starts with the assistant', [{ role: 'assistant', content: 'Hi' }, user('Hi')]],
+    ['is empty', [user('  ')]],
+  ])('rejects a conversation that %s', (problem, messages) => {
     expect(refused(() => encode(messages))).toMatchObject({
       failure: 'unsupported',
       param: 'messages',
@@ -88,7 +88,7 @@ describe(converseMessages.name, () => {
     });
   });
 
-  it('puts parallel tool results into one turn, before what the user says then', () => {
+  it('puts parallel tool results into one turn, before the user text', () => {
     const { messages } = encode([
       user('Compare.'),
       { role: 'assistant', content: 'I look.', tool_calls: [call('a', '{"x":1}'), call('b', '')] },
@@ -116,7 +116,7 @@ describe(converseMessages.name, () => {
     ]);
   });
 
-  it('gives a call and its result the same id, whatever the id was', () => {
+  it('uses the same id for a call and its result, whatever it was', () => {
     const id = 'call.with/odd:characters';
     const { messages } = encode([
       user('Hi'),
@@ -128,7 +128,7 @@ describe(converseMessages.name, () => {
     expect(messages[2]!.content[0]).toMatchObject({ toolResult: { toolUseId: used } });
   });
 
-  it('marks a failed tool, for models that know failure', () => {
+  it('marks a failed tool result for models that support it', () => {
     const messages: CanonicalMessage[] = [
       { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
       { role: 'tool', parts: [{ type: 'tool_result', toolCallId: 'a', parts: [], isError: true }] },
@@ -142,7 +142,7 @@ describe(converseMessages.name, () => {
   });
 
   it.each(['{"x":', '[1]', '"x"', 'null', 'x'])(
-    'refuses arguments of an earlier call that are no JSON object: %s',
+    'rejects arguments of an earlier call that are not a JSON object: %s',
     (args) => {
       const messages = [user('Hi'), { role: 'assistant', tool_calls: [call('a', args)] }];
       expect(refused(() => encode(messages))).toMatchObject({
@@ -152,7 +152,7 @@ describe(converseMessages.name, () => {
     },
   );
 
-  it('tells tool calls in words where no tools are offered, and drops the thoughts around them', () => {
+  it('describes tool calls in text when no tools are offered, and drops the reasoning around them', () => {
     const messages: CanonicalMessage[] = [
       { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
       {
@@ -185,7 +185,7 @@ describe(converseMessages.name, () => {
     ]);
   });
 
-  it('sends images and documents as bytes, those behind URLs included', () => {
+  it('sends images and documents as bytes, including those given by URL', () => {
     const media: PromptMedia = new Map([
       ['https://example.com/a', { mediaType: 'image/webp', data: Buffer.from('webp') }],
     ]);
@@ -236,7 +236,7 @@ describe(converseMessages.name, () => {
     [{ type: 'image_url', image_url: { url: 'data:constructor;base64,AAAA' } }, 'constructor'],
     [{ type: 'file', file: { file_data: 'data:application/zip;base64,AAAA' } }, 'application/zip'],
     [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }, 'audio'],
-  ])('refuses %j', (part, word) => {
+  ])('rejects %j', (part, word) => {
     expect(refused(() => encode([user([part])]))).toMatchObject({
       failure: 'unsupported',
       param: 'messages',
@@ -244,7 +244,7 @@ describe(converseMessages.name, () => {
     });
   });
 
-  it('refuses anything but text in system messages', () => {
+  it('rejects everything except text in system messages', () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
     const messages = [{ role: 'system', content: [image] }, user('Hi')];
     expect(refused(() => encode(messages, { param: 'input' }))).toMatchObject({
@@ -253,7 +253,7 @@ describe(converseMessages.name, () => {
     });
   });
 
-  it("returns a model's own thoughts with their signatures, and those of no other maker", () => {
+  it("returns a model's own signed reasoning, and no other maker's", () => {
     const { messages } = encodeCanonical([
       { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
       {
@@ -303,19 +303,19 @@ describe(converseMessages.name, () => {
     const result = { toolResult: { toolUseId: 'a', content: [{ text: 'x' }] } };
     const point = { cachePoint: { type: 'default' } };
 
-    it('stand after what is to be cached, and after no blank', () => {
+    it('follow the part to cache, but not blank text', () => {
       expect(encodeCanonical(marked)).toEqual({
         system: [{ text: 'Rules' }, { cachePoint: { type: 'default', ttl: '1h' } }],
         messages: [{ role: 'user', content: [result, point, { text: 'Hi' }, point] }],
       });
     });
 
-    it('have no lifetime where the model knows but one', () => {
+    it('have no lifetime if the model supports only one', () => {
       const traits = converseTraits({ longCache: false });
       expect(encodeCanonical(marked, { traits }).system).toEqual([{ text: 'Rules' }, point]);
     });
 
-    it('are left out for models that cache nothing', () => {
+    it('are omitted for models without caching', () => {
       const traits = converseTraits({ cachePoints: 'none' });
       expect(encodeCanonical(marked, { traits })).toEqual({
         system: [{ text: 'Rules' }],

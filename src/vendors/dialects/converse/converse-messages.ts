@@ -22,11 +22,11 @@ import { signatureOf } from './converse-reasoning.js';
 export interface ConverseMessagesOptions {
   traits: ConverseTraits;
   media: PromptMedia;
-  /** The request field that holds the conversation, for errors. */
+  /** The request field with the conversation, for errors. */
   param: string;
   /**
-   * Whether tool calls and their results may stand in the conversation. The API refuses them
-   * where no tools are offered; they are told in words then.
+   * Whether the conversation may contain tool calls and results. The API rejects them when no tools are
+   * offered; they are described in text then.
    */
   hasTools: boolean;
 }
@@ -38,24 +38,24 @@ export interface ConverseMessages {
 
 interface Turn {
   role: 'user' | 'assistant';
-  /** Tool results, which have to come first. */
+  /** Tool results, which must come first. */
   results: JsonObject[];
   blocks: JsonObject[];
 }
 
 /**
- * A conversation in the API's form: system texts apart, turns of user and assistant by turns, the
- * user's first.
+ * Encodes a conversation in the API's form: system texts separately, then alternating turns that start
+ * with the user.
  *
- * @throws UpstreamError `unsupported` for what the API cannot carry
+ * @throws UpstreamError `unsupported` for content that the API does not support
  */
 export function converseMessages(
   { messages }: Pick<CanonicalPrompt, 'messages'>,
   options: ConverseMessagesOptions,
 ): ConverseMessages {
   assertToolInputs(messages, options.param);
-  const isTold = !options.hasTools && messages.some(hasToolParts);
-  const writer = new MessageWriter(options, isTold);
+  const isDescribed = !options.hasTools && messages.some(hasToolParts);
+  const writer = new MessageWriter(options, isDescribed);
   for (const message of messages) writer.add(message);
   return writer.finish();
 }
@@ -68,13 +68,13 @@ class MessageWriter {
   private readonly system: JsonObject[] = [];
   private readonly turns: Turn[] = [];
   private readonly documentNames = new DocumentNames();
-  /** By id, for results that are told in words. */
+  /** Keyed by call id, for results described in text. */
   private readonly toolNames = new Map<string, string>();
 
-  /** @param isTold whether there are tool calls that are told in words */
+  /** @param isDescribed whether tool calls are described in text */
   constructor(
     private readonly options: ConverseMessagesOptions,
-    private readonly isTold: boolean,
+    private readonly isDescribed: boolean,
   ) {}
 
   add({ role, parts }: CanonicalMessage): void {
@@ -92,21 +92,21 @@ class MessageWriter {
   finish(): ConverseMessages {
     const turns = this.turns.filter(({ results, blocks }) => results.length + blocks.length > 0);
     if (turns.length === 0 && this.system.length > 0) {
-      // The API wants a user's turn; with nothing but instructions, these are it.
+      // The API requires a user turn, so instructions alone become one.
       return { system: [], messages: [{ role: 'user', content: this.system }] };
     }
     if (turns[0]?.role !== 'user') {
-      const problem = turns.length === 0 ? 'says nothing' : 'begins with the assistant';
+      const problem = turns.length === 0 ? 'is empty' : 'starts with the assistant';
       throw unsupported(
         this.options.param,
-        `This model wants a conversation that the user begins; this one ${problem}.`,
+        `This model requires a conversation that starts with a user message; this one ${problem}.`,
       );
     }
     const messages: ConverseMessages['messages'] = [];
     for (const { role, results, blocks } of turns) {
       const last = messages.at(-1);
       const content = [...results, ...blocks];
-      // An empty turn between two of one role is gone by now.
+      // Joins turns of one role that had an empty turn in between.
       if (last?.role === role) for (const block of content) last.content.push(block);
       else messages.push({ role, content });
     }
@@ -123,7 +123,7 @@ class MessageWriter {
 
   private systemBlocks(part: MessagePart): JsonObject[] {
     if (part.type !== 'text') {
-      throw unsupported(this.options.param, 'This model takes only text in system messages.');
+      throw unsupported(this.options.param, 'System messages to this model can contain only text.');
     }
     return this.blocksWithCachePoint(part);
   }
@@ -141,13 +141,13 @@ class MessageWriter {
     switch (part.type) {
       case 'text':
       case 'refusal':
-        // The API refuses blank texts.
+        // The API rejects blank texts.
         return part.text.trim() === '' ? [] : [{ text: part.text }];
       case 'image':
       case 'document':
         return [this.mediaBlock(part)];
       case 'audio':
-        throw unsupported(this.options.param, 'This model does not listen to audio.');
+        throw unsupported(this.options.param, 'This model does not support audio.');
       case 'reasoning':
         return this.reasoningBlocks(part);
       case 'tool_call':
@@ -169,23 +169,27 @@ class MessageWriter {
     }
     throw unsupported(
       this.options.param,
-      `This model takes no ${part.type} of type ${JSON.stringify(mediaType.slice(0, 60))}.`,
+      `This model does not support the ${part.type} type ${JSON.stringify(mediaType.slice(0, 60))}.`,
     );
   }
 
   private bytesOf({ source }: ImagePart | DocumentPart): { mediaType: string; bytes: string } {
     if (source.kind === 'inline') return { mediaType: source.mediaType, bytes: source.data };
     const file = this.options.media.get(source.url);
-    if (!file) throw unsupported(this.options.param, 'This model takes no URLs.');
+    if (!file)
+      throw unsupported(
+        this.options.param,
+        'This model does not support URLs; send the file inline.',
+      );
     return { mediaType: file.mediaType, bytes: file.data.toString('base64') };
   }
 
   /**
-   * Only what this model's vendor has signed: it refuses the thoughts of others. Where tool calls
-   * are told in words, the turns are no longer those that were signed.
+   * Encodes reasoning that this model's vendor signed; it rejects any other. When tool calls are described
+   * in text, the turns differ from those that were signed.
    */
   private reasoningBlocks({ text, signature: named }: ReasoningPart): JsonObject[] {
-    if (this.isTold) return [];
+    if (this.isDescribed) return [];
     const { traits } = this.options;
     const redactedContent = signatureBy(traits.redactedIssuer, named);
     if (redactedContent !== undefined) return [{ reasoningContent: { redactedContent } }];
@@ -207,7 +211,7 @@ class MessageWriter {
     if (input) return input;
     throw unsupported(
       this.options.param,
-      `The arguments of an earlier call of ${JSON.stringify(name)} are no JSON object, which this model wants.`,
+      `This model requires JSON objects as tool arguments; those of an earlier call of ${JSON.stringify(name)} are not.`,
     );
   }
 

@@ -7,7 +7,7 @@ describe(signatureOf.name, () => {
     ['other:c2VhbA==', undefined],
     ['maker:redacted:c2VhbA==', undefined],
     [undefined, undefined],
-  ])('of %s is %s', (named, signature) => {
+  ])('returns for %s: %s', (named, signature) => {
     expect(signatureOf('maker', named)).toBe(signature);
   });
 });

@@ -3,22 +3,22 @@ import type { JsonObject } from '../../../platform/http/json-body.js';
 import type { ConverseTraits, ReasoningStyle } from './converse-traits.js';
 import { signatureBy } from '../../../canonical/canonical-event.js';
 
-/** A request's wish for reasoning as one model takes it. */
+/** A request's reasoning options, as one model accepts them. */
 export interface ConverseReasoning {
-  /** Whether `thinking` was switched on; other fields are refused then. */
+  /** Whether `thinking` is on; some other fields are rejected then. */
   isThinking: boolean;
   /** For `additionalModelRequestFields`. */
   fields: JsonObject;
   /** For `outputConfig`. */
   effort?: string;
-  /** What of the wish could not be kept. */
+  /** The options that could not be honored. */
   lost: ReadonlySet<'reasoning' | 'budget'>;
 }
 
 const MIN_BUDGET_TOKENS = 1_024;
 const DEFAULT_EFFORT = 'medium';
 
-/** Share of the output limit that an effort may spend on reasoning. */
+/** Share of the output limit for reasoning, by effort. */
 const BUDGET_SHARES: ReadonlyMap<string, number> = new Map([
   ['minimal', 0.1],
   ['low', 0.2],
@@ -30,9 +30,9 @@ const BUDGET_SHARES: ReadonlyMap<string, number> = new Map([
 const DEFAULT_BUDGET_SHARE = 0.5;
 
 interface ConverseReasoningOptions {
-  /** The limit that reasoning counts towards. */
+  /** The limit that includes reasoning. */
   maxOutputTokens: number;
-  /** False where the conversation is such that a model with a budget must not think. */
+  /** False when the conversation rules out thinking for models with a budget. */
   canThink: boolean;
 }
 
@@ -41,26 +41,30 @@ export function converseReasoning(
   { reasoning: style }: Pick<ConverseTraits, 'reasoning'>,
   { maxOutputTokens, canThink }: ConverseReasoningOptions,
 ): ConverseReasoning {
-  const wish = control && readWish(control);
-  if (!wish) return { isThinking: false, fields: {}, lost: new Set() };
-  if (wish.isOff) return switchOff(style);
-  return canThink ? switchOn(style, wish, maxOutputTokens) : NOT_AT_ALL;
+  const options = control && readOptions(control);
+  if (!options) return { isThinking: false, fields: {}, lost: new Set() };
+  if (options.isOff) return switchOff(style);
+  return canThink ? switchOn(style, options, maxOutputTokens) : UNAVAILABLE;
 }
 
-/** Asked for, but not to be had. */
-const NOT_AT_ALL: ConverseReasoning = {
+/** Requested, but unavailable. */
+const UNAVAILABLE: ConverseReasoning = {
   isThinking: false,
   fields: {},
   lost: new Set(['reasoning']),
 };
 
-interface Wish {
+interface ReasoningOptions {
   isOff: boolean;
   effort: string | undefined;
   budgetTokens: number | undefined;
 }
 
-function readWish({ effort, maxTokens, enabled }: ReasoningControl): Wish | undefined {
+function readOptions({
+  effort,
+  maxTokens,
+  enabled,
+}: ReasoningControl): ReasoningOptions | undefined {
   if (enabled === undefined && effort === undefined && maxTokens === undefined) return undefined;
   const isOff = enabled === false || effort === 'none' || maxTokens === 0;
   return { isOff, effort, budgetTokens: maxTokens };
@@ -89,11 +93,15 @@ function switchOff(style: ReasoningStyle): ConverseReasoning {
   }
 }
 
-function switchOn(style: ReasoningStyle, wish: Wish, maxOutputTokens: number): ConverseReasoning {
-  const effort = wish.effort === 'minimal' ? 'low' : wish.effort;
-  // An effort says it all; beside it a budget is a second word for the same.
+function switchOn(
+  style: ReasoningStyle,
+  options: ReasoningOptions,
+  maxOutputTokens: number,
+): ConverseReasoning {
+  const effort = options.effort === 'minimal' ? 'low' : options.effort;
+  // With an effort, a budget is redundant.
   const lost = new Set<'budget'>(
-    wish.budgetTokens !== undefined && wish.effort === undefined ? ['budget'] : [],
+    options.budgetTokens !== undefined && options.effort === undefined ? ['budget'] : [],
   );
   const on = (fields: JsonObject, rest: Partial<ConverseReasoning> = {}): ConverseReasoning => ({
     isThinking: fields.thinking !== undefined,
@@ -103,9 +111,9 @@ function switchOn(style: ReasoningStyle, wish: Wish, maxOutputTokens: number): C
   });
   switch (style.kind) {
     case 'none':
-      return NOT_AT_ALL;
+      return UNAVAILABLE;
     case 'budget':
-      return withBudget(wish, maxOutputTokens);
+      return withBudget(options, maxOutputTokens);
     case 'adaptive': {
       const thinking = {
         thinking: { type: 'adaptive', ...(style.isHidden && { display: 'summarized' }) },
@@ -132,14 +140,17 @@ function switchOn(style: ReasoningStyle, wish: Wish, maxOutputTokens: number): C
 }
 
 /**
- * A budget that the caller names is sent as it is, for the vendor to judge; one that follows from
- * an effort leaves room for the answer, and where there is none, the model does not reason.
+ * Sends the caller's budget unchanged, for the vendor to judge. A budget derived from an effort leaves room
+ * for the answer; without room, the model does not reason.
  */
-function withBudget({ effort, budgetTokens }: Wish, maxOutputTokens: number): ConverseReasoning {
+function withBudget(
+  { effort, budgetTokens }: ReasoningOptions,
+  maxOutputTokens: number,
+): ConverseReasoning {
   const share = BUDGET_SHARES.get(effort ?? '') ?? DEFAULT_BUDGET_SHARE;
   const derived = Math.max(MIN_BUDGET_TOKENS, Math.floor(maxOutputTokens * share));
   if (budgetTokens === undefined && derived >= maxOutputTokens) {
-    return NOT_AT_ALL;
+    return UNAVAILABLE;
   }
   const budget_tokens = budgetTokens ?? derived;
   return {
@@ -150,9 +161,9 @@ function withBudget({ effort, budgetTokens }: Wish, maxOutputTokens: number): Co
 }
 
 /**
- * The signature that this issuer made; undefined when another one made it. Signatures are
- * base64: what holds a colon is a thought that the maker has encrypted as a whole. It comes from
- * the maker's own API, and this one has another spelling for such thoughts.
+ * Returns the signature that this issuer made; undefined for another one's. Signatures are base64, so a
+ * colon marks fully encrypted reasoning. That comes from the maker's own API, which encodes it differently
+ * from this one.
  */
 export function signatureOf(issuer: string, named: string | undefined): string | undefined {
   const signature = signatureBy(issuer, named);
@@ -160,9 +171,9 @@ export function signatureOf(issuer: string, named: string | undefined): string |
 }
 
 /**
- * Whether the model is to go on in the middle of a turn of tool calls without the thoughts that
- * led to them, because the caller did not keep them or another vendor made them. Models with a
- * thinking budget refuse to think then.
+ * Returns whether the model must continue a turn of tool calls without the reasoning that led to them,
+ * because the caller dropped it or another vendor made it. Models with a thinking budget then refuse to
+ * think.
  */
 export function continuesUnsigned(
   messages: readonly CanonicalMessage[],

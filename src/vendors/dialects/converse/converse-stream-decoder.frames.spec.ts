@@ -9,7 +9,7 @@ const first = eventMessage('messageStart', { role: 'assistant' });
 const second = eventMessage('contentBlockDelta', { delta: { text: 'Grüße, 🌍' } });
 const both = Buffer.concat([first, second]);
 
-/** Types and bodies of the messages in chunks. */
+/** Returns the types and bodies of the messages in chunks. */
 function read(...chunks: Buffer[]): [string | undefined, unknown][] {
   const frames = new EventStreamFrames(MAX_BYTES);
   return chunks.flatMap((chunk) =>
@@ -30,17 +30,17 @@ describe(EventStreamFrames.name, () => {
     expect(read(both)).toEqual(expected);
   });
 
-  it('reads them wherever they are split', () => {
+  it('reads messages at any split', () => {
     for (let at = 0; at <= both.length; at++) {
       expect(read(both.subarray(0, at), both.subarray(at))).toEqual(expected);
     }
   });
 
-  it('reads them byte by byte', () => {
+  it('reads messages byte by byte', () => {
     expect(read(...Array.from(both, (byte) => Buffer.from([byte])))).toEqual(expected);
   });
 
-  it('reads headers that are texts, and no others', () => {
+  it('reads only string headers', () => {
     const headers = {
       ':exception-type': { type: 'string', value: 'x' },
       ':number': { type: 'integer', value: 7 },
@@ -54,7 +54,7 @@ describe(EventStreamFrames.name, () => {
     expect(names.map((name) => textHeader(read!, name))).toEqual(['x', undefined, undefined]);
   });
 
-  it('gives what was complete before it fails', () => {
+  it('yields complete messages before it fails', () => {
     const damaged = Buffer.from(second);
     damaged[damaged.length - 1]! ^= 1;
     const messages = new EventStreamFrames(MAX_BYTES).push(Buffer.concat([first, damaged]));
@@ -64,7 +64,7 @@ describe(EventStreamFrames.name, () => {
     expect(() => messages.next()).toThrow(EventStreamError);
   });
 
-  it('notices any damaged byte', () => {
+  it('detects any damaged byte', () => {
     for (let at = 0; at < second.length; at++) {
       const damaged = Buffer.from(second);
       damaged[at]! ^= 0x40;
@@ -72,19 +72,19 @@ describe(EventStreamFrames.name, () => {
     }
   });
 
-  it('fails at once for a wrong length, without waiting for so many bytes', () => {
+  it('fails at once for a wrong length, without waiting for more bytes', () => {
     const damaged = Buffer.from(first);
     damaged[0] = 0x7f;
     expect(() => read(damaged.subarray(0, 12))).toThrow(/checksum/);
   });
 
-  it('refuses a message beyond the limit by its first bytes', () => {
+  it('rejects a message beyond the limit by its first bytes', () => {
     const huge = eventMessage('contentBlockDelta', { delta: { text: 'x'.repeat(MAX_BYTES) } });
     expect(() => read(huge.subarray(0, 12))).toThrow(`more than ${MAX_BYTES} bytes`);
   });
 
   it.each(['', 'HTTP/1.1 400 Bad Request\r\n\r\n', '{"message":"no stream at all"}'])(
-    'makes nothing of %j',
+    'yields nothing for %j',
     (text) => {
       if (text === '') expect(read(Buffer.from(text))).toEqual([]);
       else expect(() => read(Buffer.from(text))).toThrow(EventStreamError);

@@ -21,7 +21,7 @@ describe(`${ConverseStreamDecoder.name} with a tool that carries the answer`, ()
     blockStop(1),
   ];
 
-  it('turns its input into the text, and its call into no call', () => {
+  it('turns its input into text, and does not report its call', () => {
     expect(readAll([start, ...carried, stop('tool_use')], { jsonTool })).toEqual([
       begun,
       said('{"a":'),
@@ -30,7 +30,7 @@ describe(`${ConverseStreamDecoder.name} with a tool that carries the answer`, ()
     ]);
   });
 
-  it('drops what was said beside it', () => {
+  it('drops text next to it', () => {
     expect(readAll([start, text('Sure!'), ...carried, stop('tool_use')], { jsonTool })).toEqual([
       begun,
       said('{"a":'),
@@ -39,13 +39,13 @@ describe(`${ConverseStreamDecoder.name} with a tool that carries the answer`, ()
     ]);
   });
 
-  it('takes the first of several', () => {
+  it('uses the first of several calls', () => {
     const again = [toolStart(2, 'b', jsonTool), toolInput(2, '{"a":2}'), blockStop(2)];
     const events = readAll([start, ...carried, ...again, stop('tool_use')], { jsonTool });
     expect(events.filter(({ type }) => type === 'text')).toHaveLength(2);
   });
 
-  it('lets other calls be calls', () => {
+  it('reports other calls', () => {
     const other = [toolStart(2, 'b'), toolInput(2, '{}'), blockStop(2)];
     expect(readAll([start, ...other, stop('tool_use')], { jsonTool })).toEqual([
       begun,
@@ -57,12 +57,12 @@ describe(`${ConverseStreamDecoder.name} with a tool that carries the answer`, ()
     expect(both.at(-1)).toEqual(finished('tool_calls'));
   });
 
-  it('falls back on what was said when it is not called', () => {
+  it('falls back to the text when it is not called', () => {
     const events = readAll([start, text('I '), text('cannot.'), stop('end_turn')], { jsonTool });
     expect(events).toEqual([begun, said('I '), said('cannot.'), finished('stop')]);
   });
 
-  it('falls back on it however many pieces it came in', () => {
+  it('falls back to the text in any number of pieces', () => {
     const pieces = Array.from({ length: 200_000 }, () => 'I ');
     const content = pieces.map((piece) => ({ text: piece }));
     const answer = { output: { message: { content } }, stopReason: 'end_turn' };
@@ -74,7 +74,7 @@ describe(`${ConverseStreamDecoder.name} with a tool that carries the answer`, ()
     expect(events).toHaveLength(pieces.length + 2);
   });
 
-  it('says so when the answer was cut by its limit', () => {
+  it('reports an answer cut by its limit', () => {
     const events = readAll(
       [start, toolStart(0, 'a', jsonTool), toolInput(0, '{"a"'), stop('max_tokens')],
       { jsonTool },

@@ -36,12 +36,12 @@ describe(ConverseStreamDecoder.name, () => {
   const hello = [start, text('Grüße, '), text('🌍!'), blockStop(0), stop(), metadata];
   const expected = [begun, said('Grüße, '), said('🌍!'), finished('stop'), usage];
 
-  it('reads text, its end and its usage', () => {
+  it('reads text, the finish reason and the usage', () => {
     const reading = read(hello);
     expect(reading).toEqual({ events: expected, failure: undefined, isDone: true });
   });
 
-  it('reads it wherever the network splits it, in the middle of a character too', () => {
+  it('reads the same at any network split, even within a character', () => {
     const bytes = Buffer.concat(hello);
     for (let size = 1; size < bytes.length; size += size < 20 ? 1 : 37) {
       const chunks: Buffer[] = [];
@@ -50,7 +50,7 @@ describe(ConverseStreamDecoder.name, () => {
     }
   });
 
-  it('reads several blocks, with parallel tool calls counted apart from blocks', () => {
+  it('reads several blocks, and numbers parallel tool calls separately from blocks', () => {
     const events = readAll([
       start,
       text('I look.', 0),
@@ -78,7 +78,7 @@ describe(ConverseStreamDecoder.name, () => {
     ]);
   });
 
-  it('passes on input that is no JSON as the model wrote it', () => {
+  it('passes on invalid JSON input as the model wrote it', () => {
     const events = readAll([
       start,
       toolStart(0, 'a'),
@@ -88,7 +88,7 @@ describe(ConverseStreamDecoder.name, () => {
     expect(events.slice(1)).toEqual([called(0, 'a'), args(0, '{"x": tru'), finished('length')]);
   });
 
-  it('reads thoughts with their signatures, signed and redacted, in pieces or without text', () => {
+  it('reads signed and redacted reasoning, in pieces or without text', () => {
     const [half, rest] = [Buffer.from('sec'), Buffer.from('ret!')];
     const events = readAll([
       start,
@@ -101,7 +101,7 @@ describe(ConverseStreamDecoder.name, () => {
       reasoning(1, { redactedContent: rest.toString('base64') }),
       blockStop(1),
       reasoning(2, { signature: 'only' }),
-      // Without a stop of its own: the answer's end is its end.
+      // Without its own stop event: the answer's end ends it.
       stop(),
     ]);
     expect(events.slice(1)).toEqual([
@@ -124,11 +124,11 @@ describe(ConverseStreamDecoder.name, () => {
     ['content_filtered', 'content_filter'],
     ['malformed_model_output', 'malformed_model_output'],
     ['something_new', 'something_new'],
-  ])('calls the end %s %s', (reason, word) => {
+  ])('maps the stop reason %s to %s', (reason, word) => {
     expect(readAll([start, stop(reason)]).at(-1)).toEqual(finished(word));
   });
 
-  it('names the stop sequence where the vendor does', () => {
+  it('reports the stop sequence when the vendor does', () => {
     const named = { additionalModelResponseFields: { delta: { stop_sequence: 'END' } } };
     const unnamed = { additionalModelResponseFields: { delta: { stop_sequence: null } } };
     expect(readAll([start, stop('stop_sequence', named)]).at(-1)).toEqual({
@@ -138,7 +138,7 @@ describe(ConverseStreamDecoder.name, () => {
     expect(readAll([start, stop('end_turn', unnamed)]).at(-1)).toEqual(finished('stop'));
   });
 
-  it('passes over events and members that it does not know', () => {
+  it('skips unknown events and members', () => {
     const events = readAll([
       start,
       eventMessage('somethingNew', { x: 1 }),
@@ -153,8 +153,8 @@ describe(ConverseStreamDecoder.name, () => {
     expect(events).toEqual([begun, finished('stop')]);
   });
 
-  it('is complete with a stop reason, whatever comes after it', () => {
-    const broken = Buffer.from('garbage that is no message');
+  it('is complete after a stop reason, whatever follows', () => {
+    const broken = Buffer.from('garbage that is not a message');
     const late = exceptionMessage('internalServerException', { message: 'Late.' });
     expect(read([start, stop()])).toMatchObject({ failure: undefined, isDone: false });
     expect(read([start, stop(), metadata.subarray(0, 20)]).failure).toBeUndefined();
@@ -162,7 +162,7 @@ describe(ConverseStreamDecoder.name, () => {
     expect(read([start, stop(), broken]).failure).toBeUndefined();
   });
 
-  it('takes nothing but the count from behind its end', () => {
+  it('reads only the usage after the end', () => {
     const late = [text('Late', 1), toolStart(2, 'call_1'), stop('max_tokens'), metadata];
     expect(read([start, text('Hi'), stop(), ...late])).toMatchObject({
       events: [begun, said('Hi'), finished('stop'), usage],
@@ -170,7 +170,7 @@ describe(ConverseStreamDecoder.name, () => {
     });
   });
 
-  it('gives calls of one id ids of their own', () => {
+  it('gives calls with the same id distinct ids', () => {
     const calls = [toolStart(0, 'call_1'), toolStart(1, 'call_1'), toolStart(2, '')];
     const ids = readAll([start, ...calls, stop()]).flatMap((event) =>
       event.type === 'tool_call' ? [event.id] : [],
@@ -181,20 +181,20 @@ describe(ConverseStreamDecoder.name, () => {
 
   it.each([
     ['a signature', reasoning(1, { signature: 'x'.repeat(3_000_000) })],
-    ['redacted thoughts', reasoning(1, { redactedContent: 'x'.repeat(3_000_000) })],
-  ])('gives up on %s without end, whatever is said beside it', (_, piece) => {
+    ['redacted reasoning', reasoning(1, { redactedContent: 'x'.repeat(3_000_000) })],
+  ])('gives up on endless %s, whatever comes in between', (_, piece) => {
     const chunks = Array.from({ length: 6 }, () => [text('a'), piece]).flat();
     expect(read([start, ...chunks]).failure).toMatchObject({ failure: 'unreadable' });
   });
 
-  it('reports usage that comes before the end', () => {
+  it('reports usage that arrives before the end', () => {
     expect(read([start, metadata, stop()])).toMatchObject({
       events: [begun, usage, finished('stop')],
       isDone: true,
     });
   });
 
-  describe('of a bad vendor', () => {
+  describe('failures of a vendor', () => {
     const failures = (chunks: Buffer[]) => {
       const { events, failure } = read(chunks);
       expect(failure).toBeInstanceOf(UpstreamError);
@@ -205,20 +205,20 @@ describe(ConverseStreamDecoder.name, () => {
       ['that sends nothing', [], [0, 'cut']],
       ['that ends in the middle of a message', [start, text('Hi').subarray(0, 50)], [1, 'cut']],
       ['that ends between messages', [start, text('Hi'), blockStop(0)], [2, 'cut']],
-      ['that sends what is no event stream', [Buffer.from('data: {"x":1}\n\n')], [0, 'unreadable']],
+      ['that does not send an event stream', [Buffer.from('data: {"x":1}\n\n')], [0, 'unreadable']],
       [
-        'whose JSON is half',
+        'whose JSON is truncated',
         [start, message({ ':message-type': 'event', ':event-type': 'messageStop' }, '{"stopReas')],
         [1, 'unreadable'],
       ],
-      ['whose JSON is no object', [start, eventMessage('messageStop', [])], [1, 'unreadable']],
+      ['whose JSON is not an object', [start, eventMessage('messageStop', [])], [1, 'unreadable']],
       ['that stops without a reason', [start, eventMessage('messageStop', {})], [1, 'unreadable']],
       [
         'that calls a tool without a name',
         [eventMessage('contentBlockStart', { start: { toolUse: {} } })],
         [0, 'unreadable'],
       ],
-      ['that sends input of no call', [start, toolInput(3, '{}')], [1, 'unreadable']],
+      ['that sends input without a call', [start, toolInput(3, '{}')], [1, 'unreadable']],
       [
         'that throttles before it begins',
         [exceptionMessage('throttlingException', { message: 'Slow down.' })],
@@ -239,18 +239,18 @@ describe(ConverseStreamDecoder.name, () => {
         [2, 'server'],
       ],
       [
-        'that fails within',
+        'that fails during the stream',
         [start, text('Hi'), exceptionMessage('internalServerException', {})],
         [2, 'server'],
       ],
       ['that is unavailable', [exceptionMessage('serviceUnavailableException', {})], [0, 'server']],
       [
-        'that finds the request bad late',
+        'that rejects the request late',
         [start, exceptionMessage('validationException', { message: 'The value is wrong.' })],
         [1, 'caller'],
       ],
       [
-        'that finds the prompt too long late',
+        'that rejects a long prompt late',
         [
           exceptionMessage('validationException', {
             message: 'Input is too long for requested model.',
@@ -274,7 +274,7 @@ describe(ConverseStreamDecoder.name, () => {
       ],
     ])('%s', (_what, chunks, expected) => {
       expect(failures(chunks)).toEqual(expected);
-      // One chunk or many: what was complete before the failure counts.
+      // In one chunk or many, everything complete before the failure counts.
       if (chunks.length > 0) expect(failures([Buffer.concat(chunks)])).toEqual(expected);
     });
 

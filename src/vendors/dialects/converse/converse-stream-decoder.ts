@@ -14,12 +14,12 @@ import { EventStreamCodec, type MessageHeaders } from '@smithy/eventstream-codec
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import { messageOf } from '../../../platform/errors/thrown.js';
 
-/** A message's length, its headers' length, and the checksum of both. */
+/** The length of the message, the length of its headers, and the checksum of both. */
 const PRELUDE_BYTES = 12;
 
 const MIN_MESSAGE_BYTES = 16;
 
-/** Bytes that are no message of the binary event stream. */
+/** Thrown for bytes that are not a message of the binary event stream. */
 export class EventStreamError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -27,19 +27,19 @@ export class EventStreamError extends Error {
   }
 }
 
-/** Cuts a byte stream into messages of the binary event stream, wherever the network split it. */
+/** Splits a byte stream into messages of the binary event stream, at any network split. */
 export class EventStreamFrames {
   private readonly codec = new EventStreamCodec(toUtf8, fromUtf8);
   private pieces: Buffer[] = [];
   private pendingBytes = 0;
-  /** Length of the message whose beginning is pending, once it is known. */
+  /** Length of the pending message, once known. */
   private messageBytes = 0;
 
-  /** @param maxMessageBytes a message that claims to be longer is none */
+  /** @param maxMessageBytes longer messages are rejected */
   constructor(private readonly maxMessageBytes: number) {}
 
   /**
-   * The messages that are complete now, one by one.
+   * Yields the complete messages one by one.
    *
    * @throws EventStreamError for a bad checksum, length or header
    */
@@ -65,7 +65,7 @@ export class EventStreamFrames {
     return this.pieces[0]!;
   }
 
-  /** The checksum is compared here already, lest a wrong length have us wait for what never comes. */
+  /** Reads the length and checks its checksum at once: a wrong length would mean waiting forever. */
   private readLength(bytes: Buffer): number {
     const length = bytes.readUInt32BE(0);
     if (crc32(bytes.subarray(0, 8)) !== bytes.readUInt32BE(8)) {
@@ -94,11 +94,11 @@ export class EventStreamFrames {
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
-/** Reads the answer of `ConverseStream`: binary messages that hold JSON. */
+/** Reads the answer of `ConverseStream`: binary messages that contain JSON. */
 export class ConverseStreamDecoder {
   private readonly frames = new EventStreamFrames(MAX_MESSAGE_BYTES);
   private readonly reader: ConverseAnswerReader;
-  /** After its stop reason an answer is whole, whatever befalls the stream then. */
+  /** True after the stop reason; later stream failures do not matter. */
   isWhole = false;
   private hasUsage = false;
 
@@ -112,10 +112,9 @@ export class ConverseStreamDecoder {
   }
 
   /**
-   * The events in the messages that are complete now. What stands before a failure is yielded
-   * before it is thrown.
+   * Yields the events of the complete messages. Events before a failure are yielded before it is thrown.
    *
-   * @throws UpstreamError `unreadable`, or what the vendor reports in-band
+   * @throws UpstreamError `unreadable`, or as the vendor reports in-band
    */
   *push(chunk: Buffer): Generator<CanonicalEvent> {
     try {
@@ -142,10 +141,10 @@ export class ConverseStreamDecoder {
       throw readFailure(message);
     }
     const read = READERS.get(textHeader(message, ':event-type') ?? '');
-    // Only its count belongs behind its end.
+    // After the end, only the usage counts.
     if (!read || (this.isWhole && read !== readMetadata)) return [];
     const payload = parse(message.body);
-    if (!isJsonObject(payload)) throw unreadable('an event that is no JSON object');
+    if (!isJsonObject(payload)) throw unreadable('an event that is not a JSON object');
     if (read === readStop) this.isWhole = true;
     if (read === readMetadata) this.hasUsage = true;
     return read(payload, this.reader);
@@ -161,7 +160,7 @@ function readFailure(message: EventStreamMessage): UpstreamError {
 
 type EventReader = (payload: JsonObject, reader: ConverseAnswerReader) => CanonicalEvent[];
 
-/** By event type; the vendor may add others, which are passed over. */
+/** Readers by event type; unknown types are skipped. */
 const READERS: ReadonlyMap<string, EventReader> = new Map<string, EventReader>([
   ['messageStart', () => [{ type: 'start' }]],
   ['contentBlockStart', readBlockStart],
@@ -223,7 +222,7 @@ interface EventStreamMessage {
   body: Buffer;
 }
 
-/** A header that is a text, as all are that name the event. */
+/** Returns a string header, as used for event names. */
 export function textHeader({ headers }: EventStreamMessage, name: string): string | undefined {
   const header = headers[name];
   return header?.type === 'string' ? header.value : undefined;

@@ -30,7 +30,7 @@ const refusal = (...given: Parameters<typeof encode>): unknown => {
   } catch (error) {
     return error;
   }
-  throw new Error('was not refused');
+  throw new Error('was not rejected');
 };
 
 describe(converseTools.name, () => {
@@ -39,19 +39,19 @@ describe(converseTools.name, () => {
     ['auto', 'auto', undefined],
     ['required', 'required', { any: {} }],
     ['a named tool', named, { tool: { name: 'two' } }],
-  ])('makes of the choice %s', (_what, tool_choice, toolChoice) => {
+  ])('encodes the choice %s', (_what, tool_choice, toolChoice) => {
     expect(encode({ tools, tool_choice })).toEqual({
       toolConfig: { tools: specs, ...(toolChoice && { toolChoice }) },
     });
   });
 
-  it('offers no tools to who wants none called, having no other way to say so', () => {
+  it('omits tools when none may be called, because the API has no other way to say so', () => {
     expect(encode({ tools, tool_choice: 'none' })).toEqual({});
     expect(encode({})).toEqual({});
     expect(encode({ tools: [], tool_choice: 'required' })).toEqual({});
   });
 
-  it('spells tools the way the API wants them', () => {
+  it("encodes tools in the API's format", () => {
     const cache_control = { type: 'ephemeral', ttl: '1h' };
     const given = [
       { ...tool('a', { description: 'Does a.', strict: true }), cache_control },
@@ -103,7 +103,7 @@ describe(converseTools.name, () => {
     ['a named tool', named, { type: 'tool', name: 'two' }],
   ])("limits to one call with the model's own field, choice %s", (_what, tool_choice, field) => {
     const fields = { tools, tool_choice, parallel_tool_calls: false };
-    // The API's own field beside it would be refused as a conflict.
+    // Together with the API's own field, it would be rejected as a conflict.
     expect(encode(fields)).toEqual({
       toolConfig: { tools: specs },
       toolChoiceField: { ...field, disable_parallel_tool_use: true },
@@ -142,7 +142,7 @@ describe(converseTools.name, () => {
       structure: { jsonSchema: { name: 'answer', schema: JSON.stringify(closed) } },
     };
 
-    it('holds the model to the schema where it can be held', () => {
+    it('enforces the schema if the model supports it', () => {
       expect(encode(jsonSchema(schema))).toEqual({ textFormat });
       expect(encode({ ...jsonSchema(schema), tools })).toEqual({
         textFormat,
@@ -151,7 +151,7 @@ describe(converseTools.name, () => {
       expect(encode(jsonSchema(schema), {}, true)).toEqual({ textFormat });
     });
 
-    it('forces a tool whose input is the answer where it cannot', () => {
+    it('forces a tool whose input is the answer otherwise', () => {
       const forced = { tool: { name: 'answer_in_json' } };
       const made = { jsonTool: 'answer_in_json' };
       const of = (json: object) => ({
@@ -177,14 +177,14 @@ describe(converseTools.name, () => {
       });
     });
 
-    it('asks for no JSON from an answer that is a forced call', () => {
+    it('does not request JSON when a call is forced', () => {
       for (const tool_choice of ['required', named]) {
         const made = encode({ ...jsonSchema(schema), tools, tool_choice });
         expect([made.textFormat, made.jsonTool]).toEqual([undefined, undefined]);
       }
     });
 
-    it('asks in words for a JSON object where no tool can be forced', () => {
+    it('requests a JSON object in the prompt when no tool can be forced', () => {
       for (const made of [
         encode(jsonObject, { forcedTools: 'none' }),
         encode(jsonObject, {}, true),
@@ -198,14 +198,14 @@ describe(converseTools.name, () => {
       [schema, { nativeSchemas: false }, true],
       [open, { forcedTools: 'none' }, false],
       [{ anyOf: [open] }, {}, false],
-    ])('refuses %j where nothing would hold', (value, traits, isThinking) => {
+    ])('rejects %j when it cannot be enforced', (value, traits, isThinking) => {
       expect(refusal(jsonSchema(value), traits, isThinking)).toMatchObject({
         failure: 'unsupported',
         param: 'response_format',
       });
     });
 
-    it('does nothing for plain text', () => {
+    it('adds nothing for plain text', () => {
       expect(encode({ response_format: { type: 'text' } })).toEqual({});
     });
   });
@@ -218,7 +218,7 @@ describe(converseToolId.name, () => {
     expect(converseToolId('a.b', { toolIds: 'any' })).toMatch(/^call_[\w-]{32}$/);
   });
 
-  it('makes nine characters of any id, the same ones each time', () => {
+  it('creates stable nine-character ids', () => {
     const map = (id: string): string => converseToolId(id, { toolIds: 'nine-characters' });
     expect(map('aB3456789')).toBe('aB3456789');
     const ids = ['call_1', 'call_2', 'tooluse_AcX1', 'tooluse_AcX2', ''];

@@ -18,17 +18,17 @@ const MAX_LENGTH = 64;
 
 const NINE_CHARACTERS = /^[A-Za-z0-9]{9}$/;
 
-/** A request's tools and the form of its answer, as one model takes them. */
+/** A request's tools and answer format, as one model accepts them. */
 interface ConverseTools {
-  /** Undefined: no tools, and then none may stand in the conversation either. */
+  /** Undefined: no tools, which must not appear in the conversation then. */
   toolConfig?: JsonObject;
   /** The model's own `tool_choice`, for `additionalModelRequestFields`, instead of the API's. */
   toolChoiceField?: JsonObject;
   /** For `outputConfig`. */
   textFormat?: JsonObject;
-  /** Name of the tool whose arguments are the answer's text. */
+  /** The tool whose arguments are the answer's text. */
   jsonTool?: string;
-  /** A sentence for the system prompt that asks for JSON where nothing else can. */
+  /** A sentence for the system prompt that asks for JSON when nothing else can. */
   jsonInstruction?: string;
 }
 
@@ -40,7 +40,7 @@ const JSON_TOOL = 'answer_in_json';
 const JSON_TOOL_DESCRIPTION =
   'Gives the answer to the user. Call it once, with the whole answer as its input.';
 
-/** @throws UpstreamError `unsupported` where this model cannot be held to what is asked for */
+/** @throws UpstreamError `unsupported` when the requested choice or format cannot be enforced on this model */
 export function converseTools(
   request: CanonicalRequest,
   traits: ConverseTraits,
@@ -48,11 +48,11 @@ export function converseTools(
 ): ConverseTools {
   const { tools, toolChoice, parallelToolCalls, responseFormat } = request.prompt();
   const offered = toolChoice === 'none' ? [] : tools;
-  // Models that think refuse to be forced to call a tool meanwhile.
+  // Models cannot be forced to call a tool while they think.
   const canForce = traits.forcedTools !== 'none' && !reasoning.isThinking;
   const choice = offered.length > 0 ? toolChoice : undefined;
   const param = fieldName(request.dialect, 'responseFormat');
-  // A forced call is the whole answer: it has no text that could be JSON.
+  // A forced call is the whole answer, without text that could be JSON.
   const json = isForced(choice) ? NO_JSON : planJson(responseFormat, traits, canForce, param);
   const specs = offered.flatMap((tool) => toolSpec(tool, traits));
 
@@ -95,7 +95,7 @@ function planJson(
   const native = traits.nativeSchemas ? toNativeSchema(schema) : undefined;
   if (native) return { kind: 'native', name, schema: native };
   if (canForce && schema.type === 'object') return { kind: 'tool', name, schema };
-  throw unsupported(param, 'This model cannot be held to this JSON schema.');
+  throw unsupported(param, 'This JSON schema cannot be enforced on this model.');
 }
 
 function textFormat(name: string, schema: JsonObject): JsonObject {
@@ -130,7 +130,7 @@ function choose(
   if (isForced(choice) && (!canForce || (isNamed && !canName))) {
     throw unsupported(
       fieldName(request.dialect, 'toolChoice'),
-      'This model cannot be made to call a tool, or not while it reasons.',
+      'This model cannot be forced to call a tool, or not while it reasons.',
     );
   }
   if (parallelToolCalls === false && traits.singleToolCalls) {
@@ -147,7 +147,7 @@ function choose(
   return { toolConfig: { tools } };
 }
 
-/** A tool call's id as the model takes it; different ones stay different, equal ones equal. */
+/** Maps a tool call's id to one that the model accepts; distinct ids stay distinct, equal ones equal. */
 export function converseToolId(id: string, { toolIds }: Pick<ConverseTraits, 'toolIds'>): string {
   if (toolIds === 'any') return mapToolId(id, MAX_LENGTH);
   if (NINE_CHARACTERS.test(id)) return id;

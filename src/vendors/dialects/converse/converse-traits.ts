@@ -1,12 +1,12 @@
 /**
- * How a model is told to reason.
+ * How a model's reasoning is controlled.
  *
- * - `none`: it cannot be told
- * - `budget`: `thinking` with a number of tokens; off unless asked for
- * - `adaptive`: `thinking` that the model measures out itself, steered by an effort. `off` says
- *   what a caller who wants none gets: the field left `out`, the word `disabled`, or `never`
- * - `reasoning-config`: `reasoningConfig` with an effort of at most `medium` (`high` demands that
- *   the output limit be left out)
+ * - `none`: not at all
+ * - `budget`: `thinking` with a number of tokens; off by default
+ * - `adaptive`: `thinking` that the model sizes itself, guided by an effort. `off` is how to disable it:
+ *   leave the field `out`, the value `disabled`, or `never`
+ * - `reasoning-config`: `reasoningConfig` with an effort of at most `medium` (`high` requires omitting the
+ *   output limit)
  * - `flat-effort`, `nested-effort`: `reasoning_effort`, or `reasoning.effort`
  */
 export type ReasoningStyle =
@@ -14,41 +14,41 @@ export type ReasoningStyle =
   | {
       kind: 'adaptive';
       off: 'out' | 'disabled' | 'never';
-      /** Its reasoning is only shown when asked for. */
+      /** Its reasoning is only shown on request. */
       isHidden: boolean;
     };
 
 /**
- * What one model behind the Converse API takes. The API is the same for all of them, yet most
- * fields are refused by one model or another. Which model has which traits is the adapter's.
+ * Features of one model behind the Converse API. The API is the same for all of them, but each model
+ * rejects some of its fields. The adapter assigns traits to models.
  */
 export interface ConverseTraits {
-  /** Who makes the signatures of its reasoning; see `nameSignature`. */
+  /** The maker of its reasoning signatures; see `nameSignature`. */
   signatureIssuer: string;
-  /** Who encrypts its redacted reasoning, spelled as only this API reads it. */
+  /** The maker of its redacted reasoning, under a name for this API's encoding. */
   redactedIssuer: string;
   reasoning: ReasoningStyle;
-  /** Temperature and top_p: both at once, one of them, or none. */
+  /** Accepts both temperature and top_p, one of them at a time, or none. */
   samplers: 'both' | 'one' | 'none';
-  /** Where top_k goes, if anywhere: a field of its own, or one in `inferenceConfig`. */
+  /** Where top_k belongs: its own field, one in `inferenceConfig`, or nowhere. */
   topK: 'field' | 'inference-config' | 'none';
-  /** Stop sequences: any, any that are not blank, or none. */
+  /** Accepts any stop sequences, only those that are not blank, or none. */
   stops: 'any' | 'not-blank' | 'none';
-  /** Whether answers can be held to a JSON schema (`outputConfig.textFormat`). */
+  /** Can enforce a JSON schema (`outputConfig.textFormat`). */
   nativeSchemas: boolean;
-  /** Whether tools can be `strict`. */
+  /** Supports `strict` tools. */
   strictTools: boolean;
-  /** Which tool calls can be forced: none, that of any tool, or also that of a named one. */
+  /** Tool calls that can be forced: none, any tool, or also a named one. */
   forcedTools: 'none' | 'any' | 'any-or-named';
-  /** Whether the model's own `tool_choice` field can limit it to one call at a time. */
+  /** Can be limited to one call at a time by the model's own `tool_choice` field. */
   singleToolCalls: boolean;
-  /** Whether a failed tool result can be marked as such. */
+  /** Supports marking failed tool results. */
   toolResultStatus: boolean;
-  /** Ids of tool calls: the API's alphabet, or exactly nine letters and digits. */
+  /** Accepts tool call ids of the API's alphabet, or exactly nine letters and digits. */
   toolIds: 'any' | 'nine-characters';
   cachePoints: 'everywhere' | 'not-in-tools' | 'none';
-  /** Whether cache points can be kept for an hour. */
+  /** Supports one-hour cache points. */
   longCache: boolean;
-  /** Whether the model says which stop sequence ended its answer. */
+  /** Reports which stop sequence ended its answer. */
   namesStopSequence: boolean;
 }

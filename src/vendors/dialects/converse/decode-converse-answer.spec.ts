@@ -18,7 +18,7 @@ const answer = (content: unknown, rest: object = { stopReason: 'end_turn' }) => 
 });
 
 describe(decodeConverseAnswer.name, () => {
-  it('reads every kind of block as if it had been streamed', () => {
+  it('reads every kind of block as if streamed', () => {
     const events = decode(
       answer(
         [
@@ -67,7 +67,7 @@ describe(decodeConverseAnswer.name, () => {
     ]);
   });
 
-  it('names the stop sequence', () => {
+  it('reports the stop sequence', () => {
     const fields = {
       stopReason: 'stop_sequence',
       additionalModelResponseFields: { stop_sequence: 'END' },
@@ -75,7 +75,7 @@ describe(decodeConverseAnswer.name, () => {
     expect(decode(answer([{ text: 'x' }], fields)).at(-1)).toMatchObject({ stopSequence: 'END' });
   });
 
-  it('takes an answer without content for what it is', () => {
+  it('accepts an answer without content', () => {
     expect(decode(answer([], { stopReason: 'content_filtered' }))).toEqual([
       { type: 'start' },
       { type: 'finish', choice: 0, reason: 'content_filter' },
@@ -85,14 +85,14 @@ describe(decodeConverseAnswer.name, () => {
   it.each<[string, unknown, string]>([
     ['nothing', '', 'unreadable'],
     ['HTML', '<html>', 'unreadable'],
-    ['half a JSON', '{"output":{"message":', 'unreadable'],
+    ['truncated JSON', '{"output":{"message":', 'unreadable'],
     ['{}', {}, 'unreadable'],
     ['a list', [], 'unreadable'],
     ['no message', { output: {}, stopReason: 'end_turn' }, 'unreadable'],
-    ['odd content', answer('text'), 'unreadable'],
-    ['a nameless call', answer([{ toolUse: { toolUseId: 'a' } }]), 'unreadable'],
+    ['content of another type', answer('text'), 'unreadable'],
+    ['a call without a name', answer([{ toolUse: { toolUseId: 'a' } }]), 'unreadable'],
     ['no stop reason', answer([{ text: 'Hi' }], {}), 'cut'],
-  ])('refuses %s', (_what, body, failure) => {
+  ])('rejects %s', (_what, body, failure) => {
     const run = () => decode(body);
     expect(run).toThrow(UpstreamError);
     expect(run).toThrow(expect.objectContaining({ failure }));

@@ -10,9 +10,9 @@ import {
 import { objectOf, parseAnswerObject } from '../answer-json.js';
 
 /**
- * The events of a whole answer of `Converse`, as if it had been streamed.
+ * Decodes a whole answer of `Converse` as if it had been streamed.
  *
- * @throws UpstreamError `unreadable` when it is none, `cut` when it has no stop reason
+ * @throws UpstreamError `unreadable` for an invalid answer, `cut` without a stop reason
  */
 export function decodeConverseAnswer(
   bytes: Buffer,

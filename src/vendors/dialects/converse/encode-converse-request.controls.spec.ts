@@ -29,11 +29,11 @@ const refusal = (fields: Record<string, unknown>, overrides: Partial<ConverseTra
   } catch (error) {
     return error;
   }
-  throw new Error('was not refused');
+  throw new Error('was not rejected');
 };
 
 describe(converseControls.name, () => {
-  it('puts each control where the API has it', () => {
+  it('encodes each control at its place', () => {
     expect(
       controls({ temperature: 0, top_p: 0.5, top_k: 40, stop: ['END'], user: 'a@b.example' }),
     ).toEqual({
@@ -44,11 +44,11 @@ describe(converseControls.name, () => {
     });
   });
 
-  it('always limits the output by what credits were set aside for', () => {
+  it('always limits the output to what credits are reserved for', () => {
     expect(controls({}, {}, 77).config).toEqual({ maxTokens: 77 });
   });
 
-  it('puts top_k where some models want it', () => {
+  it("encodes top_k at a model's own place", () => {
     expect(controls({ top_k: 4 }, { topK: 'inference-config' }).fields).toEqual({
       inferenceConfig: { topK: 4 },
     });
@@ -57,12 +57,12 @@ describe(converseControls.name, () => {
   it.each<[string, Record<string, unknown>, Partial<ConverseTraits>, string[]]>([
     ['no samplers', { temperature: 1, top_p: 1 }, { samplers: 'none' }, ['temperature', 'top_p']],
     ['one sampler', { temperature: 1, top_p: 1 }, { samplers: 'one' }, ['top_p']],
-    ['one sampler, which is top_p', { top_p: 1 }, { samplers: 'one' }, []],
+    ['one sampler, given only top_p', { top_p: 1 }, { samplers: 'one' }, []],
     ['no top_k', { top_k: 4 }, { topK: 'none' }, ['top_k']],
     ['no stops', { stop: 'END' }, { stops: 'none' }, ['stop']],
-    ['an end user of odd characters', { user: 'Zoë "Z" Ünal' }, {}, ['user']],
-    ['an end user of great length', { user: 'x'.repeat(257) }, {}, ['user']],
-  ])('names what it leaves out for %s', (_what, fields, traits, dropped) => {
+    ['an end user with unsupported characters', { user: 'Zoë "Z" Ünal' }, {}, ['user']],
+    ['a long end user', { user: 'x'.repeat(257) }, {}, ['user']],
+  ])('reports dropped fields for %s', (_what, fields, traits, dropped) => {
     const made = controls(fields, traits);
     expect(made.dropped).toEqual(dropped);
     expect(Object.keys(made.config)).toHaveLength(1 + Object.keys(fields).length - dropped.length);
@@ -71,17 +71,17 @@ describe(converseControls.name, () => {
   it.each<[Record<string, unknown>, Partial<ConverseTraits>, string]>([
     [{ temperature: 1.01 }, {}, 'temperature'],
     [{ stop: ['END', '\n'] }, { stops: 'not-blank' }, 'stop'],
-  ])('refuses %j rather than change it', (fields, traits, param) => {
+  ])('rejects %j rather than change it', (fields, traits, param) => {
     expect(refusal(fields, traits)).toMatchObject({ failure: 'unsupported', param });
   });
 
   describe('for reasoning', () => {
     const reason = (
       reasoning: ReasoningStyle,
-      wish: Record<string, unknown>,
+      options: Record<string, unknown>,
       maxOutputTokens?: number,
     ) => {
-      const { fields, dropped, effort } = controls(wish, { reasoning }, maxOutputTokens);
+      const { fields, dropped, effort } = controls(options, { reasoning }, maxOutputTokens);
       return { fields, dropped, ...(effort !== undefined && { effort }) };
     };
     const effort = (word: string) => ({ reasoning_effort: word });
@@ -117,14 +117,14 @@ describe(converseControls.name, () => {
       ['flat-effort', effort('none'), { flat: 'low' }, ['reasoning']],
       ['nested-effort', effort('minimal'), { effort: 'low' }, []],
       ['nested-effort', effort('none'), { effort: 'none' }, []],
-    ])('a model with %s makes of %j: %j', (kind, wish, value, dropped) => {
+    ])('encodes for a model with %s the options %j as %j', (kind, options, value, dropped) => {
       const spelled: Record<string, (value: object) => object> = {
         'reasoning-config': (reasoningConfig) => ({ reasoningConfig }),
         'flat-effort': (word) => ({ reasoning_effort: (word as { flat: string }).flat }),
         'nested-effort': (reasoning) => ({ reasoning }),
       };
       const fields = spelled[kind]?.(value) ?? {};
-      expect(reason({ kind } as ReasoningStyle, wish)).toEqual({ fields, dropped });
+      expect(reason({ kind } as ReasoningStyle, options)).toEqual({ fields, dropped });
     });
 
     it.each<[Record<string, unknown>, number, number]>([
@@ -137,14 +137,14 @@ describe(converseControls.name, () => {
       [{ reasoning: { enabled: true } }, 10_000, 5_000],
       [{ reasoning: { max_tokens: 3_000 } }, 10_000, 3_000],
       [{ reasoning: { max_tokens: 10 } }, 1_000, 10],
-    ])('a budget follows from %j of %i: %i', (wish, limit, budget_tokens) => {
-      expect(reason({ kind: 'budget' }, wish, limit)).toEqual({
+    ])('derives a budget from %j of %i: %i', (options, limit, budget_tokens) => {
+      expect(reason({ kind: 'budget' }, options, limit)).toEqual({
         fields: { thinking: { type: 'enabled', budget_tokens } },
         dropped: [],
       });
     });
 
-    it('a budget that leaves no room for an answer is none', () => {
+    it('omits a budget that leaves no room for an answer', () => {
       expect(reason({ kind: 'budget' }, effort('high'), 1_024)).toEqual({
         fields: {},
         dropped: ['reasoning'],
@@ -175,11 +175,11 @@ describe(converseControls.name, () => {
       [adaptive('out'), effort('none'), { fields: {} }],
       [adaptive('disabled'), effort('none'), { fields: { thinking: { type: 'disabled' } } }],
       [adaptive('never'), effort('none'), { fields: {}, effort: 'low', dropped: ['reasoning'] }],
-    ])('of %j and %j comes %j', (style, wish, made) => {
-      expect(reason(style, wish)).toEqual({ dropped: [], ...made });
+    ])('encodes for %j the options %j as %j', (style, options, made) => {
+      expect(reason(style, options)).toEqual({ dropped: [], ...made });
     });
 
-    it('what steers sampling is left out while a model thinks, and named', () => {
+    it('drops and reports sampling controls while a model thinks', () => {
       const fields = { ...effort('low'), temperature: 0.5, top_p: 0.9, top_k: 3, stop: 'END' };
       expect(controls(fields, { reasoning: { kind: 'budget' } })).toMatchObject({
         config: { maxTokens: MAX_TOKENS, stopSequences: ['END'] },
@@ -188,14 +188,14 @@ describe(converseControls.name, () => {
     });
 
     it.each([
-      ['without the thoughts before it', {}, ['reasoning']],
+      ['without the reasoning before it', {}, ['reasoning']],
       ['with them', { reasoning_details: [{ text: 'Hm', signature: 'maker:sig' }] }, []],
       [
         "with another maker's",
         { reasoning_details: [{ text: 'Hm', signature: 'x:s' }] },
         ['reasoning'],
       ],
-    ])('a budget goes on after a tool call %s', (_what, details, dropped) => {
+    ])('applies a budget after a tool call %s', (_what, details, dropped) => {
       const messages = [
         { role: 'user', content: 'Hi' },
         {

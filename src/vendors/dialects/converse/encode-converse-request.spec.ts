@@ -17,7 +17,7 @@ const schema = { type: 'object', properties: { a: { type: 'string' } } };
 const response_format = { type: 'json_schema', json_schema: { name: 'x', schema } };
 
 describe(encodeConverseRequest.name, () => {
-  it('sends no more than it was given', async () => {
+  it('sends only what it was given', async () => {
     expect(await encode()).toEqual({
       body: {
         messages: [{ role: 'user', content: [{ text: 'Hi' }] }],
@@ -27,7 +27,7 @@ describe(encodeConverseRequest.name, () => {
     });
   });
 
-  it('puts the pieces together', async () => {
+  it('combines all parts', async () => {
     const { body } = await encode(
       {
         messages: [
@@ -61,7 +61,7 @@ describe(encodeConverseRequest.name, () => {
     });
   });
 
-  it('adds its wish for JSON to the system prompt where nothing else holds', async () => {
+  it('requests JSON in the system prompt when nothing else can enforce it', async () => {
     const { body } = await encode(
       { response_format: { type: 'json_object' } },
       { forcedTools: 'none' },
@@ -69,7 +69,7 @@ describe(encodeConverseRequest.name, () => {
     expect(body.system).toEqual([{ text: expect.stringContaining('JSON') }]);
   });
 
-  it('asks which stop sequence it was, in the words of each operation', async () => {
+  it("asks for the stop sequence in each operation's own way", async () => {
     const traits = { namesStopSequence: true };
     const paths = async (stream: boolean) =>
       (await encode({ stream }, traits)).body.additionalModelResponseFieldPaths;
@@ -81,7 +81,7 @@ describe(encodeConverseRequest.name, () => {
     [{ n: 2 }, 'n'],
     [{ temperature: 1.5 }, 'temperature'],
     [{ tools, tool_choice: 'required' }, 'tool_choice'],
-  ])('refuses %j before it fetches anything', async (fields, param) => {
+  ])('rejects %j before fetching anything', async (fields, param) => {
     const fetchMedia = jest.fn<() => Promise<PromptMedia>>();
     const result = encodeConverseRequest(chatRequest(fields), {
       traits: converseTraits({ forcedTools: 'none' }),
@@ -97,7 +97,7 @@ describe(droppedByConverse.name, () => {
   const dropped = (fields: Record<string, unknown>, overrides: Partial<ConverseTraits> = {}) =>
     droppedByConverse(chatRequest(fields), converseTraits(overrides)).sort();
 
-  it('names nothing of a request that is taken whole', () => {
+  it('lists nothing for a fully supported request', () => {
     expect(
       dropped({
         temperature: 1,
@@ -112,7 +112,7 @@ describe(droppedByConverse.name, () => {
     ).toEqual([]);
   });
 
-  it('names what the API has no place for', () => {
+  it('lists fields that the API does not support', () => {
     expect(
       dropped({
         seed: 1,
@@ -134,7 +134,7 @@ describe(droppedByConverse.name, () => {
     ]);
   });
 
-  it('names what this model has no place for', () => {
+  it('lists fields that this model does not support', () => {
     const fields = {
       temperature: 1,
       reasoning_effort: 'low',
@@ -152,7 +152,7 @@ describe(droppedByConverse.name, () => {
     expect(dropped({ parallel_tool_calls: false }, { singleToolCalls: false })).toEqual([]);
   });
 
-  it('names members of messages that are lost', () => {
+  it('lists dropped members of messages', () => {
     const image_url = { url: 'data:image/png;base64,AAAA', detail: 'low' };
     const content = [{ type: 'image_url', image_url }];
     expect(dropped({ messages: [{ role: 'user', name: 'Ann', content }] })).toEqual([
@@ -161,7 +161,7 @@ describe(droppedByConverse.name, () => {
     ]);
   });
 
-  it('names cache marks that are lost', () => {
+  it('lists dropped cache marks', () => {
     const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
     const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hi', ...mark }] }];
     const marked = { messages, tools: [{ ...tools[0], ...mark }] };
@@ -172,7 +172,7 @@ describe(droppedByConverse.name, () => {
     expect(dropped({ messages }, { cachePoints: 'none' })).toEqual(['cache_control']);
   });
 
-  it("goes by the caller's limit where one leaves no room for reasoning", () => {
+  it("considers the caller's limit when it leaves no room for reasoning", () => {
     expect(dropped({ reasoning_effort: 'low', max_tokens: 1_000 })).toEqual(['reasoning']);
     expect(dropped({ reasoning_effort: 'low' })).toEqual([]);
   });

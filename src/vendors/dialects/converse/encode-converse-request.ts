@@ -21,25 +21,25 @@ import {
   continuesUnsigned,
 } from './converse-reasoning.js';
 
-/** What the API takes as a value in `requestMetadata`. */
+/** Values that the API accepts in `requestMetadata`. */
 const METADATA_VALUE = /^[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}$/;
 
 interface EncodeConverseOptions {
   traits: ConverseTraits;
-  /** Called once, and only for a request that is not refused before. */
+  /** Called once, and only after the other checks have passed. */
   fetchMedia: () => Promise<PromptMedia>;
   maxOutputTokens: number;
-  /** Further `additionalModelRequestFields`, which only the adapter knows. */
+  /** Further `additionalModelRequestFields` from the adapter. */
   modelFields?: JsonObject;
 }
 
 interface EncodedConverseRequest {
   body: JsonObject;
-  /** Name of the tool whose arguments are the answer's text. */
+  /** The tool whose arguments are the answer's text. */
   jsonTool: string | undefined;
 }
 
-/** What the API has a place for, for some models at least; `converseControls` knows for which. */
+/** Fields that the API supports for at least some models; `converseControls` decides for which. */
 const SUPPORTED = new Set<PromptField>([
   'temperature',
   'topP',
@@ -53,15 +53,16 @@ const SUPPORTED = new Set<PromptField>([
 ]);
 
 /**
- * The body of `Converse` and `ConverseStream`, which is the same.
+ * Encodes the body of `Converse` and `ConverseStream`, which is the same.
  *
- * @throws UpstreamError `unsupported` for what this model refuses, or whatever `fetchMedia` throws
+ * @throws UpstreamError `unsupported` for features that this model lacks, or whatever `fetchMedia` throws
  */
 export async function encodeConverseRequest(
   request: CanonicalRequest,
   { traits, fetchMedia, maxOutputTokens, modelFields }: EncodeConverseOptions,
 ): Promise<EncodedConverseRequest> {
-  if (request.choices > 1) throw unsupported('n', 'This model gives one answer at a time.');
+  if (request.choices > 1)
+    throw unsupported('n', 'This model returns one answer per request; set `n` to 1.');
   const controls = converseControls(request, traits, maxOutputTokens);
   const { reasoning, inferenceConfig, requestMetadata } = controls;
   const tools = converseTools(request, traits, reasoning);
@@ -97,10 +98,10 @@ export async function encodeConverseRequest(
   return { body, jsonTool };
 }
 
-/** Fields that this model has no place for, as the caller spells them. */
+/** Lists the fields that this model does not support, by the caller's names. */
 export function droppedByConverse(request: CanonicalRequest, traits: ConverseTraits): string[] {
   const { messages, tools, parallelToolCalls } = request.prompt();
-  // Without a limit of the caller's, the route's leaves room for everything.
+  // Without a caller's limit, the route's leaves room for everything.
   const limit = request.maxOutputTokens ?? Number.MAX_SAFE_INTEGER;
   const dropped = [
     ...unsupportedFields(request, SUPPORTED),
@@ -143,41 +144,44 @@ function withInnerParts(part: MessagePart): MessagePart[] {
   return part.type === 'tool_result' ? [part, ...part.parts] : [part];
 }
 
-/** A request's controls, apart from its tools, as one model takes them. */
+/** A request's controls except for tools, as one model accepts them. */
 interface ConverseControls {
   inferenceConfig: JsonObject;
   /** For `additionalModelRequestFields`. */
   fields: JsonObject;
   reasoning: ConverseReasoning;
   requestMetadata?: Record<string, string>;
-  /** Fields that were left out, as the caller spells them. */
+  /** Dropped fields, by the caller's names. */
   dropped: string[];
 }
 
-/** @throws UpstreamError `unsupported` for a value that this model refuses */
+/** @throws UpstreamError `unsupported` for a value that this model rejects */
 export function converseControls(
   request: CanonicalRequest,
   traits: ConverseTraits,
   maxOutputTokens: number,
 ): ConverseControls {
-  const { messages, sampling, reasoning: wish, endUser } = request.prompt();
+  const { messages, sampling, reasoning: control, endUser } = request.prompt();
   const name = (field: PromptField): string => fieldName(request.dialect, field);
   const dropped: string[] = [];
   const canThink = traits.reasoning.kind !== 'budget' || !continuesUnsigned(messages, traits);
-  const reasoning = converseReasoning(wish, traits, { maxOutputTokens, canThink });
+  const reasoning = converseReasoning(control, traits, { maxOutputTokens, canThink });
   if (reasoning.lost.has('reasoning')) dropped.push(name('reasoning'));
   if (reasoning.lost.has('budget')) dropped.push(budgetName(request));
 
   const inferenceConfig: JsonObject = { maxTokens: maxOutputTokens };
   const fields: JsonObject = { ...reasoning.fields };
-  // Models that think refuse to have their sampling steered meanwhile.
+  // Models reject sampling controls while they think.
   const { isThinking } = reasoning;
 
   const { temperature, topP, topK, stop } = sampling;
   if (temperature !== undefined) {
     if (traits.samplers === 'none' || isThinking) dropped.push(name('temperature'));
     else if (temperature > 1) {
-      throw unsupported(name('temperature'), 'This model takes temperatures from 0 to 1.');
+      throw unsupported(
+        name('temperature'),
+        'Temperatures for this model must be between 0 and 1.',
+      );
     } else inferenceConfig.temperature = temperature;
   }
   if (topP !== undefined) {
@@ -195,7 +199,7 @@ export function converseControls(
     else if (traits.stops === 'not-blank' && stop.some((sequence) => sequence.trim() === '')) {
       throw unsupported(
         name('stop'),
-        'This model takes no stop sequence that is white space only.',
+        'This model does not support stop sequences of white space; include a visible character.',
       );
     } else inferenceConfig.stopSequences = stop;
   }

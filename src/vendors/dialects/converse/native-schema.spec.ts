@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { toNativeSchema } from './native-schema.js';
 
 describe(toNativeSchema.name, () => {
-  it('closes objects at every depth and leaves the rest as it is', () => {
+  it('closes objects at every depth and leaves the rest unchanged', () => {
     const person = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
     expect(
       toNativeSchema({
@@ -34,7 +34,7 @@ describe(toNativeSchema.name, () => {
     });
   });
 
-  it('tells constraints that cannot be compiled in words', () => {
+  it('moves unsupported constraints into descriptions', () => {
     expect(
       toNativeSchema({
         type: 'object',
@@ -64,15 +64,12 @@ describe(toNativeSchema.name, () => {
     ['open', { type: 'object', additionalProperties: true }],
     ['a map', { type: 'object', additionalProperties: { type: 'string' } }],
     ['without a type', {}],
-    [
-      'open somewhere within',
-      { type: 'array', items: { type: 'object', additionalProperties: {} } },
-    ],
-    ['without a type somewhere within', { type: 'object', properties: { anything: {} } }],
-    ['of a boolean', { type: 'object', properties: { anything: true } }],
-    ['of odd members', { type: 'object', properties: ['a'] }],
-    ['of odd alternatives', { anyOf: { type: 'string' } }],
-  ])('gives up on a schema that is %s', (_what, schema) => {
+    ['open at some depth', { type: 'array', items: { type: 'object', additionalProperties: {} } }],
+    ['without a type at some depth', { type: 'object', properties: { anything: {} } }],
+    ['with a boolean property', { type: 'object', properties: { anything: true } }],
+    ['with a list of properties', { type: 'object', properties: ['a'] }],
+    ['with alternatives of another type', { anyOf: { type: 'string' } }],
+  ])('returns undefined for a schema that is %s', (_what, schema) => {
     expect(toNativeSchema(schema)).toBeUndefined();
   });
 });

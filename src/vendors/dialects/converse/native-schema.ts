@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { GRAMMAR_FORMATS } from '../messages/to-closed-schema.js';
 
-/** Keywords that the vendor's grammar compiler takes as they are. */
+/** Keywords that the vendor's grammar compiler supports unchanged. */
 const KEPT = new Set(['type', 'title', 'description', 'enum', 'const', '$ref', 'required']);
 /** Keywords that name the schema or its dialect and constrain nothing. */
 const NAMING = new Set(['$schema', '$id', '$comment', 'default', 'examples']);
 
 /**
- * A JSON schema as the vendor's constrained decoding takes it: objects are closed, and constraints
- * that it cannot compile (`maxItems`, `pattern`, …) move into descriptions, where the model still
- * reads them. Undefined for a schema that is no such thing: with open objects, or without a type.
+ * Converts a JSON schema for the vendor's constrained decoding: objects are closed, and constraints that
+ * it cannot compile (`maxItems`, `pattern`, …) move into descriptions, where the model reads them.
+ * Undefined for a schema with open objects or without a type.
  */
 export function toNativeSchema(schema: JsonObject): JsonObject | undefined {
   try {
@@ -34,13 +34,13 @@ function convert(schema: unknown): JsonObject {
   if (isObjectSchema(schema)) native.additionalProperties = false;
   assertShaped(native);
   if (Object.keys(left).length > 0) {
-    const told = typeof native.description === 'string' ? `${native.description}\n\n` : '';
-    native.description = `${told}Constraints: ${JSON.stringify(left)}`;
+    const prefix = typeof native.description === 'string' ? `${native.description}\n\n` : '';
+    native.description = `${prefix}Constraints: ${JSON.stringify(left)}`;
   }
   return native;
 }
 
-/** @returns false when the keyword has to be told in words */
+/** @returns false when the keyword must be described in text */
 function convertKeyword(keyword: string, value: unknown, native: JsonObject): boolean {
   switch (keyword) {
     case 'properties':
@@ -62,7 +62,7 @@ function convertKeyword(keyword: string, value: unknown, native: JsonObject): bo
       native.allOf = toList(value).map(convert);
       return true;
     case 'additionalProperties':
-      // An open object cannot be closed without refusing what the caller allows.
+      // Closing an open object would reject values that the caller allows.
       if (value !== false) throw new NotNativeError();
       return true;
     case 'format':

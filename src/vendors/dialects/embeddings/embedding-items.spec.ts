@@ -3,7 +3,7 @@ import { embeddingRequest } from '../../../../test/support/embedding-requests.js
 import { droppedEmbeddingFields } from './embedding-items.js';
 
 describe(droppedEmbeddingFields.name, () => {
-  it('names what the vendor does not get', () => {
+  it('lists the fields that the vendor does not get', () => {
     const request = embeddingRequest({
       user: 'ann',
       dimensions: 5,

@@ -3,28 +3,28 @@ import { UpstreamError, unsupported } from '../../upstream-error.js';
 import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
 import { nameDropped } from '../known-fields.js';
 
-/** What every vendor gets in some form, and what is the gateway's own. */
+/** Fields that every vendor gets in some form, and the gateway's own. */
 const KEPT = new Set(['model', 'input', 'encoding_format', ...GATEWAY_FIELDS]);
 
-/** Failures that are about what was to be embedded, unless the vendor names another field. */
+/** Failures about the input, unless the vendor names another field. */
 const ABOUT_INPUT = new Set(['caller', 'context_length']);
 
-/** How many vectors an input asks for. */
+/** Returns the number of vectors for an input. */
 export function countItems(input: EmbeddingInput): number {
   return input.type === 'texts' ? input.texts.length : input.tokens.length;
 }
 
 /**
- * The texts to embed, for a vendor that takes nothing else.
+ * Returns the texts to embed, for a vendor that accepts nothing else.
  *
- * @throws UpstreamError `unsupported` for tokens, which are of another vendor's vocabulary
+ * @throws UpstreamError `unsupported` for tokens, which belong to another vendor's vocabulary
  */
 export function textsOf(input: EmbeddingInput): readonly string[] {
   if (input.type === 'texts') return input.texts;
-  throw unsupported('input', 'This model takes texts; it cannot embed arrays of tokens.');
+  throw unsupported('input', 'This model accepts only texts; send `input` without token arrays.');
 }
 
-/** A failure that names `input` where the vendor refuses the request and names nothing. */
+/** Sets `input` as the field of a rejected request when the vendor names none. */
 export function blameInput(error: unknown): unknown {
   if (!(error instanceof UpstreamError) || error.param !== undefined) return error;
   if (!ABOUT_INPUT.has(error.failure)) return error;
@@ -42,9 +42,9 @@ export function blameInput(error: unknown): unknown {
 }
 
 /**
- * Fields of an embeddings body that a vendor of another dialect does not get.
+ * Lists embeddings fields that a vendor of another dialect does not get.
  *
- * @param taken those that it gets, beside the input
+ * @param taken the supported fields besides the input
  */
 export function droppedEmbeddingFields(
   { body: { value } }: EmbeddingRequest,

@@ -8,7 +8,7 @@ const encode = (fields: Record<string, unknown>): unknown =>
   JSON.parse(encodeEmbeddingsRequest(embeddingRequest(fields), 'theirs').toString());
 
 describe(encodeEmbeddingsRequest.name, () => {
-  it('exchanges the model and passes on what it does not know', () => {
+  it('replaces the model and passes on unknown fields', () => {
     const fields = {
       input: ['Grüße', '東京'],
       encoding_format: 'base64',
@@ -19,7 +19,7 @@ describe(encodeEmbeddingsRequest.name, () => {
     expect(encode(fields)).toEqual({ ...fields, model: 'theirs' });
   });
 
-  it('keeps the gateway’s own fields and what is not set', () => {
+  it("keeps out the gateway's own fields and null values", () => {
     const fields = {
       models: null,
       provider: { only: ['a'] },
@@ -34,7 +34,7 @@ describe(encodeEmbeddingsRequest.name, () => {
 });
 
 describe(EmbeddingsClient.name, () => {
-  it('reads no more of an answer than its vectors can take', async () => {
+  it('limits the answer to the size of its vectors', async () => {
     const answer = { data: [{ embedding: [1] }], more: 'x'.repeat(600_000) };
     const client = new EmbeddingsClient(
       {
@@ -51,6 +51,6 @@ describe(EmbeddingsClient.name, () => {
       for await (const _event of client.embed(call).events);
     };
     await expect(read(['a'])).rejects.toThrow('an answer of more than 524288 bytes');
-    await expect(read(['a', 'b'])).rejects.toThrow('not the 2 vectors asked for');
+    await expect(read(['a', 'b'])).rejects.toThrow('not the 2 vectors requested');
   });
 });

@@ -10,23 +10,23 @@ import { countItems, blameInput } from './embedding-items.js';
 import { maxBytesOfVectors, readEmbeddingsAnswer } from './read-embeddings-answer.js';
 import { spliceMembers } from '../../../platform/http/top-level-members.js';
 
-/** Where a server of the embeddings dialect is. */
+/** Address and credentials of a server of the embeddings dialect. */
 interface EmbeddingsServer {
   embeddingsUrl(upstreamModel: string): URL;
-  /** What shows who calls. */
+  /** Authentication headers. */
   authorization: Record<string, string>;
-  /** Never shown, even where the server repeats it. */
+  /** Redacted even when the server echoes it. */
   apiKey: string | undefined;
-  /** Whether fields that nobody documents stay here; false unless told. */
+  /** Whether to drop undocumented fields; false by default. */
   knownFieldsOnly?: boolean | undefined;
-  /** Which those are; by default all that are documented. */
+  /** The documented fields; all of OpenAI's by default. */
   fields?: ReadonlySet<string>;
 }
 
-/** In which form vectors come is between the server and the gateway, which reads both. */
+/** The gateway negotiates the vector encoding with the server and reads both. */
 const OWN_FIELDS = [...GATEWAY_FIELDS, 'encoding_format'];
 
-/** Speaks the embeddings dialect with a server; bodies are passed on but for the documented edits. */
+/** Speaks the embeddings dialect with a server; passes bodies on except for the documented edits. */
 export class EmbeddingsClient {
   constructor(
     private readonly server: EmbeddingsServer,
@@ -74,8 +74,8 @@ export class EmbeddingsClient {
 }
 
 /**
- * The body for a vendor that speaks the caller's own dialect: the received bytes with the model's
- * name exchanged and the gateway's fields taken out, everything else untouched.
+ * Encodes the body for a vendor of the caller's own dialect: the received bytes with the model replaced
+ * and the gateway's fields removed, everything else untouched.
  */
 export function encodeEmbeddingsRequest(
   request: EmbeddingRequest,
@@ -87,7 +87,7 @@ export function encodeEmbeddingsRequest(
   const edits = new Map<string, string | undefined>([['model', JSON.stringify(upstreamModel)]]);
   if (knownFieldsOnly) dropUnknown(value, known, edits);
   for (const field of GATEWAY_FIELDS) if (field in value) edits.set(field, undefined);
-  // Some SDKs spell "not set" as null, which stricter servers refuse.
+  // Some SDKs send null for "not set", which stricter servers reject.
   for (const field of ['encoding_format', 'dimensions', 'user']) {
     if (value[field] === null) edits.set(field, undefined);
   }

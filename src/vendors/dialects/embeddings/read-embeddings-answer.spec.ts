@@ -8,7 +8,7 @@ const read = (body: unknown, count = 2) =>
 const item = (index: unknown, embedding: unknown = [index]) => ({ index, embedding });
 
 describe(readEmbeddingsAnswer.name, () => {
-  it('puts vectors in the order of the items', () => {
+  it('orders vectors by item', () => {
     const usage = { prompt_tokens: 5, total_tokens: 5 };
     expect(read({ data: [item(1), item(0)], usage })).toEqual({
       vectors: [[0], [1]],
@@ -16,31 +16,31 @@ describe(readEmbeddingsAnswer.name, () => {
     });
   });
 
-  it('takes their own order where none is named, and base64', () => {
+  it('accepts vectors without indexes in their given order, and base64', () => {
     const data = [{ embedding: 'AACAPw==' }, { embedding: [0.5] }];
     expect(read({ data })).toEqual({ vectors: ['AACAPw==', [0.5]], usage: undefined });
   });
 
   it.each<[string, unknown]>([
-    ['no JSON', '{"data":'],
-    ['no object', []],
-    ['nothing', {}],
+    ['invalid JSON', '{"data":'],
+    ['an array', []],
+    ['an empty object', {}],
     ['too few', { data: [item(0)] }],
     ['too many', { data: [item(0), item(1), item(2)] }],
-    ['one twice', { data: [item(0), item(0)] }],
-    ['a place beyond the last', { data: [item(0), item(2)] }],
-    ['a place before the first', { data: [item(0), item(-1)] }],
-    ['a place between', { data: [item(0), item(0.5)] }],
-    ['a place that is none', { data: [item(0), item('1')] }],
-    ['an item that is none', { data: [item(0), null] }],
+    ['a duplicate', { data: [item(0), item(0)] }],
+    ['an index beyond the last', { data: [item(0), item(2)] }],
+    ['a negative index', { data: [item(0), item(-1)] }],
+    ['a fractional index', { data: [item(0), item(0.5)] }],
+    ['an index of another type', { data: [item(0), item('1')] }],
+    ['a null item', { data: [item(0), null] }],
     ['an empty vector', { data: [item(0), item(1, [])] }],
-    ['words for numbers', { data: [item(0), item(1, ['x'])] }],
-    ['no base64', { data: [item(0), item(1, 'ä')] }],
+    ['strings instead of numbers', { data: [item(0), item(1, ['x'])] }],
+    ['invalid base64', { data: [item(0), item(1, 'ä')] }],
     ['half a float', { data: [item(0), item(1, 'AAA=')] }],
-    ['a number that is no float', { data: [item(0), item(1, [1e39])] }],
+    ['a number beyond 32-bit floats', { data: [item(0), item(1, [1e39])] }],
     ['infinity in base64', { data: [item(0), item(1, 'AACAfw==')] }],
-    ['what is no number in base64', { data: [item(0), item(1, 'AADAfw==')] }],
-  ])('refuses %s', (_name, body) => {
+    ['NaN in base64', { data: [item(0), item(1, 'AADAfw==')] }],
+  ])('rejects %s', (_name, body) => {
     expect(() => read(body)).toThrow(UpstreamError);
     expect(() => read(body)).toThrow(expect.objectContaining({ failure: 'unreadable' }));
   });
@@ -51,7 +51,7 @@ describe(maxBytesOfVectors.name, () => {
     [1, 0.5],
     [250, 62.75],
     [2_048, 192],
-  ])('has so much for %i vectors: %d MB', (count, megabytes) => {
+  ])('limits the answer for %i vectors to %d MB', (count, megabytes) => {
     expect(maxBytesOfVectors(count)).toBe(megabytes * 1024 * 1024);
   });
 });

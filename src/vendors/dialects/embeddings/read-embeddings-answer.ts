@@ -4,12 +4,12 @@ import { type UpstreamError, unreadable } from '../../upstream-error.js';
 import { listOf, objectOf, parseAnswerJson } from '../answer-json.js';
 import { readChatUsage } from '../chat/read-chat-usage.js';
 
-/** 2,048 vectors of 3,072 numbers, spelled out. */
+/** 2,048 vectors of 3,072 numbers in decimal. */
 const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
-/** Of one vector: 8,192 numbers, spelled out with what stands between them. */
+/** One vector: 8,192 numbers in decimal, with separators. */
 const MAX_VECTOR_BYTES = 256 * 1024;
 
-/** What a 32-bit float can be; callers may want them so. */
+/** Largest 32-bit float, because callers may request that encoding. */
 const MAX_FLOAT = 3.4028234663852886e38;
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -19,31 +19,31 @@ interface EmbeddingsAnswer {
   usage: Usage | undefined;
 }
 
-/** Bytes that a vendor's answer with so many vectors may have. */
+/** Returns the maximum size in bytes of an answer with `count` vectors. */
 export function maxBytesOfVectors(count: number): number {
   return Math.min(MAX_ANSWER_BYTES, (count + 1) * MAX_VECTOR_BYTES);
 }
 
 /**
- * Reads an answer of the embeddings dialect: one vector for each item, whatever their order.
+ * Parses an answer of the embeddings dialect: one vector per item, in any order.
  *
- * @param count how many items were sent
+ * @param count the number of items sent
  * @throws UpstreamError `unreadable` for anything else
  */
 export function readEmbeddingsAnswer(bytes: Buffer, count: number): EmbeddingsAnswer {
   const { data, usage } = objectOf(parseAnswerJson(bytes.toString('utf8'), 'an answer'));
   const items = listOf(data);
-  if (items.length !== count) throw unreadable(`not the ${count} vectors asked for`);
+  if (items.length !== count) throw unreadable(`not the ${count} vectors requested`);
   const vectors = new Array<readonly number[] | string | undefined>(count).fill(undefined);
   for (const [position, item] of items.entries()) {
     const { index = position, embedding } = objectOf(item);
     if (typeof index !== 'number' || index >= count || vectors[index] !== undefined) {
-      throw unreadable('vectors without their order');
+      throw unreadable('vectors without a valid order');
     }
     vectors[index] = readVector(embedding);
   }
   if (!isComplete(vectors)) {
-    throw unreadable('vectors without their order');
+    throw unreadable('vectors without a valid order');
   }
   return { vectors, usage: readChatUsage(usage) };
 }
@@ -55,7 +55,7 @@ function isComplete(
 }
 
 /**
- * A vector as a vendor spells it: numbers, or base64 of 32-bit floats.
+ * Parses a vector: numbers, or base64 of 32-bit floats.
  *
  * @throws UpstreamError `unreadable` for anything else
  */
@@ -63,7 +63,7 @@ function readVector(value: unknown): readonly number[] | string {
   return typeof value === 'string' ? readBase64(value) : readFloats(value);
 }
 
-/** As `readVector`, of a vendor that only knows numbers. */
+/** Like `readVector`, for a vendor that sends only numbers. */
 export function readFloats(value: unknown): readonly number[] {
   const numbers = listOf(value);
   if (numbers.length === 0 || !numbers.every(isFloat)) throw noVector();
@@ -83,5 +83,5 @@ function readBase64(value: string): string {
 }
 
 function noVector(): UpstreamError {
-  return unreadable('a vector that is none');
+  return unreadable('an invalid vector');
 }

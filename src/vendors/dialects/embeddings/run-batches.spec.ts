@@ -10,14 +10,14 @@ const callWith = (signal: CancelSignal = new Canceller()): BatchCall => ({
 });
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** Ends when it is aborted. */
+/** Rejects when aborted. */
 const hang = ({ signal }: BatchCall): Promise<never> =>
   new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error('aborted')));
   });
 
 describe(runBatches.name, () => {
-  it('joins answers in the order of the batches, whichever comes first', async () => {
+  it('joins answers in batch order, whichever comes first', async () => {
     const answers = await runBatches(numbers(20), callWith(), async (batch) => {
       await wait((20 - batch) % 7);
       return `answer ${batch}`;
@@ -25,7 +25,7 @@ describe(runBatches.name, () => {
     expect(answers).toEqual(numbers(20).map((batch) => `answer ${batch}`));
   });
 
-  it('runs some at once, and not all', async () => {
+  it('runs several batches at once, but not all', async () => {
     let running = 0;
     let most = 0;
     await runBatches(numbers(30), callWith(), async () => {
@@ -37,26 +37,26 @@ describe(runBatches.name, () => {
     expect(most).toBeLessThanOrEqual(8);
   });
 
-  it('ends the others with the first that fails, and begins no more', async () => {
-    const begun: number[] = [];
+  it('cancels the others when one fails, and starts no more', async () => {
+    const started: number[] = [];
     const running = runBatches(numbers(30), callWith(), async (batch, call) => {
-      begun.push(batch);
+      started.push(batch);
       if (batch !== 3) return hang(call);
       await wait(1);
       throw new Error('third');
     });
     await expect(running).rejects.toThrow('third');
-    expect(begun).toHaveLength(8);
+    expect(started).toHaveLength(8);
   });
 
-  it('ends with its caller', async () => {
+  it('ends when its caller disconnects', async () => {
     const caller = new AbortController();
     const running = runBatches(numbers(3), callWith(caller.signal), (_batch, call) => hang(call));
     caller.abort();
     await expect(running).rejects.toThrow('aborted');
   });
 
-  it('begins no more when its caller has left, and tells of what was sent', async () => {
+  it('starts no more batches after its caller left, and reports what was sent', async () => {
     const caller = Object.assign(new Canceller(), { noteSent: jest.fn() });
     const ending: (boolean | undefined)[] = [];
     await runBatches(numbers(10), callWith(caller), async (_, { signal }) => {
@@ -69,7 +69,7 @@ describe(runBatches.name, () => {
     expect(caller.noteSent).toHaveBeenCalledTimes(10);
   });
 
-  it('gives all calls together the time of one', async () => {
+  it('applies the time limit of one call to all together', async () => {
     const given: number[] = [];
     const one: BatchCall = { ...callWith(), limits: { ...limits, requestMs: 60_000 } };
     await runBatches(numbers(16), one, async (_batch, call) => {

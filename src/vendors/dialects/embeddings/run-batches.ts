@@ -1,20 +1,20 @@
 import { Canceller, type CancelSignal } from '../../../canonical/cancel-signal.js';
 import type { CallLimits } from '../../upstream.js';
 
-/** Calls that run at once for one request. */
+/** Concurrent calls per request. */
 const AT_ONCE = 8;
 
-/** The limits and the signal that each call of a batch has to keep to. */
+/** The limits and signal for each call of a batch. */
 export interface BatchCall {
   readonly limits: CallLimits;
   readonly signal: CancelSignal;
 }
 
 /**
- * Splits work over several calls, some at once, and joins their answers in the order of the
- * batches. The time limit is that of all calls together. The first failure ends the others.
+ * Splits work over several concurrent calls and joins their answers in batch order. All calls together
+ * share the time limit. The first failure cancels the others.
  *
- * @throws whatever the first call to fail throws
+ * @throws whatever the first failed call throws
  */
 export async function runBatches<Batch, Answer>(
   batches: readonly Batch[],
@@ -56,7 +56,7 @@ export async function runBatches<Batch, Answer>(
   return answers;
 }
 
-/** Ends the calls of one request together; what they tell is that request's. */
+/** Cancels the calls of one request together and forwards their notifications. */
 class BatchCanceller extends Canceller {
   constructor(private readonly whole: CancelSignal) {
     super();

@@ -1,14 +1,14 @@
 import type { EmbeddingInput, EmbeddingRequest } from '../../../canonical/work-request.js';
 import { unsupported } from '../../upstream-error.js';
 
-/** No vendor embeds more at once; reading many more would keep everybody waiting. */
+/** No vendor embeds more at once, and decoding many more would block everyone. */
 const MAX_TOKENS = 300_000;
 
 /**
- * The request for a vendor that takes texts only. Tokens are read by the vocabulary that clients of this
- * dialect make them with for embeddings (cl100k), which is loaded when the first of them come.
+ * Decodes tokens for a vendor that accepts only texts. Clients of this dialect encode embeddings input
+ * with cl100k, which is loaded on first use.
  *
- * @throws UpstreamError `unsupported` for more than 300,000 tokens, and for what is no token of it
+ * @throws UpstreamError `unsupported` for more than 300,000 tokens, or a token outside the vocabulary
  */
 export async function withTexts(request: EmbeddingRequest): Promise<EmbeddingRequest> {
   const { input } = request;
@@ -22,17 +22,20 @@ async function textsOfTokens(items: readonly (readonly number[])[]): Promise<Emb
   if (count > MAX_TOKENS) {
     throw unsupported(
       'input',
-      `This model takes texts; ${MAX_TOKENS} tokens at most are read as such.`,
+      `This model accepts only texts, and at most ${MAX_TOKENS} tokens can be decoded; send texts.`,
     );
   }
   const { default: vocabulary } = await import('gpt-tokenizer/bpeRanks/cl100k_base');
   const texts = items.map((item, index) => {
-    // A token may be a part of a character.
+    // A token may be part of a character.
     const pieces = item.map((token) => {
       const piece = vocabulary[token];
       if (piece === undefined) {
         const param = items.length === 1 ? 'input' : `input.${index}`;
-        throw unsupported(param, `This model takes texts, and ${token} is no token of cl100k.`);
+        throw unsupported(
+          param,
+          `This model accepts only texts, and ${token} is not a cl100k token; send texts.`,
+        );
       }
       return typeof piece === 'string' ? Buffer.from(piece) : Uint8Array.from(piece);
     });

@@ -3,7 +3,7 @@ import { readLogprobs, readUsageMetadata } from './answer-reader.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
 
 describe(readLogprobs.name, () => {
-  it('gives tokens in the chat dialect’s shape', () => {
+  it("converts tokens to the chat dialect's format", () => {
     expect(
       readLogprobs({
         chosenCandidates: [{ token: 'ß', tokenId: 7, logProbability: -0.25 }, { token: '!' }],
@@ -32,7 +32,7 @@ describe(readLogprobs.name, () => {
     });
   });
 
-  it('has a number for what is none', () => {
+  it('replaces values that are not numbers', () => {
     const answer = readLogprobs({
       chosenCandidates: [{ token: 'a', logProbability: '-Infinity' }],
     });
@@ -40,7 +40,7 @@ describe(readLogprobs.name, () => {
   });
 
   it.each([undefined, null, {}, { chosenCandidates: [] }, { chosenCandidates: 'x' }])(
-    'makes nothing of %j',
+    'returns undefined for %j',
     (value) => {
       expect(readLogprobs(value)).toBeUndefined();
     },
@@ -74,7 +74,7 @@ describe(readUsageMetadata.name, () => {
       { inputTokens: 100, outputTokens: 1, cacheReadTokens: 80 },
     ],
     [
-      // Thoughts that the answer's tokens include already, which the total shows.
+      // Reasoning that is included in the answer's tokens, as the total shows.
       {
         promptTokenCount: 10,
         candidatesTokenCount: 20,
@@ -103,7 +103,7 @@ describe(readUsageMetadata.name, () => {
     { promptTokenCount: '7' },
     { promptTokenCount: 1e12 },
     { promptTokenCount: 1, candidatesTokenCount: 'many' },
-  ])('makes nothing of %j', (metadata) => {
+  ])('returns undefined for %j', (metadata) => {
     expect(readUsageMetadata(metadata)).toBeUndefined();
   });
 });

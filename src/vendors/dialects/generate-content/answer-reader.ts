@@ -12,7 +12,7 @@ import { listOf, objectOf, objectsOf, readChoiceIndex, readTokenCount } from '..
 import { CallIds } from '../tool-calls.js';
 import { startEvent } from '../vendor-answer.js';
 
-/** What the chat dialect calls a token that is all but impossible. */
+/** The chat dialect's value for a token that is practically impossible. */
 const LEAST_LOGPROB = -9999;
 
 interface ChoiceState {
@@ -21,27 +21,27 @@ interface ChoiceState {
 }
 
 /**
- * Reads an answer's objects, one or, in a stream, many of the same shape, into canonical events.
+ * Reads the objects of an answer (one, or many of the same shape in a stream) into canonical events.
  *
- * A choice's finish is given out at the end only: the vendor may give a reason more than once and
- * with every piece, and only the end shows whether `STOP` stands for tool calls.
+ * Finish events are emitted at the end only: the vendor may repeat a reason with every piece, and only
+ * the end shows whether `STOP` means tool calls.
  */
 export class AnswerReader {
   private readonly choices = new Map<number, ChoiceState>();
   private readonly callIds = new CallIds();
   private hasStarted = false;
-  private hasSaid = false;
+  private hasOutput = false;
   private isBlocked = false;
   private usage: Usage | undefined;
   private shownUsage: Usage | undefined;
 
   /**
-   * @param events takes what the object brings, also when it throws
-   * @throws UpstreamError for an error in the answer's place, and for what makes no sense
+   * @param events receives the object's events, even when it throws
+   * @throws UpstreamError for an error in place of the answer, and for invalid content
    */
   read(answer: unknown, events: CanonicalEvent[]): void {
     if (isGenerateContentError(answer)) throw classifyInlineGenerateContentError(answer);
-    if (!isJsonObject(answer)) throw unreadable('an answer that is no JSON object', 200);
+    if (!isJsonObject(answer)) throw unreadable('an answer that is not a JSON object', 200);
     if (!this.hasStarted) {
       this.hasStarted = true;
       events.push(startEvent(answer.responseId));
@@ -54,20 +54,19 @@ export class AnswerReader {
     this.readUsage(answer.usageMetadata, events);
   }
 
-  /** Whether every choice has a reason to be over, and something was said: of an empty one another route may do better. */
+  /** Whether every choice has a finish reason and there is output: for an empty answer, another route may do better. */
   get isWhole(): boolean {
     const choices = [...this.choices.values()];
-    return this.hasSaid && choices.every(({ finishReason }) => finishReason !== undefined);
+    return this.hasOutput && choices.every(({ finishReason }) => finishReason !== undefined);
   }
 
   /**
-   * What the end of the answer brings.
+   * Returns the events of the answer's end.
    *
-   * @throws UpstreamError `unreadable` for an answer that says nothing, `cut` when a choice has no
-   *   reason to be over
+   * @throws UpstreamError `unreadable` for an empty answer, `cut` when a choice has no finish reason
    */
   end(): CanonicalEvent[] {
-    // A prompt that the vendor blocks has no answer at all, which is an end of its own.
+    // A blocked prompt has no candidates, but is a valid end.
     if (this.isBlocked && this.choices.size === 0) this.choiceOf(0);
     if (this.choices.size === 0) throw unreadable('an empty answer', 200);
     const events: CanonicalEvent[] = [];
@@ -88,21 +87,21 @@ export class AnswerReader {
   }
 
   private readCandidate(candidate: JsonObject, position: number, events: CanonicalEvent[]): void {
-    // An index of 0 is left out of the vendor's JSON, as all zeros are.
+    // The vendor's JSON omits zeros, so an index of 0 is missing.
     const choice = readChoiceIndex(candidate.index, position);
     const state = this.choiceOf(choice);
     const { parts } = objectOf(candidate.content);
     const first = events.length;
     for (const part of objectsOf(parts)) this.readPart(part, choice, state, events);
-    this.hasSaid ||= events.length > first;
+    this.hasOutput ||= events.length > first;
     addLogprobs(readLogprobs(candidate.logprobsResult), choice, events, first);
     const { finishReason } = candidate;
-    if (typeof finishReason === 'string' && !NO_REASONS.has(finishReason)) {
+    if (typeof finishReason === 'string' && !PENDING_REASONS.has(finishReason)) {
       state.finishReason = finishReason;
     }
   }
 
-  /** Parts of kinds that were not asked for (pictures, code that the vendor ran) are passed over. */
+  /** Skips parts of kinds that were not requested, such as images or vendor-run code. */
   private readPart(
     part: JsonObject,
     choice: number,
@@ -165,7 +164,7 @@ export class AnswerReader {
     );
   }
 
-  /** Early pieces count the prompt only; shown too soon, that would pass for an answer without output. */
+  /** Reads usage. Early pieces count only the prompt, and would look like an answer without output. */
   private readUsage(metadata: unknown, events: CanonicalEvent[]): void {
     const usage = readUsageMetadata(metadata);
     if (!usage) return;
@@ -184,16 +183,16 @@ export class AnswerReader {
   }
 }
 
-/** "Not yet", in so many words. */
-const NO_REASONS: ReadonlySet<string> = new Set(['', 'FINISH_REASON_UNSPECIFIED']);
+/** Explicit values for "not yet". */
+const PENDING_REASONS: ReadonlySet<string> = new Set(['', 'FINISH_REASON_UNSPECIFIED']);
 
-/** The vendor says `STOP` after tool calls, too. */
+/** Maps a finish reason. The vendor also sends `STOP` after tool calls. */
 function nameReason(reason: string, callCount: number): FinishReason {
   if (reason === 'STOP' && callCount > 0) return 'tool_calls';
   return mapFinishReason('generate-content', reason);
 }
 
-/** The tokens of a candidate's text go with its first piece, or alone where there is none. */
+/** Attaches a candidate's tokens to its first text, or emits them separately without text. */
 function addLogprobs(
   logprobs: object | undefined,
   choice: number,
@@ -206,7 +205,7 @@ function addLogprobs(
   else events.push({ type: 'text', choice, text: '', logprobs });
 }
 
-/** One token in the chat dialect's shape. */
+/** One token in the chat dialect's format. */
 interface TokenLogprob {
   token: string;
   logprob: number;
@@ -214,7 +213,7 @@ interface TokenLogprob {
   top_logprobs?: TokenLogprob[];
 }
 
-/** Reads `logprobsResult` into the chat dialect's shape; undefined where there are no tokens. */
+/** Converts `logprobsResult` to the chat dialect's format; undefined without tokens. */
 export function readLogprobs(value: unknown): { content: TokenLogprob[] } | undefined {
   const { chosenCandidates, topCandidates } = objectOf(value);
   const tops = listOf(topCandidates);
@@ -228,7 +227,7 @@ export function readLogprobs(value: unknown): { content: TokenLogprob[] } | unde
 
 function readToken({ token, logProbability }: JsonObject): TokenLogprob {
   const text = typeof token === 'string' ? token : '';
-  // A zero is left out of the vendor's JSON: the token was certain.
+  // The vendor's JSON omits zeros: the token was certain.
   const logprob = logProbability == null ? 0 : Number(logProbability);
   return {
     token: text,
@@ -238,10 +237,10 @@ function readToken({ token, logProbability }: JsonObject): TokenLogprob {
 }
 
 /**
- * Reads `usageMetadata`. Thoughts are counted beside the answer's tokens and the results of
- * vendor-run tools beside the prompt's; cached tokens are part of the prompt's.
+ * Reads `usageMetadata`. Reasoning is counted in addition to the answer's tokens, and results of vendor-run
+ * tools in addition to the prompt's; cached tokens are part of the prompt's.
  *
- * @returns undefined when it is missing, makes no sense, or counts nothing at all
+ * @returns undefined when it is missing, invalid, or all zeros
  */
 export function readUsageMetadata(value: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
@@ -260,7 +259,7 @@ export function readUsageMetadata(value: unknown): Usage | undefined {
     return undefined;
   }
   const inputTokens = prompt + toolUse;
-  // Some models count their thoughts into the answer; the total tells.
+  // Some models include their reasoning in the answer; the total shows it.
   const isCountedIn = thoughts <= candidates && value.totalTokenCount === inputTokens + candidates;
   const outputTokens = isCountedIn ? candidates : candidates + thoughts;
   if (inputTokens + outputTokens === 0) return undefined;
@@ -273,7 +272,7 @@ export function readUsageMetadata(value: unknown): Usage | undefined {
   };
 }
 
-/** A count that is left out is 0, as everywhere in the vendor's JSON; undefined for nonsense. */
+/** Reads a count. Missing ones are 0, as everywhere in the vendor's JSON; undefined when invalid. */
 function readCount(value: unknown): number | undefined {
   return readTokenCount(value ?? 0);
 }

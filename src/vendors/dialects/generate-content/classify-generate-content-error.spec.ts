@@ -57,7 +57,7 @@ describe(classifyGenerateContentError.name, () => {
     [503, 'UNAVAILABLE', 'The model is overloaded and not available.', 'server'],
     [504, 'DEADLINE_EXCEEDED', 'Deadline exceeded.', 'timeout'],
     [302, 'X', 'Moved.', 'unreadable'],
-  ])('tells whose fault %i %s %j is', (status, code, message, failure) => {
+  ])('classifies %i %s %j as %s', (status, code, message, failure) => {
     const body = error(status, code, message);
     expect(classifyGenerateContentError(status, {}, body)).toMatchObject({
       failure,
@@ -82,7 +82,7 @@ describe(classifyGenerateContentError.name, () => {
       {},
       { failure: 'operator' },
     ],
-  ])('reads of the details %j', (details, headers, expected) => {
+  ])('reads the retry delay from %j', (details, headers, expected) => {
     const body = error(429, 'RESOURCE_EXHAUSTED', 'Slow down.', details);
     expect(classifyGenerateContentError(429, headers, body)).toMatchObject(expected);
   });
@@ -96,15 +96,15 @@ describe(classifyGenerateContentError.name, () => {
     { error: null },
     { error: 'x' },
     { error: { message: 5 } },
-  ])('goes by the status where the body is %j', (body) => {
+  ])('uses the status when the body is %j', (body) => {
     expect(classifyGenerateContentError(503, {}, body)).toMatchObject({ failure: 'server' });
   });
 
-  it('repeats no credential', () => {
+  it('redacts credentials', () => {
     const message =
       'Bad ya29.a0AfB_secret-token and AIzaSyA1234567890abcdefghij, Bearer abcdefghijk';
-    const { message: told } = classifyGenerateContentError(400, {}, error(400, 'X', message));
-    expect(told).toBe('Bad [redacted] and [redacted], [redacted]');
+    const { message: shown } = classifyGenerateContentError(400, {}, error(400, 'X', message));
+    expect(shown).toBe('Bad [redacted] and [redacted], [redacted]');
   });
 });
 
@@ -114,7 +114,7 @@ describe(classifyInlineGenerateContentError.name, () => {
     [{ error: { status: 'RESOURCE_EXHAUSTED', message: 'x' } }, 429, 'rate_limited'],
     [{ error: { code: 13, status: 'INTERNAL', message: 'x' } }, 500, 'server'],
     [{ error: { message: 'x' } }, 500, 'server'],
-  ])('finds the status that %j stands for', (body, status, failure) => {
+  ])('maps %j to its status', (body, status, failure) => {
     expect(classifyInlineGenerateContentError(body)).toMatchObject({ status, failure });
   });
 });
@@ -127,7 +127,7 @@ describe(isGenerateContentError.name, () => {
     [{ candidates: [] }, false],
     [[], false],
     [null, false],
-  ])('of %j is %j', (body, expected) => {
+  ])('returns for %j: %j', (body, expected) => {
     expect(isGenerateContentError(body)).toBe(expected);
   });
 });

@@ -6,7 +6,7 @@ import { objectsOf } from '../answer-json.js';
 
 const MAX_MESSAGE_LENGTH = 1_000;
 
-/** The HTTP status of each canonical code, for errors that come inside an answer of status 200. */
+/** HTTP statuses of the canonical codes, for errors inside an answer with status 200. */
 const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map([
   ['INVALID_ARGUMENT', 400],
   ['FAILED_PRECONDITION', 400],
@@ -29,18 +29,18 @@ const STATUS_OF_CODE: ReadonlyMap<unknown, number> = new Map([
 const CONTEXT_LENGTH =
   /exceeds the maximum number of tokens|input token (?:count|limit)|context (?:length|window)|request payload size exceeds/i;
 
-/** A model that lacks something; another one may have it. */
+/** A feature that the model lacks; another one may have it. */
 const LACKING =
   /\b(?:not|un)[- ]?(?:supported|enabled|available)\b.{0,60}\bmodel\b|\bmodel\b.{0,60}\b(?:not|un)[- ]?(?:supported?|enabled)\b|does not support/i;
 
-/** What the operator has to mend though it is called a bad request, or too many of them. */
+/** Errors that the operator must fix, though reported as bad or too many requests. */
 const OPERATORS =
   /api key|billing|credits? (?:are|is) depleted|spend(?:ing)? cap|location is not supported|service agents? .{0,200} (?:provisioned|permission)/i;
 
-/** The vendor's ways of spelling credentials; its messages are passed on to callers, an echoed key is not. */
+/** The vendor's credential formats. Messages are passed on to callers, but echoed keys must not be. */
 const KEY_LIKE = /\bya29\.[\w-]{8,}|\bAIza[\w-]{20,}|\bBearer\s+[\w*.~+/=-]{8,}/gi;
 
-/** Whose fault a failed answer is, and what can be done about it. */
+/** Classifies a failed answer. */
 export function classifyGenerateContentError(
   status: number,
   headers: IncomingHttpHeaders,
@@ -58,7 +58,7 @@ export function classifyGenerateContentError(
   });
 }
 
-/** An error that came inside an answer with status 200. */
+/** Classifies an error inside an answer with status 200. */
 export function classifyInlineGenerateContentError(body: unknown): UpstreamError {
   const { code, status } = readError(body);
   const isStatus = typeof code === 'number' && code >= 400 && code < 600;
@@ -69,7 +69,7 @@ export function classifyInlineGenerateContentError(body: unknown): UpstreamError
   );
 }
 
-/** Whether a body is an error, alone or, as some endpoints give it, in a list. */
+/** Returns whether a body is an error, alone or, as from some endpoints, in a list. */
 export function isGenerateContentError(body: unknown): boolean {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   return isJsonObject(first) && first.error != null;
@@ -93,7 +93,7 @@ function classify(
   return LACKING.test(message) ? 'unsupported' : 'caller';
 }
 
-/** A quota for the day that is used up: waiting a moment does not mend it. */
+/** Returns whether a daily quota is used up, which a short wait does not fix. */
 function isForToday(details: readonly JsonObject[]): boolean {
   return details.some(
     ({ violations }) =>
@@ -104,7 +104,7 @@ function isForToday(details: readonly JsonObject[]): boolean {
   );
 }
 
-/** `RetryInfo.retryDelay`, a text such as `34.4s`. */
+/** Reads `RetryInfo.retryDelay`, a text such as `34.4s`. */
 function readRetryDelayMs(details: readonly JsonObject[]): number | undefined {
   for (const { retryDelay } of details) {
     const seconds = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(String(retryDelay))?.[1];

@@ -29,14 +29,14 @@ const SUPPORTED: readonly PromptField[] = [
 ];
 
 /**
- * The fields that this dialect has no place for, or that the model can follow only in part, as the
- * caller spells them.
+ * Lists the fields that this dialect does not support, or that the model honors only in part, by the
+ * caller's names.
  */
 export function droppedFields(request: CanonicalRequest, traits: ModelTraits): string[] {
   const prompt = request.prompt();
   const supported = new Set(SUPPORTED);
   if (!traits.takesSampling) for (const field of SAMPLING) supported.delete(field);
-  // Calls in parallel are what happens anyway; only forbidding them has no counterpart.
+  // Parallel calls are the default; only forbidding them has no counterpart.
   if (prompt.parallelToolCalls === true) supported.add('parallelToolCalls');
   const inexact = inexactFields(prompt, traits).map((field) => fieldName(request.dialect, field));
   const isLoose = prompt.tools.some(
@@ -56,12 +56,12 @@ function inexactFields(prompt: CanonicalPrompt, traits: ModelTraits): PromptFiel
   if (!encodeThinking(prompt.reasoning, traits.thinking).isExact) fields.push('reasoning');
   const format = prompt.responseFormat;
   const isLoose = format?.type === 'json_schema' && !restrictSchema(format.schema).isExact;
-  const isLeftOut = format !== undefined && format.type !== 'text' && mustCallTool(prompt);
-  if (isLoose || isLeftOut) fields.push('responseFormat');
+  const isOmitted = format !== undefined && format.type !== 'text' && mustCallTool(prompt);
+  if (isLoose || isOmitted) fields.push('responseFormat');
   return fields;
 }
 
-/** What messages carry beside their content. */
+/** Lists dropped members of messages and tools. */
 function droppedInMessages({ messages, tools }: CanonicalPrompt): string[] {
   const parts = messages.flatMap((message) => message.parts);
   const isMarked = (part: object): boolean => 'cacheControl' in part;

@@ -23,7 +23,7 @@ const result = (id: string, content: unknown = 'ok') => ({
 });
 
 describe(encodeContents.name, () => {
-  it('looks at a long turn of many results once', async () => {
+  it('sorts a long turn of many results once', async () => {
     const ids = Array.from({ length: 8_000 }, (_, index) => `c${index}`);
     const calls = { role: 'assistant', tool_calls: ids.map((id) => call(id)) };
     const results = ids.toReversed().map((id) => result(id));
@@ -34,7 +34,7 @@ describe(encodeContents.name, () => {
     expect(contents.at(-1)!.parts[0]).toMatchObject({ functionResponse: { id: 'c0' } });
   });
 
-  it('gathers system texts from anywhere and lets the roles take turns', () => {
+  it('collects system texts from any position and alternates roles', () => {
     expect(
       encode([
         { role: 'system', content: 'one' },
@@ -55,14 +55,14 @@ describe(encodeContents.name, () => {
     });
   });
 
-  it('makes a turn of system messages that stand alone', () => {
+  it('turns system messages without others into a user turn', () => {
     expect(encode([{ role: 'system', content: 'Go' }])).toEqual({
       systemInstruction: undefined,
       contents: [{ role: 'user', parts: [{ text: 'Go' }] }],
     });
   });
 
-  it('leaves out empty texts, and refuses a conversation of nothing else', () => {
+  it('omits empty texts, and rejects a conversation of nothing else', () => {
     const { contents } = encode([
       { role: 'user', content: '' },
       { role: 'assistant', content: '' },
@@ -104,7 +104,7 @@ describe(encodeContents.name, () => {
     });
 
     it.each(['gs://operators-bucket/secret.png', 'file:///etc/passwd', 'ftp://a.example/b.png'])(
-      'refuses %s, which could be a file of the operator’s',
+      "rejects %s, which could be the operator's file",
       (url) => {
         expect(() => parts(image(url))).toThrow(
           expect.objectContaining({ failure: 'caller', param: 'messages' }),
@@ -112,7 +112,7 @@ describe(encodeContents.name, () => {
       },
     );
 
-    it('leaves a URL that does not tell the type to another vendor', () => {
+    it('reports a URL without a recognizable type as unsupported', () => {
       expect(() => parts(image('https://a.example/picture'))).toThrow(
         expect.objectContaining({ failure: 'unsupported', param: 'messages' }),
       );
@@ -131,7 +131,7 @@ describe(encodeContents.name, () => {
       { role: 'user', content: 'More' },
     ];
 
-    it('puts the results of parallel calls into one turn, in the order of the calls, by name', () => {
+    it('puts the results of parallel calls into one turn, in call order, by name', () => {
       expect(encode(parallel).contents).toEqual([
         { role: 'user', parts: [{ text: 'Hi' }] },
         {
@@ -155,7 +155,7 @@ describe(encodeContents.name, () => {
       ]);
     });
 
-    it('leaves ids and stand-ins for signatures out where a model does not know them', () => {
+    it('omits ids and signature placeholders for models that do not support them', () => {
       const { contents } = encode(parallel, olderModelTraits());
       expect(contents[1]?.parts).toEqual([
         { functionCall: { name: 'f', args: { a: 1 } } },
@@ -167,7 +167,7 @@ describe(encodeContents.name, () => {
       ]);
     });
 
-    it('takes the name from the latest call by an id that is used again', () => {
+    it('uses the name of the latest call when an id repeats', () => {
       const { contents } = encode([
         { role: 'assistant', tool_calls: [call('x', 'f')] },
         result('x'),
@@ -185,13 +185,13 @@ describe(encodeContents.name, () => {
       ['[1]', { input: '[1]' }],
       ['null', { input: 'null' }],
       ['free text', { input: 'free text' }],
-    ])('makes an object of the arguments %j', (args, expected) => {
+    ])('turns the arguments %j into an object', (args, expected) => {
       const { contents } = encode([{ role: 'assistant', tool_calls: [call('x', 'f', args)] }]);
       expect(contents[0]?.parts).toMatchObject([{ functionCall: { args: expected } }]);
       expect(contents[0]?.parts[0]?.functionCall).toHaveProperty('args', expected);
     });
 
-    it('refuses a result without its call, unless it names a tool', () => {
+    it('rejects a result without its call, unless it names a tool', () => {
       const orphan = [{ role: 'user', content: 'Hi' }, result('f')];
       expect(() => encode(orphan)).toThrow(
         expect.objectContaining({ failure: 'caller', param: 'messages' }),
@@ -203,7 +203,7 @@ describe(encodeContents.name, () => {
       ]);
     });
 
-    it('puts pictures into a result, or behind it where a model has no place for them', () => {
+    it('puts images into a result, or after it if the model does not support that', () => {
       const request = chatRequest();
       const picture = { kind: 'inline', mediaType: 'image/png', data: 'QUJD' } as const;
       const prompt = {
@@ -247,7 +247,7 @@ describe(encodeContents.name, () => {
         { role: 'assistant', ...message },
       ]).contents[1]?.parts;
 
-    it('go back on the thought, the call or the text that they came on', () => {
+    it('are returned on the reasoning, call or text that they came with', () => {
       expect(
         modelPartsOf({
           content: 'Bye',
@@ -266,7 +266,7 @@ describe(encodeContents.name, () => {
       ]);
     });
 
-    it('of a text that is not there go back alone', () => {
+    it('of a missing text are returned alone', () => {
       expect(
         modelPartsOf({
           content: '',
@@ -275,7 +275,7 @@ describe(encodeContents.name, () => {
       ).toEqual([{ text: '', thoughtSignature: 'BBB' }]);
     });
 
-    it('of other makers are left out, with the thoughts that they signature', () => {
+    it('of other makers are dropped together with their reasoning', () => {
       expect(
         modelPartsOf({
           content: 'Bye',

@@ -25,10 +25,10 @@ export interface EncodedContents {
 }
 
 /**
- * The conversation in the vendor's form: system texts apart, roles taking turns, results of parallel
- * calls together and in the order of the calls.
+ * Encodes the conversation in the vendor's form: system texts separately, alternating roles, and results of
+ * parallel calls together in call order.
  *
- * @throws UpstreamError `caller` or `unsupported` for what the vendor cannot be told
+ * @throws UpstreamError `caller` or `unsupported` for content that cannot be encoded
  */
 export function encodeContents(request: CanonicalRequest, traits: ModelTraits): EncodedContents {
   return new ConversationEncoder(request, traits).encode();
@@ -36,15 +36,15 @@ export function encodeContents(request: CanonicalRequest, traits: ModelTraits): 
 
 class ConversationEncoder {
   private readonly contents: Content[] = [];
-  /** Name and position of the latest call by each id. */
+  /** Name and position of the latest call with each id. */
   private readonly calls = new Map<string, { name: string; position: number }>();
   private callCount = 0;
-  /** The turn whose latest results are not in order yet: sorting at each of them would be quadratic. */
+  /** The turn whose latest results are unsorted; sorting after each one would be quadratic. */
   private unsorted: Content | undefined;
   private readonly toolNames = once(
     () => new Set(this.request.prompt().tools.map(({ name }) => name)),
   );
-  /** The request's field that holds the conversation. */
+  /** The request field with the conversation. */
   private readonly param: string;
 
   constructor(
@@ -76,7 +76,7 @@ class ConversationEncoder {
         message: 'The conversation is empty: no message has any content.',
       });
     }
-    // The vendor wants a turn to answer; with only a system message, that is the one.
+    // The vendor requires a turn to answer, so a system message alone becomes one.
     return { contents: [{ role: 'user', parts: systemParts }], systemInstruction: undefined };
   }
 
@@ -122,7 +122,7 @@ class ConversationEncoder {
       }
       isBatchSigned = false;
       if (part.type === 'reasoning') {
-        // Thoughts that another vendor signed, or nobody, are of no use to this one.
+        // Reasoning that is unsigned or signed by another vendor is useless to this one.
         const signed = readThoughtSignature(part.signature);
         if (signed?.isOnText) textSignature = signed.signature;
         else if (signed)
@@ -150,9 +150,9 @@ class ConversationEncoder {
     }
   }
 
-  /** Of calls made in parallel only the first one carries a signature. */
+  /** Only the first of several parallel calls has a signature. */
   private callPart(part: ToolCallPart, isBatchSigned: boolean): JsonObject {
-    // The results so far belong to the calls so far, of which this one may repeat an id.
+    // The results so far belong to the calls so far; this call may repeat an id.
     this.sortResults();
     this.calls.set(part.id, { name: part.name, position: this.callCount++ });
     const standIn =
@@ -162,7 +162,7 @@ class ConversationEncoder {
       functionCall: {
         ...(this.traits.takesCallIds && { id: part.id }),
         name: part.name,
-        // What is no object, such as a free-form tool's text, becomes the member of one.
+        // Non-objects, such as a free-form tool's text, are wrapped in one.
         args: toolInput(part.arguments) ?? { input: part.arguments },
       },
       ...(thoughtSignature !== undefined && { thoughtSignature }),
@@ -185,7 +185,7 @@ class ConversationEncoder {
     return [{ functionResponse }, ...(isInside ? [] : media)];
   }
 
-  /** A result whose call is not in the conversation may name its tool instead, as old clients do. */
+  /** Returns the tool's name. A result without a matching call may name its tool instead, as in old clients. */
   private nameOf(toolCallId: string): string {
     const call = this.calls.get(toolCallId);
     if (call) return call.name;
@@ -197,7 +197,7 @@ class ConversationEncoder {
     });
   }
 
-  /** The vendor tells results apart by their order, and wants them before anything else. */
+  /** The vendor matches results by order and requires them before other parts. */
   private resultsFirst(parts: JsonObject[]): JsonObject[] {
     const results = parts.filter(isResult);
     const positionOf = ({ functionResponse: { id } }: ResultPart): number =>
@@ -215,7 +215,7 @@ function isResult(part: JsonObject): part is ResultPart {
   return 'functionResponse' in part;
 }
 
-/** Until the results are in order their ids are needed, even where the vendor has no place for them. */
+/** Removes ids that the vendor does not support, after they were used for sorting. */
 function removeResultIds({ parts }: Content): void {
   for (const part of parts) {
     if (isResult(part)) delete part.functionResponse.id;
@@ -226,7 +226,7 @@ function compare(one: number, other: number): number {
   return one === other ? 0 : one - other;
 }
 
-/** The signature of an answer's text belongs on the last piece of it. */
+/** Signs the last piece of an answer's text. */
 function signText(parts: JsonObject[], signature: string): void {
   const last = parts.findLast((part) => typeof part.text === 'string' && part.thought !== true);
   if (last) last.thoughtSignature = signature;

@@ -21,7 +21,7 @@ const jsonSchema = (inner: object = schema): object => ({
 });
 
 describe(encodeGenerateContentRequest.name, () => {
-  it("tells the gateway's own limit where the caller named none", () => {
+  it("sends the gateway's own limit when the caller set none", () => {
     const encodeWith = (fields: Record<string, unknown>): unknown =>
       JSON.parse(String(encodeGenerateContentRequest(chatRequest(fields), modelTraits(), 4_096)));
     expect(encodeWith({})).toMatchObject({ generationConfig: { maxOutputTokens: 4_096 } });
@@ -30,14 +30,14 @@ describe(encodeGenerateContentRequest.name, () => {
     });
   });
 
-  it('says no more than was asked', () => {
+  it('sends only what was requested', () => {
     expect(encode({})).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
       generationConfig: {},
     });
   });
 
-  it('gives every control its own place', () => {
+  it('encodes every control', () => {
     expect(
       configOf({
         temperature: 0,
@@ -81,7 +81,7 @@ describe(encodeGenerateContentRequest.name, () => {
     [{ response_format: { type: 'text' } }, {}],
     [{ response_format: { type: 'json_object' } }, { responseMimeType: 'application/json' }],
     [{ presence_penalty: 0, frequency_penalty: 0 }, {}],
-  ])('makes of %j just %j', (fields, expected) => {
+  ])('encodes %j as %j', (fields, expected) => {
     expect(configOf(fields, modelTraits({ takesPenalties: false }))).toEqual(expected);
   });
 
@@ -96,14 +96,14 @@ describe(encodeGenerateContentRequest.name, () => {
       { formatsBesideTools: false },
       'response_format',
     ],
-  ])('leaves %j, with %j, to another vendor and names %s', (fields, traits, param) => {
+  ])('reports %j, with %j, as unsupported and names %s', (fields, traits, param) => {
     expect(() => encode(fields, modelTraits(traits))).toThrow(
       expect.objectContaining({ failure: 'unsupported', param }),
     );
   });
 
   describe('tools', () => {
-    it('are declared with the part of their schema that the vendor knows', () => {
+    it('are declared with the part of their schema that the vendor supports', () => {
       const parameters = { $schema: 'x', ...schema };
       expect(
         encode({ tools: [tool({ parameters }), tool({ name: 'g', parameters: null })] }),
@@ -140,12 +140,12 @@ describe(encodeGenerateContentRequest.name, () => {
       );
     });
 
-    it('have no choice where there are none', () => {
+    it('have no choice without tools', () => {
       expect(encode({ tools: [], tool_choice: 'none' })).not.toHaveProperty('toolConfig');
       expect(encode({ tools: [] })).not.toHaveProperty('tools');
     });
 
-    it('that must be called come without a format, which such an answer has not', () => {
+    it('omit a format when a call is required, because such an answer has no text', () => {
       const fields = { tools: [tool()], tool_choice: 'required', response_format: jsonSchema() };
       for (const traits of [modelTraits(), olderModelTraits()]) {
         expect(configOf(fields, traits)).toEqual({});
@@ -154,7 +154,7 @@ describe(encodeGenerateContentRequest.name, () => {
       }
     });
 
-    it('that may not be called stand back where they would be in the way of a format', () => {
+    it('are omitted when they may not be called and would conflict with a format', () => {
       const fields = { tools: [tool()], tool_choice: 'none', response_format: jsonSchema() };
       expect(encode(fields, olderModelTraits())).not.toHaveProperty('tools');
       expect(encode(fields, modelTraits())).toHaveProperty('tools');
@@ -167,7 +167,7 @@ describe(droppedFields.name, () => {
   const dropped = (fields: Record<string, unknown>, traits = modelTraits()): string[] =>
     droppedFields(chatRequest(fields), traits);
 
-  it('names nothing of what has a place', () => {
+  it('lists nothing for supported fields', () => {
     expect(
       dropped({
         temperature: 1,
@@ -191,7 +191,7 @@ describe(droppedFields.name, () => {
     ).toEqual([]);
   });
 
-  it('names what has none, the messages’ extras included', () => {
+  it('lists unsupported fields, including members of messages', () => {
     const content = [
       { type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,QUJD', detail: 'low' } },
@@ -221,14 +221,14 @@ describe(droppedFields.name, () => {
     );
   });
 
-  it('names controls of sampling that a model would ignore, which are not sent', () => {
+  it('lists sampling controls that a model would ignore, which are not sent', () => {
     const fields = { temperature: 0.5, top_p: 0.5, top_k: 5, seed: 1 };
     const traits = modelTraits({ takesSampling: false });
     expect(dropped(fields, traits)).toEqual(['temperature', 'top_p', 'top_k']);
     expect(configOf(fields, traits)).toEqual({ seed: 1 });
   });
 
-  it('names what a model can follow only in part', () => {
+  it('lists fields that a model can honor only in part', () => {
     const loose = { ...schema, properties: { a: { type: 'string', pattern: '^x' } } };
     expect(
       dropped({

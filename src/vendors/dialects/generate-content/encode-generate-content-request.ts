@@ -13,14 +13,14 @@ import { restrictSchema } from './restrict-schema.js';
 
 const MAX_STOP_SEQUENCES = 5;
 
-/** The vendor's seeds have 32 bits with a sign. */
+/** The vendor's seeds are signed 32-bit integers. */
 const SEED_RANGE = 2 ** 31;
 
 /**
- * The body of a `generateContent` or `streamGenerateContent` call, which are alike.
+ * Encodes the body of a `generateContent` or `streamGenerateContent` call, which is the same.
  *
  * @param ownOutputLimit see `UpstreamCall`
- * @throws UpstreamError `caller` or `unsupported`, naming the field, for what cannot be told
+ * @throws UpstreamError `caller` or `unsupported`, naming the field that cannot be encoded
  */
 export function encodeGenerateContentRequest(
   request: CanonicalRequest,
@@ -36,9 +36,9 @@ export function encodeGenerateContentRequest(
 }
 
 /**
- * The controls of an answer; members that are undefined are not sent.
+ * Encodes the controls of an answer; undefined members are not sent.
  *
- * @throws UpstreamError `unsupported`, naming the field, for what this model cannot do but another may
+ * @throws UpstreamError `unsupported`, naming the field, for features that this model lacks
  */
 function encodeGenerationConfig(
   request: CanonicalRequest,
@@ -68,7 +68,7 @@ function encodeGenerationConfig(
   };
 }
 
-/** The vendor refuses a format for an answer that must be a tool call, which has none anyway. */
+/** Omits the format when a tool call is required: the vendor rejects it, and such an answer has no text. */
 function encodeFormat(request: CanonicalRequest): JsonObject {
   const prompt = request.prompt();
   const format = prompt.responseFormat;
@@ -89,21 +89,21 @@ function assertPossible(request: CanonicalRequest, traits: ModelTraits): void {
     throw unsupported(param, message);
   };
   if (request.choices > traits.maxCandidates) {
-    refuse('n', `This model gives ${traits.maxCandidates} answer(s) to a request at most.`);
+    refuse('n', `This model returns at most ${traits.maxCandidates} answer(s) per request.`);
   }
   if (stop.length > MAX_STOP_SEQUENCES) {
-    refuse('stop', `This provider takes ${MAX_STOP_SEQUENCES} stop sequences at most.`);
+    refuse('stop', `This provider accepts at most ${MAX_STOP_SEQUENCES} stop sequences.`);
   }
   if (!traits.takesPenalties && presencePenalty !== 0) {
-    refuse('presencePenalty', 'This model takes no presence penalty.');
+    refuse('presencePenalty', 'This model does not support a presence penalty.');
   }
   if (!traits.takesPenalties && frequencyPenalty !== 0) {
-    refuse('frequencyPenalty', 'This model takes no frequency penalty.');
+    refuse('frequencyPenalty', 'This model does not support a frequency penalty.');
   }
   const wantsJson = (prompt.responseFormat?.type ?? 'text') !== 'text';
   const hasTools = offersTools(prompt, traits) && !mustCallTool(prompt);
   if (wantsJson && hasTools && !traits.formatsBesideTools) {
-    refuse('responseFormat', 'This model gives no JSON answers while it has tools to call.');
+    refuse('responseFormat', 'This model does not support JSON answers together with tools.');
   }
 }
 
@@ -117,7 +117,7 @@ interface FunctionCallingConfig {
   allowedFunctionNames?: string[];
 }
 
-/** Tools and which of them may or must be called; empty where there are none. */
+/** Encodes tools and which of them may or must be called; empty without tools. */
 function encodeTools(prompt: CanonicalPrompt, traits: ModelTraits): EncodedTools {
   const { tools } = prompt;
   if (tools.length === 0 || !offersTools(prompt, traits)) return {};
@@ -128,12 +128,12 @@ function encodeTools(prompt: CanonicalPrompt, traits: ModelTraits): EncodedTools
   };
 }
 
-/** Whether the answer has to be a tool call. */
+/** Returns whether the answer must be a tool call. */
 export function mustCallTool({ tools, toolChoice }: CanonicalPrompt): boolean {
   return tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object');
 }
 
-/** Tools that may not be called are left out where they would stand in the way of a JSON answer. */
+/** Omits tools that may not be called when they would conflict with a JSON answer. */
 function offersTools(
   { tools, toolChoice, responseFormat }: CanonicalPrompt,
   { formatsBesideTools }: ModelTraits,

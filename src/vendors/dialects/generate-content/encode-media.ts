@@ -1,12 +1,12 @@
 import type { AudioPart, DocumentPart, ImagePart } from '../../../canonical/canonical-request.js';
 import { UpstreamError, unsupported } from '../../upstream-error.js';
 
-/** A picture, document or sound as the vendor takes it. */
+/** An image, document or audio in the vendor's format. */
 export type MediaPart =
   | { inlineData: { mimeType: string; data: string } }
   | { fileData: { mimeType: string; fileUri: string } };
 
-/** What the vendor is told of a file it is to fetch; it insists on a type and we know only the name. */
+/** Types by file extension: the vendor requires a type for a URL, and only the name is known. */
 const TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
@@ -29,9 +29,9 @@ const TYPE_OF_EXTENSION: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * @param param the request's field that holds the conversation, for errors
- * @throws UpstreamError `caller` for a URL of another scheme than http(s), which would name a file in
- *   the operator's vendor account; `unsupported` where the file's type can't be told from its URL
+ * @param param the request field with the conversation, for errors
+ * @throws UpstreamError `caller` for a URL scheme other than http(s), which could name a file in the
+ *   operator's vendor account; `unsupported` when the URL does not show the file's type
  */
 export function encodeMedia({ source }: ImagePart | DocumentPart, param: string): MediaPart {
   if (source.kind === 'inline') {
@@ -42,7 +42,8 @@ export function encodeMedia({ source }: ImagePart | DocumentPart, param: string)
     throw new UpstreamError({
       failure: 'caller',
       param,
-      message: 'The URL of a file must begin with http:// or https://, or hold the file itself.',
+      message:
+        'The URL of a file must start with http:// or https://, or be a data URL with the file itself.',
     });
   }
   const extension = /\.([a-z0-9]{1,5})$/i.exec(url.pathname)?.[1]?.toLowerCase();
@@ -50,7 +51,7 @@ export function encodeMedia({ source }: ImagePart | DocumentPart, param: string)
   if (mimeType === undefined) {
     throw unsupported(
       param,
-      'This provider needs to know the type of a file behind a URL: use a URL that ends in a file name extension such as .png, or send the file itself as a data URL.',
+      'This provider needs the type of a linked file: use a URL that ends in a file name extension such as .png, or send the file as a data URL.',
     );
   }
   return { fileData: { mimeType, fileUri: source.url } };

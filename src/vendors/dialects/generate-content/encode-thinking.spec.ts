@@ -9,7 +9,7 @@ const BUDGET: ThinkingControl = { by: 'budget', min: 512, max: 24_576, canBeOff:
 const ALWAYS_ON: ThinkingControl = { by: 'budget', min: 128, max: 32_768, canBeOff: false };
 
 describe(encodeThinking.name, () => {
-  it('says nothing where nothing was asked', () => {
+  it('sends nothing when nothing was requested', () => {
     expect(encodeThinking(undefined, LOW)).toEqual({ thinkingConfig: undefined, isExact: true });
   });
 
@@ -32,7 +32,7 @@ describe(encodeThinking.name, () => {
     [{ effort: 'none' }, BUDGET, { thinkingBudget: 0 }],
     [{ enabled: false, effort: 'high' }, BUDGET, { thinkingBudget: 0 }],
     [{ maxTokens: 0 }, BUDGET, { thinkingBudget: 0 }],
-  ])('does just what %j asks of a model with %j', (control, thinking, expected) => {
+  ])('honors %j exactly for a model with %j', (control, thinking, expected) => {
     expect(encodeThinking(control, thinking)).toEqual({ thinkingConfig: expected, isExact: true });
   });
 
@@ -51,11 +51,11 @@ describe(encodeThinking.name, () => {
     [{ maxTokens: 9, effort: 'high' }, LOW, { includeThoughts: true, thinkingLevel: 'HIGH' }],
     [{ maxTokens: 100 }, BUDGET, { includeThoughts: true, thinkingBudget: 512 }],
     [{ maxTokens: 50_000 }, BUDGET, { includeThoughts: true, thinkingBudget: 24_576 }],
-  ])('comes as near as it can to %j with %j, and says so', (control, thinking, expected) => {
+  ])('approximates %j for %j and reports it', (control, thinking, expected) => {
     expect(encodeThinking(control, thinking)).toEqual({ thinkingConfig: expected, isExact: false });
   });
 
-  it('knows that a model which does not think fulfils only the wish for no thoughts', () => {
+  it('reports options for a model without thinking as inexact, except disabled thinking', () => {
     expect(encodeThinking({ effort: 'high' }, undefined)).toEqual({ isExact: false });
     expect(encodeThinking({ effort: 'none' }, undefined)).toEqual({ isExact: true });
   });

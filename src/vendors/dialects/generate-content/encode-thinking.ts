@@ -3,7 +3,7 @@ import type { ThinkingControl } from './model-traits.js';
 
 export interface EncodedThinking {
   thinkingConfig: ThinkingConfig | undefined;
-  /** False when the model cannot do just what was asked, and does what comes nearest. */
+  /** False when the model can only approximate the options. */
   isExact: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface ThinkingConfig {
   thinkingLevel?: string;
 }
 
-/** The vendor's own figures for the efforts, where a model takes a budget. */
+/** The vendor's own budgets for efforts, for models with a budget. */
 const BUDGETS: ReadonlyMap<string, number> = new Map([
   ['minimal', 1_024],
   ['low', 1_024],
@@ -28,10 +28,10 @@ const LEVELS: ReadonlyMap<string, string> = new Map([
   ['high', 'HIGH'],
 ]);
 
-/** Efforts above the highest that the vendor has. */
+/** Efforts above the vendor's highest. */
 const BEYOND_HIGH = new Set(['xhigh', 'max']);
 
-/** How a caller's wish about reasoning is told to a model. Thoughts are shown to who asked for any. */
+/** Encodes the caller's reasoning options for a model. Thoughts are shown to callers who set any. */
 export function encodeThinking(
   control: ReasoningControl | undefined,
   thinking: ThinkingControl | undefined,
@@ -59,10 +59,10 @@ function byBudget(
   isOff: boolean,
 ): Amount {
   if (isOff) return { config: { thinkingBudget: canBeOff ? 0 : min }, isExact: canBeOff };
-  const asked = maxTokens ?? budgetOf(effort, max);
-  if (asked === undefined) return { config: {}, isExact: effort === undefined };
-  const thinkingBudget = Math.min(Math.max(asked, min), max);
-  const isExact = maxTokens === undefined ? BUDGETS.has(effort ?? '') : thinkingBudget === asked;
+  const wanted = maxTokens ?? budgetOf(effort, max);
+  if (wanted === undefined) return { config: {}, isExact: effort === undefined };
+  const thinkingBudget = Math.min(Math.max(wanted, min), max);
+  const isExact = maxTokens === undefined ? BUDGETS.has(effort ?? '') : thinkingBudget === wanted;
   return { config: { thinkingBudget }, isExact };
 }
 
@@ -83,11 +83,11 @@ function byLevel(
   const level = BEYOND_HIGH.has(effort) ? 'HIGH' : LEVELS.get(effort);
   if (level === undefined) return { config: {}, isExact: false };
   const thinkingLevel = level === 'MINIMAL' ? lowest : level;
-  const isAsAsked = LEVELS.get(effort) === thinkingLevel;
-  return { config: { thinkingLevel }, isExact: isAsAsked && maxTokens === undefined };
+  const isAsRequested = LEVELS.get(effort) === thinkingLevel;
+  return { config: { thinkingLevel }, isExact: isAsRequested && maxTokens === undefined };
 }
 
-/** Where a model takes no budget, the level whose budget comes nearest from above. */
+/** Returns the lowest level whose budget is at least `budget`, for models without a budget. */
 function levelOf(budget: number): string {
   if (budget <= 1_024) return 'LOW';
   return budget <= 8_192 ? 'MEDIUM' : 'HIGH';

@@ -10,7 +10,7 @@ const chunk = (parts: object[], rest: object = {}, answer: object = {}): string 
 const finish = (finishReason = 'STOP', answer: object = {}): string =>
   chunk([{ text: '' }], { finishReason }, answer);
 
-/** All events of a stream that comes in these pieces and then ends. */
+/** Returns all events of a stream in these pieces. */
 function run(...pieces: (string | Buffer)[]): CanonicalEvent[] {
   const decoder = new GenerateContentStreamDecoder();
   const events = pieces.flatMap((piece) => decoder.push(Buffer.from(piece)));
@@ -26,7 +26,7 @@ const usage = (candidatesTokenCount?: number): object => ({
 });
 
 describe(GenerateContentStreamDecoder.name, () => {
-  it('gives out each piece as it comes, and the end at the end', () => {
+  it('emits each piece as it arrives, and the finish at the end', () => {
     const decoder = new GenerateContentStreamDecoder();
     expect(decoder.push(Buffer.from(chunk([{ text: 'Hel' }], {}, usage())))).toEqual([
       { type: 'start', id: 'r' },
@@ -46,7 +46,7 @@ describe(GenerateContentStreamDecoder.name, () => {
     ]);
   });
 
-  it('counts the last usage, wherever it stands', () => {
+  it('reads the last usage at any position', () => {
     const usages = run(
       chunk([{ text: 'a' }], {}, usage(1)),
       finish('STOP', usage(5)),
@@ -57,7 +57,7 @@ describe(GenerateContentStreamDecoder.name, () => {
     expect(usages.map((event) => event.usage.outputTokens)).toEqual([1, 5, 9]);
   });
 
-  it('shows the last word on the prompt even when the output did not change', () => {
+  it('reports the last prompt count even when the output did not change', () => {
     const events = run(
       chunk([{ text: 'a' }], {}, usage(1)),
       finish('STOP', { usageMetadata: { promptTokenCount: 70, candidatesTokenCount: 1 } }),
@@ -65,13 +65,13 @@ describe(GenerateContentStreamDecoder.name, () => {
     expect(events.at(-1)).toMatchObject({ type: 'usage', usage: { inputTokens: 70 } });
   });
 
-  it('says nothing of a prompt’s usage before it knows what came of it', () => {
+  it('reports no usage for a prompt before there is output', () => {
     const decoder = new GenerateContentStreamDecoder();
     const events = decoder.push(Buffer.from(chunk([{ text: 'a' }], {}, usage(0))));
     expect(events.map((event) => event.type)).toEqual(['start', 'text']);
   });
 
-  it('counts calls over the pieces and ends with tool_calls, though the vendor says STOP early', () => {
+  it('counts calls across pieces and ends with tool_calls, even after an early STOP', () => {
     const call = (name: string): object => ({ functionCall: { name, args: {} } });
     const events = run(
       chunk([{ text: 'So' }], { finishReason: 'STOP' }),
@@ -89,7 +89,7 @@ describe(GenerateContentStreamDecoder.name, () => {
     ]);
   });
 
-  it('keeps several answers apart', () => {
+  it('keeps several answers separate', () => {
     const events = run(
       chunk([{ text: 'a' }], { index: 0 }),
       chunk([{ text: 'b' }], { index: 1 }),
@@ -122,7 +122,7 @@ describe(GenerateContentStreamDecoder.name, () => {
     ].join('');
     const expected = run(stream);
 
-    it('as was sent', () => {
+    it('as sent', () => {
       expect(textOf(expected)).toBe('größe 日本 🙂');
       expect(expected).toHaveLength(6);
     });
@@ -130,7 +130,7 @@ describe(GenerateContentStreamDecoder.name, () => {
     it.each<[string, (string | Buffer)[]]>([
       ['byte by byte', slices(Buffer.from(stream), 1)],
       ['in pieces of seven bytes', slices(Buffer.from(stream), 7)],
-      ['cut within characters', cutWithinCharacters(Buffer.from(stream))],
+      ['split within characters', cutWithinCharacters(Buffer.from(stream))],
       ['with carriage returns', [stream.replaceAll('\n', '\r\n')]],
       [
         'with carriage returns, byte by byte',
@@ -142,16 +142,16 @@ describe(GenerateContentStreamDecoder.name, () => {
         [stream.replaceAll('data:', ': hi\nevent: x\nid: 1\ndata:')],
       ],
       ['without a space after the colon', [stream.replaceAll('data: ', 'data:')]],
-      ['with blank lines to spare', [stream.replaceAll('\n\n', '\n\n\n\n')]],
-      ['spread over lines', [stream.replaceAll('"candidates":', '"candidates":\ndata: ')]],
+      ['with additional blank lines', [stream.replaceAll('\n\n', '\n\n\n\n')]],
+      ['split over lines', [stream.replaceAll('"candidates":', '"candidates":\ndata: ')]],
       ['without the last blank line', [stream.slice(0, -2)]],
-      ['with a mark of the end', [stream, 'data: [DONE]\n\n']],
+      ['with an end marker', [stream, 'data: [DONE]\n\n']],
     ])('%s', (_name, pieces) => {
       expect(run(...pieces)).toEqual(expected);
     });
   });
 
-  it('takes an event of 10 MB', () => {
+  it('accepts an event of 10 MB', () => {
     const text = 'x'.repeat(10_000_000);
     const pieces = slices(Buffer.from(chunk([{ text }]) + finish()), 512);
     const startedMs = performance.now();
@@ -159,7 +159,7 @@ describe(GenerateContentStreamDecoder.name, () => {
     expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
-  it('gives up on an event that has no end', () => {
+  it('gives up on an event without an end', () => {
     const decoder = new GenerateContentStreamDecoder();
     decoder.push(Buffer.alloc(9_000_000, 'x'));
     decoder.push(Buffer.alloc(9_000_000, 'x'));
@@ -175,7 +175,7 @@ describe(GenerateContentStreamDecoder.name, () => {
       ['as an event', sse(error)],
       ['in a list', sse([error])],
       ['as bare JSON', `${JSON.stringify(error, null, 2)}\n\n`],
-    ])('%s fails the stream after what came before it', (_name, spelled) => {
+    ])('%s fails the stream after the events before it', (_name, spelled) => {
       const decoder = new GenerateContentStreamDecoder();
       const events = decoder.push(Buffer.from(chunk([{ text: 'Hi' }]) + spelled + finish()));
       expect(textOf(events)).toBe('Hi');
@@ -195,13 +195,13 @@ describe(GenerateContentStreamDecoder.name, () => {
     ['ends without a reason', [chunk([{ text: 'Hi' }])], 'cut'],
     ['ends with one answer unfinished', [finish(), chunk([{ text: 'b' }], { index: 1 })], 'cut'],
     ['ends within an event', [chunk([{ text: 'Hi' }]), finish().slice(0, 30)], 'cut'],
-    ['brings nothing', [], 'cut'],
-    ['brings comments only', [': hi\n\n'], 'cut'],
-    ['brings usage only', [sse(usage(2))], 'cut'],
-    ['brings what is no JSON', [sse('{"candidates": ['), finish()], 'unreadable'],
-    ['brings what is no object', [sse('5'), finish()], 'unreadable'],
-    ['brings text', ['<html>\n\n'], 'cut'],
-    ['calls what has no name', [chunk([{ functionCall: {} }]), finish()], 'unreadable'],
+    ['is empty', [], 'cut'],
+    ['has only comments', [': hi\n\n'], 'cut'],
+    ['has only usage', [sse(usage(2))], 'cut'],
+    ['contains invalid JSON', [sse('{"candidates": ['), finish()], 'unreadable'],
+    ['contains a number', [sse('5'), finish()], 'unreadable'],
+    ['is text', ['<html>\n\n'], 'cut'],
+    ['has a call without a name', [chunk([{ functionCall: {} }]), finish()], 'unreadable'],
   ])('fails when the stream %s', (_name, pieces, failure) => {
     expect(() => run(...pieces)).toThrow(expect.objectContaining({ failure }));
   });

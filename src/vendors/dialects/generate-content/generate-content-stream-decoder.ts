@@ -8,7 +8,7 @@ import { AnswerReader } from './answer-reader.js';
 /**
  * Reads a whole answer.
  *
- * @throws UpstreamError for an answer that is none, that is empty, or that has no end
+ * @throws UpstreamError for an invalid, empty or incomplete answer
  */
 export function decodeGenerateContentAnswer(bytes: Buffer): CanonicalEvent[] {
   const events: CanonicalEvent[] = [];
@@ -17,7 +17,7 @@ export function decodeGenerateContentAnswer(bytes: Buffer): CanonicalEvent[] {
   return [...events, ...reader.end()];
 }
 
-/** Reads a stream of server-sent events, each of which has the shape of a whole answer. */
+/** Reads a stream of server-sent events, each in the format of a whole answer. */
 export class GenerateContentStreamDecoder extends SseStreamReader {
   private readonly reader = new AnswerReader();
 
@@ -38,14 +38,14 @@ export class GenerateContentStreamDecoder extends SseStreamReader {
     try {
       this.events.push(...this.reader.end());
     } catch (error) {
-      // A stream in which nothing came is one that broke off.
+      // An empty stream was interrupted.
       if (!(error instanceof UpstreamError && error.failure === 'unreadable')) throw error;
       throw new UpstreamError({ failure: 'cut', message: 'the stream ended without an answer' });
     }
   }
 }
 
-/** The data of one event. An error may come without any `data:` before it, as bare JSON. */
+/** Returns the data of one event. An error may come as bare JSON without `data:`. */
 function dataOf(frame: string): string {
   if (/^\s*[[{]/.test(frame)) return frame;
   return frame

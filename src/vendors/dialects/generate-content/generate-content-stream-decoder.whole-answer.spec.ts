@@ -12,12 +12,12 @@ const candidate = (parts: object[], rest: object = {}): object => ({
   ...rest,
 });
 const usageMetadata = { promptTokenCount: 7, candidatesTokenCount: 2, totalTokenCount: 9 };
-/** The events without the first, which only says that there is an answer. */
+/** Returns the events without the start event. */
 const eventsOf = (...candidates: object[]): CanonicalEvent[] =>
   decode({ candidates, responseId: 'r' }).slice(1);
 
 describe(decodeGenerateContentAnswer.name, () => {
-  it('reads text, finish and usage under the vendor’s id', () => {
+  it("reads text, finish and usage under the vendor's id", () => {
     const answer = { candidates: [candidate([{ text: 'Hi' }])], usageMetadata, responseId: 'r' };
     expect(decode({ ...answer, modelVersion: 'm', novelty: [1] })).toEqual([
       { type: 'start', id: 'r' },
@@ -30,7 +30,7 @@ describe(decodeGenerateContentAnswer.name, () => {
     ]);
   });
 
-  it('keeps thoughts, calls and texts apart, each with its signature', () => {
+  it('keeps reasoning, calls and texts separate, each with its signature', () => {
     const parts = [
       { text: 'hm', thought: true },
       { text: 'well', thought: true, thoughtSignature: 'AAA' },
@@ -59,7 +59,7 @@ describe(decodeGenerateContentAnswer.name, () => {
     ]);
   });
 
-  it('gives no two calls the same id, whatever the vendor does', () => {
+  it('gives all calls distinct ids, whatever the vendor sends', () => {
     const twins = [
       { functionCall: { id: 'x', name: 'f' } },
       { functionCall: { id: 'x', name: 'f' } },
@@ -76,7 +76,7 @@ describe(decodeGenerateContentAnswer.name, () => {
     ]);
   });
 
-  it('tells several answers apart by their index, or by their place', () => {
+  it('distinguishes answers by index or position', () => {
     for (const index of [{ index: 1 }, {}]) {
       expect(
         eventsOf(
@@ -102,13 +102,13 @@ describe(decodeGenerateContentAnswer.name, () => {
     ['UNEXPECTED_TOOL_CALL', 'UNEXPECTED_TOOL_CALL'],
     ['OTHER', 'OTHER'],
     ['SOMETHING_NEW', 'SOMETHING_NEW'],
-  ])('never makes a stop of %s', (finishReason, reason) => {
+  ])('does not turn %s into a stop', (finishReason, reason) => {
     expect(eventsOf({ finishReason })).toEqual([{ type: 'finish', choice: 0, reason }]);
     const called = candidate([{ functionCall: { name: 'f' } }], { finishReason });
     expect(eventsOf(called).at(-1)).toEqual({ type: 'finish', choice: 0, reason });
   });
 
-  it('takes a blocked prompt for an answer that was filtered, at the price of the prompt', () => {
+  it('treats a blocked prompt as a filtered answer, charged for the prompt', () => {
     expect(
       decode({
         promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
@@ -124,7 +124,7 @@ describe(decodeGenerateContentAnswer.name, () => {
     ]);
   });
 
-  it('gives tokens’ probabilities with the text, or alone', () => {
+  it('emits log probabilities with the text, or alone', () => {
     const logprobsResult = { chosenCandidates: [{ token: 'Hi', logProbability: -1 }] };
     const logprobs = { content: [expect.objectContaining({ token: 'Hi', logprob: -1 })] };
     expect(eventsOf(candidate([{ text: 'Hi' }], { logprobsResult }))[0]).toEqual({
@@ -141,7 +141,7 @@ describe(decodeGenerateContentAnswer.name, () => {
     });
   });
 
-  it('passes over what nobody asked for', () => {
+  it('skips parts that were not requested', () => {
     const parts = [
       { inlineData: { mimeType: 'image/png', data: 'QUJD' } },
       { executableCode: { code: '1' } },
@@ -160,14 +160,14 @@ describe(decodeGenerateContentAnswer.name, () => {
     ['nothing', {}, 'unreadable'],
     ['no candidates', { candidates: [], usageMetadata }, 'unreadable'],
     ['no JSON', '{"candidates":[', 'unreadable'],
-    ['no object', '[]', 'unreadable'],
+    ['an array', '[]', 'unreadable'],
     ['null', 'null', 'unreadable'],
     ['a call without a name', { candidates: [candidate([{ functionCall: {} }])] }, 'unreadable'],
-    ['an index beyond all bounds', { candidates: [candidate([], { index: 1e9 })] }, 'unreadable'],
-    ['an index that is none', { candidates: [candidate([], { index: 'x' })] }, 'unreadable'],
-    ['no end', { candidates: [{ content: { parts: [{ text: 'Hi' }] } }] }, 'cut'],
+    ['an index out of range', { candidates: [candidate([], { index: 1e9 })] }, 'unreadable'],
+    ['an index of another type', { candidates: [candidate([], { index: 'x' })] }, 'unreadable'],
+    ['no finish reason', { candidates: [{ content: { parts: [{ text: 'Hi' }] } }] }, 'cut'],
     [
-      'an end that is none',
+      'an unspecified finish reason',
       { candidates: [candidate([{ text: 'Hi' }], { finishReason: 'FINISH_REASON_UNSPECIFIED' })] },
       'cut',
     ],

@@ -1,25 +1,25 @@
-/** How a model's thinking is set. */
+/** How a model's thinking is controlled. */
 export type ThinkingControl =
-  /** By a budget in tokens from `min` to `max`; 0 turns it off where that is possible. */
+  /** By a budget in tokens from `min` to `max`; 0 turns it off if `canBeOff`. */
   | { by: 'budget'; min: number; max: number; canBeOff: boolean }
   /** By a level; thinking is never off. */
   | { by: 'level'; lowest: 'MINIMAL' | 'LOW' };
 
-/** In what the models behind this dialect differ, as far as requests are concerned. */
+/** Request features that differ between the models behind this dialect. */
 export interface ModelTraits {
   /** Undefined: the model does not think. */
   thinking: ThinkingControl | undefined;
-  /** Whether a tool call in the conversation is refused without the signature that came with it. */
+  /** Rejects a tool call in the conversation without its signature. */
   wantsSignedCalls: boolean;
-  /** Whether calls and their results may carry ids; else they are told apart by name and order. */
+  /** Supports ids of calls and results; otherwise they are matched by name and order. */
   takesCallIds: boolean;
-  /** Whether the result of a tool may hold pictures and documents. */
+  /** Supports images and documents in tool results. */
   takesMediaInResults: boolean;
-  /** Most answers to one request. */
+  /** Maximum number of answers per request. */
   maxCandidates: number;
-  /** Whether temperature, top_p and top_k have any effect. */
+  /** Temperature, top_p and top_k have an effect. */
   takesSampling: boolean;
   takesPenalties: boolean;
-  /** Whether JSON can be asked for beside tools. */
+  /** Supports JSON formats together with tools. */
   formatsBesideTools: boolean;
 }

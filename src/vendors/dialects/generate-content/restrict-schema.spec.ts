@@ -5,7 +5,7 @@ import { restrictSchema } from './restrict-schema.js';
 describe(restrictSchema.name, () => {
   it.each<[string, JsonObject, JsonObject]>([
     [
-      'what the vendor knows',
+      'supported keywords',
       {
         type: 'object',
         description: 'd',
@@ -29,7 +29,7 @@ describe(restrictSchema.name, () => {
       {},
     ],
     ['a constant', { const: 'a' }, { enum: ['a'] }],
-    ['a number as constant', { const: 0 }, { enum: [0] }],
+    ['a constant number', { const: 0 }, { enum: [0] }],
     [
       'exclusive bounds of an integer',
       { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 10 },
@@ -54,7 +54,7 @@ describe(restrictSchema.name, () => {
     ],
     ['a tuple', { items: [{ const: 1 }, true] }, { prefixItems: [{ enum: [1] }, {}] }],
     [
-      'properties called as keywords are',
+      'properties named like keywords',
       { properties: { const: { type: 'string' }, pattern: { const: 'p' }, $ref: {} } },
       { properties: { const: { type: 'string' }, pattern: { enum: ['p'] }, $ref: {} } },
     ],
@@ -74,23 +74,23 @@ describe(restrictSchema.name, () => {
     ['not', { not: { type: 'string' } }, {}],
     ['an allOf of several', { allOf: [{ type: 'object' }, { required: ['a'] }] }, {}],
     [
-      'an allOf that speaks of what stands beside it',
+      'an allOf that conflicts with its siblings',
       { properties: { a: {} }, allOf: [{ properties: { b: {} } }] },
       { properties: { a: {} } },
     ],
     ['booleans in a list', { enum: [true, false] }, {}],
-    ['null as constant', { const: null }, {}],
-    ['what may never be', { properties: { a: false } }, { properties: { a: {} } }],
+    ['a constant null', { const: null }, {}],
+    ['a forbidden property', { properties: { a: false } }, { properties: { a: {} } }],
     [
-      'constraints beside a reference',
+      'constraints next to a reference',
       { $ref: '#/$defs/A', type: 'object' },
       { $ref: '#/$defs/A' },
     ],
-  ])('says that it leaves out %s', (_name, schema, expected) => {
+  ])('reports that it drops %s', (_name, schema, expected) => {
     expect(restrictSchema(schema)).toEqual({ schema: expected, isExact: false });
   });
 
-  it('reaches every place where a schema may stand', () => {
+  it('processes every nested schema', () => {
     const inner = { $schema: 'x', type: 'string' };
     const { schema } = restrictSchema({
       properties: { a: inner },
@@ -105,14 +105,14 @@ describe(restrictSchema.name, () => {
     expect(JSON.stringify(schema).match(/"type":"string"/g)).toHaveLength(7);
   });
 
-  it('takes a property called __proto__ for what it is', () => {
+  it('handles a property named __proto__', () => {
     const schema = JSON.parse('{"properties":{"__proto__":{"const":"x"}}}') as JsonObject;
     expect(JSON.stringify(restrictSchema(schema).schema)).toBe(
       '{"properties":{"__proto__":{"enum":["x"]}}}',
     );
   });
 
-  it('leaves the schema that it was given as it was', () => {
+  it('does not change the given schema', () => {
     const schema = { $schema: 'x', properties: { a: { const: 1 } } };
     const before = structuredClone(schema);
     restrictSchema(schema);

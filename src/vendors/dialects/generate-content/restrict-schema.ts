@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { listOf, objectOf } from '../answer-json.js';
 
-/** A schema as the vendor takes it. */
+/** A schema in the vendor's subset. */
 export interface RestrictedSchema {
   schema: JsonObject;
-  /** False when a constraint had to be left out, so that answers may break it. */
+  /** False when a constraint was dropped, so that answers may violate it. */
   isExact: boolean;
 }
 
-/** Keywords that are passed on as they are. */
+/** Keywords that are passed on unchanged. */
 const PASSED = new Set([
   '$anchor',
   'type',
@@ -23,7 +23,7 @@ const PASSED = new Set([
   'propertyOrdering',
 ]);
 
-/** Keywords that constrain nothing: leaving them out changes no answer. */
+/** Keywords that constrain nothing, so dropping them has no effect. */
 const ANNOTATIONS = new Set([
   '$schema',
   '$id',
@@ -39,9 +39,9 @@ const ANNOTATIONS = new Set([
 ]);
 
 /**
- * The part of JSON Schema that the vendor knows; it refuses or ignores the rest. What has a
- * spelling in that part is rewritten (`const`, exclusive bounds of integers, an `allOf` of one,
- * `definitions`); of the rest, constraints are counted as lost and annotations are not.
+ * Reduces a JSON Schema to the subset that the vendor supports; it rejects or ignores the rest. Keywords
+ * with an equivalent are rewritten (`const`, exclusive bounds of integers, an `allOf` of one,
+ * `definitions`). Other constraints count as lost, annotations do not.
  */
 export function restrictSchema(schema: JsonObject): RestrictedSchema {
   const restricter = new SchemaRestricter();
@@ -52,13 +52,13 @@ class SchemaRestricter {
   hasLost = false;
 
   object(schema: JsonObject): JsonObject {
-    const plain = spellNullable(unwrapAllOf(schema));
+    const plain = convertNullable(unwrapAllOf(schema));
     if (typeof plain.$ref === 'string') return this.reference(plain.$ref, plain);
     const members: [string, unknown][] = [];
     for (const [keyword, value] of Object.entries(plain)) {
       members.push(...this.keyword(keyword, value, plain));
     }
-    // `fromEntries` makes a property of its own even of the name `__proto__`.
+    // `fromEntries` creates an own property even for the name `__proto__`.
     return Object.fromEntries(members);
   }
 
@@ -95,11 +95,11 @@ class SchemaRestricter {
     }
   }
 
-  /** Beside a reference the vendor takes nothing but keywords that begin with `$`. */
+  /** Next to a reference, the vendor accepts only keywords that start with `$`. */
   private reference(target: string, schema: JsonObject): JsonObject {
     const $ref = target.replace(/^#\/definitions\//, '#/$defs/');
-    const beside = this.object(without(schema, '$ref'));
-    const { $defs, description: _description, title: _title, ...constraints } = beside;
+    const siblings = this.object(without(schema, '$ref'));
+    const { $defs, description: _description, title: _title, ...constraints } = siblings;
     if (Object.keys(constraints).length > 0) this.hasLost = true;
     return { $ref, ...($defs !== undefined && { $defs }) };
   }
@@ -113,14 +113,14 @@ class SchemaRestricter {
     return (Array.isArray(value) ? value : [value]).map((schema) => this.any(schema));
   }
 
-  /** A sub-schema; `true` allows all, as an empty one does, and `false` has no spelling. */
+  /** Converts a sub-schema. `true` allows everything, like an empty one; `false` has no equivalent. */
   private any(value: unknown): JsonObject {
     if (isJsonObject(value)) return this.object(value);
     if (value === false) this.hasLost = true;
     return {};
   }
 
-  /** Only strings and numbers may be listed; `null` goes where the type allows it anyway. */
+  /** Only strings and numbers can be listed; `null` goes where the type allows it anyway. */
   private enumeration(value: unknown, schema: JsonObject): [string, unknown][] {
     const listed = listOf(value);
     const isNullable = Array.isArray(schema.type) && schema.type.includes('null');
@@ -148,7 +148,7 @@ function isListable(item: unknown): boolean {
   return typeof item === 'string' || typeof item === 'number';
 }
 
-/** An `allOf` of one schema says the same without it, unless both speak of the same thing. */
+/** Unwraps an `allOf` of one schema, unless its keywords conflict with its siblings. */
 function unwrapAllOf(schema: JsonObject): JsonObject {
   const [only, ...others] = listOf(schema.allOf);
   if (!isJsonObject(only) || others.length > 0) return schema;
@@ -156,8 +156,8 @@ function unwrapAllOf(schema: JsonObject): JsonObject {
   return Object.keys(only).some((keyword) => keyword in rest) ? schema : { ...rest, ...only };
 }
 
-/** OpenAPI's way of allowing null, in JSON Schema's. */
-function spellNullable(schema: JsonObject): JsonObject {
+/** Converts OpenAPI's `nullable` to JSON Schema. */
+function convertNullable(schema: JsonObject): JsonObject {
   if (typeof schema.nullable !== 'boolean') return schema;
   const rest = without(schema, 'nullable');
   if (!schema.nullable || typeof schema.type !== 'string') return rest;

@@ -2,23 +2,23 @@ import { nameSignature, signatureBy } from '../../../canonical/canonical-event.j
 
 const ISSUER = 'google';
 
-/** Base64 has no colon, so this cannot begin a signature. */
+/** Base64 has no colon, so no signature can start with this. */
 const TEXT_MARK = 'text:';
 
-/** The documented value in place of a signature that is not at hand; the vendor then checks none. */
+/** Documented placeholder for a missing signature, which the vendor then does not check. */
 export const SKIP_SIGNATURE_CHECK = 'skip_thought_signature_validator';
 
-/** Names the signature of a thought or of a tool call. */
+/** Names the signature of reasoning or of a tool call. */
 export function nameThoughtSignature(signature: string): string {
   return nameSignature(ISSUER, signature);
 }
 
-/** Names the signature of the answer's text, where it has to go back to. */
+/** Names the signature of the answer's text, to which it must be returned. */
 export function nameTextSignature(signature: string): string {
   return nameSignature(ISSUER, TEXT_MARK + signature);
 }
 
-/** A signature of this vendor's, and what it came on; undefined for others' and for none. */
+/** Returns a signature of this vendor and what it was attached to; undefined for others and for none. */
 export function readThoughtSignature(
   named: string | undefined,
 ): { signature: string; isOnText: boolean } | undefined {

@@ -13,7 +13,7 @@ import { UpstreamError, unsupported, unreadable } from '../../upstream-error.js'
 import type { UpstreamWork, WorkCall } from '../../upstream.js';
 import { multipartBody, type MultipartBody } from '../multipart-body.js';
 import { MediaAnswer } from '../media/media-answer.js';
-import { MediaRoom, type MediaStay } from '../media/media-room.js';
+import { MediaMemory, type MediaReservation } from '../media/media-memory.js';
 import { BoundedBytes, fileOfBytes, MAX_IMAGE_BYTES } from '../media/media-file.js';
 import { readFailedAnswer, redactKey } from '../failed-answer.js';
 import { vendorFields, classifyMediaError } from '../media/media-fields.js';
@@ -22,8 +22,8 @@ import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.
 import { readTokenCount, listOf, objectOf } from '../answer-json.js';
 
 /**
- * Fields that have no place on shared capacity: files in the vendor account, pictures to start from,
- * which the address for plain prompts does not take, and what costs more than the catalogue's price.
+ * Fields that shared capacity refuses: files in the vendor account, input images, which the endpoint for
+ * plain prompts does not accept, and options that cost more than the catalogue's price.
  */
 const REFUSED: ReadonlySet<string> = new Set([
   'image',
@@ -37,27 +37,27 @@ const REFUSED: ReadonlySet<string> = new Set([
   'frame_duration_ms',
 ]);
 
-/** Drawings are written, and films rendered, by further models that are billed apart. */
+/** Vector drawings and videos use additional models that are billed separately. */
 const FORMATS: ReadonlySet<unknown> = new Set(['png', 'jpeg', 'webp']);
 
-/** Ten pictures of 4K in base64. */
+/** Ten 4K images in base64. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 const ANSWER = 'an answer with pictures';
 
-/** A server that makes pictures in OpenAI's dialect. */
+/** A server that generates images in OpenAI's dialect. */
 interface ImagesServer {
   imagesUrl(upstreamModel: string): URL;
-  /** Whether the model has to be asked for bytes, lest it gives addresses. */
+  /** Whether to request bytes, because the model would return URLs otherwise. */
   asksForBytes(upstreamModel: string): boolean;
-  /** Where pictures are made of pictures; undefined: nowhere. */
+  /** Endpoint for editing images; undefined: not supported. */
   editUrl?(task: ImageEditRequest['task']): URL;
   authorization: Record<string, string>;
   apiKey: string | undefined;
 }
 
-/** Pictures of a server that answers with them, or with addresses where they lie. */
+/** Generates images on a server that answers with files or URLs. */
 export class ImagesClient {
-  private readonly room = new MediaRoom();
+  private readonly memory = new MediaMemory();
 
   constructor(
     private readonly server: ImagesServer,
@@ -68,13 +68,16 @@ export class ImagesClient {
   /** @throws UpstreamError for every failure */
   async submit(call: WorkCall<ImageRequest>): Promise<MediaDone> {
     try {
-      return await this.room.hold(call.signal, (stay) => this.drawn(call, stay));
+      return await this.memory.hold(call.signal, (reservation) => this.drawn(call, reservation));
     } catch (error) {
       throw redactKey(error, this.server.apiKey);
     }
   }
 
-  private async drawn(call: WorkCall<ImageRequest>, stay: MediaStay): Promise<MediaDone> {
+  private async drawn(
+    call: WorkCall<ImageRequest>,
+    reservation: MediaReservation,
+  ): Promise<MediaDone> {
     const { request, upstreamModel, limits, signal } = call;
     const response = await this.transport.call({
       method: 'POST',
@@ -90,14 +93,14 @@ export class ImagesClient {
       signal,
     });
     if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
-    const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES, stay);
+    const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES, reservation);
     const { images, usage } = readImagesAnswer(answer, request.count);
     const files: MediaFile[] = [];
-    for (const image of images) files.push(await this.fileOf(image, answer, call, stay));
+    for (const image of images) files.push(await this.fileOf(image, answer, call, reservation));
     return { state: 'done', files, usage };
   }
 
-  /** Sends pictures as a form, with the fields as they came. */
+  /** Sends images as a form, with the fields as received. */
   edit(call: WorkCall<ImageEditRequest>): UpstreamWork<EditedImages> {
     return { droppedParams: [], events: this.edited(call) };
   }
@@ -105,8 +108,9 @@ export class ImagesClient {
   private async *edited(call: WorkCall<ImageEditRequest>): AsyncGenerator<WorkEvent<EditedImages>> {
     const { request, upstreamModel, limits, signal } = call;
     const url = this.server.editUrl?.(request.task);
-    if (!url) throw unsupported('model', 'This provider makes no pictures of pictures here.');
-    const stay = this.room.enter(signal);
+    if (!url)
+      throw unsupported('model', 'This provider does not support image edits or variations.');
+    const reservation = this.memory.enter(signal);
     try {
       const asksForBytes = this.server.asksForBytes(upstreamModel);
       const body = encodeImageEdit(request, upstreamModel, asksForBytes);
@@ -124,11 +128,11 @@ export class ImagesClient {
         signal,
       });
       if (response.status !== 200) throw await readFailedAnswer(response, classifyMediaError);
-      const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES, stay);
+      const answer = await MediaAnswer.read(response, ANSWER, MAX_ANSWER_BYTES, reservation);
       const { images, usage, tokens } = readImagesAnswer(answer, request.count);
       const made: string[] = [];
       for (const image of images) {
-        const { bytes: pieces } = await this.fileOf(image, answer, call, stay);
+        const { bytes: pieces } = await this.fileOf(image, answer, call, reservation);
         made.push((await buffer(pieces)).toString('base64'));
       }
       yield { type: 'usage', usage };
@@ -136,7 +140,7 @@ export class ImagesClient {
     } catch (error) {
       throw redactKey(error, this.server.apiKey);
     } finally {
-      stay.end();
+      reservation.end();
     }
   }
 
@@ -144,22 +148,22 @@ export class ImagesClient {
     image: GivenImage,
     answer: MediaAnswer,
     call: WorkCall<ImageRequest>,
-    stay: MediaStay,
+    reservation: MediaReservation,
   ): Promise<MediaFile> {
     if ('base64' in image) return answer.fileOf(image.base64, undefined, MAX_IMAGE_BYTES);
     const url = URL.canParse(image.url) ? new URL(image.url) : undefined;
-    // A server of the operator's own may give addresses of itself, whatever network it stands in.
+    // A self-hosted server may return its own URLs, even on a private network.
     const isOwn = url?.origin === this.server.imagesUrl(call.upstreamModel).origin;
-    if (isOwn) return fileOfBytes(await this.bytesAt(url, call, stay), undefined);
+    if (isOwn) return fileOfBytes(await this.bytesAt(url, call, reservation), undefined);
     const bytes = await this.fetchedBytes(image.url, call);
-    await stay.take(bytes.length);
+    await reservation.take(bytes.length);
     return fileOfBytes(bytes, undefined);
   }
 
   private async bytesAt(
     url: URL,
     { limits, signal }: WorkCall<ImageRequest>,
-    stay: MediaStay,
+    reservation: MediaReservation,
   ): Promise<Buffer> {
     const headers = { 'user-agent': 'model-gateway', accept: 'image/*' };
     const response = await this.transport.call({ method: 'GET', url, headers, limits, signal });
@@ -169,7 +173,7 @@ export class ImagesClient {
     }
     const pieces: Buffer[] = [];
     for await (const piece of new BoundedBytes(response, MAX_IMAGE_BYTES)) {
-      await stay.take(piece.length);
+      await reservation.take(piece.length);
       pieces.push(piece);
     }
     return Buffer.concat(pieces);
@@ -180,7 +184,7 @@ export class ImagesClient {
     try {
       return (await this.mediaFetcher.fetch(url, { signal, param: 'url' })).data;
     } catch (error) {
-      // The caller has no part in where the vendor leaves its pictures.
+      // The caller has no influence on where the vendor stores its images.
       if (error instanceof UpstreamError) throw lost(error.message);
       throw error;
     }
@@ -188,15 +192,15 @@ export class ImagesClient {
 }
 
 function lost(problem: string): UpstreamError {
-  return unreadable(`a picture out of reach: ${problem}`);
+  return unreadable(`an unavailable image: ${problem}`);
 }
 
 /**
- * A body for `images/generations`. Fields that the gateway does not know go along: the dialect is the
+ * Encodes a body for `images/generations`. Unknown fields are passed on, because the dialect is the
  * caller's.
  *
- * @param asksForBytes of models that would give an address otherwise; the others take no word on it
- * @throws UpstreamError `unsupported` for a field that cannot be left out without changing the work
+ * @param asksForBytes for models that would return URLs otherwise; the others reject the option
+ * @throws UpstreamError `unsupported` for a field that cannot be dropped without changing the result
  */
 function encodeImagesRequest(
   request: ImageRequest,
@@ -214,20 +218,20 @@ function encodeImagesRequest(
   );
 }
 
-/** The vendor's own fields. @throws UpstreamError `unsupported` for one that must not get there */
+/** Returns the vendor's own fields. @throws UpstreamError `unsupported` for one that must not be sent */
 function fieldsToSend({ body }: ImageRequest): [string, unknown][] {
   const fields = vendorFields(body.value).filter(([name]) => name !== 'n');
   for (const [name, value] of fields) {
     if (REFUSED.has(name)) throw unsupported(name, `\`${name}\` is not taken here.`);
     if (name === 'output_format' && !FORMATS.has(value)) {
-      throw unsupported(name, 'Pictures are made as png, jpeg or webp.');
+      throw unsupported(name, 'Image formats must be png, jpeg or webp.');
     }
   }
   return fields;
 }
 
 /**
- * A form for `images/edits` or `images/variations`.
+ * Encodes a form for `images/edits` or `images/variations`.
  *
  * @throws UpstreamError `unsupported` as for plain prompts
  */
@@ -241,28 +245,27 @@ function encodeImageEdit(
   if (prompt !== '') fields.push(['prompt', prompt]);
   fields.push(['n', count], ...fieldsToSend(request));
   if (asksForBytes) fields.push(['response_format', 'b64_json']);
-  // One goes by the name that every server knows.
+  // Every server supports this name for a single image.
   const name = images.length === 1 ? 'image' : 'image[]';
   const files = images.map((image): [string, UploadedFile] => [name, image]);
   if (mask) files.push(['mask', mask]);
   return multipartBody(fields, files);
 }
 
-/** A picture in the answer, or where it lies. */
+/** An image in the answer, or its URL. */
 type GivenImage = { base64: string } | { url: string };
 
 interface ImagesAnswer {
   images: GivenImage[];
   usage: Usage;
-  /** As the vendor spells them. */
+  /** In the vendor's own format. */
   tokens: JsonObject | undefined;
 }
 
 /**
- * The pictures of an answer, at least one. Any beyond those that were asked for are neither fetched
- * nor counted.
+ * Reads the images of an answer, at least one. Surplus images are neither fetched nor counted.
  *
- * @param count how many were asked for
+ * @param count the requested number
  * @throws UpstreamError `unreadable`
  */
 function readImagesAnswer(answer: MediaAnswer, count: number): ImagesAnswer {
@@ -275,7 +278,7 @@ function readImagesAnswer(answer: MediaAnswer, count: number): ImagesAnswer {
   return { images, usage: { ...readTokens(tokens), imageCount: images.length }, tokens };
 }
 
-/** Undefined for one that is missing, as when a filter kept it back. */
+/** Returns undefined for a missing image, for example one removed by a filter. */
 function readImage(item: unknown, answer: MediaAnswer): GivenImage | undefined {
   const { b64_json: base64, url } = objectOf(item);
   if (typeof base64 === 'string' && base64 !== '') return { base64 };
@@ -283,7 +286,7 @@ function readImage(item: unknown, answer: MediaAnswer): GivenImage | undefined {
   return answer.isFile(url) ? { base64: url } : { url };
 }
 
-/** Text and image tokens together, for catalogues that price a picture by its tokens. */
+/** Adds text and image tokens, for catalogues that price images by token. */
 function readTokens(usage: unknown): Usage {
   if (!isJsonObject(usage)) return NO_USAGE;
   const inputTokens = readTokenCount(usage.input_tokens);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readAll, sourceOf } from '../../../../test/support/artifact-bytes.js';
 import { Canceller } from '../../../canonical/cancel-signal.js';
 import { MediaAnswer } from './media-answer.js';
-import { MediaRoom } from './media-room.js';
+import { MediaMemory } from './media-memory.js';
 
 const PICTURE = Buffer.concat([
   Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
@@ -22,12 +22,12 @@ const read = (text: string, bytes = 4_096): Promise<MediaAnswer> =>
     sourceOf(...inPieces(text, bytes)),
     'an answer',
     1_000_000,
-    new MediaRoom().enter(new Canceller()),
+    new MediaMemory().enter(new Canceller()),
   );
 
 describe(MediaAnswer.name, () => {
   it.each([61, 1_000, 4_096, 65_536, 1_000_000])(
-    'reads what comes in pieces of %d bytes as a parser would, but for long texts',
+    'parses an answer in pieces of %d bytes like a parser, except for long texts',
     async (bytes) => {
       const short = { said: 'a "quote" \\', '\\': '', list: ['é', '\\"'], 'a"': { n: 1.5 } };
       const escaped = 'with a " in it'.repeat(2_000);
@@ -42,7 +42,7 @@ describe(MediaAnswer.name, () => {
     },
   );
 
-  it('gives a file as it came, so that nobody waits for the whole of it', async () => {
+  it('streams a file as received, without delaying other work', async () => {
     const answer = await read(JSON.stringify([BASE64]).replace('[', '{"a":').replace(']', '}'));
     const pieces: number[] = [];
     for await (const { length } of answer.fileOf(answer.json.a, undefined, 100_000).bytes) {
@@ -54,9 +54,9 @@ describe(MediaAnswer.name, () => {
   it.each([
     ['short', PICTURE.subarray(0, 12)],
     ['long', PICTURE],
-    ['of other remainders', PICTURE.subarray(0, -1)],
-    ['of other remainders', PICTURE.subarray(0, -2)],
-  ])('finds files within addresses, %s', async (_what, bytes) => {
+    ['of another remainder', PICTURE.subarray(0, -1)],
+    ['of a third remainder', PICTURE.subarray(0, -2)],
+  ])('finds files in data URLs: %s', async (_what, bytes) => {
     const url = `data:image/png;base64,${bytes.toString('base64')}`;
     const answer = await read(JSON.stringify({ url, other: 'https://example.com/a.png' }));
     expect(answer.isFile(answer.json.url as string)).toBe(true);
@@ -67,11 +67,11 @@ describe(MediaAnswer.name, () => {
   });
 
   it.each([
-    ['no text', 7],
-    ['nothing', ''],
-    ['too much', Buffer.alloc(90_001).toString('base64')],
-    ['no picture', 'a'.repeat(30_000)],
-  ])('refuses a file of %s', async (_what, file) => {
+    ['a number', 7],
+    ['an empty text', ''],
+    ['too many bytes', Buffer.alloc(90_001).toString('base64')],
+    ['an unknown type', 'a'.repeat(30_000)],
+  ])('rejects a file of %s', async (_what, file) => {
     const answer = await read(JSON.stringify({ file }));
     expect(() => answer.fileOf(answer.json.file, undefined, 90_000)).toThrow(
       expect.objectContaining({ failure: 'unreadable' }),
@@ -82,14 +82,14 @@ describe(MediaAnswer.name, () => {
     ['blanks', `${BASE64.slice(0, 40_000)} ${BASE64.slice(40_000)}`],
     ['padding', `${BASE64.slice(0, 40_000)}=${BASE64.slice(40_000)}`],
     ['other letters', `${BASE64.slice(0, -1)}é`],
-  ])('takes no base64 with %s in it', async (_what, file) => {
+  ])('rejects base64 with %s in it', async (_what, file) => {
     const answer = await read(JSON.stringify({ file }));
     const { bytes } = answer.fileOf(answer.json.file, 'image/png', 100_000);
     await expect(readAll(bytes)).rejects.toMatchObject({ failure: 'unreadable' });
   });
 
   it.each([`{"a":"${BASE64}`, `{"a":"${BASE64}"`, '[]', '', '{"a":"\\'])(
-    'takes what breaks off, or is no object, for none: case %#',
+    'rejects truncated answers and other types: case %#',
     async (text) => {
       await expect(read(text)).rejects.toMatchObject({ failure: 'unreadable' });
     },

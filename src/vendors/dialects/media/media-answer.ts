@@ -3,15 +3,15 @@ import type { MediaFile } from '../../media-work.js';
 import { unreadable } from '../../upstream-error.js';
 import { parseAnswerObject } from '../answer-json.js';
 import { BoundedBytes, sniffContentType } from './media-file.js';
-import type { MediaStay } from './media-room.js';
+import type { MediaReservation } from './media-memory.js';
 import { TextCutter } from './text-cutter.js';
 
-/** Enough for an address's beginning and the first bytes of a file. */
+/** Enough for the start of a data URL and the first bytes of a file. */
 const HEAD_BYTES = 256;
 const DATA_URL = /^data:[^,]{0,100};base64,/;
 const PADDING = /={0,2}$/;
 
-/** A vendor's JSON with files in it, which are no strings, but the bytes that came. */
+/** A vendor's JSON with embedded files, which stay the received bytes instead of becoming strings. */
 export class MediaAnswer {
   private constructor(
     readonly json: JsonObject,
@@ -19,40 +19,40 @@ export class MediaAnswer {
   ) {}
 
   /**
-   * @param what what it should be, for the log
-   * @param stay where it is in memory
-   * @throws UpstreamError `unreadable` for what is not JSON, too much of it, or of more than `maxBytes`; and what the
-   *   source throws
+   * @param what description for the error
+   * @param reservation the memory reservation
+   * @throws UpstreamError `unreadable` for invalid JSON, too many parts, or more than `maxBytes`; and
+   *   whatever the source throws
    */
   static async read(
     source: AsyncIterable<Buffer>,
     what: string,
     maxBytes: number,
-    stay: MediaStay,
+    reservation: MediaReservation,
   ): Promise<MediaAnswer> {
     const cutter = new TextCutter();
     for await (const chunk of new BoundedBytes(source, maxBytes)) {
-      await stay.take(chunk.length);
+      await reservation.take(chunk.length);
       cutter.add(chunk);
     }
     const { json, texts } = cutter.end();
     return new MediaAnswer(parseAnswerObject(json.toString('utf8'), what), texts);
   }
 
-  /** Whether an address has the file in it. */
+  /** Returns whether a member is a data URL with a file. */
   isFile(member: string): boolean {
     return this.texts.has(member) || DATA_URL.test(member);
   }
 
   /**
-   * A file that a member spells out in base64, also as an address with the file in it.
+   * Returns a file that a member contains as base64 or as a data URL.
    *
-   * @param contentType as the vendor names it; undefined: its first bytes tell
-   * @throws UpstreamError `unreadable` for an empty file, one that is too large, and one that nobody can name; for what
-   *   is no base64 when it is read
+   * @param contentType as the vendor declares it; undefined: detected by its first bytes
+   * @throws UpstreamError `unreadable` for an empty file, one that is too large, or one of unknown type;
+   *   for invalid base64 while reading
    */
   fileOf(member: unknown, contentType: string | undefined, maxBytes: number): MediaFile {
-    if (typeof member !== 'string') throw unreadable('a file that is no base64');
+    if (typeof member !== 'string') throw unreadable('a file that is not base64');
     const text = this.texts.get(member) ?? [Buffer.from(member)];
     const head = Buffer.concat(
       text.slice(0, HEAD_BYTES).map((piece) => piece.subarray(0, HEAD_BYTES)),
@@ -61,15 +61,15 @@ export class MediaAnswer {
       .toString('latin1');
     const start = DATA_URL.exec(head)?.[0].length ?? 0;
     const length = text.reduce((sum, piece) => sum + piece.length, -start);
-    if (length === 0) throw unreadable('a file that is no base64');
+    if (length === 0) throw unreadable('a file that is not base64');
     if (decodedLength(length) > maxBytes) throw unreadable(`a file of more than ${maxBytes} bytes`);
     const type = contentType ?? sniffContentType(Buffer.from(head.slice(start), 'base64'));
-    if (type === undefined) throw unreadable('a file that is neither picture nor video');
+    if (type === undefined) throw unreadable('a file that is neither image nor video');
     return { contentType: type, bytes: decode(text, start) };
   }
 }
 
-/** A piece at a time, so that others have their turn between two. */
+/** Decodes one piece at a time, so that other work can run in between. */
 async function* decode(text: readonly Buffer[], start: number): AsyncGenerator<Buffer> {
   let left = '';
   let skipped = start;
@@ -77,7 +77,7 @@ async function* decode(text: readonly Buffer[], start: number): AsyncGenerator<B
     const part = piece.subarray(skipped);
     skipped -= piece.length - part.length;
     const characters = left + part.toString('latin1');
-    // The last group may be padded, which is seen at the end.
+    // The last group may be padded; that is checked at the end.
     const whole = Math.max(0, characters.length - 4 - (characters.length % 4));
     left = characters.slice(whole);
     if (whole > 0) yield decodeWhole(characters.slice(0, whole));
@@ -86,11 +86,11 @@ async function* decode(text: readonly Buffer[], start: number): AsyncGenerator<B
   if (last.length > 0) yield last;
 }
 
-/** Node passes over what is no base64; there is less of it then. */
+/** Decodes base64 strictly. Node skips invalid characters, which shortens the result. */
 function decodeWhole(characters: string): Buffer {
   const bytes = Buffer.from(characters, 'base64');
   if (bytes.length !== decodedLength(characters.length))
-    throw unreadable('a file that is no base64');
+    throw unreadable('a file that is not base64');
   return bytes;
 }
 

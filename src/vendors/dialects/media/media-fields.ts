@@ -3,7 +3,7 @@ import { UpstreamError } from '../../upstream-error.js';
 import { classifyChatError } from '../chat/classify-chat-error.js';
 import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
 
-/** Fields of a request for media that are the gateway's own, or that are read into the canonical form. */
+/** Media request fields of the gateway itself, or already parsed into the canonical form. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([
   'model',
   ...GATEWAY_FIELDS,
@@ -11,17 +11,17 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   'webhook_url',
   'prompt',
   'input',
-  // Whether the caller gets files or addresses of them, which is the gateway's affair.
+  // Selects files or URLs for the caller, which the gateway handles.
   'response_format',
   'stream',
 ]);
 
-/** The fields that are meant for the vendor, in the caller's words and order. */
+/** Returns the fields meant for the vendor, in the caller's words and order. */
 export function vendorFields(value: Readonly<Record<string, unknown>>): [string, unknown][] {
   return Object.entries(value).filter(([name, field]) => !OWN_FIELDS.has(name) && field != null);
 }
 
-/** Names of the vendor's fields that are none of the `known` ones. */
+/** Returns the names of the vendor's fields that are not `known`. */
 export function unknownFields(
   value: Readonly<Record<string, unknown>>,
   known: ReadonlySet<string>,
@@ -32,8 +32,8 @@ export function unknownFields(
 }
 
 /**
- * Whose fault a failed answer in OpenAI's error shape is, of a call for media. The vendor's filter
- * refuses a prompt with status 400, its message is the caller's to see.
+ * Classifies a failed media call in OpenAI's error format. The vendor's content filter rejects a prompt
+ * with status 400, and its message is shown to the caller.
  */
 export function classifyMediaError(
   status: number,
@@ -41,7 +41,7 @@ export function classifyMediaError(
   body: unknown,
 ): UpstreamError {
   const error = classifyChatError(status, headers, body);
-  // A filter's offence is reported there as the conversation's, of which there is none here.
+  // The filter reports `messages` as the field, which media requests do not have.
   if (error.param !== 'messages') return error;
   const { failure, message, retryAfterMs, accepted } = error;
   return new UpstreamError({ failure, message, status, retryAfterMs, accepted, param: 'prompt' });

@@ -2,35 +2,33 @@ import type { MediaFile } from '../../media-work.js';
 import type { UpstreamResponse } from '../../transport/upstream-response.js';
 import { unreadable } from '../../upstream-error.js';
 
-/** What no vendor labels media as, though a proxy's page of regrets may well come so. */
+/** Types that no vendor uses for media, but a proxy's error page may. */
 const NO_MEDIA = /^(?:application\/(?:json|xml)|text\/)/i;
-/** Nobody asked for it, and callers are not told of it. */
+/** Compression is never requested, and callers would not learn of it. */
 const COMPRESSED = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
 
 /**
- * Has an answer be what it was asked to be before its bytes are passed on.
+ * Checks that an answer has the requested type before its bytes are passed on.
  *
- * @param what that is, for the log
- * @throws UpstreamError `unreadable` for another one, which is closed
+ * @param what the expected type, for the error
+ * @throws UpstreamError `unreadable` for another one, whose connection is closed
  */
 export function assertMedia(response: UpstreamResponse, what: 'audio' | 'video'): void {
   const { 'content-type': type = '', 'content-encoding': encoding = '' } = response.headers;
   if (!NO_MEDIA.test(type) && !COMPRESSED.test(encoding)) return;
   response.cancel();
-  throw unreadable(
-    COMPRESSED.test(encoding) ? `compressed ${what}` : `an answer that is no ${what}`,
-  );
+  throw unreadable(COMPRESSED.test(encoding) ? `compressed ${what}` : `an answer without ${what}`);
 }
 
 /**
- * A download as it comes, up to a size. Leaving it closes the connection, also before the first read,
- * where a generator would never hear of it.
+ * A download, streamed up to a size limit. Leaving it closes the connection even before the first read,
+ * which a generator would not notice.
  */
 export class BoundedBytes implements AsyncIterable<Buffer>, AsyncIterator<Buffer> {
   private readonly source: AsyncIterator<Buffer>;
   private length = 0;
 
-  /** @param describe what becomes of an error of the source */
+  /** @param describe maps an error of the source */
   constructor(
     source: AsyncIterable<Buffer>,
     private readonly maxBytes: number,
@@ -43,7 +41,7 @@ export class BoundedBytes implements AsyncIterable<Buffer>, AsyncIterator<Buffer
     return this;
   }
 
-  /** @throws UpstreamError `unreadable` beyond the limit, and where nothing comes at all */
+  /** @throws UpstreamError `unreadable` beyond the limit and for an empty file */
   async next(): Promise<IteratorResult<Buffer>> {
     const result = await this.read();
     if (result.done === true) {
@@ -85,14 +83,14 @@ const SIGNATURES: readonly [contentType: string, offset: number, bytes: string][
   ['video/webm', 0, '\x1a\x45\xdf\xa3'],
 ];
 
-/** @throws UpstreamError `unreadable` for a file that nobody can name */
+/** Creates a file. @throws UpstreamError `unreadable` when its type is unknown */
 export function fileOfBytes(bytes: Buffer, contentType: string | undefined): MediaFile {
   const type = contentType ?? sniffContentType(bytes);
-  if (type === undefined) throw unreadable('a file that is neither picture nor video');
+  if (type === undefined) throw unreadable('a file that is neither image nor video');
   return { contentType: type, bytes: once(bytes) };
 }
 
-/** What a file's first bytes say that it is. */
+/** Detects a file's type by its first bytes. */
 export function sniffContentType(bytes: Buffer): string | undefined {
   const head = bytes.subarray(0, 16).toString('latin1');
   return SIGNATURES.find(([, offset, text]) => head.startsWith(text, offset))?.[0];

@@ -2,24 +2,24 @@ import { StringEnd } from '../../../platform/http/json-scanner.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** No address or word in an answer is as long; a file is longer. */
+/** Longer than any URL or word in an answer, shorter than any file. */
 const MIN_CUT_BYTES = 16 * 1024;
 
-/** JSON without its long texts, and these by what stands in their place. */
+/** JSON with its long strings replaced by placeholders. */
 export interface CutJson {
   readonly json: Buffer;
-  /** Each in the pieces that it came in, by the text that is in its place. */
+  /** The strings as received pieces, by placeholder. */
   readonly texts: ReadonlyMap<string, readonly Buffer[]>;
 }
 
 /**
- * Cuts long texts out of JSON as it comes, without copying them or making strings of them: files in base64 are
- * hundreds of megabytes, which a parser would keep everybody waiting for. A text with an escape in it stays.
+ * Cuts long strings out of streamed JSON without copying or decoding them: base64 files reach hundreds of
+ * megabytes, and parsing those would block everyone. Strings with an escape stay in place.
  */
 export class TextCutter {
   private readonly rest: Buffer[] = [];
   private readonly texts = new Map<string, readonly Buffer[]>();
-  /** What has come of a text whose end has not; undefined outside of one. */
+  /** The received part of an unterminated string; undefined outside of one. */
   private open: Buffer[] | undefined;
   private readonly textEnd = new StringEnd();
 
@@ -52,7 +52,7 @@ export class TextCutter {
     return { json: Buffer.concat([...this.rest, ...(this.open ?? [])]), texts: this.texts };
   }
 
-  /** @returns what stands in its place, which is no base64 */
+  /** @returns its placeholder, which is not valid base64 */
   private keep(text: readonly Buffer[]): Buffer {
     const name = `#${this.texts.size}`;
     this.texts.set(name, text);

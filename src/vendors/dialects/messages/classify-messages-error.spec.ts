@@ -7,7 +7,7 @@ const classify = (status: number, error: object = {}, headers = {}) =>
 
 describe(classifyMessagesError.name, () => {
   it.each<StatusVerdict>(COMMON_VERDICTS)(
-    'takes status %d for %s',
+    'classifies status %d as %s',
     (status, failure, allowsFallback, isRetryable) => {
       expect(classify(status)).toMatchObject({ status, failure, allowsFallback, isRetryable });
     },
@@ -52,7 +52,7 @@ describe(classifyMessagesError.name, () => {
       },
       'unsupported',
     ],
-  ])('takes %d with %j for %s', (status, error, failure) => {
+  ])('classifies %d with %j as %s', (status, error, failure) => {
     expect(classify(status, error).failure).toBe(failure);
   });
 
@@ -69,16 +69,16 @@ describe(classifyMessagesError.name, () => {
     expect(classify(400, { message }).param).toBe(param);
   });
 
-  it('names no field where the caller is not at fault', () => {
+  it('names no field when the caller is not at fault', () => {
     expect(classify(500, { message: 'messages.0: oh' }).param).toBeUndefined();
   });
 
-  it('reads how long to wait', () => {
+  it('reads the retry delay', () => {
     const error = classify(529, { type: 'overloaded_error' }, { 'retry-after': '3' });
     expect(error).toMatchObject({ failure: 'server', retryAfterMs: 3_000, isRetryable: false });
   });
 
-  it('keeps keys and endless words out of the message', () => {
+  it('redacts keys and truncates the message', () => {
     const message = `invalid x-api-key sk-ant-api03-${'a'.repeat(40)}`;
     expect(classify(401, { message }).message).toBe('invalid x-api-[redacted]');
     expect(classify(400, { message: 'y'.repeat(5_000) }).message).toHaveLength(1_000);
@@ -106,7 +106,7 @@ describe(classifyInlineMessagesError.name, () => {
     ['timeout_error', 504, 'timeout'],
     ['request_too_large', 413, 'context_length'],
     ['surprise', 500, 'server'],
-  ])('takes %s for status %d', (type, status, failure) => {
+  ])('maps %s to status %d', (type, status, failure) => {
     const body = { type: 'error', error: { type, message: 'x' } };
     expect(classifyInlineMessagesError(body)).toMatchObject({ status, failure });
   });

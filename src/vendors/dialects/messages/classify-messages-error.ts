@@ -11,7 +11,7 @@ import {
 import { parseAnswerObject, objectOf } from '../answer-json.js';
 import { readRetryAfterMs } from '../../../platform/http/retry-after.js';
 
-/** The status that a type stands for, in an answer that began with status 200. */
+/** Equivalent statuses of error types in an answer with status 200. */
 const STATUS_OF_TYPE: ReadonlyMap<unknown, number> = new Map([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
@@ -26,7 +26,7 @@ const STATUS_OF_TYPE: ReadonlyMap<unknown, number> = new Map([
   ['overloaded_error', 529],
 ]);
 
-/** What is the operator's to mend, whatever status it comes with. */
+/** Errors that the operator must act on, whatever their status. */
 const OPERATOR_TYPES = new Set<unknown>([
   'authentication_error',
   'billing_error',
@@ -34,8 +34,8 @@ const OPERATOR_TYPES = new Set<unknown>([
   'not_found_error',
 ]);
 
-/** The account's money, in codes and in words; the vendor calls some of it a bad request. */
-const SPENT_CODES = new Set<unknown>([
+/** Errors for exhausted credit, by code and text; the vendor reports some as a bad request. */
+const EXHAUSTED_CODES = new Set<unknown>([
   'contract_spend_limit_reached',
   'enforced_spend_limit_reached',
   'linked_organization_spend_limit_reached',
@@ -44,14 +44,14 @@ const SPENT_CODES = new Set<unknown>([
 ]);
 const SPENT = /credit balance is too low|specified (?:workspace )?API usage limits/i;
 
-/** What only Claude's vendors say of a prompt that is too long. */
+/** Too long a prompt, in words that only Claude's vendors use. */
 const TOO_MANY_BYTES = /too many total text bytes/i;
 
-/** What one model refuses and another may take. */
-const NOT_THIS_MODEL =
+/** Features that one model rejects and another may accept. */
+const MODEL_LACKS =
   /(?:not supported|deprecated|not available|not allowed) (?:for|on|by|with) this model|this model does not support|maximum allowed number of output tokens/i;
 
-/** Whose fault a failed answer in the messages dialect is, and what can be done about it. */
+/** Classifies a failed answer of the messages dialect. */
 export function classifyMessagesError(
   status: number,
   headers: IncomingHttpHeaders,
@@ -71,7 +71,7 @@ export function classifyMessagesError(
   });
 }
 
-/** An error that came inside an answer with status 200; its type tells the status it stands for. */
+/** Classifies an error inside an answer with status 200 by its type. */
 export function classifyInlineMessagesError(body: unknown): UpstreamError {
   return classifyMessagesError(STATUS_OF_TYPE.get(readErrorBody(body).type) ?? 500, {}, body);
 }
@@ -80,7 +80,7 @@ function classify(status: number, error: JsonObject, message: string): UpstreamF
   const { type } = error;
   const details = objectOf(error.details);
   if (isOperatorStatus(status)) return 'operator';
-  if (OPERATOR_TYPES.has(type) || SPENT_CODES.has(details.error_code)) return 'operator';
+  if (OPERATOR_TYPES.has(type) || EXHAUSTED_CODES.has(details.error_code)) return 'operator';
   if (status < 500 && SPENT.test(message)) return 'operator';
   if (status === 429 || type === 'rate_limit_error') return 'rate_limited';
   if (status === 408 || status === 504 || type === 'timeout_error') return 'timeout';
@@ -88,10 +88,10 @@ function classify(status: number, error: JsonObject, message: string): UpstreamF
   if (status < 400) return 'unreadable';
   if (status === 413 || type === 'request_too_large') return 'context_length';
   if (TOO_MANY_BYTES.test(message) || isPromptTooLong(message)) return 'context_length';
-  return NOT_THIS_MODEL.test(message) ? 'unsupported' : 'caller';
+  return MODEL_LACKS.test(message) ? 'unsupported' : 'caller';
 }
 
-/** The field that the vendor's sentence begins with: a path and a colon, or a name in quotes. */
+/** Reads the field at the start of the vendor's message: a path and a colon, or a name in quotes. */
 function readParam(message: string): string | undefined {
   const match =
     /^([a-z_]{1,40}(?:\.[\w-]{1,64}){0,12}):/.exec(message) ??
@@ -100,10 +100,10 @@ function readParam(message: string): string | undefined {
 }
 
 /**
- * A vendor's JSON object.
+ * Parses a vendor's JSON object.
  *
- * @param what what it is, for the log
- * @throws UpstreamError `unreadable` for anything else, or as the vendor's own error says
+ * @param what description for the error
+ * @throws UpstreamError `unreadable` for anything else, or classified from the vendor's own error
  */
 export function parseMessagesJson(text: string, what: string): JsonObject {
   const value = parseAnswerObject(text, what);

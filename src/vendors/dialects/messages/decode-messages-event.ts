@@ -1,6 +1,6 @@
 import { nameSignature, type CanonicalEvent } from '../../../canonical/canonical-event.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
-import { HeldBack } from '../held-back.js';
+import { HeldBackLimit } from '../held-back.js';
 import { CallIds } from '../tool-calls.js';
 import { startEvent } from '../vendor-answer.js';
 import { mapFinishReason } from '../map-finish-reason.js';
@@ -9,13 +9,13 @@ import { nameRedactedThinking } from './thinking-blocks.js';
 import { isSearch, MessagesUsageReader } from './read-messages-usage.js';
 
 export interface MessagesDecoderOptions {
-  /** Who signs this vendor's reasoning, see `nameSignature`. */
+  /** The maker that signs this vendor's reasoning, see `nameSignature`. */
   signatureIssuer: string;
   /** The tool whose arguments are the answer's text, if any. */
   jsonTool: string | undefined;
 }
 
-/** A content block that has begun. */
+/** A content block in progress. */
 type OpenBlock =
   | { kind: 'text' }
   | { kind: 'json'; input: unknown; hasArguments: boolean }
@@ -23,34 +23,34 @@ type OpenBlock =
   | { kind: 'tool'; index: number; input: unknown; hasArguments: boolean }
   | { kind: 'other' };
 
-/** Events that count once the vendor has said why the answer ended. */
+/** Events that count after the stop reason. */
 const MAY_FOLLOW_THE_END: ReadonlySet<unknown> = new Set(['message_delta', 'message_stop']);
 
-/** The answer is the only one there is. */
+/** The messages dialect has a single answer. */
 const choice = 0;
 
-/** Turns the events of one answer into canonical ones. What it does not know, it passes over. */
+/** Decodes the events of one answer into canonical ones. Skips unknown ones. */
 export class MessagesEventDecoder {
   private readonly blocks = new Map<unknown, OpenBlock>();
   private readonly usage = new MessagesUsageReader();
   private readonly callIds = new CallIds();
-  private readonly heldBack = new HeldBack();
+  private readonly heldBack = new HeldBackLimit();
   private toolCalls = 0;
   private hasStarted = false;
   private hasJson = false;
-  /** Texts beside the tool that carries the answer; the answer only if that is not called. */
+  /** Texts next to the tool that carries the answer; they are the answer only if it is not called. */
   private readonly heldTexts: string[] = [];
 
-  /** Whether the vendor has said why the answer ended. */
+  /** Whether the stop reason has arrived. */
   hasFinished = false;
   isDone = false;
 
   constructor(private readonly options: MessagesDecoderOptions) {}
 
   /**
-   * Adds what an event stands for to `events`. Behind the end of an answer that is its count alone.
+   * Appends the canonical events of an event to `events`. After the answer's end, only its usage counts.
    *
-   * @throws UpstreamError `unreadable` for more than is ever held back
+   * @throws UpstreamError `unreadable` when too much is held back
    */
   decode(event: JsonObject, events: CanonicalEvent[]): void {
     if (this.hasFinished && !MAY_FOLLOW_THE_END.has(event.type)) return;
@@ -80,7 +80,7 @@ export class MessagesEventDecoder {
     }
   }
 
-  /** Adds what a delta event brings, of which no more is known than its piece. */
+  /** Appends a delta given only its piece. */
   addPiece(
     index: number,
     field: MessagesDeltaField,
@@ -137,7 +137,7 @@ export class MessagesEventDecoder {
         const { input } = block;
         const name = textOf(block.name);
         if (name === this.options.jsonTool) {
-          // Nothing of a further call of that tool is the answer.
+          // Only the first call of that tool is the answer.
           if (this.hasJson) return { kind: 'other' };
           this.hasJson = true;
           return { kind: 'json', input, hasArguments: false };
@@ -201,7 +201,7 @@ export class MessagesEventDecoder {
       const named = nameSignature(this.options.signatureIssuer, block.signature);
       events.push({ type: 'reasoning', choice, text: '', signature: named });
     }
-    // A call without a piece of arguments has them in its beginning, or takes none.
+    // A call without argument deltas has its arguments in the block start, or none.
     if ((block.kind === 'tool' || block.kind === 'json') && !block.hasArguments) {
       const input = isJsonObject(block.input) ? block.input : {};
       this.addArguments(block, JSON.stringify(input), events);
@@ -228,7 +228,7 @@ export class MessagesEventDecoder {
   }
 }
 
-/** Pieces that came in one read go on as one: each event costs, however little it brings. */
+/** Merges pieces from one read: each event costs, however small it is. */
 function addText(text: unknown, events: CanonicalEvent[]): void {
   if (typeof text !== 'string' || text === '') return;
   const last = events.at(-1);

@@ -11,7 +11,7 @@ const relay = (body: unknown, options: object = {}) =>
   }).toString();
 
 describe(encodeMessagesRelay.name, () => {
-  it('exchanges the model and leaves every other byte as it was', () => {
+  it('replaces the model and leaves every other byte unchanged', () => {
     const body =
       '{ "model" : "anthropic\\/claude-x", "max_tokens": 1e1,\n "messages":[{"role":"user","content":"\\u0048i"}], "future_field": {"a": 1.0} }';
     expect(relay(body)).toBe(
@@ -19,7 +19,7 @@ describe(encodeMessagesRelay.name, () => {
     );
   });
 
-  it('takes out what is the gateway’s own', () => {
+  it("removes the gateway's own fields", () => {
     const own = {
       models: ['a/b'],
       provider: {},
@@ -36,7 +36,7 @@ describe(encodeMessagesRelay.name, () => {
     });
   });
 
-  it('tells of searches how many there is credit for', () => {
+  it('limits searches to the number that credits are reserved for', () => {
     const search = { type: 'web_search_20250305', name: 'web_search' };
     const other = { name: 'f', input_schema: {} };
     const tools = [search, { ...search, max_uses: 3 }, { ...search, max_uses: 500 }, other];
@@ -55,7 +55,7 @@ describe(encodeMessagesRelay.name, () => {
     });
   });
 
-  it('adds and leaves out what a platform wants', () => {
+  it("adds and removes a platform's fields", () => {
     const options = {
       upstreamModel: undefined,
       without: ['stream'],
@@ -67,7 +67,7 @@ describe(encodeMessagesRelay.name, () => {
     });
   });
 
-  it('gives the vendor its own thoughts back, and nobody else’s', () => {
+  it("restores the vendor's own reasoning and removes any other", () => {
     const body = (...content: unknown[]) => ({
       model: 'a/b',
       messages: [
@@ -108,7 +108,7 @@ describe(encodeMessagesRelay.name, () => {
   });
 
   it.each([{ messages: 'x' }, { messages: [null, 1, { content: [null] }] }, {}])(
-    'leaves it to the vendor to judge %j',
+    'passes %j on for the vendor to judge',
     (body) => {
       expect(JSON.parse(relay({ model: 'a/b', ...body }))).toEqual({ model: 'claude-x', ...body });
     },
@@ -123,14 +123,14 @@ describe(encodeMessagesCall.name, () => {
     return JSON.parse(encodeMessagesCall(call, vendor, { model: 'm' }).body.toString()) as unknown;
   };
 
-  it("puts the gateway's own limit in the caller's place", () => {
+  it("replaces the caller's limit with the gateway's own", () => {
     expect(encode({})).toEqual({ model: 'm', max_tokens: 9_000 });
     const thinking = { type: 'enabled', budget_tokens: 2_047 };
     const fields = { max_cost: 5, max_cost_mode: 'fit', thinking };
     expect(encode(fields, 2_048)).toEqual({ model: 'm', max_tokens: 2_048, thinking });
   });
 
-  it('does not ask where the limit leaves no room for the thinking that the caller wants', () => {
+  it("refuses when the limit leaves no room for the caller's thinking budget", () => {
     const thinking = { type: 'enabled', budget_tokens: 2_048 };
     expect(() => encode({ thinking }, 2_048)).toThrow(
       expect.objectContaining({ failure: 'unsupported', param: 'max_cost' }),

@@ -9,7 +9,7 @@ import { objectOf, objectsOf } from '../answer-json.js';
 import { GATEWAY_FIELDS } from '../../../canonical/routing-fields.js';
 import { readThinkingBlock } from './thinking-blocks.js';
 
-/** What only an answer has a use for; the counting endpoint refuses it. */
+/** Fields that only affect the answer; the counting endpoint rejects them. */
 const ANSWER_FIELDS = [
   'max_tokens',
   'stream',
@@ -23,11 +23,11 @@ const ANSWER_FIELDS = [
   'inference_geo',
 ] as const;
 
-/** What vendors of this dialect spell differently around the body. */
+/** Differences between vendors of this dialect outside the common body. */
 interface MessagesEnvelope {
-  /** The model's name in the body; undefined where the vendor has it in the address. */
+  /** The model's name in the body; undefined when the vendor has it in the URL. */
   model: string | undefined;
-  /** Members besides the dialect's own, as JSON. */
+  /** Additional members, as JSON. */
   adding?: Readonly<Record<string, string>>;
 }
 
@@ -38,7 +38,7 @@ interface EncodedMessagesCall {
 }
 
 /**
- * The body of a call: the caller's own bytes where it speaks this dialect, else a translation.
+ * Encodes the body of a call: the caller's own bytes if it speaks this dialect, else a translation.
  *
  * @throws UpstreamError as `encodeMessagesRequest` does
  */
@@ -63,20 +63,20 @@ export function encodeMessagesCall(
   return { body: Buffer.from(JSON.stringify({ ...head, ...body })), jsonTool };
 }
 
-/** @throws UpstreamError `unsupported` where the caller's budget for thinking leaves no room below the limit */
+/** @throws UpstreamError `unsupported` when the limit leaves no room for the caller's thinking budget */
 function ownLimit({ body }: CanonicalRequest, limit: number): Record<string, string> {
   const { budget_tokens: budget } = objectOf(body.value.thinking);
   if (typeof budget === 'number' && budget >= limit) {
     throw unsupported(
       'max_cost',
-      `\`max_cost\` pays for ${limit} tokens of output here, which is no more than \`thinking.budget_tokens\`. Raise the one, or lower the other.`,
+      `\`max_cost\` pays for ${limit} output tokens on this route, which must be more than \`thinking.budget_tokens\`. Raise \`max_cost\` or lower the budget.`,
     );
   }
   return { max_tokens: String(limit) };
 }
 
 /**
- * The body that asks how many tokens a request's prompt has.
+ * Encodes the body of a token count.
  *
  * @throws UpstreamError as `encodeMessagesRequest` does
  */
@@ -96,18 +96,18 @@ export function encodeMessagesCount(
 }
 
 interface MessagesRelayOptions {
-  /** The vendor's own name of the model; undefined where the vendor has it in the address. */
+  /** The vendor's own model name; undefined when the vendor has it in the URL. */
   upstreamModel: string | undefined;
-  /** Who signs this vendor's reasoning, see `nameSignature`. */
+  /** The maker that signs this vendor's reasoning, see `nameSignature`. */
   signatureIssuer: string;
-  /** Further members that the vendor's endpoint does not take. */
+  /** Further members that the vendor's endpoint rejects. */
   without?: readonly string[];
-  /** Members that it takes besides the caller's, as JSON. */
+  /** Additional members, as JSON. */
   adding?: Readonly<Record<string, string>>;
 }
 
 /**
- * The body for a vendor that speaks the caller's own dialect: the received bytes with the
+ * Encodes the body for a vendor that speaks the caller's own dialect: the received bytes with the
  * documented edits, everything else untouched.
  */
 export function encodeMessagesRelay(
@@ -119,29 +119,29 @@ export function encodeMessagesRelay(
   for (const field of [...GATEWAY_FIELDS, ...without]) {
     if (field in value) edits.set(field, undefined);
   }
-  const messages = withOwnThoughts(value.messages, signatureIssuer);
+  const messages = withOwnReasoning(value.messages, signatureIssuer);
   if (messages) edits.set('messages', JSON.stringify(messages));
   if (webSearch) edits.set('tools', JSON.stringify(objectsOf(value.tools).map(withMostUses)));
   return spliceMembers(bytes, members, edits);
 }
 
-/** The tool that the vendor searches with may be used as often as credits were set aside for. */
+/** Limits the vendor's search tool to the number of uses that credits are reserved for. */
 function withMostUses(tool: JsonObject): JsonObject {
   if (!String(tool.type).startsWith('web_search_')) return tool;
   return { ...tool, max_uses: searchesWithin(tool.max_uses) };
 }
 
 /**
- * The conversation with thoughts that came through the gateway's own hands: a signature that names
- * its issuer is given back as the issuer wrote it, or the thought is left out where that is another one.
+ * Restores reasoning that has passed through the gateway. A signature with the vendor's own name loses the
+ * name; reasoning signed by others is removed.
  *
- * @returns undefined when there is nothing to do, as for a caller who only ever spoke to this vendor
+ * @returns undefined when nothing changes, for example for callers who only use this vendor
  */
-function withOwnThoughts(messages: unknown, signatureIssuer: string): unknown[] | undefined {
+function withOwnReasoning(messages: unknown, signatureIssuer: string): unknown[] | undefined {
   if (!Array.isArray(messages) || !messages.some(holdsNamedSignature)) return undefined;
   return messages.flatMap((message: unknown) => {
     if (!holdsNamedSignature(message)) return [message];
-    const content = message.content.flatMap((block) => ownThought(block, signatureIssuer));
+    const content = message.content.flatMap((block) => ownReasoning(block, signatureIssuer));
     return content.length === 0 ? [] : [{ ...message, content }];
   });
 }
@@ -151,7 +151,7 @@ function holdsNamedSignature(message: unknown): message is JsonObject & { conten
   return message.content.some((block) => namedSignatureOf(block) !== undefined);
 }
 
-function ownThought(block: unknown, signatureIssuer: string): unknown[] {
+function ownReasoning(block: unknown, signatureIssuer: string): unknown[] {
   const named = namedSignatureOf(block);
   if (named === undefined) return [block];
   const { thinking } = objectOf(block);
@@ -163,7 +163,7 @@ function ownThought(block: unknown, signatureIssuer: string): unknown[] {
   return own ? [own] : [];
 }
 
-/** The vendor's own signatures are base64 and hold no colon. */
+/** Returns a signature that names its maker. The vendor's own signatures are base64, without a colon. */
 function namedSignatureOf(block: unknown): string | undefined {
   if (!isJsonObject(block)) return undefined;
   const signature =

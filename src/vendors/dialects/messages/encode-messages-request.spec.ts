@@ -5,7 +5,7 @@ import { encodeMessagesRequest } from './encode-messages-request.js';
 import { ADAPTIVE, NEWEST, encode, refusal } from '../../../../test/support/encoded-messages.js';
 
 describe(encodeMessagesRequest.name, () => {
-  it('sends no more than the conversation when nothing else was said', () => {
+  it('sends only the conversation when nothing else is set', () => {
     expect(encode()).toEqual({
       body: {
         max_tokens: 4_000,
@@ -16,11 +16,11 @@ describe(encodeMessagesRequest.name, () => {
     });
   });
 
-  it('refuses to give several answers', () => {
+  it('rejects several answers', () => {
     expect(() => encode({}, { request: { choices: 2 } })).toThrow(refusal('n'));
   });
 
-  it('continues a turn of the assistant only on models that can', () => {
+  it('continues an assistant message only on models that support it', () => {
     const messages = [says('user', 'a'), says('assistant', 'b')];
     expect(encode({ messages }).body.messages).toHaveLength(2);
     expect(() => encode({ messages }, { traits: NEWEST })).toThrow(refusal('messages'));
@@ -36,12 +36,12 @@ describe(encodeMessagesRequest.name, () => {
   it.each<[string, string]>([
     ['user-1234', 'user-1234'],
     ['6f1c9d4e-0000-4000-8000-000000000000', '6f1c9d4e-0000-4000-8000-000000000000'],
-  ])('passes the end user %s', (endUser, user_id) => {
+  ])('passes on the end user %s', (endUser, user_id) => {
     expect(encode({ endUser }).body.metadata).toEqual({ user_id });
   });
 
   it.each(['a@b.example', '+49 30 1234567', '0301234567', 'Ada Lovelace', 'x'.repeat(300)])(
-    'tells nobody who the end user %s is',
+    'hashes the end user %s',
     (endUser) => {
       const { user_id } = encode({ endUser }).body.metadata as { user_id: string };
       expect(user_id).toMatch(/^user_[\w-]{32}$/);
@@ -66,18 +66,18 @@ describe(encodeMessagesRequest.name, () => {
         {},
         ['presence_penalty', 'seed', 'logit_bias', 'logprobs'],
       ],
-    ])('%j becomes %j, without %j', (sampling, fields, dropped) => {
+    ])('turns %j into %j and drops %j', (sampling, fields, dropped) => {
       const encoded = encode({ sampling });
       const { max_tokens: _tokens, messages: _messages, ...rest } = encoded.body;
       expect(rest).toEqual(fields);
       expect(encoded.dropped).toEqual(dropped);
     });
 
-    it.each(['\n', ' ', '\t\n'])('refuses to stop at %j', (stop) => {
+    it.each(['\n', ' ', '\t\n'])('rejects the stop sequence %j', (stop) => {
       expect(() => encode({ sampling: { stop: ['a', stop] } })).toThrow(refusal('stop'));
     });
 
-    it('goes to no model that refuses it', () => {
+    it('is dropped for models that reject it', () => {
       const sampling = { temperature: 0.5, topP: 0.5, topK: 5 };
       const { body, dropped } = encode({ sampling }, { traits: NEWEST });
       expect(Object.keys(body)).toEqual(['max_tokens', 'messages']);
@@ -86,7 +86,7 @@ describe(encodeMessagesRequest.name, () => {
       expect(neutral.dropped).toEqual([]);
     });
 
-    it('yields to thinking', () => {
+    it('is dropped when thinking is on', () => {
       const reasoning = { effort: 'high' };
       const sampling = { temperature: 0.5, topP: 0.5, topK: 5 };
       const { body, dropped } = encode({ reasoning, sampling }, { traits: ADAPTIVE });
@@ -96,14 +96,14 @@ describe(encodeMessagesRequest.name, () => {
     });
   });
 
-  describe('what is dropped', () => {
-    it('has the caller’s own names', () => {
+  describe('dropped fields', () => {
+    it("have the caller's names", () => {
       const sampling = { seed: 1, temperature: 2 };
       const { dropped } = encode({ sampling }, { request: { dialect: 'responses' } });
       expect(dropped).toEqual(['seed', 'temperature']);
     });
 
-    it('includes parts of messages', () => {
+    it('include message parts', () => {
       const image: MessagePart = {
         type: 'image',
         detail: 'high',
@@ -113,7 +113,7 @@ describe(encodeMessagesRequest.name, () => {
       expect(encode({ messages }).dropped).toEqual(['messages.name', 'messages.image_url.detail']);
     });
 
-    it('is fit for a header, whatever the caller made up', () => {
+    it('are valid in a header, whatever the caller sent', () => {
       const leftOver = ['verbosity', 'a\r\nset-cookie: b', '日本', ''];
       expect(encode({ leftOver }).dropped).toEqual(['verbosity', 'unknown']);
       const many = Array.from({ length: 1_000 }, (_, index) => `field_${index}`);

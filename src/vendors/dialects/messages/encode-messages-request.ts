@@ -18,10 +18,10 @@ import { readThinkingBlock } from './thinking-blocks.js';
 import type { MessagesVendor } from './messages-vendor.js';
 import { createHash } from 'node:crypto';
 
-/** What certainly is no e-mail address, no phone number and not too long: all that the vendor refuses. */
+/** Excludes e-mail addresses, phone numbers and long texts, which the vendor rejects. */
 const OPAQUE = /^(?=.*[A-Za-z])[\w.:-]{1,128}$/;
 
-/** What the dialect has a place for, be it not on every model. */
+/** Fields that the dialect supports, though not on every model. */
 const SUPPORTED: ReadonlySet<PromptField> = new Set<PromptField>([
   'temperature',
   'topP',
@@ -34,21 +34,21 @@ const SUPPORTED: ReadonlySet<PromptField> = new Set<PromptField>([
   'endUser',
 ]);
 
-/** What the encoding of a call depends on. */
+/** The parts of a call that its encoding depends on. */
 type MessagesCall = Pick<UpstreamCall, 'request' | 'maxOutputTokens'>;
 
 interface EncodedMessagesRequest {
-  /** The body, but for `model` and `stream`, which vendors of this dialect spell differently. */
+  /** The body without `model` and `stream`, which vendors of this dialect place differently. */
   body: JsonObject;
   /** The tool whose arguments are the answer's text, if any. */
   jsonTool: string | undefined;
 }
 
 /**
- * A canonical request in the messages dialect.
+ * Encodes a canonical request in the messages dialect.
  *
- * @throws UpstreamError `unsupported` for what this vendor or model cannot do, `caller` for what no
- *   vendor takes
+ * @throws UpstreamError `unsupported` for features that this vendor or model lacks, `caller` for invalid
+ *   requests
  */
 export function encodeMessagesRequest(
   call: MessagesCall,
@@ -56,14 +56,14 @@ export function encodeMessagesRequest(
 ): EncodedMessagesRequest {
   const { request } = call;
   if (request.choices > 1) {
-    throw unsupported('n', 'This model gives one answer at a time; send `n` as 1.');
+    throw unsupported('n', 'This model returns one answer per request; set `n` to 1.');
   }
   const prompt = request.prompt();
   const { system, turns } = encodeTurns(prompt.messages, vendor.signatureIssuer);
   if (endsWithPrefill(turns) && !vendor.traits.prefill) {
     throw unsupported(
       'messages',
-      'This model cannot continue a turn of the assistant; end with a message of the user.',
+      'This model cannot continue an assistant message; end with a user message.',
     );
   }
   const { tools, thinking, sampling } = encodeControls(call, vendor);
@@ -90,7 +90,7 @@ export function encodeMessagesRequest(
 }
 
 /**
- * What of a request does not reach the vendor, as the caller spells it, in words fit for a header.
+ * Lists the request fields that the vendor does not get, by the caller's names, valid in a header.
  *
  * @throws UpstreamError as `encodeMessagesRequest` does
  */
@@ -104,7 +104,7 @@ export function droppedFromMessages(call: MessagesCall, vendor: MessagesVendor):
     ...tools.dropped,
     ...droppedParts(request.prompt()),
   ];
-  // What a caller made up may hold anything, and there may be any number of it.
+  // Names invented by the caller may contain anything, in any number.
   const fit = names.map((name) => (/^[\w.-]{1,64}$/.test(name) ? name : 'unknown'));
   return [...new Set(fit)].slice(0, 50);
 }
@@ -129,25 +129,24 @@ function encodeControls(
     name: name('reasoning'),
     maxTokens: maxOutputTokens,
     isForced: tools.isForced,
-    lacksThought: lacksThought(prompt, signatureIssuer),
+    lacksReasoning: lacksReasoning(prompt, signatureIssuer),
   });
   const sampling = encodeSampling(prompt.sampling, traits, thinking.isOn, name('stop'));
   return { tools, thinking, sampling };
 }
 
 /**
- * Whether the answer takes up a turn of the assistant's without the thought that it began with: one
- * that is to be continued, or calls whose results have come. Callers drop thoughts, and those of
- * other vendors are left out.
+ * Returns whether the answer continues an assistant turn whose initial reasoning is missing: a message to
+ * continue, or calls whose results have arrived. Callers drop reasoning, and other vendors' is removed.
  */
-function lacksThought({ messages }: CanonicalPrompt, signatureIssuer: string): boolean {
+function lacksReasoning({ messages }: CanonicalPrompt, signatureIssuer: string): boolean {
   const spoken = messages.filter(({ role }) => role !== 'system');
   const last = spoken.findLastIndex(({ role }) => role === 'assistant');
   if (last === -1) return false;
   const since = spoken.slice(last + 1);
   if (since.length === 0) return true;
   if (!since.some(({ role }) => role === 'tool')) return false;
-  // A turn goes on over any number of calls and results, and is thought about at its beginning.
+  // A turn spans any number of calls and results, and its reasoning comes first.
   const before = spoken.slice(0, last).findLastIndex(({ role }) => role === 'user');
   const turn = spoken.slice(before + 1).find(({ role }) => role === 'assistant');
   const [first] = turn?.parts ?? [];
@@ -155,7 +154,7 @@ function lacksThought({ messages }: CanonicalPrompt, signatureIssuer: string): b
   return readThinkingBlock(signatureIssuer, first.signature, first.text) === undefined;
 }
 
-/** Members of messages that the dialect has no place for. */
+/** Lists members of messages that the dialect does not support. */
 function droppedParts({ messages }: CanonicalPrompt): string[] {
   const dropped: string[] = [];
   if (messages.some(({ name }) => name !== undefined)) dropped.push('messages.name');
@@ -167,8 +166,8 @@ function droppedParts({ messages }: CanonicalPrompt): string[] {
 }
 
 /**
- * The caller's name for its end user as the vendor takes it: unchanged where it identifies nobody,
- * else a digest of it, so that the same user stays the same.
+ * Returns an end-user id that the vendor accepts: unchanged if it cannot identify a person, else a stable
+ * digest.
  */
 function mapEndUser(user: string): string {
   if (OPAQUE.test(user)) return user;

@@ -32,13 +32,16 @@ describe(`${encodeMessagesRequest.name} with thinking`, () => {
       [{ effort: 'none' }, 4_000, undefined, []],
       [{ enabled: false }, 4_000, undefined, []],
       [{ maxTokens: 0 }, 4_000, undefined, []],
-    ])('%j of %d tokens is the budget %j', (reasoning, maxOutputTokens, thinking, dropped) => {
-      const encoded = encode({ reasoning }, { maxOutputTokens });
-      expect(encoded.body.thinking).toEqual(thinking);
-      expect(encoded.dropped).toEqual(dropped);
-    });
+    ])(
+      'turns %j of %d tokens into the budget %j',
+      (reasoning, maxOutputTokens, thinking, dropped) => {
+        const encoded = encode({ reasoning }, { maxOutputTokens });
+        expect(encoded.body.thinking).toEqual(thinking);
+        expect(encoded.dropped).toEqual(dropped);
+      },
+    );
 
-    it('always leaves a budget below `max_tokens`', () => {
+    it('always keeps the budget below `max_tokens`', () => {
       for (const effort of ['minimal', 'low', 'medium', 'high', 'xhigh', 'max']) {
         for (const maxOutputTokens of [1, 1_024, 1_025, 1_500, 2_048, 5_000, 64_000]) {
           const { thinking } = encode({ reasoning: { effort } }, { maxOutputTokens }).body;
@@ -57,14 +60,14 @@ describe(`${encodeMessagesRequest.name} with thinking`, () => {
       [{ effort: 'max' }, 'max', []],
       [{ enabled: true }, undefined, []],
       [{ maxTokens: 5_000 }, undefined, ['reasoning.max_tokens']],
-    ])('%j is the effort %j where models have no budget', (reasoning, effort, dropped) => {
+    ])('turns %j into the effort %j for models without a budget', (reasoning, effort, dropped) => {
       const encoded = encode({ reasoning }, { traits: ADAPTIVE });
       expect(encoded.body.thinking).toEqual({ type: 'adaptive', display: 'summarized' });
       expect(encoded.body.output_config).toEqual(effort === undefined ? undefined : { effort });
       expect(encoded.dropped).toEqual(dropped);
     });
 
-    it('is turned off by the word that the model has for it', () => {
+    it("is turned off by the model's own value", () => {
       const off = (traits: MessagesModelTraits) => {
         const { body, dropped } = encode({ reasoning: { effort: 'none' } }, { traits });
         return { thinking: body.thinking, config: body.output_config, dropped };
@@ -83,7 +86,7 @@ describe(`${encodeMessagesRequest.name} with thinking`, () => {
       });
     });
 
-    it('is left out of models that cannot think, and named', () => {
+    it('is dropped and reported for models without thinking', () => {
       const { body, dropped } = encode(
         { reasoning: { effort: 'low' } },
         { traits: { ...BUDGET, thinking: 'none' } },
@@ -92,11 +95,11 @@ describe(`${encodeMessagesRequest.name} with thinking`, () => {
       expect(dropped).toEqual(['reasoning']);
     });
 
-    it('of an unknown effort is refused', () => {
+    it('rejects an unknown effort', () => {
       expect(() => encode({ reasoning: { effort: 'heroic' } })).toThrow(refusal('reasoning'));
     });
 
-    it('does not go with a call that is demanded', () => {
+    it('is off when a tool call is required', () => {
       const { body, dropped } = encode({
         reasoning: { effort: 'high' },
         tools: [tool()],
@@ -110,9 +113,9 @@ describe(`${encodeMessagesRequest.name} with thinking`, () => {
     const foreign: MessagePart = { type: 'reasoning', text: 'hm', signature: 'other:c2ln' };
     it.each<[string, CanonicalPrompt['messages'], boolean]>([
       ['a new question', [says('assistant', 'a'), says('user', 'b')], true],
-      ['a call with its thought', [says('assistant', thought, call), says('tool', result)], true],
+      ['a call with its reasoning', [says('assistant', thought, call), says('tool', result)], true],
       [
-        'a later call of a turn with its thought',
+        'a later call of a turn with its reasoning',
         [
           says('user', 'a'),
           says('assistant', thought, call),
@@ -123,14 +126,18 @@ describe(`${encodeMessagesRequest.name} with thinking`, () => {
         true,
       ],
       ['a call without it', [says('assistant', call), says('tool', result)], false],
-      ['a foreign thought', [says('assistant', foreign, call), says('tool', result)], false],
       [
-        'results and a word of the user',
+        "another vendor's reasoning",
+        [says('assistant', foreign, call), says('tool', result)],
+        false,
+      ],
+      [
+        'results and a user text',
         [says('assistant', call), says('tool', result), says('user', 'b')],
         false,
       ],
-      ['a beginning', [says('user', 'a'), says('assistant', 'b')], false],
-    ])('with a budget, after %s, is asked for: %#', (_, messages, isAsked) => {
+      ['a message to continue', [says('user', 'a'), says('assistant', 'b')], false],
+    ])('with a budget after %s: %#', (_, messages, isAsked) => {
       const { body, dropped } = encode({ messages, reasoning: { effort: 'high' } });
       expect(body.thinking !== undefined).toBe(isAsked);
       expect(dropped).toEqual(isAsked ? [] : ['reasoning']);

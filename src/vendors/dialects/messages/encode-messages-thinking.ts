@@ -3,38 +3,38 @@ import { unsupported } from '../../upstream-error.js';
 import type { MessagesModelTraits } from './messages-vendor.js';
 import type { PromptField } from '../../../canonical/prompt-fields.js';
 
-/** The vendor's scale ends where the chat dialect's is half way; both call 1 the model's own. */
+/** The vendor's range is half of the chat dialect's; 1 is the model's default in both. */
 const MAX_TEMPERATURE = 1;
 
-/** The least `top_p` that goes with thinking. */
+/** Lowest `top_p` allowed together with thinking. */
 const MIN_THINKING_TOP_P = 0.95;
 
-/** How thinking is asked for. */
+/** The encoded thinking options. */
 export interface MessagesThinking {
   thinking?: object;
   /** `output_config.effort` */
   effort?: string;
-  /** Whether the request turns thinking on, which other controls do not go with. */
+  /** Whether thinking is on, which excludes some other controls. */
   isOn: boolean;
   dropped: string[];
 }
 
-/** What thinking depends on besides the caller's wish. */
+/** Conditions for thinking besides the caller's options. */
 interface ThinkingCircumstances {
-  /** What the caller calls the field. */
+  /** The caller's name for the field. */
   name: string;
-  /** `max_tokens`, which thinking is part of. */
+  /** `max_tokens`, which includes thinking. */
   maxTokens: number;
-  /** Whether the answer has to be a call of a tool. */
+  /** Whether the answer must be a tool call. */
   isForced: boolean;
-  /** Whether the assistant's last turn has to be taken up without the thought that led to it. */
-  lacksThought: boolean;
+  /** Whether the last assistant turn is continued without its initial reasoning. */
+  lacksReasoning: boolean;
 }
 
-/** The least that the vendor takes for a budget. */
+/** The vendor's minimum budget. */
 const MIN_BUDGET_TOKENS = 1_024;
 
-/** Efforts, lowest first, and the share of `max_tokens` that each may think. */
+/** Efforts, lowest first, with their share of `max_tokens` for thinking. */
 const SHARES: Record<string, number> = {
   minimal: 0.1,
   low: 0.2,
@@ -47,7 +47,7 @@ const EFFORTS = Object.keys(SHARES);
 
 const OFF: MessagesThinking = { isOn: false, dropped: [] };
 
-/** @throws UpstreamError `unsupported` for an effort that nobody here knows */
+/** @throws UpstreamError `unsupported` for an unknown effort */
 export function encodeThinking(
   reasoning: ReasoningControl | undefined,
   traits: MessagesModelTraits,
@@ -60,13 +60,13 @@ export function encodeThinking(
   if (effort !== undefined && !EFFORTS.includes(effort)) {
     throw unsupported(
       name,
-      `This model knows no effort ${JSON.stringify(effort.slice(0, 80))}; it takes ${EFFORTS.join(', ')} or none.`,
+      `The effort ${JSON.stringify(effort.slice(0, 80))} is unknown to this model; use ${EFFORTS.join(', ')} or none.`,
     );
   }
   if (isForced || traits.thinking === 'none') return { ...OFF, dropped: [name] };
   if (traits.thinking === 'budget') return withBudget(reasoning, circumstances);
   return {
-    // Some models leave the text of their thoughts out unless asked for it.
+    // Some models omit the text of their reasoning by default.
     thinking: { type: 'adaptive', display: 'summarized' },
     ...(effort !== undefined && { effort: nearestEffort(effort, traits.efforts) }),
     isOn: true,
@@ -81,7 +81,7 @@ function turnOff(traits: MessagesModelTraits, name: string): MessagesThinking {
   return { ...OFF, ...(lowest !== undefined && { effort: lowest }), dropped: [name] };
 }
 
-/** The effort itself, else the next lower one that the model has, else its lowest. */
+/** Returns the effort itself, else the next lower one that the model supports, else its lowest. */
 function nearestEffort(effort: string, efforts: readonly string[]): string {
   const wanted = EFFORTS.indexOf(effort);
   return efforts.findLast((known) => EFFORTS.indexOf(known) <= wanted) ?? efforts[0] ?? effort;
@@ -89,9 +89,9 @@ function nearestEffort(effort: string, efforts: readonly string[]): string {
 
 function withBudget(
   { effort, maxTokens: asked }: ReasoningControl,
-  { name, maxTokens, lacksThought }: ThinkingCircumstances,
+  { name, maxTokens, lacksReasoning }: ThinkingCircumstances,
 ): MessagesThinking {
-  if (lacksThought) return { ...OFF, dropped: [name] };
+  if (lacksReasoning) return { ...OFF, dropped: [name] };
   const on = (budget: number, dropped: string[] = []): MessagesThinking => ({
     thinking: { type: 'enabled', budget_tokens: budget },
     isOn: true,
@@ -99,7 +99,7 @@ function withBudget(
   });
   const dropped: string[] = [];
   if (asked !== undefined) {
-    // No more than `max_tokens` can be thought anyway, so a larger budget loses nothing.
+    // `max_tokens` caps thinking anyway, so lowering a larger budget loses nothing.
     const budget = Math.min(asked, maxTokens - 1);
     if (budget >= MIN_BUDGET_TOKENS) return on(budget);
     dropped.push(`${name}.max_tokens`);
@@ -107,7 +107,7 @@ function withBudget(
   }
   const share = Math.floor(maxTokens * SHARES[effort ?? 'medium']!);
   if (share >= MIN_BUDGET_TOKENS) return on(Math.min(share, maxTokens - 1), dropped);
-  // The least budget must leave as much again for the answer.
+  // The minimum budget must leave as much again for the answer.
   if (maxTokens >= 2 * MIN_BUDGET_TOKENS) return on(MIN_BUDGET_TOKENS, dropped);
   return { ...OFF, dropped: [name] };
 }
@@ -118,10 +118,10 @@ interface MessagesSampling {
 }
 
 /**
- * Sampling parameters. One that the vendor would refuse is left out and named, never changed into
- * another value; one that asks for the default is left out where it cannot be sent, which is the same.
+ * Encodes sampling parameters. Values that the vendor would reject are dropped and reported, never
+ * changed. A default value that cannot be sent is dropped silently, because the effect is the same.
  *
- * @param stopName what the caller calls the stop sequences
+ * @param stopName the caller's name for the stop sequences
  * @throws UpstreamError `unsupported` for a stop sequence of white space
  */
 export function encodeSampling(
@@ -153,12 +153,12 @@ export function encodeSampling(
   return { fields, dropped };
 }
 
-/** An empty sequence stops nowhere; one of white space would, which the vendor cannot do. */
+/** Skips empty sequences, which never match. The vendor does not support white space. */
 function readStops(stop: readonly string[] | undefined, name: string): string[] {
   const stops = (stop ?? []).filter((sequence) => sequence !== '');
   if (stops.every((sequence) => sequence.trim() !== '')) return stops;
   throw unsupported(
     name,
-    'This model cannot stop at white space; give it a sequence with a visible character.',
+    'This model does not support stop sequences of white space; include a visible character.',
   );
 }

@@ -16,7 +16,7 @@ import {
 
 describe(`${encodeMessagesRequest.name} with tools and formats`, () => {
   describe('tools', () => {
-    it('are spelled in the vendor’s way', () => {
+    it("are encoded in the vendor's format", () => {
       const parameters = { type: 'object', properties: { a: { type: 'string' } } };
       const tools = [
         tool({ description: 'Looks.', parameters, cacheControl: { ttl: '5m' } }),
@@ -56,13 +56,13 @@ describe(`${encodeMessagesRequest.name} with tools and formats`, () => {
       ['required', false, { type: 'any', disable_parallel_tool_use: true }],
       [{ name: 'look' }, undefined, { type: 'tool', name: 'look' }],
       [{ name: 'look' }, false, { type: 'tool', name: 'look', disable_parallel_tool_use: true }],
-    ])('choice %j with parallel calls %j is %j', (toolChoice, parallelToolCalls, spelled) => {
+    ])('choice %j with parallel calls %j becomes %j', (toolChoice, parallelToolCalls, spelled) => {
       const { body, dropped } = encode({ tools: [tool()], toolChoice, parallelToolCalls });
       expect(body.tool_choice).toEqual(spelled);
       expect(dropped).toEqual([]);
     });
 
-    it('without any, a choice says nothing, but for one that demands a call', () => {
+    it('ignore a choice without tools, unless it requires a call', () => {
       for (const toolChoice of ['auto', 'none'] as const) {
         expect(encode({ toolChoice, parallelToolCalls: false }).body).not.toHaveProperty(
           'tool_choice',
@@ -71,14 +71,14 @@ describe(`${encodeMessagesRequest.name} with tools and formats`, () => {
       expect(() => encode({ toolChoice: 'required' })).toThrow(refusal('tool_choice', 'caller'));
     });
 
-    it('cannot be demanded of models that refuse it', () => {
+    it('cannot be required of models that reject it', () => {
       const toolChoice = { name: 'look' };
       expect(() => encode({ tools: [tool()], toolChoice }, { traits: NEWEST })).toThrow(
         refusal('tool_choice'),
       );
     });
 
-    it('that were called before are named, though none may be called now', () => {
+    it('are declared if called earlier, even when none may be called now', () => {
       const messages = [says('user', 'a'), says('assistant', call, call), says('tool', result)];
       expect(encode({ messages }).body).toMatchObject({
         tools: [{ name: 'look', input_schema: { type: 'object' } }],
@@ -97,13 +97,13 @@ describe(`${encodeMessagesRequest.name} with tools and formats`, () => {
     const schema = (value: Record<string, unknown>) =>
       ({ type: 'json_schema', name: 'x', schema: value }) as const;
 
-    it('of a schema is asked for in the vendor’s own words', () => {
+    it("with a schema uses the vendor's own option", () => {
       const { body, jsonTool } = encode({ responseFormat: schema(closed) });
       expect(body.output_config).toEqual({ format: { type: 'json_schema', schema: closed } });
       expect(jsonTool).toBeUndefined();
     });
 
-    it('and an effort share one member', () => {
+    it('shares one member with an effort', () => {
       const reasoning = { effort: 'low' };
       const prompt = { responseFormat: schema(closed), reasoning };
       expect(encode(prompt, { traits: ADAPTIVE }).body.output_config).toEqual({
@@ -116,12 +116,12 @@ describe(`${encodeMessagesRequest.name} with tools and formats`, () => {
       ['no schema', { type: 'json_object' }, BUDGET, { type: 'object' }],
       ['an open schema', schema({ type: 'object' }), BUDGET, { type: 'object' }],
       [
-        'a schema, from a model without the words',
+        'a schema, from a model without the option',
         schema(closed),
         { ...BUDGET, structuredOutput: false },
         closed,
       ],
-    ])('of %s is the arguments of a tool', (_, responseFormat, traits, input_schema) => {
+    ])('with %s becomes the arguments of a tool', (_, responseFormat, traits, input_schema) => {
       const { body, jsonTool } = encode({ responseFormat }, { traits });
       expect(jsonTool).toBe('json_answer');
       expect(body.tools).toMatchObject([{ name: jsonTool, input_schema }]);
@@ -132,7 +132,7 @@ describe(`${encodeMessagesRequest.name} with tools and formats`, () => {
       });
     });
 
-    it('leaves the model the choice between an answer and the caller’s tools', () => {
+    it("lets the model choose between an answer and the caller's tools", () => {
       const tools = [tool(), tool({ name: 'json_answer' })];
       const { body, jsonTool } = encode({ tools, responseFormat: { type: 'json_object' } });
       expect(jsonTool).toBe('json_answer_');
@@ -142,7 +142,7 @@ describe(`${encodeMessagesRequest.name} with tools and formats`, () => {
       expect(none.body.tool_choice).toMatchObject({ type: 'tool', name: jsonTool });
     });
 
-    it('is no matter where a call is demanded', () => {
+    it('is ignored when a call is required', () => {
       const responseFormat = { type: 'json_object' } as const;
       const { body, jsonTool } = encode({
         tools: [tool()],
@@ -154,13 +154,13 @@ describe(`${encodeMessagesRequest.name} with tools and formats`, () => {
     });
 
     it.each<[string, CanonicalPrompt['responseFormat'], MessagesModelTraits]>([
-      ['of an open schema', schema({ type: 'object' }), NEWEST],
-      ['that is no object', schema({ anyOf: [{}] }), BUDGET],
-    ])('%s is left to the next vendor where the model cannot', (_, responseFormat, traits) => {
+      ['with an open schema', schema({ type: 'object' }), NEWEST],
+      ['other than an object', schema({ anyOf: [{}] }), BUDGET],
+    ])('%s is unsupported when the model cannot be forced', (_, responseFormat, traits) => {
       expect(() => encode({ responseFormat }, { traits })).toThrow(refusal('response_format'));
     });
 
-    it('without a schema is asked for in words where no call can be demanded', () => {
+    it('without a schema is requested in the prompt when no call can be required', () => {
       const { body, jsonTool } = encode(
         { responseFormat: { type: 'json_object' }, tools: [tool()] },
         { traits: NEWEST },
@@ -171,7 +171,7 @@ describe(`${encodeMessagesRequest.name} with tools and formats`, () => {
       expect(instruction?.text).toMatch(/one JSON object and nothing else/);
     });
 
-    it('is nothing for plain text', () => {
+    it('adds nothing for plain text', () => {
       expect(encode({ responseFormat: { type: 'text' } }).body).not.toHaveProperty('output_config');
     });
   });

@@ -11,25 +11,25 @@ import { encodeCacheControl } from './encode-messages-turns.js';
 import type { MessagesModelTraits } from './messages-vendor.js';
 import { toClosedSchema } from './to-closed-schema.js';
 
-/** What a tool is called that stands for the answer. */
+/** Name of the tool that carries the answer. */
 const JSON_TOOL = 'json_answer';
 
-/** How tools and JSON answers are asked for. */
+/** The encoded tools and JSON options. */
 export interface MessagesTools {
   tools: object[];
   toolChoice: JsonObject | undefined;
   /** `output_config.format` */
   format: object | undefined;
-  /** The tool whose arguments are the answer's text, where the model has no other way to JSON. */
+  /** The tool whose arguments are the answer's text, for models without another way to force JSON. */
   jsonTool: string | undefined;
-  /** A sentence for the system prompt that asks for JSON where nothing else can. */
+  /** A sentence for the system prompt that asks for JSON when nothing else can. */
   jsonInstruction: string | undefined;
-  /** Whether the answer has to be a call of a tool, which goes with no thinking. */
+  /** Whether the answer must be a tool call, which excludes thinking. */
   isForced: boolean;
   dropped: string[];
 }
 
-/** What `fieldName` calls the fields that may be refused here. */
+/** Names from `fieldName` of the fields that may be rejected here. */
 export interface ToolFieldNames {
   toolChoice: string;
   responseFormat: string;
@@ -38,9 +38,9 @@ export interface ToolFieldNames {
 const OPEN_OBJECT = { type: 'object' };
 
 /**
- * Tools, the choice among them, and JSON answers.
+ * Encodes tools, tool choice, and JSON formats.
  *
- * @throws UpstreamError `unsupported` for a choice or a format that the model cannot be held to
+ * @throws UpstreamError `unsupported` for a choice or format that cannot be enforced on the model
  */
 export function encodeTools(
   prompt: CanonicalPrompt,
@@ -52,7 +52,7 @@ export function encodeTools(
   const choice = encodeChoice(prompt, names);
   const isForced = choice?.type === 'any' || choice?.type === 'tool';
   if (isForced && !traits.forcedToolChoice) {
-    throw unsupported(names.toolChoice, 'This model cannot be made to call a tool; let it choose.');
+    throw unsupported(names.toolChoice, 'This model cannot be forced to call a tool; use `auto`.');
   }
   const plain = {
     dropped,
@@ -60,7 +60,7 @@ export function encodeTools(
     jsonTool: undefined,
     jsonInstruction: undefined,
   };
-  // An answer that has to be a call has no text for a format to apply to.
+  // A format would have no text to apply to.
   if (isForced) return { ...plain, tools, toolChoice: choice, isForced };
 
   const output = encodeFormat(prompt.responseFormat, traits, names.responseFormat);
@@ -134,7 +134,7 @@ function noParallel({ parallelToolCalls }: CanonicalPrompt): JsonObject {
   return parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
 }
 
-/** The format in the vendor's own words, or the schema of the tool that stands in for it, or a request for it. */
+/** Returns the vendor's own format, or the schema of the tool that replaces it, or a prompt instruction. */
 function encodeFormat(
   format: ResponseFormat | undefined,
   traits: MessagesModelTraits,
@@ -151,17 +151,17 @@ function encodeFormat(
   }
   throw unsupported(
     name,
-    'This model cannot be held to this schema: close its objects with `additionalProperties: false`, avoid recursion, and begin with an object.',
+    'This schema cannot be enforced on this model: start with an object, close all objects with `additionalProperties: false`, and avoid recursion.',
   );
 }
 
-/** What the arguments of a tool have to be, said in one place. */
+/** Returns whether the schema can describe a tool's arguments. */
 function beginsWithObject(schema: JsonObject): boolean {
   if ('anyOf' in schema || 'oneOf' in schema || 'allOf' in schema || '$ref' in schema) return false;
   return (schema.type ?? 'object') === 'object';
 }
 
-/** The vendor wants to know every tool that was called, even where none may be called any more. */
+/** Declares every tool that was called earlier. The vendor requires it even if none may be called now. */
 function toolsOfHistory({ messages }: CanonicalPrompt): object[] {
   const calls = messages
     .flatMap(({ parts }) => parts)

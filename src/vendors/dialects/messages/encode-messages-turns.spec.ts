@@ -23,7 +23,7 @@ const result = (id: string, ...texts: string[]): CanonicalMessage =>
   });
 
 describe(encodeTurns.name, () => {
-  it('takes the system’s messages out, wherever they stand, and keeps their order', () => {
+  it('extracts system messages from any position in order', () => {
     const { system, turns } = encodeTurns(
       [says('system', 'a'), says('user', 'b'), says('system', 'c', 'd'), says('user', 'e')],
       'maker',
@@ -32,7 +32,7 @@ describe(encodeTurns.name, () => {
     expect(turns).toEqual([{ role: 'user', content: [text('b'), text('e')] }]);
   });
 
-  it('merges what one side says in a row', () => {
+  it('merges consecutive messages of one side', () => {
     expect(
       turnsOf(says('user', 'a'), says('user', 'b'), says('assistant', 'c'), says('assistant', 'd')),
     ).toEqual([
@@ -41,7 +41,7 @@ describe(encodeTurns.name, () => {
     ]);
   });
 
-  it('puts the results of parallel calls into one turn, before what the user adds', () => {
+  it('puts the results of parallel calls into one turn, before the user text', () => {
     const turns = turnsOf(
       says('user', 'a'),
       says('assistant', call('1'), call('2')),
@@ -58,14 +58,14 @@ describe(encodeTurns.name, () => {
   });
 
   it.each([
-    ['nobody has spoken', []],
-    ['only the system has', [says('system', 'a')]],
-    ['the user says nothing', [says('user', ' \n')]],
-  ])('has the user say something when %s', (_, messages) => {
+    ['the conversation is empty', []],
+    ['there are only system messages', [says('system', 'a')]],
+    ['the user text is blank', [says('user', ' \n')]],
+  ])('inserts a user turn when %s', (_, messages) => {
     expect(turnsOf(...messages)).toEqual([{ role: 'user', content: [text('.')] }]);
   });
 
-  it('has the user begin', () => {
+  it('starts with a user turn', () => {
     expect(turnsOf(says('assistant', 'a'), says('user', 'b')).map(({ role }) => role)).toEqual([
       'user',
       'assistant',
@@ -73,13 +73,13 @@ describe(encodeTurns.name, () => {
     ]);
   });
 
-  it('leaves out text without a visible character, and turns of the assistant without anything', () => {
+  it('omits blank text and empty assistant turns', () => {
     expect(
       turnsOf(says('user', 'a', '', ' '), says('assistant', '', '\n'), says('user', 'b')),
     ).toEqual([{ role: 'user', content: [text('a'), text('b')] }]);
   });
 
-  it('trims the end of a turn that is to be continued, and of no other', () => {
+  it('trims only the end of a turn to continue', () => {
     expect(
       turnsOf(says('user', 'a '), says('assistant', 'b \n')).map(({ content }) => content[0]),
     ).toEqual([text('a '), text('b')]);
@@ -94,13 +94,13 @@ describe(encodeTurns.name, () => {
     ['half an object', '{"a":', { input: '{"a":' }],
     ['a list', '[1]', { input: '[1]' }],
     ['free text', 'look here', { input: 'look here' }],
-  ])('makes an object of arguments that are %s', (_, args, input) => {
+  ])('turns arguments that are %s into an object', (_, args, input) => {
     expect(turnsOf(says('assistant', call('1', args)))[1]?.content).toEqual([
       { type: 'tool_use', id: '1', name: 'look', input },
     ]);
   });
 
-  it('gives call and result the same id in the vendor’s alphabet, different ones for different calls', () => {
+  it("maps ids of calls and results to the vendor's alphabet consistently", () => {
     const [, assistant, user] = turnsOf(
       says('user', 'a'),
       says('assistant', call('functions.look:0'), call('functions.look:1')),
@@ -113,7 +113,7 @@ describe(encodeTurns.name, () => {
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
   });
 
-  it('passes errors and pictures of tools on', () => {
+  it('passes on errors and images of tools', () => {
     const part: ToolResultPart = {
       type: 'tool_result',
       toolCallId: '1',
@@ -138,7 +138,7 @@ describe(encodeTurns.name, () => {
     ]);
   });
 
-  it('gives the vendor its own thoughts back, and nobody else’s', () => {
+  it("restores the vendor's own reasoning and omits any other", () => {
     const reasoning = (value: string, signature?: string) =>
       ({ type: 'reasoning', text: value, signature }) as const;
     const turns = turnsOf(
@@ -162,7 +162,7 @@ describe(encodeTurns.name, () => {
     ]);
   });
 
-  it('spells pictures and documents', () => {
+  it('encodes images and documents', () => {
     const inline = (mediaType: string, data: string) =>
       ({ kind: 'inline', mediaType, data }) as const;
     const url = { kind: 'url', url: 'https://a.example/b' } as const;
@@ -216,14 +216,14 @@ describe(encodeTurns.name, () => {
       }),
     ],
     [
-      'an address without encryption',
+      'a URL without encryption',
       says('user', { type: 'image', source: { kind: 'url', url: 'http://a.example/b.png' } }),
     ],
     [
-      'a picture in a system message',
+      'an image in a system message',
       says('system', { type: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }),
     ],
-  ])('leaves %s to the next vendor', (_, message) => {
+  ])('reports %s as unsupported', (_, message) => {
     expect(() => turnsOf(message)).toThrow(
       expect.objectContaining({ failure: 'unsupported', param: 'messages' }),
     );

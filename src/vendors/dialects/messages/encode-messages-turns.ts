@@ -21,7 +21,7 @@ const IMAGE_TYPES: Record<string, string> = {
   'image/webp': 'image/webp',
 };
 
-/** Types that are text, whatever their name says. */
+/** Text types whose names do not say so. */
 const TEXT_TYPES = /^(?:text\/|application\/(?:json|xml|x-yaml|yaml|javascript)$)/;
 
 export interface Turn {
@@ -29,14 +29,14 @@ export interface Turn {
   content: Block[];
 }
 
-/** Stands for a turn of the user's that says nothing, which the vendor refuses. */
-const NOTHING_SAID = '.';
+/** Replaces an empty user turn, which the vendor rejects. */
+const EMPTY_TURN = '.';
 
 /**
- * The conversation as the vendor wants it: the system's messages apart, wherever they stood, then
- * turns of the user and the assistant that alternate, beginning with the user's.
+ * Encodes the conversation in the vendor's structure: system messages separately, wherever they were, then
+ * alternating turns that start with the user.
  *
- * @throws UpstreamError `unsupported` for parts that the dialect has no place for
+ * @throws UpstreamError `unsupported` for parts that the dialect does not support
  */
 export function encodeTurns(
   messages: readonly CanonicalMessage[],
@@ -63,19 +63,19 @@ export function encodeTurns(
   return { system, turns };
 }
 
-/** Whether the answer is to continue what the assistant has begun to say. */
+/** Returns whether the answer continues the last assistant turn. */
 export function endsWithPrefill(turns: readonly Turn[]): boolean {
   return turns.at(-1)?.role === 'assistant';
 }
 
-/** Results of tools have to come before anything else that the user says. */
+/** Orders a user turn: tool results must come first. */
 function asUserContent(content: Block[]): Block[] {
-  if (content.length === 0) return [{ type: 'text', text: NOTHING_SAID }];
+  if (content.length === 0) return [{ type: 'text', text: EMPTY_TURN }];
   const isResult = ({ type }: Block): boolean => type === 'tool_result';
   return [...content.filter(isResult), ...content.filter((block) => !isResult(block))];
 }
 
-/** A beginning must not end in white space. */
+/** Trims the turn to continue, which must not end in white space. */
 function trimPrefill(turns: readonly Turn[]): void {
   const block = endsWithPrefill(turns) ? turns.at(-1)?.content.at(-1) : undefined;
   if (typeof block?.text === 'string') block.text = block.text.trimEnd();
@@ -83,17 +83,17 @@ function trimPrefill(turns: readonly Turn[]): void {
 
 function assertText(block: Block): Block {
   if (block.type === 'text') return block;
-  throw unsupported('messages', 'This model takes nothing but text in system messages.');
+  throw unsupported('messages', 'System messages to this model can contain only text.');
 }
 
-/** A content block as it goes over the wire. */
+/** A content block in wire format. */
 export type Block = { type: string } & JsonObject;
 
 /**
- * The content blocks of one part: none for text without a visible character, which the vendor
- * refuses, and for reasoning that another vendor has signed or nobody has.
+ * Encodes one part as content blocks. Returns none for blank text, which the vendor rejects, and for
+ * reasoning without the vendor's own signature.
  *
- * @throws UpstreamError `unsupported` for what the dialect has no place for
+ * @throws UpstreamError `unsupported` for parts that the dialect does not support
  */
 function encodeBlocks(part: MessagePart, signatureIssuer: string): Block[] {
   switch (part.type) {
@@ -114,11 +114,11 @@ function encodeBlocks(part: MessagePart, signatureIssuer: string): Block[] {
     case 'tool_result':
       return [encodeToolResult(part, signatureIssuer)];
     case 'audio':
-      throw unsupported('messages', 'This model cannot listen to audio.');
+      throw unsupported('messages', 'This model does not support audio.');
   }
 }
 
-/** `cache_control` as a member to spread; five minutes are the vendor's default. */
+/** Returns `cache_control` as a member to spread; the vendor's default is five minutes. */
 export function encodeCacheControl(cacheControl: CacheControl | undefined): JsonObject {
   if (!cacheControl) return {};
   const ttl = cacheControl.ttl === '1h' ? { ttl: '1h' } : {};
@@ -135,7 +135,7 @@ function encodeToolCall({ id, name, arguments: text, cacheControl }: ToolCallPar
     type: 'tool_use',
     id: mapToolId(id),
     name,
-    // What is no object, such as a free-form tool's text, becomes the member of one.
+    // Non-objects, such as a free-form tool's text, are wrapped in one.
     input: toolInput(text) ?? { input: text },
     ...encodeCacheControl(cacheControl),
   };
@@ -152,7 +152,7 @@ function encodeToolResult(result: ToolResultPart, signatureIssuer: string): Bloc
   };
 }
 
-/** @throws UpstreamError `unsupported` for a kind of picture that the dialect has no place for */
+/** @throws UpstreamError `unsupported` for an image type that the dialect does not support */
 function encodeImage({ source }: ImagePart): Block {
   if (source.kind === 'url') return { type: 'image', source: encodeUrl(source) };
   const mediaType = IMAGE_TYPES[source.mediaType];
@@ -181,12 +181,12 @@ function encodeDocumentSource(source: MediaSource): object {
   return { type: 'text', media_type: 'text/plain', data: text };
 }
 
-/** The vendor fetches it, over https only. */
+/** Encodes a URL that the vendor fetches, over https only. */
 function encodeUrl({ url }: { url: string }): object {
   if (/^https:/i.test(url)) return { type: 'url', url };
   throw unsupported(
     'messages',
-    'This model takes images and documents inline or from https addresses only.',
+    'This model accepts images and documents only inline or from https URLs.',
   );
 }
 

@@ -1,6 +1,6 @@
-import { standsAt, scanJsonString } from '../event-text.js';
+import { startsWithAt, scanJsonString } from '../event-text.js';
 
-/** The beginning of the event that streams are made of, up to the text that it brings. */
+/** Matches the start of the most common event, up to its text. */
 const HEAD =
   /event: content_block_delta\ndata: \{"type": ?"content_block_delta", ?"index": ?(\d{1,4}), ?"delta": ?\{"type": ?"(?:text_delta", ?"(text)|thinking_delta", ?"(thinking)|input_json_delta", ?"(partial_json))": ?"/y;
 
@@ -8,43 +8,42 @@ const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 const CLOSE_BRACE = 0x7d;
 
-/** What a piece is of. */
+/** The field that a piece belongs to. */
 export type MessagesDeltaField = 'text' | 'thinking' | 'partial_json';
 
-/** What the events of one block have in common. */
+/** The common start of the events of one block. */
 interface Head {
   spelling: string;
   index: number;
   field: MessagesDeltaField;
 }
 
-/** An event that brings a piece and nothing else. */
+/** An event with a piece and nothing else. */
 export interface MessagesDelta {
-  /** The block's. */
+  /** Index of its block. */
   index: number;
   field: MessagesDeltaField;
-  /** Offset of the piece, behind its opening quote. */
+  /** Offset of the piece, after its opening quote. */
   valueStart: number;
   /** Offset of its closing quote. */
   valueEnd: number;
-  /** Code points of the piece, where the text is Latin-1. */
+  /** Code points of the piece, if the text is Latin-1. */
   characters: number;
   /** Offset after the blank line. */
   end: number;
 }
 
 /**
- * Recognises, without parsing them, the events that bring a piece of text, thought or arguments and
- * nothing else. What stands before and behind the piece is compared whole, so nothing that a model
- * says can be taken for a part of the event.
+ * Recognizes events with just a piece of text, reasoning or arguments without parsing them. The bytes
+ * around the piece are compared as a whole, so text of the model cannot be mistaken for the event.
  */
 export class MessagesDeltaFinder {
   private head: Head | undefined;
 
   /**
-   * @param text whole server-sent events, decoded; as Latin-1 where the characters are of interest
-   * @param start where an event begins
-   * @returns undefined for an event that looks different in any way and has to be parsed
+   * @param text whole server-sent events, decoded; as Latin-1 if the character count matters
+   * @param start offset of an event
+   * @returns undefined for an event that differs in any way and needs parsing
    */
   find(text: string, start: number): MessagesDelta | undefined {
     const head = this.headAt(text, start);
@@ -58,7 +57,7 @@ export class MessagesDeltaFinder {
   }
 
   private headAt(text: string, start: number): Head | undefined {
-    if (this.head && standsAt(text, this.head.spelling, start)) return this.head;
+    if (this.head && startsWithAt(text, this.head.spelling, start)) return this.head;
     HEAD.lastIndex = start;
     const found = HEAD.exec(text);
     if (!found) return undefined;
@@ -69,7 +68,7 @@ export class MessagesDeltaFinder {
   }
 }
 
-/** Two closing braces and a blank line; the vendor pads events with spaces between them. */
+/** Finds two closing braces and a blank line; the vendor pads events with spaces between them. */
 function endOfEvent(text: string, start: number): number {
   let index = start;
   for (let braces = 0; braces < 2; index++) {

@@ -36,7 +36,7 @@ function decode(
   }
 }
 
-/** Adds an event; how a piece of text was cut, or counted on the way, does not matter to what it says. */
+/** Appends an event, merging pieces of text and partial counts. */
 function append(events: CanonicalEvent[], event: CanonicalEvent): void {
   if (event.type === 'usage' && event.isPartial) return;
   const last = events.at(-1);
@@ -54,7 +54,7 @@ const finish = (reason: string, fields: object = {}) => ({
   ...fields,
 });
 
-/** What an answer of these blocks becomes, without its beginning and its usage. */
+/** Returns the events of an answer with these blocks, without its start and usage. */
 function eventsOf(blocks: string, end = messageEnd(), jsonTool?: string): CanonicalEvent[] {
   const { events, failure } = decode([messageStart() + blocks + end + MESSAGE_STOP], jsonTool);
   expect(failure).toBeUndefined();
@@ -66,36 +66,36 @@ describe(MessagesStreamDecoder.name, () => {
     messageStart() + PING + textBlock(0, 'Größe', ' 日本 🙂') + messageEnd() + MESSAGE_STOP;
   const decoded = [START, text('Größe 日本 🙂'), finish('stop'), USAGE];
 
-  it('turns a stream into events', () => {
+  it('decodes a stream into events', () => {
     expect(decode([stream]).events).toEqual(decoded);
   });
 
-  it('tells at once what the vendor has counted when it begins', () => {
+  it('reports the usage of the stream start at once', () => {
     const decoder = new MessagesStreamDecoder({ signatureIssuer: 'maker', jsonTool: undefined });
-    const begun = decoder.push(Buffer.from(messageStart({ input_tokens: 50_000 })));
+    const started = decoder.push(Buffer.from(messageStart({ input_tokens: 50_000 })));
     const usage = { ...NO_USAGE, inputTokens: 50_000 };
-    expect(begun).toEqual([START, { type: 'usage', usage, isPartial: true }]);
+    expect(started).toEqual([START, { type: 'usage', usage, isPartial: true }]);
   });
 
   it.each([1, 3, 50])('reads the same in pieces of %d bytes', (size) => {
     expect(decode(slices(Buffer.from(stream), size)).events).toEqual(decoded);
   });
 
-  it('reads the same cut within characters, and with carriage returns', () => {
+  it('reads the same when split within characters, and with carriage returns', () => {
     expect(decode(cutWithinCharacters(Buffer.from(stream))).events).toEqual(decoded);
     const windows = Buffer.from(`\ufeff${stream.replaceAll('\n', '\r\n')}`);
     expect(decode([windows]).events).toEqual(decoded);
     expect(decode(slices(windows, 1)).events).toEqual(decoded);
   });
 
-  it('reads an event directly behind a byte order mark', () => {
+  it('reads an event right after a byte order mark', () => {
     const bare = `\ufeff${stream.replaceAll(/^event: .*\n/gm, '')}`;
     expect(bare).toMatch(/^\ufeffdata: \{"type":"message_start"/);
     expect(decode([bare]).events).toEqual(decoded);
     expect(decode(slices(Buffer.from(bare), 1)).events).toEqual(decoded);
   });
 
-  it('makes one event of pieces that come together, and one each of those that do not', () => {
+  it('merges pieces of one read and keeps those of several reads separate', () => {
     const decoder = new MessagesStreamDecoder({ signatureIssuer: 'maker', jsonTool: undefined });
     const push = (stream: string) => decoder.push(Buffer.from(stream));
     const piece = (value: string) => blockDelta(0, { type: 'text_delta', text: value });
@@ -109,7 +109,7 @@ describe(MessagesStreamDecoder.name, () => {
     ]);
   });
 
-  it('passes over what it does not know, and empty pieces', () => {
+  it('skips unknown events and empty pieces', () => {
     expect(
       eventsOf(
         messagesEvent('progress', { note: 'x' }) +
@@ -129,14 +129,14 @@ describe(MessagesStreamDecoder.name, () => {
     ).toEqual([text('a'), finish('stop')]);
   });
 
-  it('reads text that a block begins with', () => {
+  it('reads text in a block start', () => {
     expect(eventsOf(blockStart(0, { type: 'text', text: 'a' }) + blockStop(0))[0]).toEqual(
       text('a'),
     );
   });
 
   it.each(['plain', '', 'Größe 日本 🙂', 'a"b', 'a\\b\n\u0007', '\u2028', '\ud83d'])(
-    'reads the piece %j alike in the usual spelling and in any other',
+    'reads the piece %j in the usual formatting and any other',
     (piece) => {
       const streamOf = (delta: typeof blockDelta): string =>
         blockStart(0, { type: 'thinking', thinking: '' }) +
@@ -162,14 +162,14 @@ describe(MessagesStreamDecoder.name, () => {
     },
   );
 
-  it('refuses a control character that is not escaped', () => {
+  it('rejects an unescaped control character', () => {
     const event = blockDelta(0, { type: 'text_delta', text: 'a-b' }).replace('-', '\t');
     const { events, failure } = decode([messageStart() + event]);
     expect(events).toEqual([START]);
     expect(failure?.failure).toBe('unreadable');
   });
 
-  it('reads parallel calls, numbered among themselves', () => {
+  it('reads parallel calls and numbers them', () => {
     const events = eventsOf(
       textBlock(0, 'a') +
         toolBlock(1, 'toolu_1', 'look', '', '{"a"', ':1}') +
@@ -192,14 +192,14 @@ describe(MessagesStreamDecoder.name, () => {
     ]);
   });
 
-  it('takes arguments that come whole, and those of a call that never ends', () => {
+  it('accepts arguments in one piece, and those of an unterminated call', () => {
     const whole = blockStart(0, { type: 'tool_use', id: 'a', name: 'b', input: { c: 1 } });
     for (const blocks of [whole + blockStop(0), whole]) {
       expect(eventsOf(blocks, messageEnd('tool_use'))[1]).toMatchObject({ text: '{"c":1}' });
     }
   });
 
-  it('gives calls of one id ids of their own', () => {
+  it('gives calls with the same id distinct ids', () => {
     const calls = ['a', 'a', ''].map((id, index) => toolBlock(index, id, 'f')).join('');
     const ids = eventsOf(calls, messageEnd('tool_use')).flatMap((event) =>
       event.type === 'tool_call' ? [event.id] : [],
@@ -208,7 +208,7 @@ describe(MessagesStreamDecoder.name, () => {
     expect(new Set([...ids, '']).size).toBe(4);
   });
 
-  it('takes nothing but the count from behind its end', () => {
+  it('reads only the usage after the end', () => {
     const late = textBlock(1, 'Late') + toolBlock(2, 'a', 'f');
     expect(eventsOf(textBlock(0, 'Hi'), messageEnd() + late + messageEnd('max_tokens'))).toEqual([
       text('Hi'),
@@ -222,20 +222,20 @@ describe(MessagesStreamDecoder.name, () => {
       undefined,
       blockDelta(1, { type: 'signature_delta', signature: 'x'.repeat(3_000_000) }),
     ],
-    ['text beside its JSON', 'json', textBlock(2, 'x'.repeat(3_000_000))],
-  ])('gives up on %s without end, whatever is said beside it', (_, jsonTool, piece) => {
+    ['text next to its JSON', 'json', textBlock(2, 'x'.repeat(3_000_000))],
+  ])('gives up on endless %s, whatever comes in between', (_, jsonTool, piece) => {
     const thoughts = blockStart(1, { type: 'thinking', thinking: 'a' });
     const said = blockDelta(1, { type: 'thinking_delta', thinking: 'b' });
     const stream = messageStart() + thoughts + (said + piece).repeat(6);
     expect(decode([stream], jsonTool).failure).toMatchObject({ failure: 'unreadable' });
   });
 
-  it('passes arguments on as the model wrote them, be they no JSON', () => {
+  it('passes arguments on as the model wrote them, even invalid JSON', () => {
     const events = eventsOf(toolBlock(0, 'a', 'b', '{"c":', 'oops'), messageEnd('max_tokens'));
     expect(events.slice(1)).toMatchObject([{ text: '{"c":oops' }, finish('length')]);
   });
 
-  it('names the signatures of thoughts', () => {
+  it('names the maker of reasoning signatures', () => {
     const reasoning = (value: string, signature?: string) => ({
       type: 'reasoning',
       choice: 0,
@@ -271,18 +271,18 @@ describe(MessagesStreamDecoder.name, () => {
     ['model_context_window_exceeded', 'length', {}],
     ['refusal', 'content_filter', {}],
     ['pause_turn', 'pause_turn', {}],
-  ])('calls the end %s %s', (reason, expected, fields) => {
+  ])('maps the stop reason %s to %s', (reason, expected, fields) => {
     expect(eventsOf('', messageEnd(reason))).toEqual([finish(expected, fields)]);
   });
 
-  it('names the stop sequence', () => {
+  it('reports the stop sequence', () => {
     expect(eventsOf('', messageEnd('stop_sequence', {}, 'END'))).toEqual([
       finish('stop', { stopSequence: 'END' }),
     ]);
   });
 
   describe('with a tool for JSON', () => {
-    it('makes text of its arguments and an ordinary end of its call', () => {
+    it('turns its arguments into text and its call into a normal end', () => {
       expect(
         eventsOf(toolBlock(0, 'a', 'json', '{"b"', ':1}'), messageEnd('tool_use'), 'json'),
       ).toEqual([text('{"b":1}'), finish('stop')]);
@@ -292,7 +292,7 @@ describe(MessagesStreamDecoder.name, () => {
       ]);
     });
 
-    it('leaves out what is said beside it, which is the answer where it is not called', () => {
+    it('drops text next to the call, and returns it when the tool is not called', () => {
       const prose = textBlock(0, 'Here', ' it is:');
       const call = toolBlock(1, 'a', 'json', '{"b":1}') + textBlock(2, 'Done.');
       const again = toolBlock(3, 'c', 'json', '{"d":2}');
@@ -303,7 +303,7 @@ describe(MessagesStreamDecoder.name, () => {
       expect(eventsOf(prose, messageEnd(), 'json')).toEqual([text('Here it is:'), finish('stop')]);
     });
 
-    it('keeps calls of other tools, and the reason that the answer was cut short', () => {
+    it('keeps calls of other tools, and the reason for a truncated answer', () => {
       expect(
         eventsOf(toolBlock(0, 'a', 'look', '{}'), messageEnd('tool_use'), 'json').at(-1),
       ).toEqual(finish('tool_calls'));
@@ -314,7 +314,7 @@ describe(MessagesStreamDecoder.name, () => {
   });
 
   describe('failures', () => {
-    it('of the vendor come after what was said before them', () => {
+    it('of the vendor follow the events before them', () => {
       const { events, failure } = decode([
         messageStart() + textBlock(0, 'a') + errorEvent('overloaded_error', 'Overloaded'),
       ]);
@@ -322,7 +322,7 @@ describe(MessagesStreamDecoder.name, () => {
       expect(failure).toMatchObject({ failure: 'server', status: 529 });
     });
 
-    it('before content leave the beginning alone', () => {
+    it('before content leave only the start event', () => {
       const { events, failure } = decode([messageStart(), errorEvent('api_error', 'Oh')]);
       expect(events).toEqual([START]);
       expect(failure).toMatchObject({ failure: 'server', status: 500 });
@@ -342,11 +342,11 @@ describe(MessagesStreamDecoder.name, () => {
       ['in the middle of an event', messageStart() + messageEnd().slice(0, -20)],
       ['with nothing', ''],
       ['with its last word only', messageStart() + MESSAGE_STOP],
-    ])('a stream that stops %s is cut', (_, stream) => {
+    ])('reports a stream that stops %s as cut', (_, stream) => {
       expect(decode([stream]).failure?.failure).toBe('cut');
     });
 
-    it('a stream that has given its reason is complete', () => {
+    it('do not include a stream that ends after its stop reason', () => {
       expect(decode([messageStart() + messageEnd()]).failure).toBeUndefined();
       expect(decode([messageStart() + messageEnd().trimEnd()]).events).toEqual([
         START,
@@ -356,7 +356,7 @@ describe(MessagesStreamDecoder.name, () => {
     });
   });
 
-  it('takes an event of 10 MB, and none beyond 16 MB', () => {
+  it('accepts an event of 10 MB but none beyond 16 MB', () => {
     const big = Buffer.from(messageStart() + textBlock(0, 'x'.repeat(10_000_000)) + messageEnd());
     const { events, failure } = decode(slices(big, 65_536));
     expect(failure).toBeUndefined();

@@ -9,8 +9,8 @@ const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 
 /**
- * Reads a messages stream into canonical events, for a caller of another dialect. An event that only
- * brings a piece, in which nothing is escaped, is not parsed.
+ * Decodes a messages stream into canonical events, for a caller of another dialect. Events with just a
+ * piece and no escapes are not parsed.
  */
 export class MessagesStreamDecoder extends SseStreamReader {
   private readonly deltas = new MessagesDeltaFinder();
@@ -31,11 +31,11 @@ export class MessagesStreamDecoder extends SseStreamReader {
   }
 
   protected read(bytes: Buffer): void {
-    // A whole event never ends within a character, so the bytes can be decoded as they are.
+    // A whole event never ends within a character, so its bytes can be decoded directly.
     const text = normalizeFrames(bytes.toString('utf8'));
     for (let start = 0; start < text.length && !this.decoder.isDone;) {
       const delta = this.deltas.find(text, start);
-      if (delta && isSpelledPlainly(text, delta.valueStart, delta.valueEnd)) {
+      if (delta && isUnescaped(text, delta.valueStart, delta.valueEnd)) {
         const piece = text.slice(delta.valueStart, delta.valueEnd);
         this.decoder.addPiece(delta.index, delta.field, piece, this.events);
         start = delta.end;
@@ -51,11 +51,11 @@ export class MessagesStreamDecoder extends SseStreamReader {
   }
 }
 
-/** Whether a JSON string's text is the string itself. */
-function isSpelledPlainly(text: string, start: number, end: number): boolean {
+/** Returns whether a JSON string equals its source text. */
+function isUnescaped(text: string, start: number, end: number): boolean {
   for (let index = start; index < end; index++) {
     const unit = text.charCodeAt(index);
-    // Control characters are not allowed there, which parsing will tell.
+    // Control characters are invalid there; parsing reports them.
     if (unit === BACKSLASH || unit < SPACE) return false;
   }
   return true;

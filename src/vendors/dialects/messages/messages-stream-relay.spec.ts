@@ -32,7 +32,7 @@ interface Relayed {
   isDone: boolean;
 }
 
-/** What a caller and the ledger see of a stream, whatever its pieces were. */
+/** Returns what a caller and the ledger see of a stream, regardless of its chunking. */
 function relay(...pieces: (string | Buffer)[]): Relayed {
   const relay = new MessagesStreamRelay(ALIAS);
   const events: CanonicalEvent[] = [];
@@ -71,12 +71,12 @@ const BODY =
   toolBlock(2, 'toolu_1', 'look', '', '{"a":', '"🙂"}');
 const STREAM = messageStart() + BODY + messageEnd('tool_use', { output_tokens: 50 }) + MESSAGE_STOP;
 const PASSED = asSent(STREAM).replace(MESSAGE_STOP, '');
-/** Code points of all that STREAM says. */
+/** Code points of all output in STREAM. */
 const CHARACTERS =
   [...'Größe? Hello "日本" 🙂 \\ \ndata: x\n\nevent: y'].length + [...'look{"a":"🙂"}'].length;
 
 describe(MessagesStreamRelay.name, () => {
-  it('passes all on but for the model’s name and the last event', () => {
+  it('relays everything except the model name and the last event', () => {
     const { bytes, characters, usages, finishReason, started, failure, isDone } = relay(STREAM);
     expect(failure).toBeUndefined();
     expect(bytes).toBe(PASSED);
@@ -95,7 +95,7 @@ describe(MessagesStreamRelay.name, () => {
     expect(usages).toHaveLength(1);
   });
 
-  it('reads the same cut within characters, and anywhere', () => {
+  it('reads the same when split within characters, and anywhere', () => {
     expect(relay(...cutWithinCharacters(Buffer.from(STREAM))).bytes).toBe(PASSED);
     const random = new SeededRandom(11);
     for (let round = 0; round < 50; round++) {
@@ -110,7 +110,7 @@ describe(MessagesStreamRelay.name, () => {
     }
   });
 
-  it('passes a chunk that needs no edit on without copying it', () => {
+  it('relays a chunk that needs no edit without copying it', () => {
     const relay = new MessagesStreamRelay(ALIAS);
     relay.push(Buffer.from(messageStart()));
     const chunk = Buffer.from(BODY);
@@ -118,13 +118,13 @@ describe(MessagesStreamRelay.name, () => {
     expect(event?.type === 'relay' && event.bytes).toBe(chunk);
   });
 
-  it('takes carriage returns and a byte order mark', () => {
+  it('accepts carriage returns and a byte order mark', () => {
     const windows = `\ufeff${STREAM.replaceAll('\n', '\r\n')}`;
     expect(relay(windows)).toMatchObject({ bytes: PASSED, characters: CHARACTERS });
     expect(relay(...slices(Buffer.from(windows), 1)).bytes).toBe(PASSED);
   });
 
-  it('leaves out pings and comments, and keeps events that nobody here knows', () => {
+  it('drops pings and comments, and keeps unknown events', () => {
     const unknown = messagesEvent('progress', { note: 'x' });
     const { bytes, failure } = relay(
       messageStart() + PING + ': hello\n\n' + unknown,
@@ -145,12 +145,12 @@ describe(MessagesStreamRelay.name, () => {
     expect(characters).toBe(6);
   });
 
-  it('names events that the server left nameless', () => {
+  it('adds missing event names', () => {
     const nameless = STREAM.replaceAll(/event: .*\n(?=data)/g, '');
     expect(relay(nameless).bytes).toBe(PASSED);
   });
 
-  it('joins data that stands on several lines', () => {
+  it('joins data on several lines', () => {
     const start = messageStart().replace('"message":{', '"message":\ndata: {');
     const { bytes } = relay(start + messageEnd() + MESSAGE_STOP);
     expect(bytes.split('\n\n')[0]).toMatch(/^event: message_start\ndata: [^\n]*$/);
@@ -163,7 +163,7 @@ describe(MessagesStreamRelay.name, () => {
     it.each([
       ['a text', blockDelta(0, { type: 'text_delta', text: 'a' }), true],
       ['an empty text', blockDelta(0, { type: 'text_delta', text: '' }), false],
-      ['a thought', blockDelta(0, { type: 'thinking_delta', thinking: 'a' }), true],
+      ['reasoning', blockDelta(0, { type: 'thinking_delta', thinking: 'a' }), true],
       ['a signature', blockDelta(0, { type: 'signature_delta', signature: 'a' }), true],
       [
         'a piece of arguments',
@@ -171,30 +171,30 @@ describe(MessagesStreamRelay.name, () => {
         true,
       ],
       ['a call', blockStart(0, { type: 'tool_use', id: 'a', name: 'b', input: {} }), true],
-      ['a hidden thought', blockStart(0, { type: 'redacted_thinking', data: 'a' }), true],
-      ['the vendor’s own tool', blockStart(0, { type: 'server_tool_use', name: 'a' }), true],
+      ['redacted reasoning', blockStart(0, { type: 'redacted_thinking', data: 'a' }), true],
+      ["the vendor's own tool", blockStart(0, { type: 'server_tool_use', name: 'a' }), true],
       ['a block of text', blockStart(0, { type: 'text', text: '' }), false],
-      ['a block of thought', blockStart(0, { type: 'thinking', thinking: '' }), false],
+      ['a reasoning block', blockStart(0, { type: 'thinking', thinking: '' }), false],
       ['the end of a block', blockStop(0), false],
       ['a citation', blockDelta(0, { type: 'citations_delta', citation: {} }), false],
       ['something unknown', blockDelta(0, { type: 'song_delta', song: 'la' }), false],
       ['the end', messageEnd('refusal'), true],
-    ])('%s is content: %#', (_, event, hasContent) => {
+    ])('%s: %#', (_, event, hasContent) => {
       expect(content(event)?.hasContent).toBe(hasContent);
     });
 
-    it('is none in the beginning', () => {
+    it('does not include the stream start', () => {
       expect(relay(messageStart(), messageEnd()).relays[0]?.hasContent).toBe(false);
     });
 
-    it('counts a call that comes whole', () => {
+    it('counts a call in one piece', () => {
       const event = blockStart(0, { type: 'tool_use', id: 'a', name: 'look', input: { a: 1 } });
       expect(content(event)?.outputCharacters).toBe('look{"a":1}'.length);
     });
   });
 
   describe('usage', () => {
-    it('is added up from the beginning and the ends, the last figure of each', () => {
+    it('combines the start and the ends, the last figure of each', () => {
       const { usages } = relay(
         messageStart({
           input_tokens: 3,
@@ -224,13 +224,13 @@ describe(MessagesStreamRelay.name, () => {
       });
     });
 
-    it('counts searches as they begin, and believes the vendor in the end', () => {
+    it("counts searches as they begin, and uses the vendor's count in the end", () => {
       const search = (index: number): string =>
         blockStart(index, { type: 'server_tool_use', id: 'x', name: 'web_search', input: {} });
       const stream = new MessagesStreamRelay('a/b');
-      const begun = [messageStart({ input_tokens: 3, output_tokens: 1 }), search(0), search(1)];
+      const started = [messageStart({ input_tokens: 3, output_tokens: 1 }), search(0), search(1)];
       const partial = stream
-        .push(Buffer.from(begun.join('')))
+        .push(Buffer.from(started.join('')))
         .flatMap((event) => (event.type === 'usage' ? [event] : []));
       expect(partial.map(({ usage, isPartial }) => [usage.webSearches, isPartial])).toEqual([
         [0, true],
@@ -242,7 +242,7 @@ describe(MessagesStreamRelay.name, () => {
       expect(last).toMatchObject({ type: 'relay', usage: { webSearches: 1, inputTokens: 3 } });
     });
 
-    it('is not guessed from the beginning alone', () => {
+    it('is not derived from the start alone', () => {
       expect(relay(messageStart(), textBlock(0, 'a'), messageEnd('end_turn', {})).usages).toEqual(
         [],
       );
@@ -250,7 +250,7 @@ describe(MessagesStreamRelay.name, () => {
   });
 
   describe('failures', () => {
-    it('of the vendor come after what was said before them, and are not passed on', () => {
+    it('of the vendor follow the events before them and are not relayed', () => {
       const { bytes, failure } = relay(
         messageStart() + textBlock(0, 'a') + errorEvent('overloaded_error', 'Overloaded'),
       );
@@ -258,7 +258,7 @@ describe(MessagesStreamRelay.name, () => {
       expect(failure).toMatchObject({ failure: 'server', status: 529, message: 'Overloaded' });
     });
 
-    it('before content leave nothing that is content', () => {
+    it('before content leave no content', () => {
       const { relays, failure } = relay(
         messageStart() + PING,
         errorEvent('rate_limit_error', 'slow down'),
@@ -268,10 +268,10 @@ describe(MessagesStreamRelay.name, () => {
     });
 
     it.each<[string, string]>([
-      ['half a JSON', 'event: content_block_start\ndata: {"type":"content_bl\n\n'],
-      ['no object', 'data: [1]\n\n'],
+      ['truncated JSON', 'event: content_block_start\ndata: {"type":"content_bl\n\n'],
+      ['an array', 'data: [1]\n\n'],
       [
-        'a JSON broken in its text',
+        'JSON with an invalid string',
         blockDelta(0, { type: 'text_delta', text: 'a' }).slice(0, -4) + '\n\n',
       ],
     ])('%s is unreadable', (_, event) => {
@@ -286,20 +286,20 @@ describe(MessagesStreamRelay.name, () => {
       ['with nothing', ''],
       ['after an end without a reason', messageStart() + messageEnd(null)],
       ['with its last word only', messageStart() + MESSAGE_STOP],
-    ])('a stream that stops %s is cut', (_, stream) => {
+    ])('reports a stream that stops %s as cut', (_, stream) => {
       expect(relay(stream).failure?.failure).toBe('cut');
     });
 
-    it('a stream that has given its reason is complete, its last event or not', () => {
+    it('do not include a stream that ends after its stop reason', () => {
       expect(relay(messageStart() + messageEnd()).failure).toBeUndefined();
-      const torn = relay(messageStart() + messageEnd().trimEnd());
-      expect(torn.failure).toBeUndefined();
-      expect(torn.finishReason).toBe('stop');
-      expect(torn.bytes.endsWith('\n\n')).toBe(true);
+      const unterminated = relay(messageStart() + messageEnd().trimEnd());
+      expect(unterminated.failure).toBeUndefined();
+      expect(unterminated.finishReason).toBe('stop');
+      expect(unterminated.bytes.endsWith('\n\n')).toBe(true);
     });
   });
 
-  it('takes an event of 10 MB, and none beyond 16 MB', () => {
+  it('accepts an event of 10 MB but none beyond 16 MB', () => {
     const text = 'x"'.repeat(3_500_000);
     const big = Buffer.from(messageStart() + textBlock(0, text) + messageEnd());
     const startedMs = performance.now();

@@ -16,16 +16,16 @@ import {
   measureDelta,
 } from './read-messages-usage.js';
 
-/** What becomes of an event: sent as it is, sent in another spelling, or not sent. */
+/** How to relay an event: unchanged, replaced, or not at all. */
 type EventEdit = 'keep' | 'drop' | { replace: string };
 
 /**
- * Passes a messages stream through to a caller of the same dialect.
+ * Relays a messages stream to a caller of the same dialect.
  *
- * The bytes stay the vendor's, but for the documented edits: the model's name in `message_start`,
- * pings and comments, which are left out, and `message_stop`, which the caller gets once the charge
- * stands. An event that only brings a piece of text is never parsed, and where nothing is to be
- * edited the vendor's own bytes go on uncopied. Text is handled as Latin-1, one character per byte.
+ * The bytes stay the vendor's, except for the documented edits: the model's name in `message_start`, pings
+ * and comments, which are dropped, and `message_stop`, which is sent once the charge is final. Events with
+ * just a piece of text are never parsed, and bytes without edits are relayed uncopied. Text is handled as
+ * Latin-1, one character per byte.
  */
 export class MessagesStreamRelay extends SseStreamReader {
   private readonly deltas = new MessagesDeltaFinder();
@@ -33,13 +33,13 @@ export class MessagesStreamRelay extends SseStreamReader {
   private started = false;
   private finished = false;
 
-  // Of the events being gathered by the current push:
+  // Gathered by the current push:
   private hasContent = false;
   private characters = 0;
   private finishReason: FinishReason | undefined;
   private usage: Usage | undefined;
 
-  /** @param alias what the answer is to call its model */
+  /** @param alias the model name for the answer */
   constructor(private readonly alias: string) {
     super();
   }
@@ -75,7 +75,7 @@ export class MessagesStreamRelay extends SseStreamReader {
     this.usage = undefined;
   }
 
-  /** @returns what is to be sent in place of the events; undefined where they go on as they are */
+  /** @returns the replacement for the events; undefined when they are relayed unchanged */
   private readFrames(text: string): string | undefined {
     let output: string | undefined;
     for (let start = 0; start < text.length;) {
@@ -89,10 +89,10 @@ export class MessagesStreamRelay extends SseStreamReader {
       }
       const blankLine = text.indexOf('\n\n', start);
       const end = blankLine === -1 ? text.length : blankLine + 2;
-      const fate = this.decide(text.slice(start, end));
-      if (fate !== 'keep') output ??= text.slice(0, start);
-      if (output !== undefined && fate !== 'drop') {
-        output += fate === 'keep' ? text.slice(start, end) : fate.replace;
+      const edit = this.decide(text.slice(start, end));
+      if (edit !== 'keep') output ??= text.slice(0, start);
+      if (output !== undefined && edit !== 'drop') {
+        output += edit === 'keep' ? text.slice(start, end) : edit.replace;
       }
       if (this.isDone || this.failure) return output;
       start = end;
@@ -105,9 +105,9 @@ export class MessagesStreamRelay extends SseStreamReader {
     if (data === '') return 'drop';
     try {
       const event = parseMessagesJson(Buffer.from(data, 'latin1').toString('utf8'), 'an event');
-      const fate = this.readEvent(event, data);
-      // Callers go by the name of an event, which some servers leave out.
-      if (fate !== 'keep' || frame.startsWith('event:') || frame.includes('\nevent:')) return fate;
+      const edit = this.readEvent(event, data);
+      // Callers rely on event names, which some servers omit.
+      if (edit !== 'keep' || frame.startsWith('event:') || frame.includes('\nevent:')) return edit;
       return { replace: `event: ${String(event.type)}\n${frame}` };
     } catch (error) {
       this.fail(error);
@@ -153,7 +153,7 @@ export class MessagesStreamRelay extends SseStreamReader {
     if (usage) this.events.push({ type: 'usage', usage, isPartial: true });
   }
 
-  /** Text and thoughts begin empty; any other block says something by being there. */
+  /** Text and reasoning blocks start empty; any other block is content itself. */
   private readBlock(block: JsonObject): void {
     const characters = measureBlock(block);
     this.characters += characters;
@@ -181,7 +181,7 @@ export class MessagesStreamRelay extends SseStreamReader {
   }
 }
 
-/** The event's own text with the model's name exchanged, however deep the vendor's spelling of it. */
+/** Returns the event with the model's name replaced, at any nesting depth. */
 function withModel(data: string, alias: string): string {
   const bytes = Buffer.from(data, 'latin1');
   const members = topLevelMembers(bytes);

@@ -20,7 +20,7 @@ const decode = (value: unknown, jsonTool?: string) =>
 const USAGE = { ...NO_USAGE, inputTokens: 10, outputTokens: 5 };
 
 describe(relayMessagesAnswer.name, () => {
-  it('passes the bytes on under the alias, and reads what the ledger needs', () => {
+  it('relays the bytes under the alias and reads the data for the ledger', () => {
     const answer = message({
       content: [
         { type: 'thinking', thinking: 'hm', signature: 'c2ln' },
@@ -44,13 +44,13 @@ describe(relayMessagesAnswer.name, () => {
     ]);
   });
 
-  it('does without usage', () => {
+  it('works without usage', () => {
     expect(relay(message({ usage: undefined }))[1]).not.toHaveProperty('usage');
   });
 });
 
 describe(decodeMessagesAnswer.name, () => {
-  it('reads every block that it knows', () => {
+  it('reads every known block', () => {
     const content = [
       { type: 'thinking', thinking: 'hm', signature: 'c2ln' },
       { type: 'redacted_thinking', data: 'ZGF0YQ==' },
@@ -75,7 +75,7 @@ describe(decodeMessagesAnswer.name, () => {
     ]);
   });
 
-  it('makes text of the arguments of the tool for JSON', () => {
+  it('turns the arguments of the JSON tool into text', () => {
     const content = [{ type: 'tool_use', id: 'a', name: 'json', input: { b: [1] } }];
     expect(decode(message({ content, stop_reason: 'tool_use' }), 'json').slice(1, 3)).toEqual([
       { type: 'text', choice: 0, text: '{"b":[1]}' },
@@ -83,7 +83,7 @@ describe(decodeMessagesAnswer.name, () => {
     ]);
   });
 
-  it('takes an answer that says nothing, and names its stop sequence', () => {
+  it('accepts an empty answer and reports its stop sequence', () => {
     const ended = { content: [], stop_reason: 'stop_sequence', stop_sequence: 'END' };
     expect(decode(message(ended))).toMatchObject([
       { type: 'start' },

@@ -8,10 +8,9 @@ import { mapFinishReason } from '../map-finish-reason.js';
 import { MessagesUsageReader, measureBlock } from './read-messages-usage.js';
 
 /**
- * What makes a message a complete answer.
+ * Checks that a message is a complete answer.
  *
- * @throws UpstreamError `unreadable` for an object without content, `cut` for one without a reason
- *   why it ended
+ * @throws UpstreamError `unreadable` for an object without content, `cut` for one without a stop reason
  */
 function assertWholeMessage(message: JsonObject): {
   stopReason: string;
@@ -32,10 +31,9 @@ function assertWholeMessage(message: JsonObject): {
 }
 
 /**
- * Reads a whole message into canonical events, by way of the stream that it would have been.
+ * Decodes a whole message into canonical events, by way of the equivalent stream.
  *
- * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`, `cut` for one
- *   without its end
+ * @throws UpstreamError `unreadable` for an invalid answer, such as `{}`, `cut` for an incomplete one
  */
 export function decodeMessagesAnswer(
   bytes: Buffer,
@@ -45,7 +43,7 @@ export function decodeMessagesAnswer(
   const { content } = assertWholeMessage(message);
   const decoder = new MessagesEventDecoder(options);
   const events: CanonicalEvent[] = [];
-  // The usage comes with the end, where it is complete.
+  // The usage follows with the end, where it is complete.
   decoder.decode({ type: 'message_start', message: { id: message.id } }, events);
   for (const [index, block] of content.entries()) {
     decoder.decode({ type: 'content_block_start', index, content_block: block }, events);
@@ -57,11 +55,10 @@ export function decodeMessagesAnswer(
 }
 
 /**
- * Reads a whole message for a caller of the same dialect: its bytes, with the model's name
- * exchanged, and what the ledger needs of it.
+ * Reads a whole message for a caller of the same dialect: its bytes with the model's name replaced, and
+ * the data for the ledger.
  *
- * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`, `cut` for one
- *   without its end
+ * @throws UpstreamError `unreadable` for an invalid answer, such as `{}`, `cut` for an incomplete one
  */
 export function relayMessagesAnswer(bytes: Buffer, alias: string): CanonicalEvent[] {
   const answer = parseMessagesJson(bytes.toString('utf8'), 'an answer');

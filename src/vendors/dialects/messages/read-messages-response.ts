@@ -11,11 +11,11 @@ import { MessagesStreamRelay } from './messages-stream-relay.js';
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
- * The events of an answer with status 200: the vendor's own bytes for a caller of the same dialect,
- * canonical ones for any other.
+ * Reads the events of an answer with status 200: the vendor's own bytes for a caller of the same dialect,
+ * canonical events for any other.
  *
- * @param describe what to throw in place of a stream's failure
- * @throws UpstreamError `unreadable`, `cut`, or what the vendor reports in the answer
+ * @param describe maps a stream's failure to the error to throw
+ * @throws UpstreamError `unreadable`, `cut`, or as the vendor reports in the answer
  */
 export async function readMessagesResponse(
   response: UpstreamResponse,

@@ -8,7 +8,7 @@ function read(...usages: unknown[]) {
 }
 
 describe(MessagesUsageReader.name, () => {
-  it('counts cached tokens among the input’s', () => {
+  it('includes cached tokens in the input', () => {
     expect(
       read({
         input_tokens: 1,
@@ -24,7 +24,7 @@ describe(MessagesUsageReader.name, () => {
     });
   });
 
-  it('reads writes that are only told apart', () => {
+  it('reads cache writes that are only given by duration', () => {
     const cache_creation = { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 };
     expect(read({ input_tokens: 1, output_tokens: 1, cache_creation })).toMatchObject({
       inputTokens: 8,
@@ -33,7 +33,7 @@ describe(MessagesUsageReader.name, () => {
     });
   });
 
-  it('says by which service tier and in which region it was served', () => {
+  it('reads the service tier and the region', () => {
     const reader = new MessagesUsageReader();
     reader.add(
       { input_tokens: 3, service_tier: 'standard', inference_geo: 'us' },
@@ -45,7 +45,7 @@ describe(MessagesUsageReader.name, () => {
     expect(reader.read()).toMatchObject({ outputTokens: 4, ...served });
   });
 
-  it('never counts a part above its whole', () => {
+  it('never lets a part exceed its total', () => {
     expect(
       read({
         input_tokens: 1,
@@ -67,7 +67,7 @@ describe(MessagesUsageReader.name, () => {
     { output_tokens: -1 },
     { output_tokens: 1.5 },
     { output_tokens: 1e12 },
-  ])('makes nothing of %j', (usage) => {
+  ])('returns undefined for %j', (usage) => {
     expect(read(usage)).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { NO_USAGE, type Usage } from '../../../canonical/usage.js';
 import { codePointsOf, readTokenCount, objectOf } from '../answer-json.js';
 import { countCodePoints } from '../../../canonical/prompt-size.js';
 
-/** What is read of a `usage` object. */
+/** The known fields of a `usage` object. */
 const FIELDS = [
   ...['input_tokens', 'output_tokens', 'output_tokens_details', 'cache_read_input_tokens'],
   ...['cache_creation_input_tokens', 'cache_creation', 'server_tool_use'],
@@ -11,15 +11,15 @@ const FIELDS = [
 ] as const;
 
 /**
- * Adds up the `usage` objects of one answer: a stream spreads them over its first event and its
- * last ones, and each field that comes again takes the place of what it was.
+ * Combines the `usage` objects of one answer. A stream spreads them over its first and last events; later
+ * values of a field replace earlier ones.
  */
 export class MessagesUsageReader {
   private readonly fields: JsonObject = {};
   private isFinal = false;
   private searches = 0;
 
-  /** Counts a search that has begun, until the vendor says how many there were. */
+  /** Counts a search that has begun, until the vendor reports the total. */
   addSearch(): void {
     this.searches++;
   }
@@ -35,15 +35,15 @@ export class MessagesUsageReader {
   }
 
   /**
-   * What the answer used, with cached tokens counted among the input's.
+   * Returns the answer's usage, with cached tokens included in the input.
    *
-   * @returns undefined while the output is not counted, or when nothing is
+   * @returns undefined while the output is not counted, or when all counts are zero
    */
   read(): Usage | undefined {
     return this.isFinal ? this.readSoFar() : undefined;
   }
 
-  /** The same before the output is counted: what the vendor has said of it by now. */
+  /** Returns the usage reported so far, before the output is counted. */
   readSoFar(): Usage | undefined {
     const { fields } = this;
     const plainTokens = readTokenCount(fields.input_tokens) ?? 0;
@@ -84,14 +84,14 @@ function readCacheWrites(fields: JsonObject): { total: number; long: number } {
   return { total, long: Math.min(long, total) };
 }
 
-/** Whether a content block is a search that the vendor runs. */
+/** Returns whether a content block is a search that the vendor runs. */
 export function isSearch({ type, name }: JsonObject): boolean {
   return type === 'server_tool_use' && name === 'web_search';
 }
 
 /**
- * Characters (code points) that a content block brings: text, thoughts, and the names and
- * arguments of calls, as the canonical events of the same block would be counted.
+ * Counts the code points of a content block: text, reasoning, and the names and arguments of calls, like
+ * the canonical events of the same block.
  */
 export function measureBlock(block: JsonObject): number {
   switch (block.type) {
@@ -106,7 +106,7 @@ export function measureBlock(block: JsonObject): number {
   }
 }
 
-/** Characters that a delta brings. */
+/** Counts the code points of a delta. */
 export function measureDelta(delta: JsonObject): number {
   switch (delta.type) {
     case 'text_delta':
@@ -120,7 +120,7 @@ export function measureDelta(delta: JsonObject): number {
   }
 }
 
-/** In a stream a call begins with an empty input, whose pieces follow. */
+/** Skips the empty input at the start of a streamed call, whose pieces follow. */
 function measureInput(input: unknown): number {
   if (!isJsonObject(input) || Object.keys(input).length === 0) return 0;
   return countCodePoints(JSON.stringify(input));

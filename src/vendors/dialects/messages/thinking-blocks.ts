@@ -1,6 +1,6 @@
 import { nameSignature, signatureBy } from '../../../canonical/canonical-event.js';
 
-/** Tells an encrypted thought from the signature of a thought that can be read. */
+/** Prefix that distinguishes encrypted reasoning from the signature of readable reasoning. */
 export const REDACTED = 'redacted:';
 
 /** Names the data of a `redacted_thinking` block. */
@@ -8,7 +8,7 @@ export function nameRedactedThinking(issuer: string, data: string): string {
   return nameSignature(issuer, REDACTED + data);
 }
 
-/** The block that a signature came from; undefined when another vendor made it, or there is none. */
+/** Returns the block that a signature came from; undefined when another vendor made it, or there is none. */
 export function readThinkingBlock(
   issuer: string,
   named: string | undefined,

@@ -39,7 +39,7 @@ describe(toClosedSchema.name, () => {
     });
   });
 
-  it('moves limits that the vendor has no keyword for into the description', () => {
+  it('moves limits without a keyword into the description', () => {
     expect(
       toClosedSchema({ type: 'string', description: 'A name.', minLength: 3, format: 'email' }),
     ).toEqual({ type: 'string', description: 'A name.\n(minLength: 3)', format: 'email' });
@@ -62,14 +62,14 @@ describe(toClosedSchema.name, () => {
   it.each<[string, object]>([
     ['any value', {}],
     ['any properties', { type: 'object' }],
-    ['further properties', object({}, { additionalProperties: true })],
-    ['properties of a kind', object({}, { additionalProperties: { type: 'string' } })],
+    ['additional properties', object({}, { additionalProperties: true })],
+    ['additional properties of a type', object({}, { additionalProperties: { type: 'string' } })],
     ['properties by pattern', object({}, { patternProperties: { '^a': { type: 'string' } } })],
     ['any properties or null', { type: ['object', 'null'] }],
     ['any items', { type: 'array', items: true }],
     ['itself', object({ next: { $ref: '#' } })],
     [
-      'itself by a detour',
+      'indirect recursion',
       {
         $ref: '#/$defs/a',
         $defs: {
@@ -83,14 +83,14 @@ describe(toClosedSchema.name, () => {
       'too many optional properties',
       object(Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`p${i}`, { type: 'null' }]))),
     ],
-  ])('does not claim to hold a model to a schema of %s', (_, schema) => {
+  ])('returns undefined for a schema with %s', (_, schema) => {
     expect(toClosedSchema(schema as Record<string, unknown>)).toBeUndefined();
   });
 
   it.each([
-    ['lead on thousands of times', (next: number) => next, true],
-    ['lead back after thousands', (next: number) => next % 20_000, false],
-  ])('tells whether definitions that %s can be said', (_, nextOf, canBe) => {
+    ['chain thousands of references', (next: number) => next, true],
+    ['loop back after thousands', (next: number) => next % 20_000, false],
+  ])('detects whether definitions that %s are supported', (_, nextOf, canBe) => {
     const names = Array.from({ length: 20_000 }, (_each, index) => index);
     const $defs: Record<string, object> = Object.fromEntries(
       names.map((index) => [`d${index}`, { $ref: `#/$defs/d${nextOf(index + 1)}` }]),
@@ -99,7 +99,7 @@ describe(toClosedSchema.name, () => {
     expect(toClosedSchema({ $ref: '#/$defs/d0', $defs }) !== undefined).toBe(canBe);
   });
 
-  it('takes one definition used twice for no recursion', () => {
+  it('does not mistake a definition used twice for recursion', () => {
     const schema = object(
       { a: { $ref: '#/definitions/leaf' }, b: { $ref: '#/definitions/leaf' } },
       { definitions: { leaf: { enum: ['x'] } } },

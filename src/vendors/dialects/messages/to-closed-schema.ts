@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 import { listOf } from '../answer-json.js';
 
-/** The vendor compiles no more optional properties than these into one grammar. */
+/** The vendor's limit on optional properties in one grammar. */
 const MAX_OPTIONAL_PROPERTIES = 24;
-/** Real schemas nest less than 30 deep. */
+/** Real schemas nest less than 30 levels deep. */
 const MAX_DEPTH = 100;
 
-/** Keywords that say nothing about a value, or that the vendor knows as they are. */
+/** Keywords without constraints, or that the vendor supports unchanged. */
 const KEPT = new Set(['type', 'enum', 'const', 'title', 'description', 'default', 'required']);
-/** Keywords that this function spells anew. */
+/** Keywords that this function rewrites. */
 const REWRITTEN = new Set([
   'properties',
   'items',
@@ -18,10 +18,10 @@ const REWRITTEN = new Set([
   '$defs',
   'definitions',
 ]);
-/** Keywords without a meaning for what is generated. */
+/** Keywords irrelevant for generation. */
 const LEFT_OUT = new Set(['$schema', '$id', '$comment', 'additionalProperties', 'examples']);
 
-/** The formats of strings that Claude's vendors compile into a grammar. */
+/** String formats that Claude's vendors compile into a grammar. */
 export const GRAMMAR_FORMATS: ReadonlySet<unknown> = new Set([
   'date-time',
   'time',
@@ -38,11 +38,10 @@ export const GRAMMAR_FORMATS: ReadonlySet<unknown> = new Set([
 class NotExpressible extends Error {}
 
 /**
- * A JSON Schema in the part of the language that the vendor can guarantee: every object closed,
- * no recursion. Limits that it has no keyword for, `minLength` say, move into the description,
- * where the model reads them.
+ * Rewrites a JSON Schema in the subset that the vendor can guarantee: all objects closed, no recursion.
+ * Unsupported limits such as `minLength` move into the description, where the model reads them.
  *
- * @returns undefined for what cannot be said that way, such as an object of any properties
+ * @returns undefined for schemas beyond that, such as an object with arbitrary properties
  */
 export function toClosedSchema(schema: JsonObject): JsonObject | undefined {
   const closer = new SchemaCloser();
@@ -111,7 +110,7 @@ class SchemaCloser {
     );
   }
 
-  /** An object that says nothing of its properties takes any, and must not come out as an empty one. */
+  /** Closes an object. One without declared properties accepts any, and must not become an empty one. */
   private closeObject(schema: JsonObject, closed: JsonObject): void {
     const { properties, required, additionalProperties } = schema;
     const isOpen = additionalProperties !== undefined && additionalProperties !== false;
@@ -126,8 +125,8 @@ class SchemaCloser {
 }
 
 /**
- * Whether a definition leads back to itself: what is left when those are taken away, one after the other, that lead to none
- * that is left. Step by step, since a caller's may lead on thousands of times.
+ * Returns whether a definition is recursive: repeatedly removes definitions without remaining references
+ * and checks whether any are left. Iterative, because a caller's may chain thousands of references.
  */
 function refersToItself(schema: JsonObject): boolean {
   const definitions = new Map<string, string[]>();
@@ -145,7 +144,7 @@ function refersToItself(schema: JsonObject): boolean {
     leads.set(name, known.length);
   }
   const ends = [...leads].filter(([, count]) => count === 0).map(([name]) => name);
-  // It grows while it is gone through.
+  // The list grows during the iteration.
   for (const end of ends) {
     for (const name of leadingTo.get(end)!) {
       leads.set(name, leads.get(name)! - 1);

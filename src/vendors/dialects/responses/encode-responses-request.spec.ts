@@ -12,7 +12,7 @@ const encode = (fields: object, conversation?: Conversation): unknown =>
   );
 
 describe(encodeResponsesRequest.name, () => {
-  it('names the vendor’s model, keeps nothing there, and passes the rest', () => {
+  it("sends the vendor's model, disables storing, and passes on the rest", () => {
     const rest = {
       instructions: 'Be kind.',
       temperature: 0.5,
@@ -24,7 +24,7 @@ describe(encodeResponsesRequest.name, () => {
     expect(encode({ store: true })).toMatchObject({ store: false });
   });
 
-  it('takes out what is the gateway’s', () => {
+  it("removes the gateway's own fields", () => {
     expect(
       encode({
         models: ['c/d'],
@@ -46,7 +46,7 @@ describe(encodeResponsesRequest.name, () => {
     });
   });
 
-  it('sends the whole conversation, without ids that nobody could look up', () => {
+  it('sends the whole conversation, without ids that the vendor cannot look up', () => {
     const conversation = conversationOf(
       { type: 'message', id: 'msg_1', role: 'user', content: 'Hey' },
       { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' },
@@ -108,7 +108,7 @@ describe(encodeResponsesRequest.name, () => {
     expect(encoded.toString()).toBe(`{"input":${spelled},"model":"gpt","store":false}`);
   });
 
-  it('asks for reasoning to be sent back, for who keeps it and sets reasoning', () => {
+  it('requests encrypted reasoning for callers who store nothing and set reasoning', () => {
     const include = ['reasoning.encrypted_content'];
     expect(encode({ reasoning: { effort: 'low' } })).toMatchObject({ include });
     expect(encode({ reasoning: {}, include })).toMatchObject({ include });
@@ -118,7 +118,7 @@ describe(encodeResponsesRequest.name, () => {
     expect(encode({})).not.toHaveProperty('include');
   });
 
-  it('takes out and names the members of reasoning that the vendor does not know', () => {
+  it('removes and reports unsupported members of reasoning', () => {
     const fields = { store: false, reasoning: { effort: 'low', max_tokens: 5, enabled: true } };
     expect(encode(fields)).toMatchObject({ reasoning: { effort: 'low' } });
     expect(fieldsResponsesLacks(responsesRequest(fields))).toEqual([
@@ -128,7 +128,7 @@ describe(encodeResponsesRequest.name, () => {
     expect(fieldsResponsesLacks(responsesRequest())).toEqual([]);
   });
 
-  it.each([{}, { max_output_tokens: null }])("tells the gateway's own limit: %j", (fields) => {
+  it.each([{}, { max_output_tokens: null }])("sends the gateway's own limit: %j", (fields) => {
     const call = { request: responsesRequest(fields), upstreamModel: 'm', ownOutputLimit: 4_096 };
     expect(JSON.parse(encodeResponsesRequest(call).toString())).toMatchObject({
       max_output_tokens: 4_096,

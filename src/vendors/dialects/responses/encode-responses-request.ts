@@ -7,27 +7,27 @@ import { dropUnknown, nameUnknown, RESPONSES_FIELDS } from '../known-fields.js';
 import { mapToolId } from '../tool-calls.js';
 import { objectsOf, listOf } from '../answer-json.js';
 
-/** A longer id of a tool call is refused. */
+/** Longer tool call ids are rejected. */
 const MAX_CALL_ID_LENGTH = 64;
 
-/** Encrypted reasoning that names its issuer is another vendor's; the dialect's own is base64. */
+/** Encrypted reasoning that names its maker is another vendor's; the dialect's own is base64. */
 const FOREIGN_REASONING = /^[a-z][a-z0-9-]*:/;
 
 /**
- * Fields of the body that are the gateway's own or another gateway's, or that name what only the
- * gateway keeps: the conversation stands in `input` as a whole, and metadata is the caller's.
+ * Body fields of this or another gateway, or references to data that only the gateway stores: `input`
+ * contains the whole conversation, and metadata is the caller's.
  */
 const RESPONSES_GATEWAY_FIELDS = [
   ...[...GATEWAY_FIELDS, 'previous_response_id', 'metadata'],
   ...['conversation', 'background'],
 ];
 
-/** Members of `reasoning` that only the gateway knows. */
+/** Members of `reasoning` that only the gateway supports. */
 const GATEWAY_REASONING = ['max_tokens', 'enabled', 'exclude'] as const;
 
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content';
 
-/** Request fields that a vendor of this dialect has no place for. */
+/** Lists request fields that a vendor of this dialect does not support. */
 export function fieldsResponsesLacks(
   { body }: CanonicalRequest,
   knownFieldsOnly = false,
@@ -46,7 +46,7 @@ function reasoningLacks({ reasoning }: JsonObject): string[] {
 }
 
 /**
- * The body for a vendor that speaks the caller's own dialect: the received bytes with the
+ * Encodes the body for a vendor that speaks the caller's own dialect: the received bytes with the
  * documented edits, everything else untouched.
  */
 export function encodeResponsesRequest(
@@ -61,7 +61,7 @@ export function encodeResponsesRequest(
   const { value } = body;
   const edits = new Map<string, string | undefined>([
     ['model', JSON.stringify(upstreamModel)],
-    // Nothing of a caller's is kept in the vendor account that all callers share.
+    // Stores nothing of a caller's in the vendor account that all callers share.
     ['store', 'false'],
   ]);
   if (knownFieldsOnly) dropUnknown(value, RESPONSES_FIELDS, edits);
@@ -76,19 +76,19 @@ export function encodeResponsesRequest(
     if (reasoningLacks(value).length > 0) {
       edits.set('reasoning', JSON.stringify(withoutGatewayFields(value.reasoning)));
     }
-    const include = setsReasoning(value.reasoning) ? askForEncryptedReasoning(value) : undefined;
+    const include = setsReasoning(value.reasoning) ? requestEncryptedReasoning(value) : undefined;
     if (include) edits.set('include', JSON.stringify(include));
   }
   return spliceMembers(body.bytes, body.members, edits);
 }
 
-/** What the model reads, and so what a count of tokens is asked with. */
+/** Fields that the model reads, which a token count needs. */
 const COUNTED_FIELDS = [
   ...['instructions', 'parallel_tool_calls', 'reasoning', 'text', 'tool_choice', 'tools'],
   'truncation',
 ];
 
-/** The body that asks how many tokens a request's input has. */
+/** Encodes the body of a token count. */
 export function encodeResponsesCount(
   { body: { value } }: Pick<CanonicalRequest, 'body'>,
   upstreamModel: string,
@@ -109,27 +109,27 @@ function withoutGatewayFields(reasoning: JsonObject): JsonObject {
   return rest;
 }
 
-/** Whether there is more in it than what says nothing of how much to think. */
+/** Returns whether `reasoning` has members that affect how much the model reasons. */
 function setsReasoning(reasoning: JsonObject): boolean {
   return Object.values(withoutGatewayFields(reasoning)).some((value) => value != null);
 }
 
 /**
- * A vendor that keeps nothing gives its reasoning to be sent back only when it is asked. Models
- * that do not reason refuse to be asked, so it is done for callers who set reasoning themselves.
+ * Requests encrypted reasoning when needed. A vendor that stores nothing returns it only on request.
+ * Models without reasoning reject that, so it is limited to callers who set reasoning themselves.
  */
-function askForEncryptedReasoning({ store, include }: JsonObject): unknown[] | undefined {
+function requestEncryptedReasoning({ store, include }: JsonObject): unknown[] | undefined {
   if (store === false) return undefined;
   const asked = listOf(include);
   return asked.includes(ENCRYPTED_REASONING) ? undefined : [...asked, ENCRYPTED_REASONING];
 }
 
 /**
- * Items of earlier turns as a vendor takes them that has kept none of them. An id makes it look
- * the item up, which fails, so ids are left out; and so is reasoning that cannot be read without
- * being looked up, or that another vendor encrypted.
+ * Prepares items of earlier turns for a vendor that has not stored them. The vendor would try to look up
+ * items with an id, so ids are removed. So is reasoning that needs a lookup or that another vendor
+ * encrypted.
  *
- * @returns the same array when there was nothing to change
+ * @returns the same array when nothing changed
  */
 function toReplayableItems(items: readonly JsonObject[]): readonly JsonObject[] {
   let isChanged = false;

@@ -5,7 +5,7 @@ const PLACE = '"item_id":"msg_1","output_index":0,"content_index":0';
 
 type Part = 'name' | 'type' | 'place' | 'delta' | 'rest' | 'number' | 'end';
 
-/** One event, its parts as the vendor spells them unless told otherwise. */
+/** Builds one event in the vendor's usual formatting, with overrides. */
 function event({
   name = 'response.output_text.delta',
   type = name,
@@ -24,7 +24,7 @@ function event({
 describe(ResponsesDeltaFinder.name, () => {
   it.each<[string, Parameters<typeof event>[0]]>([
     ['text', {}],
-    ['text without what vendors added later', { rest: '' }],
+    ['text without later additions', { rest: '' }],
     [
       'arguments',
       {
@@ -40,12 +40,12 @@ describe(ResponsesDeltaFinder.name, () => {
         place: '"item_id":"rs_1","output_index":12,"summary_index":1',
       },
     ],
-  ])('recognises an event that brings %s', (_, parts) => {
+  ])('recognizes an event with %s', (_, parts) => {
     const text = event(parts);
     expect(new ResponsesDeltaFinder().find(text, 0)).toEqual({ end: text.length, characters: 2 });
   });
 
-  it('recognises one after the other, of whatever part and number', () => {
+  it('recognizes consecutive events of any part and number', () => {
     const other = event({ place: PLACE.replace('msg_1', 'msg_2'), number: '1001' });
     const events = [event(), event({ number: '5', delta: 'a\\"}\\n' }), other, event()];
     const text = events.join('');
@@ -63,13 +63,13 @@ describe(ResponsesDeltaFinder.name, () => {
     ['another type than its name', event({ type: 'response.refusal.delta' })],
     ['no piece', event({ name: 'response.output_text.done' })],
     ['probabilities', event({ rest: ',"logprobs":[{"token":"Hi"}]' })],
-    ['another member', event({ rest: ',"delta":"once more"' })],
+    ['another member', event({ rest: ',"delta":"again"' })],
     ['two lines of data', event({ rest: '\ndata: ' })],
-    ['no end of its text', event({ delta: 'Hi\\', rest: '', end: '' })],
+    ['an unterminated text', event({ delta: 'Hi\\', rest: '', end: '' })],
     ['no blank line', event({ end: '}\n' })],
     ['a place with an escape', event({ place: PLACE.replace('msg_1', 'a\\"b') })],
     ['its members in another order', event({ place: '"output_index":0,"item_id":"msg_1"' })],
-  ])('leaves an event with %s to others, also behind one that it knows', (_, text) => {
+  ])('returns undefined for an event with %s, also after a known one', (_, text) => {
     const finder = new ResponsesDeltaFinder();
     expect(finder.find(text, 0)).toBeUndefined();
     const known = event();

@@ -1,17 +1,17 @@
-import { standsAt, scanJsonString } from '../event-text.js';
+import { startsWithAt, scanJsonString } from '../event-text.js';
 
-/** The beginning of the event that streams are made of, up to its number. */
+/** Matches the start of the most common event, up to its number. */
 const HEAD = /event: (response\.[a-z_.]{1,60}\.delta)\ndata: \{"type":"\1","sequence_number":/y;
-/** From behind the number to the text that the event brings. */
+/** Matches the members between the number and the text. */
 const PLACE =
   /,"item_id":"[^"\\\n]{1,200}","output_index":\d{1,6}(?:,"(?:content|summary)_index":\d{1,6})?,"delta":"/y;
-/** From behind the text to the event's end; what pads the event differs each time. */
+/** Matches the rest of the event after the text; the padding differs each time. */
 const TAIL = /"(?:,"logprobs":\[\])?(?:,"obfuscation":"[A-Za-z0-9]{0,64}")?\}\n\n/y;
 
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** Where an event ends, and the code points of the text that it brings. */
+/** The end of an event, and the code points of its text. */
 export interface ResponsesDelta {
   /** Offset after the blank line. */
   end: number;
@@ -19,19 +19,19 @@ export interface ResponsesDelta {
 }
 
 /**
- * Recognises, without parsing them or taking them apart, the events that bring a piece of text,
- * reasoning or arguments and nothing else. What stands around the piece is compared whole, so
- * nothing that a model says can be taken for a part of the event.
+ * Recognizes events with just a piece of text, reasoning or arguments without parsing or splitting them.
+ * The bytes around the piece are compared as a whole, so text of the model cannot be mistaken for the
+ * event.
  */
 export class ResponsesDeltaFinder {
-  /** What the events of one part have in common, before and behind their number. */
+  /** Common bytes of one part's events, before and after their number. */
   private head: string | undefined;
   private place: string | undefined;
 
   /**
    * @param text whole server-sent events, decoded as Latin-1
-   * @param start where an event begins
-   * @returns undefined for an event that looks different in any way
+   * @param start offset of an event
+   * @returns undefined for an event that differs in any way
    */
   find(text: string, start: number): ResponsesDelta | undefined {
     const numberStart = this.endOfHead(text, start);
@@ -45,7 +45,7 @@ export class ResponsesDeltaFinder {
   }
 
   private endOfHead(text: string, start: number): number {
-    if (this.head !== undefined && standsAt(text, this.head, start)) {
+    if (this.head !== undefined && startsWithAt(text, this.head, start)) {
       return start + this.head.length;
     }
     HEAD.lastIndex = start;
@@ -56,7 +56,7 @@ export class ResponsesDeltaFinder {
   }
 
   private endOfPlace(text: string, start: number): number {
-    if (this.place !== undefined && standsAt(text, this.place, start)) {
+    if (this.place !== undefined && startsWithAt(text, this.place, start)) {
       return start + this.place.length;
     }
     PLACE.lastIndex = start;
@@ -71,7 +71,7 @@ function endOfDigits(text: string, start: number): number {
   let index = start;
   for (;;) {
     const unit = text.charCodeAt(index);
-    // Also at the text's end, where the unit is not a number.
+    // Also at the end of the text, where the unit is NaN.
     if (!(unit >= ZERO && unit <= NINE)) return index;
     index++;
   }

@@ -22,7 +22,7 @@ const complete = {
 };
 
 describe(relayResponsesAnswer.name, () => {
-  it('passes the bytes with the edits, and what the ledger needs', () => {
+  it('relays the bytes with the edits, and the data for the ledger', () => {
     const spelled = '{ "id":"resp_vendor",  "n": 1.50, "status":"completed","output":[]}';
     const [start, event] = relay(spelled);
     expect(start).toEqual({ type: 'start', id: 'resp_vendor' });
@@ -32,7 +32,7 @@ describe(relayResponsesAnswer.name, () => {
     );
   });
 
-  it('measures what stands in the output, and reads the usage', () => {
+  it('measures the output and reads the usage', () => {
     const usage = { input_tokens: 3, output_tokens: 2 };
     expect(relay({ ...complete, usage, service_tier: 'flex' })[1]).toMatchObject({
       usage: { inputTokens: 3, servedTier: 'flex' },

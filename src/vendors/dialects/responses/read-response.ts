@@ -10,7 +10,7 @@ import { parseAnswerObject, objectOf, objectsOf } from '../answer-json.js';
 import { missingMembers } from './response-defaults.js';
 import type { ResponseEdits } from './response-edits.js';
 
-/** The usage of a response object, which counts like a chat answer's under other names. */
+/** Reads the usage of a response object, which counts like a chat answer under other names. */
 export function readResponsesUsage(response: JsonObject): Usage | undefined {
   const value = objectOf(response.usage);
   const usage = readChatUsage(
@@ -25,19 +25,19 @@ export function readResponsesUsage(response: JsonObject): Usage | undefined {
   return usage && { ...usage, webSearches: itemsOf(response).filter(isSearch).length };
 }
 
-/** Whether an item is a search of the web that is billed; to open a page that was found is not. */
+/** Returns whether an item is a billed web search; opening a found page is free. */
 export function isSearch({ type, action }: JsonObject): boolean {
   return type === 'web_search_call' && (objectOf(action).type ?? 'search') === 'search';
 }
 
-/** Items that ask the caller to run something; of a search for tools it depends. */
+/** Items that ask the caller to run something; for tool searches it depends. */
 const CLIENT_CALLS: ReadonlySet<unknown> = new Set([
   ...['function_call', 'custom_tool_call', 'local_shell_call', 'shell_call', 'apply_patch_call'],
 ]);
 
 const REASONS: Readonly<Record<string, FinishReason>> = { max_output_tokens: 'length' };
 
-/** Why a response ended, in the interface's words; undefined when it has not, or failed. */
+/** Returns why a response ended, in the interface's terms; undefined when it has not ended, or failed. */
 export function finishReasonOf(response: JsonObject): FinishReason | undefined {
   if (response.status === 'incomplete') {
     const details = objectOf(response.incomplete_details);
@@ -51,7 +51,7 @@ export function finishReasonOf(response: JsonObject): FinishReason | undefined {
   return callsTools ? 'tool_calls' : 'stop';
 }
 
-/** Characters (code points) of text, reasoning, refusals and tool calls in a response. */
+/** Counts the code points of text, reasoning, refusals and tool calls in a response. */
 function measureResponseOutput(response: JsonObject): number {
   let characters = 0;
   const add = (value: unknown): void => {
@@ -67,11 +67,11 @@ function measureResponseOutput(response: JsonObject): number {
   return characters;
 }
 
-/** Codes of failures that the request itself is the cause of. */
+/** Failure codes caused by the request itself. */
 const CALLER_CODES =
   /^(?:invalid_|image_|empty_image|unsupported_image|failed_to_download_image|context_length|bio_policy|misalignment_)/;
 
-/** A failure that came inside an answer with status 200. */
+/** Classifies a failure inside an answer with status 200. */
 export function classifyResponseError(error: unknown): UpstreamError {
   const fields = objectOf(error);
   const named = fields.code ?? fields.type;
@@ -86,11 +86,11 @@ function itemsOf({ output }: JsonObject): JsonObject[] {
 }
 
 /**
- * Reads a whole response for a caller of the same dialect: its bytes with the documented edits,
- * and what the ledger needs of it.
+ * Reads a whole response for a caller of the same dialect: its bytes with the documented edits, and the
+ * data for the ledger.
  *
- * @param defaults for members that the vendor left out
- * @throws UpstreamError `unreadable` for an answer that is none, such as `{}`
+ * @param defaults values for members that the vendor omitted
+ * @throws UpstreamError `unreadable` for an invalid answer, such as `{}`
  */
 export function relayResponsesAnswer(
   bytes: Buffer,

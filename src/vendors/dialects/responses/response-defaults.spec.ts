@@ -4,7 +4,7 @@ import { missingMembers, relayDefaults, responseDefaults } from './response-defa
 const TOOL = { type: 'function', name: 'f' };
 
 describe(responseDefaults.name, () => {
-  it('has a value for everything that nobody asked for', () => {
+  it('has a value for everything that was not requested', () => {
     expect(responseDefaults({})).toEqual({
       previous_response_id: null,
       store: true,
@@ -31,7 +31,7 @@ describe(responseDefaults.name, () => {
     });
   });
 
-  it('repeats what was asked for, and takes null for nothing', () => {
+  it('repeats what was requested, and treats null as absent', () => {
     const asked = { temperature: 0, top_p: 0.5, top_logprobs: 3, max_tool_calls: 2, store: false };
     expect(responseDefaults({ ...asked, background: true })).toMatchObject({
       ...asked,
@@ -42,7 +42,7 @@ describe(responseDefaults.name, () => {
     );
   });
 
-  it('shows every member of a function, and leaves other tools as they are', () => {
+  it('shows every member of a function, and leaves other tools unchanged', () => {
     const custom = { type: 'custom', name: 'c' };
     const strict = { ...TOOL, description: 'd', parameters: {}, strict: true };
     expect(responseDefaults({ tools: [TOOL, custom, strict] }).tools).toEqual([
@@ -91,7 +91,7 @@ describe(missingMembers.name, () => {
         },
       },
     ],
-  ])('fills in what %j lacks', (fields, missing) => {
+  ])('completes %j', (fields, missing) => {
     const response = { ...complete, ...fields };
     expect(missingMembers(response, relayDefaults({ temperature: 0.3 }))).toEqual(missing);
   });

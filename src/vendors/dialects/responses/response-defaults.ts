@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 
 /**
- * The members of a response object that repeat its request: what was asked for, or what it means to
- * ask for nothing. Readers of the dialect take each of them for given.
+ * Returns the members of a response object that repeat its request, with defaults for everything not
+ * requested. Clients of the dialect rely on all of them.
  *
  * @param request the body as its caller sent it
  */
@@ -40,10 +40,10 @@ export function responseDefaults(request: JsonObject): JsonObject {
   };
 }
 
-/** The same, and what else a vendor's response object is to have that is relayed. */
+/** Adds the other members that a relayed response object must have. */
 export function relayDefaults(request: JsonObject): JsonObject {
   const defaults = responseDefaults(request);
-  // One by one: a spread of thirty members costs thirty times as much.
+  // Assigned one by one: a spread of thirty members costs thirty times as much.
   defaults.completed_at = null;
   defaults.error = null;
   defaults.incomplete_details = null;
@@ -51,7 +51,7 @@ export function relayDefaults(request: JsonObject): JsonObject {
 }
 
 /**
- * What a vendor's response object lacks of the members that readers take for given.
+ * Returns the members that clients rely on and a vendor's response object lacks.
  *
  * @param defaults of the request, see `relayDefaults`
  */
@@ -80,19 +80,19 @@ export function missingMembers(response: JsonObject, defaults: Readonly<JsonObje
   return missing;
 }
 
-/** Now, as the dialect tells time. */
+/** Returns the current time in the dialect's format. */
 export function unixSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** The conversation that the response is made in, where there is one. */
+/** Returns the conversation of the response, if any. */
 function conversationOf(conversation: unknown): JsonObject {
   if (conversation == null) return {};
   const id = isJsonObject(conversation) ? conversation.id : conversation;
   return { conversation: { id } };
 }
 
-/** The tools as they are shown: of a function every member, null where nobody set it. */
+/** Returns the tools for display: functions have every member, null when not set. */
 function completeTools(tools: unknown): unknown[] {
   const given: unknown[] = Array.isArray(tools) ? tools : [];
   return given.some(lacksMembers) ? given.map(completeTool) : given;

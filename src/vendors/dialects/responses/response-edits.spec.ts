@@ -5,7 +5,7 @@ const event = (type: string, number: number, response: string): string =>
   `{"type":"response.${type}","sequence_number":${number},"response":${response}}`;
 
 describe(EditedBeginning.name, () => {
-  it('repeats what it remembers, under the type and the number of the event', () => {
+  it("repeats a remembered event with the new event's type and number", () => {
     const beginning = new EditedBeginning();
     expect(beginning.repeat(event('created', 0, '{"id":"a"}'))).toBeUndefined();
     beginning.remember(event('created', 0, '{"id":"a"}'), event('created', 0, '{"id":"b"}'));
@@ -18,13 +18,13 @@ describe(EditedBeginning.name, () => {
     event('in_progress', 1, '{"id":"a","x":1}'),
     event('completed', 1, '{"id":"a"}'),
     event('in_progress', 1, '{"id":"a"}').replace(',"seq', ', "seq'),
-  ])('does not take %s for the same', (other) => {
+  ])('returns undefined for %s', (other) => {
     const beginning = new EditedBeginning();
     beginning.remember(event('created', 0, '{"id":"a"}'), event('created', 0, '{"id":"b"}'));
     expect(beginning.repeat(other)).toBeUndefined();
   });
 
-  it('forgets when the next beginning is spelled differently', () => {
+  it('forgets when the next beginning is formatted differently', () => {
     const beginning = new EditedBeginning();
     beginning.remember(event('queued', 0, '{"id":"a"}'), event('queued', 0, '{"id":"b"}'));
     beginning.remember('{"response":{"id":"a"}}', '{"response":{"id":"b"}}');

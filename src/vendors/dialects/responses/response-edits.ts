@@ -1,13 +1,13 @@
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 
-/** The events before any output, all of which bring the response object, up to that. */
+/** Matches the events before any output up to their response object. */
 const HEAD =
   /^\{"type":"(response\.(?:created|queued|in_progress))","sequence_number":\d{1,12},"response":/;
 
 /**
- * Remembers how the response object was edited with which a stream begins. It comes in two or three
- * events, alike to the byte, and repeats the request's instructions and tools, so it may be long.
+ * Remembers how the response object at the start of a stream was edited. It arrives in two or three events,
+ * identical to the byte, and may be long, because it repeats the request's instructions and tools.
  */
 export class EditedBeginning {
   private received: string | undefined;
@@ -15,7 +15,7 @@ export class EditedBeginning {
 
   /**
    * @param received an event's JSON
-   * @param edited the same as it is sent, of which the members have the same order
+   * @param edited the event as sent, with its members in the same order
    */
   remember(received: string, edited: string): void {
     const [head] = HEAD.exec(received) ?? [];
@@ -24,7 +24,7 @@ export class EditedBeginning {
     this.edited = isAlike ? edited.slice(head.length) : '';
   }
 
-  /** An event that differs from the remembered one in type and number alone, as it is to be sent. */
+  /** Returns the edited form of an event that differs from the remembered one only in type and number. */
   repeat(received: string): string | undefined {
     if (this.received === undefined) return undefined;
     const [head, type] = HEAD.exec(received) ?? [];
@@ -33,10 +33,10 @@ export class EditedBeginning {
   }
 }
 
-/** Members of a vendor's response object that callers get with values of the gateway's. */
+/** Members of a vendor's response object that the gateway replaces for callers. */
 export type ResponseEdits = Readonly<JsonObject>;
 
-/** The answer is the gateway's to keep, and so are its id and what the caller attached to it. */
+/** Returns the edits: the gateway stores the answer, so its id and metadata are the gateway's own. */
 export function responseEditsOf(request: CanonicalRequest, alias: string): ResponseEdits {
   const { store, metadata, previous_response_id: previousId, background } = request.body.value;
   return {

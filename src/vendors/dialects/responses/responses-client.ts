@@ -21,22 +21,22 @@ import { isCount, objectOf, parseAnswerObject } from '../answer-json.js';
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_COUNT_BYTES = 64 * 1024;
 
-/** How a server says that it has no such address. */
+/** Statuses of a server without this endpoint. */
 export const UNKNOWN_ADDRESS: ReadonlySet<number | undefined> = new Set([404, 405]);
 
-/** A server without this API is asked again after so long, as it may have been updated. */
+/** Time until a server without this API is tried again, because it may have been updated. */
 const MISSING_FOR_MS = 600_000;
 
-/** Where a server of the Responses dialect is. */
+/** Address and credentials of a server of the Responses dialect. */
 export interface ResponsesServer {
   responsesUrl: URL;
-  /** Where it counts tokens. */
+  /** The token counting endpoint. */
   countUrl: URL;
-  /** What shows who calls. */
+  /** Authentication headers. */
   authorization: Record<string, string>;
-  /** Never shown, even where the server repeats it. */
+  /** Redacted even when the server echoes it. */
   apiKey: string | undefined;
-  /** Whether fields that nobody documents stay here; false unless told. */
+  /** Whether to drop undocumented fields; false by default. */
   knownFieldsOnly?: boolean | undefined;
 }
 
@@ -56,7 +56,7 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
     };
   }
 
-  /** True once the server has said that it knows no such address. */
+  /** True once the server has reported that the endpoint does not exist. */
   get isMissing(): boolean {
     return performance.now() < this.missingUntilMs;
   }
@@ -70,7 +70,7 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
     return new VendorAnswer(() => this.ask(call, describe), describe);
   }
 
-  /** How many tokens the request's input has; undefined where the server does not count. */
+  /** Counts the request's input tokens; undefined when the server does not support it. */
   async countTokens({
     request,
     upstreamModel,
@@ -94,7 +94,7 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
       if (isCount(count)) return count;
       throw unreadable('no count of tokens', 200);
     } catch (error) {
-      // A server without this address has no other way to count.
+      // A server without this endpoint has no other way to count.
       if (error instanceof UpstreamError && UNKNOWN_ADDRESS.has(error.status)) return undefined;
       throw redactKey(error, this.server.apiKey);
     }
@@ -137,7 +137,7 @@ export class ResponsesClient implements Pick<Upstream, 'droppedParams' | 'genera
   }
 }
 
-/** Whether it is the address that a server does not know, rather than something that the body names. */
+/** Returns whether the endpoint is unknown, rather than something named in the body. */
 function isUnknownAddress(status: number, body: unknown): boolean {
   if (status !== 404 && status !== 405) return false;
   const error = objectOf(objectOf(body).error);

@@ -58,17 +58,17 @@ function relay(pieces: readonly (string | Buffer)[]): Relayed {
 }
 
 const CALL = { body: { model: 'gpt' } } as unknown as RecordedCall;
-const spell = (event: Json): string =>
+const encode = (event: Json): string =>
   `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`;
-const framesOf = (options?: FakeResponse): string[] => streamEvents(CALL, options).map(spell);
+const framesOf = (options?: FakeResponse): string[] => streamEvents(CALL, options).map(encode);
 const edited = (response: unknown): Json => ({ ...(response as Json), ...EDITS });
 
 describe(ResponsesStreamRelay.name, () => {
-  it('counts the searches that are billed, as they come and in the end', () => {
+  it('counts billed searches while streaming and at the end', () => {
     const search = { type: 'web_search_call', id: 'ws', action: { type: 'search', query: 'ü' } };
     const open = { ...search, action: { type: 'open_page', url: 'x' } };
     const call = { type: 'function_call', arguments: '"web_search_call"' };
-    const done = (item: Json): string => spell({ type: 'response.output_item.done', item });
+    const done = (item: Json): string => encode({ type: 'response.output_item.done', item });
     const stream = new ResponsesStreamRelay(EDITS, {});
     const usages = (frames: string): unknown[] =>
       stream.push(Buffer.from(frames)).flatMap((event): unknown[] => {
@@ -81,10 +81,10 @@ describe(ResponsesStreamRelay.name, () => {
     ]);
     const output = [search, open, search, { ...search, action: undefined }, call];
     const response = { status: 'completed', output, usage: RESPONSES_USAGE };
-    expect(usages(spell({ type: 'response.completed', response }))).toEqual([3]);
+    expect(usages(encode({ type: 'response.completed', response }))).toEqual([3]);
   });
 
-  it('edits the response objects and leaves every other byte', () => {
+  it('edits the response objects and leaves every other byte unchanged', () => {
     const frames = framesOf({ text: 'Häl"lo 👋 \\ x' });
     const relayed = relay(frames);
     expect(relayed.failure).toBeUndefined();
@@ -97,7 +97,7 @@ describe(ResponsesStreamRelay.name, () => {
     expect(relayed.characters).toBe([...'Häl"lo 👋 \\ x'].length);
   });
 
-  it('gives the last event by itself, with what the ledger and the store need', () => {
+  it('emits the last event separately, with the data for the ledger and the store', () => {
     const { relays } = relay(framesOf());
     const last = relays.at(-1)!;
     expect(last.bytes.toString()).toMatch(/^event: response\.completed\ndata: [^\n]*\n\n$/);
@@ -115,7 +115,7 @@ describe(ResponsesStreamRelay.name, () => {
     expect(relays.slice(0, -1).filter(({ answer }) => answer !== undefined)).toEqual([]);
   });
 
-  it('takes nothing before the first delta for content', () => {
+  it('treats nothing before the first delta as content', () => {
     const frames = framesOf();
     const firstDelta = frames.findIndex((frame) => frame.includes('output_text.delta'));
     const { relays } = relay(frames.slice(0, firstDelta));
@@ -127,17 +127,17 @@ describe(ResponsesStreamRelay.name, () => {
     'counts the deltas of %s',
     (name) => {
       const delta = { type: `response.${name}.delta`, sequence_number: 2, delta: 'äb"c' };
-      const { relays, characters } = relay([framesOf()[0]!, spell(delta)]);
+      const { relays, characters } = relay([framesOf()[0]!, encode(delta)]);
       expect(characters).toBe(4);
       expect(relays.at(-1)!.hasContent).toBe(true);
-      expect(relays.at(-1)!.bytes.toString()).toBe(spell(delta));
+      expect(relays.at(-1)!.bytes.toString()).toBe(encode(delta));
     },
   );
 
-  it('sends the bytes of a read uncopied, where nothing in it is to be edited', () => {
+  it('relays the bytes of a read uncopied when nothing in it is edited', () => {
     const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
     const delta = (sequence_number: number, piece: string): string =>
-      spell({
+      encode({
         type: 'response.output_text.delta',
         sequence_number,
         ...place,
@@ -148,13 +148,13 @@ describe(ResponsesStreamRelay.name, () => {
     const part = { type: 'response.content_part.added', sequence_number: 2, ...place, part: {} };
     const relay = new ResponsesStreamRelay(EDITS, {});
     relay.push(Buffer.from(framesOf()[0]!));
-    const bytes = Buffer.from(spell(part) + delta(3, 'Grü') + delta(4, 'ße 👋'));
+    const bytes = Buffer.from(encode(part) + delta(3, 'Grü') + delta(4, 'ße 👋'));
     const [event] = relay.push(bytes);
     expect(event).toMatchObject({ hasContent: true, outputCharacters: 7 });
     expect(event?.type === 'relay' && event.bytes).toBe(bytes);
   });
 
-  it('leaves comments out, and what stands around them as it is', () => {
+  it('drops comments and leaves the surrounding bytes unchanged', () => {
     const frames = framesOf();
     const [first, last] = [frames.slice(0, 3).join(''), frames.slice(3).join('')];
     const plain = relay([first, last]).text;
@@ -174,12 +174,12 @@ describe(ResponsesStreamRelay.name, () => {
       beginning('in_progress', 2, { status: 'in_progress' }),
       beginning('in_progress', 3, { status: 'in_progress' }),
     ];
-    expect(relay([events.map(spell).join('')]).events).toEqual(
+    expect(relay([events.map(encode).join('')]).events).toEqual(
       events.map((event) => ({ ...event, response: edited(event.response) })),
     );
   });
 
-  it('relays the same, wherever the network cuts the bytes', () => {
+  it('relays the same for any chunking', () => {
     const frames = framesOf({ text: 'Grüße 👋 an alle' });
     const bytes = Buffer.from(frames.join(''));
     const whole = relay([bytes]);
@@ -198,13 +198,13 @@ describe(ResponsesStreamRelay.name, () => {
     expect(relay(pieces).text).toBe(whole.text);
   });
 
-  it('reads events without names, with CRLF, over several lines, and comments', () => {
+  it('reads events without names, with CRLF, over several lines, and with comments', () => {
     const events = streamEvents(CALL, { text: 'Hi' });
     const spellings = [
       events.map((event) => `data: ${JSON.stringify(event)}\n\n`),
-      events.map((event) => spell(event).replaceAll('\n', '\r\n')),
+      events.map((event) => encode(event).replaceAll('\n', '\r\n')),
       events.map((event) =>
-        spell(event).replace('data: {', 'data: {\ndata: ').replace('event:', ': ping\nevent:'),
+        encode(event).replace('data: {', 'data: {\ndata: ').replace('event:', ': ping\nevent:'),
       ),
     ];
     for (const frames of spellings) {
@@ -219,11 +219,11 @@ describe(ResponsesStreamRelay.name, () => {
     [{ status: 'incomplete', incompleteReason: 'max_output_tokens' }, 'length'],
     [{ status: 'incomplete', incompleteReason: 'content_filter' }, 'content_filter'],
     [{ output: [{ type: 'function_call', id: 'fc_1', name: 'f', arguments: '{}' }] }, 'tool_calls'],
-  ])('tells why %j ended', (options, finishReason) => {
+  ])('reports why %j ended', (options, finishReason) => {
     expect(relay(framesOf(options)).relays.at(-1)).toMatchObject({ finishReason });
   });
 
-  it('passes usage that says nothing on without counting it', () => {
+  it('relays empty usage without counting it', () => {
     const last = relay(framesOf({ usage: null })).relays.at(-1)!;
     expect(last.usage).toBeUndefined();
   });
@@ -234,26 +234,26 @@ describe(ResponsesStreamRelay.name, () => {
     ['invalid_prompt', 'caller'],
     ['context_length_exceeded', 'context_length'],
     ['insufficient_quota', 'operator'],
-  ])('tells a failure with the code %s as %s', (code, failure) => {
+  ])('classifies a failure with the code %s as %s', (code, failure) => {
     const response = { status: 'failed', error: { code, message: 'It broke.' } };
     const frames = framesOf();
-    const failed = relay([...frames.slice(0, 8), spell({ type: 'response.failed', response })]);
+    const failed = relay([...frames.slice(0, 8), encode({ type: 'response.failed', response })]);
     expect(failed.failure).toMatchObject({ failure, message: 'It broke.' });
-    // What came before it is passed on.
+    // The events before it are relayed.
     expect(failed.text).toContain(frames[7]);
   });
 
-  it('reads an error event, and prefers the failed response behind it', () => {
+  it('reads an error event, and prefers a failed response after it', () => {
     const error = { type: 'error', sequence_number: 3, code: 'x', message: 'Something.' };
     const nested = { type: 'error', error: { code: 'rate_limit_exceeded', message: 'Slow.' } };
     const response = { error: { code: 'rate_limit_exceeded', message: 'Limit 1.' } };
-    expect(relay([spell(error)]).failure).toMatchObject({
+    expect(relay([encode(error)]).failure).toMatchObject({
       failure: 'server',
       message: 'Something.',
     });
-    expect(relay([spell(nested)]).failure).toMatchObject({ failure: 'rate_limited' });
+    expect(relay([encode(nested)]).failure).toMatchObject({ failure: 'rate_limited' });
     expect(
-      relay([spell(error), spell({ type: 'response.failed', response })]).failure,
+      relay([encode(error), encode({ type: 'response.failed', response })]).failure,
     ).toMatchObject({ failure: 'rate_limited', message: 'Limit 1.' });
     expect(relay(['data: {"error":{"message":"Plain."}}\n\n']).failure).toMatchObject({
       failure: 'server',
@@ -262,16 +262,16 @@ describe(ResponsesStreamRelay.name, () => {
   });
 
   it.each<[string, string[], string]>([
-    ['ends too soon', framesOf().slice(0, -1), 'cut'],
+    ['ends early', framesOf().slice(0, -1), 'cut'],
     ['is empty', [], 'cut'],
-    ['is torn in its last event', [framesOf().join('').slice(0, -20)], 'cut'],
-    ['holds no JSON', ['data: nonsense\n\n'], 'unreadable'],
+    ['is truncated in its last event', [framesOf().join('').slice(0, -20)], 'cut'],
+    ['is not JSON', ['data: nonsense\n\n'], 'unreadable'],
     ['ends without a response', ['data: {"type":"response.completed"}\n\n'], 'unreadable'],
   ])('fails when the stream %s', (_name, pieces, failure) => {
     expect(relay(pieces).failure).toMatchObject({ failure });
   });
 
-  it('takes a last event without its blank line', () => {
+  it('accepts a last event without its blank line', () => {
     const text = framesOf().join('').trimEnd();
     expect(relay([text]).failure).toBeUndefined();
   });

@@ -26,10 +26,10 @@ const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const EVENT_LINE = 'event: ';
 const ITEM_DONE = 'event: response.output_item.done';
 const SEARCH = '"web_search_call"';
-/** Raw quotes are always escaped inside of JSON strings, so no model can say this. */
+/** JSON strings always escape raw quotes, so no model can write this. */
 const DELTA = '"delta":"';
 
-/** Events that repeat the response object, or end the stream; all others pass unread. */
+/** Events that repeat the response object or end the stream; all others are relayed unparsed. */
 const READ_EVENTS: ReadonlySet<string> = new Set([
   'response.created',
   'response.queued',
@@ -43,27 +43,27 @@ const READ_EVENTS: ReadonlySet<string> = new Set([
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Passes a Responses stream through to a caller of the same dialect. The bytes stay the vendor's,
- * but for the edits of the response objects in it; where nothing is to be edited they go on
- * uncopied. Text is handled as Latin-1, one character per byte, which copies instead of decoding.
+ * Relays a Responses stream to a caller of the same dialect. The bytes stay the vendor's, except for edits
+ * of its response objects, and are relayed uncopied without edits. Text is handled as Latin-1, one
+ * character per byte, which copies instead of decoding.
  */
 export class ResponsesStreamRelay extends SseStreamReader {
   private readonly deltas = new ResponsesDeltaFinder();
   private readonly beginning = new EditedBeginning();
   private isStarted = false;
   private searches = 0;
-  /** What an `error` event said; the `response.failed` that mostly follows says it better. */
+  /** The failure of an `error` event; the `response.failed` that usually follows has more detail. */
   private announced: UpstreamError | undefined;
 
-  // Of the events being gathered by the current push:
+  // Gathered by the current push:
   private received: Buffer = NOTHING;
   private text = '';
-  /** What is sent in place of the text before `keptFrom`; what stands behind that goes on as it is. */
+  /** Replaces the text before `keptFrom`; everything after it is relayed unchanged. */
   private output = '';
   private keptFrom = 0;
   private characters = 0;
 
-  /** @param defaults for members that the vendor left out of its response objects */
+  /** @param defaults values for members that the vendor omitted from its response objects */
   constructor(
     private readonly edits: ResponseEdits,
     private readonly defaults: ResponseEdits,
@@ -80,7 +80,7 @@ export class ResponsesStreamRelay extends SseStreamReader {
   }
 
   protected override readLast(event: Buffer): void {
-    // Most events pass unparsed, so only their end tells whether they are whole.
+    // Most events are relayed unparsed, so only their last byte shows whether they are complete.
     if (event.toString('latin1').trimEnd().endsWith('}')) this.read(event);
   }
 
@@ -93,12 +93,12 @@ export class ResponsesStreamRelay extends SseStreamReader {
     this.keptFrom = byteOrderMarkLength(text);
     this.characters = 0;
     this.send(this.readFrames());
-    // The next bytes may be long in coming.
+    // Release now: the next bytes may take long.
     this.received = NOTHING;
     this.text = '';
   }
 
-  /** Makes an event of what has been read up to `end` and not been sent yet. */
+  /** Emits everything read up to `end` and not sent yet. */
   private send(end: number): void {
     const bytes = this.takeBytes(end);
     if (bytes.length === 0) return;
@@ -121,7 +121,7 @@ export class ResponsesStreamRelay extends SseStreamReader {
     return isWhole ? received : received.subarray(keptFrom, end);
   }
 
-  /** @returns offset after the last event that could be read */
+  /** @returns offset after the last event that was read */
   private readFrames(): number {
     const { text } = this;
     let start = this.keptFrom;
@@ -147,13 +147,13 @@ export class ResponsesStreamRelay extends SseStreamReader {
     return start;
   }
 
-  /** Whether the event, which is not parsed, goes on as it is, since nothing in it is to be edited. */
+  /** Returns whether an unparsed event is relayed unchanged, because it has nothing to edit. */
   private passFrame(frame: string): boolean {
     if (!frame.startsWith(EVENT_LINE)) return false;
     const lineEnd = frame.indexOf('\n');
     const name = frame.slice(EVENT_LINE.length, lineEnd);
     if (READ_EVENTS.has(name) || !name.startsWith('response.')) return false;
-    // One line of data, which agrees with the event's name.
+    // One line of data that agrees with the event's name.
     if (!frame.startsWith(`data: {"type":"${name}"`, lineEnd + 1)) return false;
     if (frame.includes('\n', lineEnd + 1) || !frame.endsWith('}')) return false;
     if (name.endsWith('.delta')) {
@@ -167,8 +167,8 @@ export class ResponsesStreamRelay extends SseStreamReader {
   }
 
   /**
-   * @param start where the event begins
-   * @returns what is to be sent in the event's place; undefined where it is, or tells, a failure
+   * @param start offset of the event
+   * @returns the event's replacement; undefined when it is or reports a failure
    */
   private tryFrame(frame: string, start: number): string | undefined {
     try {
@@ -179,7 +179,7 @@ export class ResponsesStreamRelay extends SseStreamReader {
     }
   }
 
-  /** Searches are in the answer's usage when it ends; till then they are counted here. */
+  /** Counts searches until the final usage, which includes them. */
   private countSearch(frame: string): void {
     const text = Buffer.from(eventData(frame), 'latin1').toString('utf8');
     if (!isSearch(objectOf(parseAnswerObject(text, 'an event').item))) return;
@@ -238,7 +238,7 @@ export class ResponsesStreamRelay extends SseStreamReader {
     return `event: ${type}\ndata: ${edited}\n\n`;
   }
 
-  /** The last event, which its reader keeps back until the charge is committed. */
+  /** Emits the last event, which its reader holds back until the charge is committed. */
   private complete(type: string, event: JsonObject): void {
     const answer = this.responseOf(event);
     this.edit(answer);
@@ -266,7 +266,7 @@ export class ResponsesStreamRelay extends SseStreamReader {
     throw unreadable('an event without its response');
   }
 
-  /** In place: what was parsed here is nobody else's, and copies of many members are dear. */
+  /** Edits in place: the parsed object is not shared, and copying many members is expensive. */
   private edit(response: JsonObject): void {
     Object.assign(response, missingMembers(response, this.defaults), this.edits);
   }

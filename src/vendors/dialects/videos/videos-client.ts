@@ -14,10 +14,10 @@ import { objectOf, parseAnswerObject } from '../answer-json.js';
 
 const MAX_SECONDS = 86_400;
 
-/** Ids stand in addresses. */
+/** Ids are part of URLs. */
 const ID = /^\w[\w.~:=-]{0,499}$/;
 
-/** Files and things in the vendor account. */
+/** Files and resources in the vendor account. */
 const REFUSED: ReadonlySet<string> = new Set([
   'input_reference',
   'image',
@@ -27,20 +27,20 @@ const REFUSED: ReadonlySet<string> = new Set([
   'remix_video_id',
 ]);
 
-/** What is not a name may not stand in the form's header. */
+/** Other names must not appear in the form's headers. */
 const NAME = /^[\w.-]{1,64}$/;
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_POLL_AFTER_MS = 600_000;
-/** The video is not, or no longer, there to be stopped. */
+/** The video is gone or cannot be cancelled any more. */
 const TOO_LATE: ReadonlySet<number> = new Set([400, 404, 405, 409, 410]);
 
-/** A server that makes videos in OpenAI's dialect: asked for, asked after, and fetched. */
+/** A server that generates videos in OpenAI's dialect, with calls to create, poll and download them. */
 interface VideosServer {
   videosUrl: URL;
   authorization: Record<string, string>;
   apiKey: string | undefined;
-  /** The header that says how many milliseconds to wait before asking again. */
+  /** The header with the poll delay in milliseconds. */
   pollAfterHeader: string;
 }
 
@@ -50,7 +50,7 @@ export class VideosClient {
     private readonly transport: HttpTransport,
   ) {}
 
-  /** @throws UpstreamError for every failure; MediaFailedError where the answer is the verdict */
+  /** @throws UpstreamError for every failure; MediaFailedError when the answer reports failed work */
   submit({
     request,
     upstreamModel,
@@ -69,12 +69,12 @@ export class VideosClient {
         signal,
       });
       const video = readVideo(await response.readAll(MAX_ANSWER_BYTES));
-      // What is already there is fetched by the first poll, so that its name is kept before.
+      // A finished video is downloaded by the first poll, so that its id is stored first.
       return this.runningOf(video, response);
     });
   }
 
-  /** @throws MediaFailedError when the video has failed; UpstreamError when the question did */
+  /** @throws MediaFailedError when the video has failed; UpstreamError when polling did */
   poll({ operation, limits, signal }: OperationCall): Promise<MediaProgress> {
     return this.hidingKeys(async () => {
       const url = this.urlOf(operation);
@@ -82,7 +82,7 @@ export class VideosClient {
       const video = readVideo(await response.readAll(MAX_ANSWER_BYTES));
       if (!video.isCompleted) return this.runningOf({ id: operation }, response);
       const call = { url: this.urlOf(operation, '/content'), limits, signal };
-      // It is done all the same: a file that does not begin is one that breaks off.
+      // It is done anyway: a download that does not start counts as an interrupted file.
       const file = await this.download(call).catch((error: unknown) =>
         fileOf(failing(redactKey(error, this.server.apiKey))),
       );
@@ -90,7 +90,7 @@ export class VideosClient {
     });
   }
 
-  /** Deletes the video, which stops what is being made of it. @throws UpstreamError */
+  /** Deletes the video, which cancels its generation. @throws UpstreamError */
   cancel({ operation, limits, signal }: OperationCall): Promise<void> {
     return this.hidingKeys(async () => {
       const url = this.urlOf(operation);
@@ -111,7 +111,7 @@ export class VideosClient {
     return fileOf(bytes, isNamed ? contentType.toLowerCase() : undefined);
   }
 
-  /** @throws UpstreamError for an answer with a status that is neither a success nor `allowed` */
+  /** @throws UpstreamError for a status that is neither a success nor `allowed` */
   private async call(call: HttpCall, allowed?: ReadonlySet<number>): Promise<UpstreamResponse> {
     const response = await this.transport.call({
       ...call,
@@ -155,10 +155,10 @@ export class VideosClient {
 }
 
 /**
- * A form for `videos`, as the vendor's own client sends it. Fields that the gateway does not know go
- * along: the dialect is the caller's.
+ * Encodes a form for `videos`, as the vendor's own client sends it. Unknown fields are passed on, because
+ * the dialect is the caller's.
  *
- * @throws UpstreamError `unsupported` for a field that cannot be left out without changing the work
+ * @throws UpstreamError `unsupported` for a field that cannot be dropped without changing the result
  */
 function encodeVideoRequest(
   { body, prompt, seconds }: VideoRequest,
@@ -174,7 +174,8 @@ function encodeVideoRequest(
     if (REFUSED.has(name) || !NAME.test(name)) {
       throw unsupported(name, `\`${name}\` is not taken here.`);
     }
-    if (name === 'n' && value !== 1) throw unsupported('n', 'One video is made at a time.');
+    if (name === 'n' && value !== 1)
+      throw unsupported('n', 'Only one video can be generated per request.');
     if (name !== 'n') fields.push([name, value]);
   }
   return multipartBody(fields);
@@ -191,18 +192,18 @@ function failing(error: unknown): AsyncIterable<Buffer> {
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-/** A vendor's word on a video. */
+/** A vendor's `video` object. */
 export interface Video {
   id: string;
   isCompleted: boolean;
-  /** Of its length; undefined where the vendor does not say. */
+  /** Usage by its length; undefined when the vendor does not report it. */
   usage: Usage | undefined;
 }
 
 /**
- * Reads a `video` object. A status that nobody knows counts as one on the way.
+ * Parses a `video` object. Unknown statuses count as running.
  *
- * @throws MediaFailedError for a video that has failed; UpstreamError `unreadable` for what is none
+ * @throws MediaFailedError for a video that has failed; UpstreamError `unreadable` for an invalid one
  */
 function readVideo(bytes: Buffer): Video {
   const video = parseAnswerObject(bytes.toString('utf8'), 'a video');
@@ -220,7 +221,7 @@ function failed({ error, status }: JsonObject): MediaFailedError {
     typeof code === 'string' && code !== '' ? code.slice(0, 100) : 'provider_error',
     typeof message === 'string' && message !== ''
       ? shownMessage(message)
-      : `The provider says that the video is ${String(status)}.`,
+      : `The provider reports the video as ${String(status)}.`,
   );
 }
 

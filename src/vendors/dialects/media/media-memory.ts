@@ -4,79 +4,80 @@ import type { MediaFile, MediaProgress } from '../../media-work.js';
 import { CallAbortedError } from '../../transport/upstream-response.js';
 import { unreadable } from '../../upstream-error.js';
 
-/** So much of an answer is taken in beside others; what is more waits for its turn. */
+/** Memory that each answer may use concurrently; beyond it, answers queue. */
 const BESIDE_OTHERS_BYTES = 16 * 1024 * 1024;
 
-/** What one answer may have, with the files that it has addresses of. */
+/** Memory limit of one answer, including the linked files. */
 export const MAX_MEDIA_BYTES = 400 * 1024 * 1024;
 
 /**
- * Has a vendor's large answers taken in one after the other. Each is in memory until its files have been
- * read, and eight at once of what one may have are some gigabytes.
+ * Limits the memory for a vendor's large answers by reading them one at a time. Each stays in memory until
+ * its files have been read, and eight of maximum size would take several gigabytes.
  */
-export class MediaRoom {
+export class MediaMemory {
   private readonly turns = pLimit(1);
 
-  /** What the work takes in stays until the files that it makes are read or left. */
+  /** Runs work whose reservation lasts until the resulting files are read or skipped. */
   async hold<Progress extends MediaProgress>(
     signal: CancelSignal,
-    work: (stay: MediaStay) => Promise<Progress>,
+    work: (reservation: MediaReservation) => Promise<Progress>,
   ): Promise<Progress> {
-    const stay = this.enter(signal);
+    const reservation = this.enter(signal);
     try {
-      const progress = await work(stay);
-      if (progress.state === 'done') return { ...progress, files: stay.until(progress.files) };
-      stay.end();
+      const progress = await work(reservation);
+      if (progress.state === 'done')
+        return { ...progress, files: reservation.until(progress.files) };
+      reservation.end();
       return progress;
     } catch (error) {
-      stay.end();
+      reservation.end();
       throw error;
     }
   }
 
-  /** To be ended by whoever enters. */
-  enter(signal: CancelSignal): MediaStay {
-    return new MediaStay(() => this.turn(signal));
+  /** Returns a reservation that the caller must end. */
+  enter(signal: CancelSignal): MediaReservation {
+    return new MediaReservation(() => this.turn(signal));
   }
 
-  /** @returns what ends it @throws CallAbortedError when nobody waits for it any more */
+  /** @returns a function that ends the slot @throws CallAbortedError when the signal fires */
   private turn(signal: CancelSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => reject(new CallAbortedError());
       signal.addEventListener('abort', onAbort);
       void this.turns(() => {
         signal.removeEventListener('abort', onAbort);
-        // Of one that nobody waits for any more it is over at once.
+        // Skip the slot when its caller is gone.
         return signal.aborted ? undefined : new Promise<void>((end) => resolve(() => end()));
       });
     });
   }
 }
 
-/** An answer's part of the room. */
-export class MediaStay {
+/** One answer's memory reservation. */
+export class MediaReservation {
   private bytes = 0;
-  private endTurn: (() => void) | undefined;
+  private releaseSlot: (() => void) | undefined;
 
   constructor(private readonly turn: () => Promise<() => void>) {}
 
-  /** To be awaited for whatever stays in memory. @throws UpstreamError `unreadable` for too much, CallAbortedError */
+  /** Await before keeping bytes in memory. @throws UpstreamError `unreadable` beyond the limit, CallAbortedError */
   async take(bytes: number): Promise<void> {
     this.bytes += bytes;
     if (this.bytes > MAX_MEDIA_BYTES) throw unreadable(`more than ${MAX_MEDIA_BYTES} bytes`);
-    if (this.bytes > BESIDE_OTHERS_BYTES) this.endTurn ??= await this.turn();
+    if (this.bytes > BESIDE_OTHERS_BYTES) this.releaseSlot ??= await this.turn();
   }
 
   end(): void {
-    this.endTurn?.();
+    this.releaseSlot?.();
   }
 
-  /** The files; the stay ends with the last of them to be read or left. */
+  /** Wraps the files so that the reservation ends when the last one is read or skipped. */
   until(files: readonly MediaFile[]): MediaFile[] {
     const open = new Set(files);
     return files.map((file) => ({
       contentType: file.contentType,
-      bytes: new EndingBytes(file.bytes, () => {
+      bytes: new NotifyingBytes(file.bytes, () => {
         open.delete(file);
         if (open.size === 0) this.end();
       }),
@@ -84,8 +85,8 @@ export class MediaStay {
   }
 }
 
-/** Bytes that tell when nobody reads on, be it before the first. */
-class EndingBytes implements AsyncIterable<Buffer>, AsyncIterator<Buffer> {
+/** Bytes that notify when reading ends, even before the first read. */
+class NotifyingBytes implements AsyncIterable<Buffer>, AsyncIterator<Buffer> {
   private readonly source: AsyncIterator<Buffer>;
 
   constructor(

@@ -6,18 +6,18 @@ const compress = promisify(deflate);
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const COLOURS = 16;
-/** Pixels that a stripe is wide. */
+/** Width of a stripe in pixels. */
 const STRIPE = 32;
 
-export interface PictureOptions {
+export interface ImageOptions {
   width: number;
   height: number;
-  /** What the picture is of: another subject has other colours. */
+  /** Determines the colours. */
   subject: string;
 }
 
-/** Slanted stripes in PNG, whose colours depend on the subject alone. */
-export async function makePicture({ width, height, subject }: PictureOptions): Promise<Buffer> {
+/** Draws slanted stripes as PNG, in colours that depend only on the subject. */
+export async function makeImage({ width, height, subject }: ImageOptions): Promise<Buffer> {
   const palette = createHash('sha384')
     .update(subject)
     .digest()
@@ -28,13 +28,13 @@ export async function makePicture({ width, height, subject }: PictureOptions): P
   );
   const rows = Buffer.alloc((width + 1) * height);
   for (let y = 0; y < height; y++) {
-    // Each row begins with its filter, which is none.
+    // Each row starts with its filter byte: none.
     rows.set(pattern.subarray(y, y + width), y * (width + 1) + 1);
   }
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // Eight bits a pixel, by palette.
+  // Eight bits per pixel, with a palette.
   header.set([8, 3, 0, 0, 0], 8);
   const title = Buffer.from('Description\0Sandbox picture', 'latin1');
   return Buffer.concat([

@@ -2,17 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import { sourceOf } from '../../../../test/support/artifact-bytes.js';
 import { Canceller } from '../../../canonical/cancel-signal.js';
 import type { MediaDone } from '../../media-work.js';
-import { MediaRoom } from './media-room.js';
+import { MediaMemory } from './media-memory.js';
 
 const SMALL = 16 * 1024 * 1024;
 
-describe(MediaRoom.name, () => {
+describe(MediaMemory.name, () => {
   const nobody = new Canceller();
 
-  /** Takes so much in, and makes two files of it. */
-  const make = (room: MediaRoom, bytes: number, signal = nobody): Promise<MediaDone> =>
-    room.hold(signal, async (stay) => {
-      await stay.take(bytes);
+  /** Reserves memory and returns two files. */
+  const make = (memory: MediaMemory, bytes: number, signal = nobody): Promise<MediaDone> =>
+    memory.hold(signal, async (reservation) => {
+      await reservation.take(bytes);
       const file = () => ({ contentType: 'image/png', bytes: sourceOf(Buffer.from('a')) });
       return { state: 'done', files: [file(), file()], usage: undefined };
     });
@@ -22,28 +22,28 @@ describe(MediaRoom.name, () => {
     return (await Promise.race([work.catch(() => undefined), Promise.resolve(marker)])) !== marker;
   };
 
-  it('has large answers wait until the files of the one before are read or left, and no small ones', async () => {
-    const room = new MediaRoom();
-    const first = await make(room, SMALL + 1);
-    const second = make(room, SMALL + 1);
-    expect((await make(room, SMALL)).files).toHaveLength(2);
+  it('queues large answers until the files of the one before are read or skipped, but no small ones', async () => {
+    const memory = new MediaMemory();
+    const first = await make(memory, SMALL + 1);
+    const second = make(memory, SMALL + 1);
+    expect((await make(memory, SMALL)).files).toHaveLength(2);
     for await (const _ of first.files[0]!.bytes);
     expect(await isSettled(second)).toBe(false);
     await first.files[1]!.bytes[Symbol.asyncIterator]().return?.();
     expect((await second).files).toHaveLength(2);
   });
 
-  it('goes on when one fails, and when nobody waits for one any more', async () => {
-    const room = new MediaRoom();
-    const failing = room.hold(nobody, async (stay) => {
-      await stay.take(SMALL + 1);
-      await stay.take(400 * 1024 * 1024);
+  it('continues when an answer fails or its caller disconnects while it waits', async () => {
+    const memory = new MediaMemory();
+    const failing = memory.hold(nobody, async (reservation) => {
+      await reservation.take(SMALL + 1);
+      await reservation.take(400 * 1024 * 1024);
       throw new Error('not reached');
     });
-    const leaver = new Canceller();
-    const left = make(room, SMALL + 1, leaver);
-    const last = make(room, SMALL + 1);
-    leaver.abort();
+    const disconnected = new Canceller();
+    const left = make(memory, SMALL + 1, disconnected);
+    const last = make(memory, SMALL + 1);
+    disconnected.abort();
     await expect(failing).rejects.toMatchObject({ failure: 'unreadable' });
     await expect(left).rejects.toThrow('aborted');
     expect((await last).files).toHaveLength(2);

@@ -1,4 +1,4 @@
-/** A yellow square on blue, 320 by 180 pixels, as H.264 spells it. */
+/** A yellow square on blue, 320 by 180 pixels, in H.264. */
 const SEQUENCE = Buffer.from('Z0LAC9wUGfnwEQAAAwABAAADAAIPFCuA', 'base64');
 const PICTURE = Buffer.from('aM4JLIA=', 'base64');
 const FRAMES: readonly Buffer[] = [
@@ -21,22 +21,22 @@ const FRAMES: readonly Buffer[] = [
 ];
 const WIDTH = 320;
 const HEIGHT = 180;
-/** Of the film's clock; a frame lasts one second. */
+/** Time scale of the video; a frame lasts one second. */
 const TICKS_PER_SECOND = 1_000;
 const LENGTH_BYTES = 4;
 
-export interface FilmOptions {
-  /** One frame each. */
+export interface VideoOptions {
+  /** Duration; one frame per second. */
   seconds: number;
-  /** Pixels that a player shows it in, whatever the frames have. */
+  /** Display size in pixels, independent of the frames' size. */
   width: number;
   height: number;
   title: string;
 }
 
-/** A silent film in MP4 that any browser plays: the same picture, for as long as asked. */
-export function makeFilm({ seconds, width, height, title }: FilmOptions): Buffer {
-  // Two frames in turn: a decoder takes the same one twice for one frame that was sent twice.
+/** Creates a silent MP4 video that any browser plays: the same picture for the whole duration. */
+export function makeVideo({ seconds, width, height, title }: VideoOptions): Buffer {
+  // Alternates two frames, because a decoder takes identical ones for a retransmission.
   const samples = Array.from({ length: seconds }, (_, index) => {
     const frame = FRAMES[index % FRAMES.length]!;
     return Buffer.concat([uint32(frame.length), frame]);
@@ -49,7 +49,7 @@ export function makeFilm({ seconds, width, height, title }: FilmOptions): Buffer
       track(seconds, width, height, samples, offset),
       titleOf(title),
     );
-  // The place of the frames does not change how long what stands before them is.
+  // The offset of the frames does not affect the length of what precedes them.
   const offset = type.length + describe(0).length + 8;
   return Buffer.concat([type, describe(offset), box('mdat', ...samples)]);
 }
@@ -96,7 +96,7 @@ function track(
     Buffer.alloc(8),
     uint32(TICKS_PER_SECOND),
     ticks,
-    // No language.
+    // Undetermined language.
     uint16(0x55c4),
     uint16(0),
   );
@@ -123,7 +123,7 @@ function sampleEntry(): Buffer {
     uint16(PICTURE.length),
     PICTURE,
   ]);
-  // Version, profile, compatibility and level as in the sequence; lengths take four bytes.
+  // Version, profile, compatibility and level as in the sequence; lengths are four bytes.
   const profile = [1, ...SEQUENCE.subarray(1, 4), 0xfc | (LENGTH_BYTES - 1)];
   return box(
     'avc1',
@@ -143,7 +143,7 @@ function sampleEntry(): Buffer {
   );
 }
 
-/** Where players look for a title. */
+/** The box in which players look for a title. */
 function titleOf(title: string): Buffer {
   const data = box('data', uint32(1), uint32(0), Buffer.from(title));
   const handler = fullBox('hdlr', 0, uint32(0), text('mdirappl'), Buffer.alloc(9));
