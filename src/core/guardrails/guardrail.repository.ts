@@ -5,12 +5,12 @@ import { fromStoredText, toStoredText } from '../../platform/database/stored-tex
 import type { GuardrailDefinition } from './guardrail.js';
 import type { GuardrailAction, GuardrailDirection, GuardrailRule } from './guardrail-rule.js';
 
-/** What its tenant decides of a guardrail. */
+/** The part of a guardrail that its tenant chooses. */
 export interface GuardrailDraft {
   name: string;
   description: string | null;
   rules: GuardrailRule[];
-  /** Program sizes of the `regex` rules, in their order. */
+  /** Program sizes of the `regex` rules, in order. */
   patternSizes: number[];
   action: GuardrailAction;
   appliesTo: GuardrailDirection[];
@@ -26,7 +26,7 @@ export interface GuardrailRecord extends GuardrailDraft {
   updatedAt: Date;
 }
 
-/** What tells whether rules have to be compiled again. */
+/** Tells whether rules must be compiled again. */
 export interface GuardrailHead {
   id: string;
   tenantId: string;
@@ -40,12 +40,12 @@ const RECORD = `
   applies_to AS "appliesTo", is_enabled AS "isEnabled", trigger_count AS "triggerCount",
   last_triggered_at AS "lastTriggeredAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** Tenants' guardrails in the database, with how often each has matched. */
+/** Stores tenants' guardrails and their match counts. */
 @Injectable()
 export class GuardrailRepository {
   constructor(private readonly database: Database) {}
 
-  /** Newest first. */
+  /** Returns guardrails newest first. */
   async listOfTenant(tenantId: string): Promise<GuardrailRecord[]> {
     const { rows } = await this.database.query<Stored<GuardrailRecord>>(
       `SELECT ${RECORD} FROM guardrails WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC`,
@@ -58,7 +58,7 @@ export class GuardrailRepository {
     return this.find(this.database, tenantId, id, '');
   }
 
-  /** The same, and nobody else changes it until the end of the transaction. */
+  /** Returns a guardrail and locks it until the end of the transaction. */
   async lock(
     transaction: SqlExecutor,
     tenantId: string,
@@ -67,7 +67,9 @@ export class GuardrailRepository {
     return this.find(transaction, tenantId, id, 'FOR UPDATE');
   }
 
-  /** @returns undefined when the tenant has `limit` of them already */
+  /**
+   * @returns undefined when the tenant already has `limit` guardrails
+   */
   async insert(
     transaction: SqlExecutor,
     tenantId: string,
@@ -87,14 +89,14 @@ export class GuardrailRepository {
     return rows[0] && toRecord(rows[0]);
   }
 
-  /** One change at a time for each tenant, or two could both be the last that fits. */
+  /** Serializes a tenant's changes, or two could both take the last free slot. */
   async lockTenant(transaction: SqlExecutor, tenantId: string): Promise<void> {
     await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
       `guardrails/${tenantId}`,
     ]);
   }
 
-  /** Characters of all rules of a tenant, as they are stored. */
+  /** Returns the stored length of a tenant's rules. */
   async rulesLength(transaction: SqlExecutor, tenantId: string): Promise<number> {
     const { rows } = await transaction.query<{ length: number }>(
       'SELECT coalesce(sum(length(rules)), 0)::integer AS length FROM guardrails WHERE tenant_id = $1',
@@ -103,7 +105,11 @@ export class GuardrailRepository {
     return rows[0]!.length;
   }
 
-  /** Changes what is given and nothing else. @returns undefined when it is not the tenant's */
+  /**
+   * Updates the given fields only.
+   *
+   * @returns undefined when the tenant has no such guardrail
+   */
   async update(
     transaction: SqlExecutor,
     tenantId: string,
@@ -128,7 +134,9 @@ export class GuardrailRepository {
     return rows[0] && toRecord(rows[0]);
   }
 
-  /** @returns what it was; undefined when it is not the tenant's */
+  /**
+   * @returns the deleted guardrail; undefined when the tenant has no such guardrail
+   */
   async delete(
     transaction: SqlExecutor,
     tenantId: string,
@@ -154,7 +162,7 @@ export class GuardrailRepository {
     return rows[0] && toRecord(rows[0]);
   }
 
-  /** The guardrails of many tenants that are on, oldest first. */
+  /** Returns the enabled guardrails of many tenants, oldest first. */
   async findHeads(tenantIds: readonly string[]): Promise<GuardrailHead[]> {
     const { rows } = await this.database.lookUps.query<GuardrailHead>(
       `SELECT id, tenant_id AS "tenantId", revision FROM guardrails
@@ -184,7 +192,7 @@ function columnsOf(draft: Partial<GuardrailDraft>): unknown[] {
   return [
     name === undefined ? null : toStoredText(name),
     description == null ? null : toStoredText(description),
-    // JSON escapes NUL and lone surrogates by itself.
+    // JSON already escapes NUL and lone surrogates.
     rules === undefined ? null : JSON.stringify(rules),
     patternSizes ?? null,
     action ?? null,
@@ -202,7 +210,7 @@ function toRecord(row: Stored<GuardrailRecord>): GuardrailRecord {
   };
 }
 
-/** Rules were checked when they were stored. */
+/** Parses stored rules, which were validated before storing. */
 function readRules(json: string): GuardrailRule[] {
   return JSON.parse(json) as GuardrailRule[];
 }
