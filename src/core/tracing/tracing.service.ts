@@ -14,20 +14,20 @@ import { checkTraceFields, NO_FIELDS, readTraceFields } from './trace-fields.js'
 import { messageOf } from '../../platform/errors/thrown.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 
-/** What the answers of running requests may take together; one takes 2 MB at most. */
+/** Memory of all running requests' answers; one takes at most 2 MB. */
 const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
 
-/** Where a request came from. Work that runs later keeps the three headers and has no response. */
+/** Origin of a request. Work that runs later keeps the three headers and has no response. */
 export interface TraceOrigin {
   readonly tenantId: string;
-  /** See `Caller`; absent: as the service's setting says. */
+  /** See `Caller`; undefined for the service's setting. */
   readonly contentLog?: boolean | undefined;
   /** `x-gateway-broadcast`, `traceparent` and `tracestate` are read. */
   readonly headers: IncomingHttpHeaders;
   readonly response?: TracedResponse;
 }
 
-/** Records what happens in requests for those who want to know; for all others it does nothing. */
+/** Records requests for interested sinks; costs nothing for others. */
 @Injectable()
 export class TracingService {
   private readonly logger = new Logger(TracingService.name);
@@ -37,12 +37,12 @@ export class TracingService {
   constructor(metrics: GatewayMetrics) {
     metrics.track(
       'gateway_traced_answers_bytes',
-      'Answers of running requests in memory, for traces and the content log.',
+      'Memory of answers in flight, for traces and the content log.',
       () => this.memory.taken,
     );
     metrics.trackTotal(
       'gateway_traced_answers_left_out_total',
-      'Answers that traces and the content log have without their texts, as others took the memory.',
+      'Answers recorded without text for lack of memory, in traces and the content log.',
       () => this.memory.leftOut,
     );
   }
@@ -52,16 +52,16 @@ export class TracingService {
   }
 
   /**
-   * Follows a request from now on, if anybody wants its trace. To be called when it is planned.
+   * Records a request from now on, if a sink wants its trace. Call after planning.
    *
-   * @throws InvalidRequestError for a `trace` that is malformed, whether it is wanted or not
+   * @throws InvalidRequestError for a malformed `trace`, even if not recorded
    */
   trace(planned: TracedRequest, origin: TraceOrigin): void {
     const { tenantId, headers, response, contentLog = null } = origin;
     const { trace } = planned.request.body.value;
     checkTraceFields(trace);
     const isBroadcast = isOptIn(headers);
-    // Read on demand: most requests are of interest to nobody.
+    // Computed on demand, since most requests are not traced.
     let context: TraceContext | undefined;
     const contextOf = (): TraceContext => (context ??= readTraceContext(headers));
     const subject: TraceSubject = { tenantId, isBroadcast, contentLog, context: contextOf };
@@ -94,7 +94,7 @@ export class TracingService {
       try {
         sink.accept(trace);
       } catch (error) {
-        this.logger.error(`A trace was not taken: ${messageOf(error)}`);
+        this.logger.error(`trace not recorded: ${messageOf(error)}`);
       }
     }
   }
