@@ -7,7 +7,7 @@ import { ContentRetention } from './content-retention.service.js';
 import { ContentWriter } from './content-writer.service.js';
 import { ContentRepository } from './content.repository.js';
 
-/** What is said in requests, where it is to be kept. */
+/** Provides the content log. */
 @Module({
   imports: [GuardrailsModule, TracingModule],
   providers: [ContentCipher, ContentLog, ContentRepository, ContentRetention, ContentWriter],
