@@ -5,7 +5,7 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 import type { ActorKind } from '../access/author.js';
 import { withTexts } from './audit-log.js';
 
-/** One change, as it was written down. */
+/** A recorded change. */
 export interface AuditLogRow {
   readonly id: number;
   readonly createdAt: Date;
@@ -21,7 +21,7 @@ export interface AuditLogRow {
   readonly requestId: string | null;
 }
 
-/** What is looked for; absent: whatever it is. */
+/** Filters; undefined ones match everything. */
 export interface AuditLogFilters {
   readonly tenantId?: string | undefined;
   readonly actorKind?: ActorKind | undefined;
@@ -30,12 +30,12 @@ export interface AuditLogFilters {
   readonly targetType?: string | undefined;
   readonly targetId?: string | undefined;
   readonly requestId?: string | undefined;
-  /** The first instant inside, and the first after. */
+  /** Inclusive start and exclusive end. */
   readonly start?: Date | undefined;
   readonly end?: Date | undefined;
 }
 
-/** Rows that an export reads at once; the longest have 32 KB. */
+/** Rows per read of an export; a row has at most 32 KB. */
 const BATCH_SIZE = 200;
 
 const CONDITIONS: Record<keyof AuditLogFilters, string> = {
@@ -50,12 +50,16 @@ const CONDITIONS: Record<keyof AuditLogFilters, string> = {
   end: 'created_at <',
 };
 
-/** Reads who changed what, of one tenant or of all. */
+/** Reads the audit log of one tenant or of all. */
 @Injectable()
 export class AuditLogReader {
   constructor(private readonly database: Database) {}
 
-  /** Newest first. @param after behind the row with this time and id */
+  /**
+   * Returns rows newest first.
+   *
+   * @param after time and id of the last row of the previous page
+   */
   async page(
     filters: AuditLogFilters,
     limit: number,
@@ -83,7 +87,7 @@ export class AuditLogReader {
     return rows.map(readable);
   }
 
-  /** All that match, newest first and piece by piece; what comes meanwhile is not among them. */
+  /** Yields all matching rows newest first, in batches. Excludes rows added meanwhile. */
   async *batches(filters: AuditLogFilters): AsyncGenerator<AuditLogRow[]> {
     let after: [Date, number] | undefined;
     for (;;) {
