@@ -280,7 +280,7 @@ export interface RouteUses {
   noteUsage(route: PlannedRoute, usage: Usage, durationMs: number): void;
 }
 
-/** Sets more credits aside before a dearer route is tried; the ledger's hold is one. */
+/** Reserves more credits before a more expensive route is tried; implemented by the ledger's hold. */
 export interface RouteCover {
   /** Returns false when the tenant's credits are insufficient; the route is skipped then. */
   cover(route: BillableRoute): Promise<boolean>;

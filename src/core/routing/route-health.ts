@@ -24,7 +24,7 @@ const ACCOUNT_STATUSES: ReadonlySet<number | undefined> = new Set([401, 402, 429
 
 export interface RouteCondition {
   readonly provider: string;
-  /** Of several accounts with the provider the one that it is about. */
+  /** One of several accounts with the provider. */
   readonly account?: string;
   readonly upstreamModel: string | undefined;
   readonly state: RouteState;

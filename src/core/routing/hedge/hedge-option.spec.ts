@@ -14,14 +14,11 @@ describe(readHedge.name, () => {
 
   it('returns undefined without the header', () => expect(readHedge({})).toBeUndefined());
 
-  it.each(['0', '60001', '-1', '1.5', 'rejects %j', 'soon', '', ' 5', '100000'])(
-    'refuses %j',
-    (value) => {
-      expect(() => readHedge({ 'x-gateway-hedge-ms': value })).toThrow(
-        expect.objectContaining({ status: 400, param: 'x-gateway-hedge-ms' }),
-      );
-    },
-  );
+  it.each(['0', '60001', '-1', '1.5', '1e3', 'soon', '', ' 5', '100000'])('rejects %j', (value) => {
+    expect(() => readHedge({ 'x-gateway-hedge-ms': value })).toThrow(
+      expect.objectContaining({ status: 400, param: 'x-gateway-hedge-ms' }),
+    );
+  });
 });
 
 describe(mayBeHedged.name, () => {

@@ -44,7 +44,7 @@ interface ContinuedPart {
   readonly continuation: Continuation;
   /** The answer's text before it. */
   readonly before: string;
-  /** Of the prompt by which it was asked for, beside the caller's own. */
+  /** Prompt tokens that the recovery added to the caller's own. */
   readonly addedTokens: number;
 }
 
