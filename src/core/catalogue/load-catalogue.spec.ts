@@ -267,7 +267,7 @@ describe(loadCatalogue.name, () => {
       [{ ...local, price_changes: [{ pricing: { prompt: '1' } }] }, /effective_from/],
       [
         { ...local, price_changes: [{ effective_from: '2026-12-01' }] },
-        /effective_from has no price/,
+        /effective_from changes no price/,
       ],
       ...['2026-13-01', '2026-02-30', '1.12.2026', '2026-12-01T00:00:00Z'].map(
         (day): [object, RegExp] => [
@@ -306,8 +306,8 @@ describe(loadCatalogue.name, () => {
         },
         /price_changes\.0\.service_tiers must not have "auto"/,
       ],
-      [{ ...local, as_of: 'lately' }, /as_of must be a day/],
-      [{ ...local, as_of: '2026-02-30' }, /as_of must be a day/],
+      [{ ...local, as_of: 'lately' }, /as_of must be a valid date/],
+      [{ ...local, as_of: '2026-02-30' }, /as_of must be a valid date/],
       [{ ...local, colour: 'red' }, /the row must not have "colour"/],
       [{ ...local, context_length: 0 }, /context_length/],
       [{ ...local, routes: [] }, /routes/],
