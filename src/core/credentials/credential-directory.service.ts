@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
 import { CredentialRepository, type ByokCredential } from './credential.repository.js';
-/** A tenant that is in use is read again in passing, so that nobody waits. */
+/** Age at which an active tenant is refreshed in the background. */
 const REFRESH_AFTER_MS = 400;
 
 /** Credentials of one tenant, newest first. */
@@ -9,7 +9,7 @@ export type ByokCredentials = readonly ByokCredential[];
 
 const NONE: ByokCredentials = [];
 
-/** The credentials of each tenant. That a tenant has none, as most, is remembered as well. */
+/** Caches each tenant's credentials, including the absence of any. */
 @Injectable()
 export class CredentialDirectory {
   private readonly tenants: FreshDirectory<ByokCredentials>;
@@ -24,13 +24,13 @@ export class CredentialDirectory {
     });
   }
 
-  /** Answers at once, without a promise, where the tenant is known. */
+  /** Synchronous if the tenant is cached. */
   of(tenantId: string): ByokCredentials | Promise<ByokCredentials> {
     const known = this.tenants.get(tenantId);
     return known instanceof Promise ? known.then((read) => read ?? NONE) : known;
   }
 
-  /** To be called after a change is committed: the next request sees it. */
+  /** Call after committing a change, so that the next request sees it. */
   forget(tenantId: string): void {
     this.tenants.forget(tenantId);
   }

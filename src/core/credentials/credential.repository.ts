@@ -3,26 +3,26 @@ import type { Maker } from '../access/caller.js';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 
-/** How requests are spread among a tenant's accounts with one provider; null: it says nothing of it. */
+/** Balancing of requests over a tenant's accounts with one provider; null for the default. */
 export interface CredentialShare {
   weight: number | null;
   requestsPerMinute: number | null;
-  /** Input and output together. */
+  /** Input and output tokens. */
   tokensPerMinute: number | null;
 }
 
-/** A stored account of a tenant's own with a provider, as requests need it. Its key never changes. */
+/** A tenant's stored account with a provider. Its key never changes. */
 export class ByokCredential {
   readonly id: string;
   readonly provider: string;
-  /** Whether shared capacity may serve when this account does not. */
+  /** Whether shared capacity may be used when this account fails. */
   readonly allowSharedFallback: boolean;
-  /** It comes behind all that others of the tenant have stored. */
+  /** Sorted after all other credentials of the tenant. */
   readonly isOfRoutingKey: boolean;
-  /** Undefined: it says nothing of how requests are spread. */
+  /** Undefined without balancing settings. */
   readonly share: CredentialShare | undefined;
   readonly settings: Readonly<Record<string, string>>;
-  /** Private to the language, so that nothing that prints or serialises an object has it. */
+  /** A private field, so that printing or serializing cannot reveal it. */
   readonly #encryptedKey: Buffer;
 
   constructor(fields: {
@@ -43,15 +43,15 @@ export class ByokCredential {
     this.#encryptedKey = fields.encryptedKey;
   }
 
-  /** The key as it is stored, encrypted for the row's id. */
+  /** Returns the key encrypted for the row's id. */
   encryptedKey(): Buffer {
     return this.#encryptedKey;
   }
 }
 
-/** A credential that is about to be stored. */
+/** A credential to be stored. */
 interface CredentialDraft extends CredentialShare {
-  /** Chosen before the key is encrypted, which binds it to this id. */
+  /** Chosen before encryption, which binds the key to this id. */
   id: string;
   provider: string;
   name: string | null;
@@ -62,7 +62,7 @@ interface CredentialDraft extends CredentialShare {
   madeBy: Maker;
 }
 
-/** A credential as its tenant sees it: everything but the key. */
+/** A credential as its tenant sees it, without the key. */
 export interface CredentialRecord extends CredentialShare {
   id: string;
   provider: string;
@@ -92,12 +92,12 @@ const RECORD = `
   allow_shared_fallback AS "allowSharedFallback", created_at AS "createdAt",
   last_used_at AS "lastUsedAt", made_by AS "madeBy", ${SHARE}`;
 
-/** Tenants' own accounts with vendors, in the database; their keys are encrypted there. */
+/** Stores tenants' BYOK accounts with encrypted keys. */
 @Injectable()
 export class CredentialRepository {
   constructor(private readonly database: Database) {}
 
-  /** Newest first. */
+  /** Returns credentials newest first. */
   async listOfTenant(tenantId: string): Promise<CredentialRecord[]> {
     const { rows } = await this.database.query<CredentialRecord>(
       `SELECT ${RECORD} FROM provider_credentials
@@ -107,14 +107,16 @@ export class CredentialRepository {
     return rows.map(toRecord);
   }
 
-  /** @returns undefined when the tenant has `limit` of them already */
+  /**
+   * @returns undefined when the tenant already has `limit` credentials
+   */
   async insert(
     transaction: SqlExecutor,
     tenantId: string,
     draft: CredentialDraft,
     limit: number,
   ): Promise<CredentialRecord | undefined> {
-    // One at a time for each tenant, or two could both be the last that fits.
+    // Serialized per tenant, or two could take the last free slot.
     await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
       `provider-credentials/${tenantId}`,
     ]);
@@ -145,7 +147,7 @@ export class CredentialRepository {
     return rows[0] && toRecord(rows[0]);
   }
 
-  /** Undefined when the tenant has no such credential. */
+  /** Returns undefined when the tenant has no such credential. */
   async findOfTenant(tenantId: string, id: string): Promise<CredentialRecord | undefined> {
     const { rows } = await this.database.query<CredentialRecord>(
       `SELECT ${RECORD} FROM provider_credentials WHERE tenant_id = $1 AND id = $2`,
@@ -154,7 +156,7 @@ export class CredentialRepository {
     return rows[0] && toRecord(rows[0]);
   }
 
-  /** The same, which nobody else changes until the transaction is over. */
+  /** Returns a credential and locks it until the transaction ends. */
   async lock(
     transaction: SqlExecutor,
     tenantId: string,
@@ -167,7 +169,7 @@ export class CredentialRepository {
     return rows[0] && toRecord(rows[0]);
   }
 
-  /** Of one that is locked. */
+  /** Updates a locked credential. */
   async setShare(
     transaction: SqlExecutor,
     id: string,
@@ -180,7 +182,9 @@ export class CredentialRepository {
     );
   }
 
-  /** @returns what it was; undefined when the tenant has no such credential */
+  /**
+   * @returns the deleted credential; undefined when the tenant has no such credential
+   */
   async delete(
     transaction: SqlExecutor,
     tenantId: string,
@@ -194,8 +198,8 @@ export class CredentialRepository {
   }
 
   /**
-   * The credentials of many tenants, newest first; a tenant without any is left out. What a routing
-   * key made comes after the rest, so that it leads nobody's requests away from the tenant's account.
+   * Returns the credentials of many tenants, newest first; omits tenants without any. Credentials
+   * stored by routing keys come last, so that they draw no requests from the tenant's own.
    */
   async findByTenants(tenantIds: readonly string[]): Promise<Map<string, ByokCredential[]>> {
     const { rows } = await this.database.lookUps.query<StoredCredential>(
@@ -218,9 +222,9 @@ export class CredentialRepository {
     return byTenant;
   }
 
-  /** Notes when credentials were used last; of those that are gone nothing. */
+  /** Records when credentials were last used; ignores deleted ones. */
   async recordUses(uses: ReadonlyMap<string, Date>): Promise<void> {
-    // In the order of their ids, or two instances could wait for each other.
+    // Sorted by id, so that two instances cannot deadlock.
     await this.database.query(
       `WITH used AS (
          SELECT * FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at)

@@ -50,9 +50,9 @@ class CommitQueue implements CommitSource {
 }
 
 /**
- * The ways into the database: one for all tenants, and one aside for those whose rows somebody has locked, or whose
- * record takes long to write, who so keep nobody else waiting. On that each tenant has a transaction of its own, and
- * leaves it when that is committed.
+ * The queues into the database: one for all tenants, and a side queue for tenants whose rows are
+ * locked or whose records are slow to write, so that they delay no others. Each tenant on the side
+ * queue has its own transaction, and leaves the queue after its commit.
  */
 export class CommitQueues {
   private readonly main: CommitQueue;
