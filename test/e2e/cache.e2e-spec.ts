@@ -364,7 +364,7 @@ describe('the cache', () => {
       for (const stream of [false, true]) {
         const response = await post(path, stream);
         const text = await response.text();
-        expect(text).toContain('withholds the answer');
+        expect(text).toContain('withheld the answer');
         expect(text).not.toContain('Number');
         expect((await rowOf({ response })).cost).toBe(0);
       }

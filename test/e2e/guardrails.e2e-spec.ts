@@ -264,7 +264,7 @@ describe('guardrails', () => {
       expect(text).toContain('well.');
       expect(text).not.toContain('falcon-');
       const last = text.trimEnd().split('\n\n').at(-1)!;
-      expect(last).toContain('withholds the answer');
+      expect(last).toContain('withheld the answer');
       if (path === CHAT) expect(last).toContain('"finish_reason":"error"');
       if (path === MESSAGES) expect(last).toMatch(/^event: error\n/);
       if (path === RESPONSES) expect(last).toMatch(/^event: response.failed\n/);

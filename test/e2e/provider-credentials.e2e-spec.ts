@@ -790,7 +790,7 @@ describe('a key of a tenant', () => {
       told.push(await (await accounts.gateway.fetch(path, { headers: as(tenant.key) })).text());
     }
     expect(told.join('\n')).toContain('[redacted]');
-    expect(logged.join('\n')).toContain('over the credential');
+    expect(logged.join('\n')).toContain('with credential');
     for (const text of [...told, ...logged]) expect(text).not.toContain(own.slice(8));
   });
 });

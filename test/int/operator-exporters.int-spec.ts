@@ -68,8 +68,8 @@ describe("the operator's exporters", () => {
     exporters.exportSpans!([SPAN]);
     await exporters.stop();
     expect(logger.said).toEqual([
-      "The operator's collector does not take metrics: Not Found",
-      "The operator's collector takes metrics again",
+      'OpenTelemetry export of metrics failing: Not Found',
+      'OpenTelemetry export of metrics recovered',
       expect.stringContaining('does not take'),
       expect.stringContaining('does not take'),
     ]);

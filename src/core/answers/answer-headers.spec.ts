@@ -11,20 +11,20 @@ describe(setRouteHeaders.name, () => {
     return response.getHeaders();
   };
 
-  it('names the provider, and the fields that were left out', () => {
+  it('names the provider and the dropped fields', () => {
     expect(headersOf([])).toEqual({ 'x-gateway-provider': 'sandbox' });
     expect(headersOf(['top_k', 'a.b'])).toMatchObject({
       'x-gateway-dropped-params': 'top_k, a.b',
     });
   });
 
-  it('takes any name that a caller makes up', () => {
+  it('accepts any field name that a caller sends', () => {
     const names = ['a\r\nx-evil: 1', 'Größe', '\u0000', 'a,b', '', 'x'.repeat(5_000)];
     const dropped = headersOf(names)['x-gateway-dropped-params'];
     expect(dropped).toBe(`a??x-evil:?1, Gr??e, ?, a?b, , ${'x'.repeat(100)}`);
   });
 
-  it('does not grow without bounds', () => {
+  it("bounds the header's length", () => {
     const names = Array.from({ length: 10_000 }, (_, index) => `field_${index}`);
     const dropped = String(headersOf(names)['x-gateway-dropped-params']);
     expect(dropped).toMatch(/^field_0, field_1, .*, field_31, \.\.\.$/);

@@ -8,7 +8,7 @@ import { AnswersService } from './answers.service.js';
 import { DensePrompts } from './dense-prompts.service.js';
 import { QuotesService } from './quotes.service.js';
 
-/** The pipeline, with the routing and the ledger that it joins. */
+/** Provides the pipeline of every answer. */
 @Module({
   imports: [CatalogueModule, GuardrailsModule, LedgerModule, RoutingModule, TracingModule],
   providers: [AnswersService, DensePrompts, QuotesService],

@@ -17,7 +17,7 @@ import { deliver } from './deliver.js';
 const REQUEST = { routing: {} } as CanonicalRequest;
 
 describe(AnswersService.name, () => {
-  /** A pipeline whose vendor must not be called, and how its hold ends. */
+  /** A pipeline whose vendor must not be called, and the end of its hold. */
   function setUp(open: () => AsyncIterable<never> = neverPulled) {
     const ends: string[] = [];
     const plan = { request: { body: { value: {} } } };
@@ -54,7 +54,7 @@ describe(AnswersService.name, () => {
     ({ caller: {}, headers: {}, requestId: 'id', receivedAt: new Date() }) as GatewayRequest;
   const response = (): ServerResponse => new ServerResponse({ method: 'POST' } as never);
 
-  it('gives the hold back when the answer cannot even be opened', async () => {
+  it('releases the hold when the answer cannot be opened', async () => {
     const { ends, generate } = setUp(() => {
       throw new Error('no upstream');
     });
@@ -63,7 +63,7 @@ describe(AnswersService.name, () => {
     expect(ends).toEqual(['released']);
   });
 
-  it('ends the hold when what sends the answer throws before the first pull', async () => {
+  it('ends the hold when sending throws before the first pull', async () => {
     const { ends, generate } = setUp();
     const send = () => Promise.reject(new Error('no renderer'));
     const reply = async (call: Call) => ({ answer: await generate(call), send });
@@ -71,7 +71,7 @@ describe(AnswersService.name, () => {
     expect(ends).toEqual(['cancelled']);
   });
 
-  it('ends the hold when the reply fails after the answer was made', async () => {
+  it('ends the hold when the reply fails after the answer was created', async () => {
     const { ends, generate } = setUp();
     const reply = async (call: Call): Promise<never> => {
       await generate(call);
@@ -81,7 +81,7 @@ describe(AnswersService.name, () => {
     expect(ends).toEqual(['cancelled']);
   });
 
-  it('ends it once, however often the answer is left', async () => {
+  it('ends the hold once, however often the answer is closed', async () => {
     const { ends, generate } = setUp();
     const send = async (_: unknown, events: AsyncIterable<unknown>) => {
       await events[Symbol.asyncIterator]().return?.();

@@ -22,34 +22,34 @@ import { setFlaggedHeader } from './answer-headers.js';
 import type { Call } from './call.js';
 import { DensePrompts } from './dense-prompts.service.js';
 
-/** An answer that is paid for and not begun: nobody is called before its events are pulled. */
+/** A paid answer that has not begun: pulling its events makes the first call. */
 export interface Answer<Event extends BilledEvent = CanonicalEvent> {
   readonly plan: Plan<RoutableRequest>;
-  /** The hold ends with them, however they end; `deliver` ends those that nobody has read. */
+  /** Ending the events ends the hold; `deliver` ends unread ones. */
   readonly events: SettledAnswer<Event>;
 }
 
-/** Work that is no conversation. */
+/** Work other than a conversation. */
 export interface Work<Request extends WorkRequest, Output> {
-  /** The kind of call for the log, as `embeddings`. */
+  /** Kind of call in the log, such as `embeddings`. */
   readonly endpoint: string;
   readonly request: Request;
-  /** Whether an answer that was given before will do, where the caller allows it. */
+  /** Whether a cached answer may be used, if the caller allows it. */
   readonly isCacheable?: boolean;
-  /** What guardrails look at before anything is held. */
+  /** Texts that guardrails check before anything is reserved. */
   readonly input: { readonly texts: readonly string[]; readonly param: string };
-  /** What they look at in the answer. */
+  /** Output that guardrails check. */
   readonly output?: {
     readonly textsOf: (output: Output) => readonly string[];
     readonly param: string;
   };
-  /** Begins it at a vendor; undefined where the vendor has no such work. */
+  /** Begins the work at a vendor; undefined where unsupported. */
   readonly start: (upstream: Upstream, call: WorkCall<Request>) => UpstreamWork<Output> | undefined;
 }
 
 /**
- * The pipeline of every answer: plan → trace → admit → hold → open → watch → keep → settle. What comes
- * before (parse) and after (render) is the dialect's.
+ * Runs the pipeline of every answer: plan → trace → admit → hold → open → watch → keep → settle.
+ * Parsing before and rendering after belong to the dialect.
  */
 @Injectable()
 export class AnswersService {
@@ -64,8 +64,8 @@ export class AnswersService {
   /**
    * Answers a conversation.
    *
-   * @param record makes what is written with the settlement, in one transaction
-   * @throws GatewayError when it is refused; nothing is held then
+   * @param record builds what is written with the settlement, in one transaction
+   * @throws GatewayError when the call is refused, before anything is reserved
    */
   async generate(
     call: Call,
@@ -83,9 +83,9 @@ export class AnswersService {
   }
 
   /**
-   * Plans, admits and pays for an answer that `resume` gives later, on any instance.
+   * Plans, admits and pays for an answer that `resume` produces later, on any instance.
    *
-   * @throws GatewayError when it is refused; nothing is held then
+   * @throws GatewayError when the call is refused, before anything is reserved
    */
   async accept(
     call: Call,
@@ -99,11 +99,11 @@ export class AnswersService {
   }
 
   /**
-   * Gives an answer that was accepted earlier and whose hold was transferred.
+   * Produces an answer that was accepted earlier and whose hold was transferred.
    *
-   * @param accepted what is set aside, and whether a guardrail has marked the prompt
-   * @param pass is put between the vendor and the ledger
-   * @throws GatewayError when there is no way to answer any more
+   * @param accepted the reservation, and whether a guardrail flagged the prompt
+   * @param pass wraps the events between the vendor and the ledger
+   * @throws GatewayError when no route can answer anymore
    */
   async resume(
     call: Call,
@@ -124,7 +124,11 @@ export class AnswersService {
     return { plan, events: this.ledger.settle(hold, events, record) };
   }
 
-  /** Does other work. @throws GatewayError when it is refused; nothing is held then */
+  /**
+   * Performs other work.
+   *
+   * @throws GatewayError when the call is refused, before anything is reserved
+   */
   async perform<Request extends WorkRequest, Output>(
     call: Call,
     { endpoint, request, isCacheable = false, input, output, start }: Work<Request, Output>,
@@ -142,10 +146,10 @@ export class AnswersService {
   }
 
   /**
-   * How many tokens a prompt has, as the vendor of its first route counts them; undefined where it counts
-   * none. Costs nothing and is not logged.
+   * Counts a prompt's tokens with the first route's vendor; undefined where that vendor does not
+   * count. Free and not logged.
    *
-   * @throws GatewayError when it is refused
+   * @throws GatewayError when the call is refused
    */
   async countTokens(
     call: Call,
@@ -153,12 +157,12 @@ export class AnswersService {
   ): Promise<{ tokens: number; provider: string } | undefined> {
     const guard = await this.guard(call);
     const plan = await this.plan(call, 'count_tokens', guard.prepare(parsed), false);
-    // The vendor is about to read the prompt here as well.
+    // The vendor receives the prompt here as well.
     await guard.admit(plan);
     return this.routing.countTokens(plan);
   }
 
-  /** The guard of one call, whose flags are shown in the head of its answer. */
+  /** Returns the guard of a call; its flags go to the head of the answer. */
   guard({ caller, head }: Call): RequestGuard | Promise<RequestGuard> {
     return this.guardrails.guard(caller, this.ledger, (ids) => setFlaggedHeader(head, ids));
   }
@@ -172,9 +176,9 @@ export class AnswersService {
     const cacheTtlSeconds = isCacheable ? readCacheTtl(headers) : undefined;
     const tags = readTags(headers, metadataOf(request));
     const recovery = request.routing.recovery ?? readRecovery(headers) ?? caller.recovery;
-    // A count of tokens costs nothing.
+    // Counting tokens is free.
     const costLimit = endpoint === 'count_tokens' ? undefined : maxCostOf(request, headers);
-    // Field by field: properties that join an object by a spread cost the most of a plan.
+    // Field by field: spreads would be the most expensive part of planning.
     const context: RequestContext = {
       requestId,
       endpoint,
@@ -196,7 +200,10 @@ export class AnswersService {
     this.tracing.trace(plan, { tenantId, chain: caller, contentLog, headers, response: head });
   }
 
-  /** From here on the events own the hold, and the call ends them; a failure to make them gives it back. */
+  /**
+   * From here on the events own the hold and end the call; failing to create them releases the
+   * hold.
+   */
   private async answer<Event extends BilledEvent>(
     call: Call,
     plan: Plan<RoutableRequest>,

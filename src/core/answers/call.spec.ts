@@ -12,7 +12,7 @@ function responseOf(state: Partial<ServerResponse> = {}): ServerResponse & Event
 }
 
 describe(callerGoneSignal.name, () => {
-  it('fires once for each listener when the connection closes before the end', () => {
+  it('fires once for each listener when the connection closes early', () => {
     const response = responseOf();
     const signal = callerGoneSignal(response);
     const [stays, leaves] = [jest.fn(), jest.fn()];
@@ -28,18 +28,18 @@ describe(callerGoneSignal.name, () => {
     expect(leaves).not.toHaveBeenCalled();
   });
 
-  it('stays quiet when the answer is finished', () => {
+  it('does not fire after a finished answer', () => {
     const response = responseOf({ writableFinished: true });
     const signal = callerGoneSignal(response);
     response.emit('close');
     expect(signal.aborted).toBe(false);
   });
 
-  it('has fired already for a connection that is gone', () => {
+  it('has fired already for a closed connection', () => {
     expect(callerGoneSignal(responseOf({ destroyed: true })).aborted).toBe(true);
   });
 
-  it('lets a listener take itself away while it fires', () => {
+  it('lets a listener remove itself while it fires', () => {
     const response = responseOf();
     const signal = callerGoneSignal(response);
     const second = jest.fn();

@@ -28,28 +28,28 @@ class CallerGone extends Canceller implements CallerGoneSignal {
   }
 }
 
-/** The part of a response that belongs to its call before there is an answer. */
+/** The part of a response that a call needs before its answer. */
 type ResponseHead = Pick<
   ServerResponse,
   'headersSent' | 'setHeader' | 'getHeader' | 'once' | 'closed'
 >;
 
-/** One call to the service: who makes it, and where it came from. Its body has not been read. */
+/** A call to the service: its caller and its origin. The body is unread. */
 export interface Call {
   readonly caller: Caller;
-  /** The `x-request-id`. */
+  /** The value of `x-request-id`. */
   readonly requestId: string;
   readonly receivedAt: Date;
   readonly headers: IncomingHttpHeaders;
-  /** To be read once, by `readJsonBody` or as a form. */
+  /** Read it once, with `readJsonBody` or as a form. */
   readonly body: IncomingMessage;
   readonly head: ResponseHead;
   readonly callerGone: CancelSignal;
-  /** Once the call is answered: ends the answer, unless it has ended. Who made the call sees to it. */
+  /** Ends the answer if necessary; whoever created the call runs it afterwards. */
   endAnswer?: () => Promise<unknown>;
 }
 
-/** The call that an HTTP request makes; a guard has found its caller. */
+/** Returns the call of an authenticated HTTP request. */
 export function callOf(received: GatewayRequest, response: ServerResponse): Call {
   return {
     caller: callerOf(received),
@@ -63,8 +63,8 @@ export function callOf(received: GatewayRequest, response: ServerResponse): Call
 }
 
 /**
- * A signal that fires when the caller's connection closes before the answer is finished, or the service
- * is about to close it.
+ * Returns a signal that fires when the caller's connection closes before the answer is finished, or
+ * the service is about to close it.
  */
 export function callerGoneSignal(response: ServerResponse): CallerGoneSignal {
   return new CallerGone(response);

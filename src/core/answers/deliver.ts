@@ -22,24 +22,27 @@ import type { BillableRoute } from '../../canonical/billable-route.js';
 
 const logger = new Logger('deliverStream');
 
-/** An answer, and how it is put on the wire. */
+/** An answer and how to send it. */
 export interface Reply<Event extends BilledEvent> {
   readonly answer: Answer<Event>;
   readonly send: Send<Event | SettledEvent>;
 }
 
-/** What is said at once of an answer that is given later. */
+/** The immediate reply to a call whose answer comes later. */
 export interface Promised {
   readonly answer?: undefined;
   readonly body: object;
 }
 
-/** Pulls the events and writes them. @throws when nothing has been written yet */
+/**
+ * Pulls the events and writes them.
+ *
+ * @throws when nothing has been written yet
+ */
 export type Send<Event> = (response: ServerResponse, events: AsyncIterable<Event>) => Promise<void>;
 
 /**
- * What a controller does with a call: has it answered, and sends the answer. Whatever is thrown on the
- * way, the answer is settled when this ends.
+ * Answers a controller's call and sends the answer. Settles the answer, whatever is thrown.
  *
  * @throws GatewayError when nothing was sent
  */
@@ -48,7 +51,7 @@ export async function deliver<Event extends BilledEvent>(
   response: ServerResponse,
   reply: (call: Call) => Promise<Reply<Event> | Promised>,
 ): Promise<void> {
-  // Here and not in an interceptor, which costs 60 µs a request (docs/decisions/0005).
+  // Not in an interceptor, which costs 60 µs a request (docs/decisions/0005).
   if (received.rateLimit) setRateLimitHeaders(response, received.rateLimit);
   const call = callOf(received, response);
   try {
@@ -69,7 +72,7 @@ export function asStream(renderer: StreamRenderer): Send<CanonicalEvent> {
 
 type Body = Buffer | object;
 
-/** A body that is no JSON. */
+/** A non-JSON body. */
 export class TypedBody {
   constructor(
     readonly contentType: string,
@@ -77,14 +80,14 @@ export class TypedBody {
   ) {}
 }
 
-/** What is left of an answer when its events are folded. */
+/** The result of folding an answer's events. */
 interface Folded {
   readonly route: BillableRoute;
   readonly droppedParams: readonly string[];
   readonly settled: SettledEvent;
 }
 
-/** Sends an answer whole: its events folded, and what they come to, as JSON unless its type is told. */
+/** Sends a whole answer: folds its events and writes the result, as JSON unless typed otherwise. */
 export function asWhole<Event, Whole extends Folded>(
   fold: (events: AsyncIterable<Event>) => Promise<Whole>,
   render: (whole: Whole) => Body | Promise<Body>,
@@ -100,7 +103,7 @@ export function asWhole<Event, Whole extends Folded>(
   };
 }
 
-/** Sends what nobody pays for, and names the vendor that had a part in it. */
+/** Sends a free answer, and names the vendor that took part. */
 export async function deliverFree(
   received: GatewayRequest,
   response: ServerResponse,
@@ -112,22 +115,25 @@ export async function deliverFree(
   sendJson(response, 200, body);
 }
 
-/** Spells an answer's events in one dialect; made anew for each stream. */
+/** Encodes an answer's events in one dialect; one instance per stream. */
 export interface StreamRenderer {
-  /** The server-sent events for one canonical event, or nothing. */
+  /** Returns the server-sent events for a canonical event, if any. */
   render(event: CanonicalEvent): Buffer | string | undefined;
-  /** What follows a complete answer. */
+  /** Returns what follows a complete answer. */
   end(): Buffer | string;
-  /** The dialect's last event when an answer that had begun fails. */
+  /** Returns the dialect's final event when an answer fails midway. */
   error(error: GatewayError): string;
-  /** The whole stream for what the dialect tells in one though nothing has begun; else undefined. */
+  /**
+   * Returns a whole stream for an error that the dialect reports as one before the answer begins;
+   * else undefined.
+   */
   refusal?(error: unknown): string | undefined;
 }
 
 /**
- * Sends an answer as server-sent events. Nothing is written before the first rendered event, so
- * an answer that fails before it is an ordinary error response, unless the dialect has a stream
- * for it; later failures are told in-band.
+ * Sends an answer as server-sent events. Writes nothing before the first rendered event, so an
+ * earlier failure is an ordinary error response, unless the dialect streams it. Later failures are
+ * reported in-band.
  *
  * @throws GatewayError or CallerGoneError when nothing has been sent yet
  */

@@ -9,11 +9,11 @@ const PROMPT = 'x'.repeat(3_000);
 
 describe(DensePrompts.name, () => {
   it.each([
-    // What the counter makes of it, and what the prompt is taken for.
-    ['as the bound has it where a text is an ordinary one', 700, undefined],
-    ['by its count, with room for other vocabularies, where it is dense', 2_000, 2_500],
-    ['a token a character where nobody counts in time', undefined, 3_000],
-  ])('takes a prompt %s', async (_how, count, tokens) => {
+    // The count, and the resulting size.
+    ['at the usual bound for ordinary text', 700, undefined],
+    ['at the count plus a margin for dense text', 2_000, 2_500],
+    ['at a token per character when counting is too slow', undefined, 3_000],
+  ])('sizes a prompt %s', async (_how, count, tokens) => {
     const counted: string[] = [];
     const counter = {
       count: (_tenantId: string, texts: readonly string[]) => {
@@ -33,7 +33,7 @@ describe(DensePrompts.name, () => {
   it.each([
     [100, 1_000],
     [2_000, 2_500],
-  ])('takes texts to embed, of which %d tokens are counted, for %d', async (count, inputTokens) => {
+  ])('sizes texts to embed with %d counted tokens as %d', async (count, inputTokens) => {
     const request = {
       kind: 'embedding',
       input: { type: 'texts', texts: [PROMPT] },

@@ -13,15 +13,18 @@ const isEmbedding = (request: WorkRequest): request is EmbeddingRequest =>
   request.kind === 'embedding';
 
 /**
- * Counts the tokens of prompts whose price is said before they are sent. The usual bound is a third of a text's
- * characters, which base64 takes twice: what has been set aside may be too little then and is charged all the same, but
- * never more than the price that was said.
+ * Counts the tokens of prompts whose price is quoted before they are sent. The usual bound is a
+ * third of the characters, but base64 takes twice that: a hold may then be too small and the excess
+ * is charged, but never above the quoted price.
  */
 @Injectable()
 export class DensePrompts {
   constructor(private readonly tokens: TokenCounter) {}
 
-  /** The request with as large a prompt as vendors may count. Where counting takes too long, a token a character. */
+  /**
+   * Returns the request with the largest prompt size that vendors may count. Falls back to a token
+   * per character when counting is too slow.
+   */
   async counted<Request extends RoutableRequest>(
     tenantId: string,
     request: Request,

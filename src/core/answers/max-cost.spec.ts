@@ -39,7 +39,7 @@ const PROVIDERS = ['one', 'two', 'three'];
 const CALLER = { tenantId: 'tenant', apiKeyId: 'key' } as Caller;
 const TIMER = { watch: () => undefined, unwatch: () => undefined } as unknown as CoarseTimer;
 
-/** The ledger's own arithmetic over one account, in memory. */
+/** The ledger's arithmetic over one account, in memory. */
 class Books {
   accounts: AccountStates;
   readonly holds = new Map<string, number>();
@@ -86,7 +86,7 @@ class Books {
   }
 }
 
-/** USD a unit: from nothing to 1,000 credits. */
+/** USD per unit, from nothing to 1,000 credits. */
 function price(random: SeededRandom): string {
   const digits = random.pick([0, 1, 7, 42, 999, 12_345, 1_000_000]);
   return (digits / 1e9).toFixed(9);
@@ -144,7 +144,7 @@ function makeState(random: SeededRandom): RoutingState {
   };
 }
 
-/** What a vendor says that may lie. */
+/** A vendor's usage report, possibly false. */
 function lie(random: SeededRandom): Usage {
   const tokens = (): number => random.pick([0, 1, 50, 5_000, 10_000_000, 999_999_999]);
   const [inputTokens, outputTokens] = [tokens(), tokens()];
@@ -170,7 +170,7 @@ async function* answerOf(
   });
   yield { type: 'route', route, droppedParams: [] };
   yield { type: 'text', choice: 0, text: 'Hi' };
-  if (random.next() < 0.1) throw new Error('broke off');
+  if (random.next() < 0.1) throw new Error('interrupted');
   yield { type: 'finish', choice: 0, reason: 'stop' };
   yield { type: 'usage', usage: lie(random) };
 }
@@ -197,13 +197,13 @@ function makeLedger(random: SeededRandom, books: Books): LedgerService {
   return ledger;
 }
 
-/** A matcher for each would take most of the time. */
+/** Matchers would take most of the time. */
 function check(holds: boolean, request: number): void {
-  if (!holds) throw new Error(`it does not hold for request ${request}`);
+  if (!holds) throw new Error(`the invariant fails for request ${request}`);
 }
 
 describe('max_cost', () => {
-  it(`holds over ${REQUESTS} random requests, prices, fallbacks and vendors that lie (seed ${SEED})`, async () => {
+  it(`holds over ${REQUESTS} random requests, prices, fallbacks and false usage reports (seed ${SEED})`, async () => {
     const random = new SeededRandom(SEED);
     const seen = { refused: 0, fitted: 0, covered: 0, capped: 0, byok: 0, charged: 0, left: 0 };
     for (let index = 0; index < REQUESTS; index++) {
@@ -228,7 +228,7 @@ describe('max_cost', () => {
         if (!(error instanceof MaxCostError)) throw error;
         const needed = Number(/`max_cost`: (\d+)/.exec(error.message)?.[1]);
         check(needed > maxCost, index);
-        // So much would have done.
+        // That many credits would have been enough.
         const enough = new MaxCost(needed, mode, leastOutput);
         check(selectRoutes(request, models, { ...state, costLimit: enough }).length > 0, index);
         seen.refused++;
@@ -274,7 +274,7 @@ describe('max_cost', () => {
           if (leaves && event.type === 'text') break;
         }
       } catch {
-        // It broke off, and nobody pays.
+        // Interrupted answers are free.
       }
       if (leaves) seen.left++;
       const { charge, cost, shortfall } = books.last!;
@@ -289,14 +289,14 @@ describe('max_cost', () => {
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(30);
   }, 120_000);
 
-  it('asks for the credits that the shortest answer takes, or the longest', () => {
+  it('names the credits that the shortest or longest answer needs', () => {
     const model = chatModel('a/a', [modelRoute('one')], { max_completion_tokens: 1_000 });
     const state = makeState(new SeededRandom(1));
     const refusalOf = (mode: 'strict' | 'fit') => {
       const costLimit = new MaxCost(1, mode, 16);
       return () => selectRoutes(chatRequest(), [model], { ...state, byok: [], costLimit });
     };
-    // 9 tokens of the prompt, at a credit each, and answers at 2 credits a token.
+    // 9 prompt tokens at one credit, and output at 2 credits per token.
     expect(refusalOf('strict')).toThrow(
       expect.objectContaining({
         status: 402,
@@ -310,9 +310,11 @@ describe('max_cost', () => {
     expect(refusalOf('fit')).toThrow(/shortest answer take 41: send `max_cost`: 41, shorten/);
   });
 
-  it('keeps the first route that fits where the caller wants one only', () => {
-    const dear = modelRoute('one', { pricing: exactPricingOf({ prompt: '1', completion: '1' }) });
-    const model = chatModel('a/a', [dear, modelRoute('two')], { max_completion_tokens: 100 });
+  it('keeps the first route that fits when fallbacks are off', () => {
+    const expensive = modelRoute('one', {
+      pricing: exactPricingOf({ prompt: '1', completion: '1' }),
+    });
+    const model = chatModel('a/a', [expensive, modelRoute('two')], { max_completion_tokens: 100 });
     const request = chatRequest({ provider: { allow_fallbacks: false } });
     const state = { ...makeState(new SeededRandom(1)), byok: [] };
     const costLimit = new MaxCost(1_000, 'strict', 1);

@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
 
 /**
- * Whether the tenant may have one more open job, responses in the background included. Its submissions
- * come one after the other from here to their commit, so that the count is exact.
+ * Returns whether the tenant may open another job, background responses included. Serializes the
+ * tenant's submissions until they commit, so that the count is exact.
  */
 export async function hasRoomForJob(
   client: PoolClient,

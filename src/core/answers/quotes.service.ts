@@ -21,10 +21,9 @@ export const QUOTED_ENDPOINTS = [
   ...(['chat', 'completions', 'messages', 'responses', 'embeddings', 'speech'] as const),
   ...(['jobs', 'images', 'videos'] as const),
 ] as const;
-/** The endpoints whose calls can be quoted. */
 export type QuotedEndpoint = (typeof QUOTED_ENDPOINTS)[number];
 
-/** Which is meant where the caller does not say, by what its first model is for. */
+/** Default endpoint by the kind of the first model. */
 const USUAL_ENDPOINTS: Readonly<Partial<Record<ModelKind, QuotedEndpoint>>> = {
   chat: 'chat',
   embedding: 'embeddings',
@@ -33,7 +32,11 @@ const USUAL_ENDPOINTS: Readonly<Partial<Record<ModelKind, QuotedEndpoint>>> = {
   video: 'videos',
 };
 
-/** Reads a body as the endpoint itself would. @throws GatewayError for what it would refuse */
+/**
+ * Parses a body like the endpoint itself.
+ *
+ * @throws GatewayError for a body that the endpoint would reject
+ */
 export type ReadForQuote = (
   body: JsonBody,
   call: Call,
@@ -42,31 +45,31 @@ export type ReadForQuote = (
 /** A route that would be tried. */
 export interface QuotedRoute extends RouteQuote {
   readonly route: PlannedRoute;
-  /** It has failed of late, and is tried as all others have, too. */
+  /** Failed recently; tried only because all others have, too. */
   readonly isCooling: boolean;
-  /** Whether the vendor may have the beginning of the conversation in its cache. */
+  /** Whether the vendor may have the conversation's beginning cached. */
   readonly isWarm: boolean;
-  /** Whether the length of the answer is that of the tenant's own answers of late. */
+  /** Whether the answer's length is estimated from the tenant's recent answers. */
   readonly isFromLog: boolean;
 }
 
-/** What a call would cost, and which way it would go. */
+/** The expected cost and routes of a call. */
 export interface Quote {
   readonly endpoint: QuotedEndpoint;
-  /** Credits that no hold has claimed. */
+  /** Credits not reserved by a hold. */
   readonly available: number;
   readonly maxCost: number | undefined;
-  /** Undefined where the call does not ask for the cache. */
+  /** Undefined when the call does not use the cache. */
   readonly isKept: boolean | undefined;
   readonly routes: readonly QuotedRoute[];
   readonly leftOut: readonly LeftOutRoute[];
-  /** How the call would be refused. */
+  /** The error with which the call would be refused. */
   readonly refusal: GatewayError | undefined;
 }
 
 /**
- * Says what a call would cost, by the planner and the ledger that it would go through. Nobody is called,
- * nothing is held, charged or logged, and no guardrail is asked.
+ * Quotes calls with the planner and ledger that they would use. Calls no vendor, reserves, charges
+ * and logs nothing, and asks no guardrail.
  */
 @Injectable()
 export class QuotesService {
@@ -80,14 +83,16 @@ export class QuotesService {
     private readonly prompts: DensePrompts,
   ) {}
 
-  /** Has calls to an endpoint quoted; its feature says how their bodies are read. */
+  /** Registers an endpoint that can be quoted, with its parser. */
   add(endpoint: QuotedEndpoint, read: ReadForQuote): void {
     this.readers.set(endpoint, read);
   }
 
   /**
-   * @param endpoint undefined: what the first model is for
-   * @throws GatewayError for a body that the endpoint would refuse, or an unknown model
+   * Quotes a call.
+   *
+   * @param endpoint default: by the kind of the first model
+   * @throws GatewayError for a body that the endpoint would reject, or an unknown model
    */
   async quote(call: Call, body: JsonBody, endpoint = this.endpointOf(body)): Promise<Quote> {
     const { caller, headers } = call;
@@ -103,7 +108,7 @@ export class QuotesService {
     const plan = await this.routing
       .plan(caller, request, { ...context, endpoint })
       .catch((error: unknown) => {
-        // Without a route there is no plan, and why is told beside.
+        // Without a route there is no plan; the excluded routes tell why.
         if (error instanceof GatewayError && leftOut.length > 0) return error;
         throw error;
       });
@@ -141,12 +146,12 @@ export class QuotesService {
     if (endpoint) return endpoint;
     throw new InvalidRequestError(
       'model',
-      `${JSON.stringify(alias)} is a model for ${kind}, which is billed by the length of a file: there is no quote for that.`,
+      `${JSON.stringify(alias)} is a ${kind} model, billed by the length of a file, and cannot be quoted.`,
     );
   }
 }
 
-/** A hold that would not fit is refused, whatever is possible on other routes. */
+/** Returns the refusal if the first route's hold would not fit, whatever other routes allow. */
 function refusalFor(
   plan: Plan<RoutableRequest>,
   [first]: readonly QuotedRoute[],

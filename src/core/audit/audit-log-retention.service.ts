@@ -5,7 +5,7 @@ import { Retention } from '../../platform/time/retention.js';
 
 const BATCH_SIZE = 1_000;
 
-/** Forgets rows of the audit log that are older than the setting says. */
+/** Deletes rows of the audit log beyond the retention. */
 @Injectable()
 export class AuditLogRetentionService extends Retention {
   constructor(

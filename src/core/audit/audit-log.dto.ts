@@ -13,15 +13,15 @@ class AuditActorDto {
   @ApiProperty({
     enum: ACTOR_KINDS,
     description:
-      'An operator’s key, a tenant’s key, a person, a command on the machine, or the start of the service.',
+      'An operator’s key, a tenant’s key, a person, a command on the server, or the start of the service.',
     example: 'api_key',
   })
   kind!: ActorKind;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Null of a command and of a start.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Null for a command or a start.' })
   id!: string | null;
 
-  @ApiProperty({ description: 'As it was at that time.', example: 'billing service' })
+  @ApiProperty({ description: 'The name at that time.', example: 'billing service' })
   name!: string;
 }
 
@@ -33,7 +33,6 @@ class AuditTargetDto {
   id!: string;
 }
 
-/** One change. */
 export class AuditLogRowDto {
   @ApiProperty({ example: '1042' })
   id!: string;
@@ -48,7 +47,7 @@ export class AuditLogRowDto {
     type: String,
     format: 'uuid',
     nullable: true,
-    description: 'Whose it is; null: no tenant’s.',
+    description: 'Tenant of the changed object; null for the operator’s own.',
   })
   tenant_id!: string | null;
 
@@ -61,8 +60,7 @@ export class AuditLogRowDto {
   @ApiProperty({
     type: Object,
     nullable: true,
-    description:
-      'The fields that matter before the change, without secrets; null: it was not there.',
+    description: 'Relevant fields before the change, without secrets; null for a new object.',
     example: { name: 'billing' },
   })
   before!: JsonObject | null;
@@ -70,7 +68,7 @@ export class AuditLogRowDto {
   @ApiProperty({
     type: Object,
     nullable: true,
-    description: 'The same after it; null: it is gone.',
+    description: 'Relevant fields after the change; null for a deleted object.',
     example: { name: 'billing service' },
   })
   after!: JsonObject | null;
@@ -79,7 +77,7 @@ export class AuditLogRowDto {
     type: String,
     format: 'uuid',
     nullable: true,
-    description: 'The `x-request-id` of the answer; null: it was none of a request.',
+    description: 'The `x-request-id` of the response; null for changes outside a request.',
   })
   request_id!: string | null;
 }
@@ -89,30 +87,30 @@ export class AuditLogListDto extends CursorPageDto {
   data!: AuditLogRowDto[];
 }
 
-/** Which changes are asked for. Filters add up. */
+/** Filters on changes; all must match. */
 export class AuditLogFilterDto extends DateRangeQueryDto {
-  @ApiPropertyOptional({ enum: ACTOR_KINDS, description: 'Made by one of this kind.' })
+  @ApiPropertyOptional({ enum: ACTOR_KINDS, description: 'Changes by this kind of actor.' })
   @IsOptional()
   @IsIn(ACTOR_KINDS, { message: `actor_kind must be one of ${ACTOR_KINDS.join(', ')}` })
   actor_kind?: ActorKind;
 
-  @ApiPropertyOptional({ description: 'Made by the one with this id.' })
+  @ApiPropertyOptional({ description: 'Changes by the actor with this id.' })
   @IsFilter('actor_id')
   actor_id?: string;
 
-  @ApiPropertyOptional({ description: 'Exactly this action, as `api_key.revoke`.' })
+  @ApiPropertyOptional({ description: 'Matches this action exactly, such as `api_key.revoke`.' })
   @IsFilter('action')
   action?: string;
 
-  @ApiPropertyOptional({ description: 'Changes of this kind of thing, as `api_key`.' })
+  @ApiPropertyOptional({ description: 'Changes to this kind of object, such as `api_key`.' })
   @IsFilter('target_type')
   target_type?: string;
 
-  @ApiPropertyOptional({ description: 'Changes of the one with this id.' })
+  @ApiPropertyOptional({ description: 'Changes to the object with this id.' })
   @IsFilter('target_id')
   target_id?: string;
 
-  @ApiPropertyOptional({ format: 'uuid', description: 'Changes by the request with this id.' })
+  @ApiPropertyOptional({ format: 'uuid', description: 'Changes made by this request.' })
   @IsOptional()
   @IsUUID('all', { message: 'request_id must be a UUID' })
   request_id?: string;
@@ -120,9 +118,9 @@ export class AuditLogFilterDto extends DateRangeQueryDto {
 
 export class AuditLogQueryDto extends IntersectionType(AuditLogFilterDto, CursorPageQueryDto) {}
 
-/** The same over all tenants. */
+/** The same filters, across tenants. */
 export class AdminAuditLogFilterDto extends AuditLogFilterDto {
-  @ApiPropertyOptional({ format: 'uuid', description: 'Changes of what is this tenant’s.' })
+  @ApiPropertyOptional({ format: 'uuid', description: 'Changes to objects of this tenant.' })
   @IsOptional()
   @IsUUID('all', { message: 'tenant_id must be a UUID' })
   tenant_id?: string;
@@ -134,7 +132,7 @@ export class AdminAuditLogQueryDto extends IntersectionType(
 ) {}
 
 function IsFilter(name: string): PropertyDecorator {
-  const message = `${name} must be one text of 1 to ${MAX_FILTER_LENGTH} characters`;
+  const message = `${name} must be a single text of 1 to ${MAX_FILTER_LENGTH} characters`;
   return (target, property) => {
     for (const rule of [
       IsOptional(),
@@ -145,7 +143,9 @@ function IsFilter(name: string): PropertyDecorator {
   };
 }
 
-/** @throws InvalidRequestError on a malformed date */
+/**
+ * @throws InvalidRequestError on a malformed date
+ */
 export function toAuditFilters(query: AdminAuditLogFilterDto): AuditLogFilters {
   return {
     ...parseDateRange(query.start_date, query.end_date),

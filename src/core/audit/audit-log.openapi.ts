@@ -6,7 +6,7 @@ import { Report } from '../access/management-limit.guard.js';
 /**
  * Guards and describes a handler that exports the audit log.
  *
- * @param whose which changes, as `the tenant's`
+ * @param whose whose changes, such as `the tenant's`
  */
 export function ApiAuditExport(
   format: 'csv' | 'jsonl',
@@ -16,8 +16,8 @@ export function ApiAuditExport(
   const type = format === 'csv' ? 'text/csv' : 'text/plain';
   const shape =
     format === 'csv'
-      ? 'as CSV (RFC 4180) with one header line, `before` and `after` as JSON. Texts that a spreadsheet would take for formulas begin with an apostrophe.'
-      : 'as one JSON object a line, each like an entry of the list.';
+      ? 'as CSV (RFC 4180) with one header line, `before` and `after` as JSON. Text that a spreadsheet could interpret as a formula is prefixed with an apostrophe.'
+      : 'as one JSON object per line, each like an entry of the list.';
   return applyDecorators(
     Report(),
     ApiOperation({

@@ -5,7 +5,7 @@ import { newestFirst } from '../../platform/database/newest-first.js';
 import type { ActorKind } from '../access/author.js';
 import { AuditLogEntryEntity } from './audit-log-entry.entity.js';
 
-/** What is looked for; absent: whatever it is. */
+/** Filters; undefined ones match everything. */
 export interface AuditLogFilters {
   readonly tenantId?: string | undefined;
   readonly actorKind?: ActorKind | undefined;
@@ -14,12 +14,12 @@ export interface AuditLogFilters {
   readonly targetType?: string | undefined;
   readonly targetId?: string | undefined;
   readonly requestId?: string | undefined;
-  /** The first instant inside, and the first after. */
+  /** Inclusive start and exclusive end. */
   readonly start?: Date | undefined;
   readonly end?: Date | undefined;
 }
 
-/** Rows that an export reads at once; the longest have 32 KB. */
+/** Rows per read of an export; a row has at most 32 KB. */
 const BATCH_SIZE = 200;
 
 /** Reads who changed what, of one tenant or of all. */

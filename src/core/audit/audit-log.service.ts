@@ -11,7 +11,7 @@ import {
 } from './audit-log.dto.js';
 import { AuditLogReader } from './audit-log.reader.js';
 
-/** The columns of the CSV: the row of the interface, its nested fields by their paths. */
+/** Columns of the CSV: the API's row, with nested fields by path. */
 const COLUMNS: [string, (row: AuditLogRowDto) => CsvValue][] = [
   ['id', (row) => row.id],
   ['created_at', (row) => row.created_at],
@@ -27,12 +27,14 @@ const COLUMNS: [string, (row: AuditLogRowDto) => CsvValue][] = [
   ['request_id', (row) => row.request_id],
 ];
 
-/** The audit log as lists and files, of one tenant or of all. */
+/** Serves the audit log as lists and files, for one tenant or all. */
 @Injectable()
 export class AuditLogService {
   constructor(private readonly reader: AuditLogReader) {}
 
-  /** @throws InvalidRequestError on a malformed date or cursor */
+  /**
+   * @throws InvalidRequestError on a malformed date or cursor
+   */
   async list({ limit, cursor, ...query }: AdminAuditLogQueryDto): Promise<AuditLogListDto> {
     const [time, id] = readCursor(cursor, ['time', 'integer']) ?? [];
     const after = time === undefined || id === undefined ? undefined : ([time, id] as const);
@@ -40,7 +42,11 @@ export class AuditLogService {
     return toCursorPage(rows, limit, (row) => [row.createdAt, row.id], toAuditLogRow);
   }
 
-  /** All rows that match, as CSV with one header line. @throws InvalidRequestError on a malformed date */
+  /**
+   * Yields all matching rows as CSV with a header line.
+   *
+   * @throws InvalidRequestError on a malformed date
+   */
   async *csv(query: AdminAuditLogFilterDto): AsyncGenerator<string> {
     const filters = toAuditFilters(query);
     yield toCsv([COLUMNS.map(([name]) => name)]);
@@ -49,7 +55,7 @@ export class AuditLogService {
     }
   }
 
-  /** The same, a line of JSON each. */
+  /** Yields them as JSON lines. */
   async *jsonl(query: AdminAuditLogFilterDto): AsyncGenerator<string> {
     for await (const rows of this.reader.batches(toAuditFilters(query))) {
       yield rows.map((row) => `${JSON.stringify(toAuditLogRow(row))}\n`).join('');

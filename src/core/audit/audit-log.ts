@@ -5,31 +5,30 @@ import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js'
 import type { SqlExecutor } from '../../platform/database/database.js';
 import type { Author } from '../access/author.js';
 
-/** Of each side of a change so much is kept; what is longer is told by its SHA-256. */
+/** Limit of each side of a change; longer members are replaced by their SHA-256. */
 const MAX_SIDE_LENGTH = 16_384;
-/** Nobody means to have a key in a name, but some do. Previews are shorter. */
+/** Users sometimes paste a key into a name. Key previews are shorter. */
 const KEY = /\bsk-[\w-]{16,}/g;
 
-/** What was changed. */
 export interface AuditChange {
-  /** Whose it is, and so who else may read of it; null: the operators' alone. */
+  /** The tenant that owns the changed object, and may read the entry; null for operators only. */
   readonly tenantId: string | null;
-  /** The kind of thing and what was done to it, as `api_key.create`. */
+  /** Kind of object and action, such as `api_key.create`. */
   readonly action: string;
   readonly target: { readonly type: string; readonly id: string };
-  /** The fields that matter before the change, without secrets; null: it was not there. */
+  /** Relevant fields before the change, without secrets; null for a new object. */
   readonly before: JsonObject | null;
-  /** The same after it; null: it is gone. */
+  /** Relevant fields after the change; null for a deleted object. */
   readonly after: JsonObject | null;
 }
 
-/** Writes down who changed what. Rows are never changed, and go only by `forget_audit_log`. */
+/** Records who changed what. Rows are immutable, and only `forget_audit_log` deletes them. */
 @Injectable()
 export class AuditLog {
   /**
-   * One row for one change; none where before and after are the same, for then nothing was changed.
+   * Writes one row per change; none if before and after are equal.
    *
-   * @param transaction that of the change, so that there is neither without the other
+   * @param transaction the change's own, so that both commit together
    */
   async record(transaction: SqlExecutor, author: Author, change: AuditChange): Promise<void> {
     const values = valuesOf(author, change);
@@ -38,10 +37,10 @@ export class AuditLog {
   }
 
   /**
-   * The same for a change that is a single statement: an INSERT for its `WITH`.
+   * Returns an INSERT for the `WITH` of a change that is a single statement.
    *
    * @param ofEach the part of the `WITH` that has a row if the change takes place
-   * @param first the number of the first of the INSERT's parameters
+   * @param first number of the INSERT's first parameter
    */
   clause(
     { author, change }: AuditedChange,
@@ -53,7 +52,7 @@ export class AuditLog {
   }
 }
 
-/** A change, and who makes it. */
+/** A change and its author. */
 export interface AuditedChange {
   readonly author: Author;
   readonly change: AuditChange;
@@ -61,7 +60,7 @@ export interface AuditedChange {
 
 const INSERT = `INSERT INTO audit_log (actor_kind, actor_id, actor_name, tenant_id, action, target_type,
     target_id, before, after, request_id)`;
-/** Of the columns above. */
+/** Types of the columns above. */
 const TYPES = 'text text text uuid text text text jsonb jsonb uuid'.split(' ');
 const BEFORE = 7;
 const AFTER = 8;
@@ -82,14 +81,14 @@ function valuesOf({ actor, requestId }: Author, change: AuditChange): (string | 
 }
 
 /**
- * A side of a change as JSON for `jsonb`, which takes no NUL and no lone surrogates: its texts are
- * stored as those of `text` columns. The longest members give way where all are too long.
+ * Encodes a side of a change for `jsonb`, which accepts no NUL and no lone surrogates: text is
+ * stored like in `text` columns. Replaces the longest members when it is too long.
  */
 function toStored(side: JsonObject): string {
   const members = Object.entries(side).flatMap(([name, value]): [string, string][] => {
     const json: string | undefined = JSON.stringify(value);
     if (json === undefined) return [];
-    // As JSON has it: dates are texts by now.
+    // As plain JSON: dates become text.
     const plain = withTexts<unknown>(JSON.parse(json), (text) => toStoredText(hideKeys(text)));
     return [[toStoredText(name), JSON.stringify(plain)]];
   });
@@ -108,7 +107,11 @@ function hideKeys(text: string): string {
   return text.replace(KEY, 'sk-…');
 }
 
-/** The value with each text in it changed, the names of members too. @param value as JSON has it */
+/**
+ * Returns the value with every text in it changed, member names included.
+ *
+ * @param value JSON data
+ */
 export function withTexts<Value>(value: Value, change: (text: string) => string): Value;
 export function withTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);

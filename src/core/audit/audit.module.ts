@@ -6,7 +6,7 @@ import { AuditLogReader } from './audit-log.reader.js';
 import { AuditLogRetentionService } from './audit-log-retention.service.js';
 import { AuditLogService } from './audit-log.service.js';
 
-/** Global, because every feature that changes something needs it. */
+/** Global, because every feature with changes needs it. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditLogEntryEntity])],

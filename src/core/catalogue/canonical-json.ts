@@ -3,15 +3,15 @@ import { isJsonObject } from '../../platform/http/json-body.js';
 
 const FINGERPRINT_DIGITS = 12;
 
-/** Of rows, which nobody changes. A start asks for the same ones several times, and they are hundreds. */
+/** Cached, because the same hundreds of immutable rows are encoded several times at startup. */
 const textsOfRows = new WeakMap<object, string>();
 
-/** Names a text by 12 hexadecimal digits: the same for the same one. */
+/** Returns 12 hexadecimal digits of the text's hash. */
 export function fingerprintOfText(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, FINGERPRINT_DIGITS);
 }
 
-/** JSON of what came as JSON, with the fields of each object in order; one that is undefined is not there. */
+/** Encodes JSON data with sorted keys; omits undefined members. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) {
     return `[${value.map((member) => (member === undefined ? 'null' : canonicalJson(member))).join(',')}]`;
@@ -25,7 +25,7 @@ export function canonicalJson(value: unknown): string {
   return `{${fields.join(',')}}`;
 }
 
-/** The same of one row. */
+/** Encodes one row. */
 export function canonicalRow(row: object): string {
   let text = textsOfRows.get(row);
   if (text === undefined) {
@@ -35,14 +35,14 @@ export function canonicalRow(row: object): string {
   return text;
 }
 
-/** The same of all rows with their ids, in the order that they have here. */
+/** Encodes all rows with their ids, in the given order. */
 export function canonicalRows(rows: Iterable<readonly [string, object]>): string {
   const texts: string[] = [];
   for (const [id, row] of rows) texts.push(`[${JSON.stringify(id)},${canonicalRow(row)}]`);
   return `[${texts.join(',')}]`;
 }
 
-/** The same where the same rows are, in whatever order. */
+/** Encodes the rows in a fixed order. */
 export function canonicalCatalogue(rows: ReadonlyMap<string, object>): string {
   return canonicalRows([...rows].sort(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -18,8 +18,8 @@ const pricing = {
 };
 
 /**
- * What stands in many places of a row, by a name there: written out in each, the schema would be six times as long, and
- * compiled for that much longer at every start.
+ * Shared by reference: inlined, the schema would be six times as long, and slower to compile at
+ * every start.
  */
 const somePrices = { $ref: '#/$defs/somePrices' };
 const longPrompts = { $ref: '#/$defs/longPrompts' };
@@ -87,7 +87,7 @@ const definitions = {
   },
 };
 
-/** JSON Schema of one row of a catalogue file, after defaults have been filled in. */
+/** JSON Schema of a catalogue row with defaults filled in. */
 export const catalogueModelSchema = {
   $defs: definitions,
   type: 'object',

@@ -25,13 +25,13 @@ describe(CatalogueService.name, () => {
     expect(catalogue.find(alias)).toBeUndefined();
   });
 
-  describe('with rows that price what no row has', () => {
+  describe('with prices for unlisted models', () => {
     const priced = new CatalogueService({
       catalogueFile: undefined,
       unlistedModels: ['groq/openai/gpt-oss-20b', 'openai/no-such-row', 'openai/tts-1'],
     });
 
-    it('finds any other model of their providers, at their price and by its own route', () => {
+    it('finds any other model of their providers, at their price and over their route', () => {
       const row = priced.find('groq/openai/gpt-oss-20b')!;
       const model = priced.find('groq/new/model-1')!;
       expect(model).toMatchObject({
@@ -40,12 +40,12 @@ describe(CatalogueService.name, () => {
         catalogueId: row.id,
         pricing: row.pricing,
       });
-      // Vendors behind the row's own serve that model, and not this one.
+      // Fallback vendors of the row serve its model, but not necessarily this one.
       expect(row.routes.length).toBeGreaterThan(1);
       expect(model.routes).toEqual([{ ...row.routes[0], upstreamModel: 'new/model-1' }]);
     });
 
-    it('changes nothing of models that have a row, and lists no others', () => {
+    it('does not affect listed models, and lists no others', () => {
       expect(priced.find('groq/llama-3.1-8b-instant')).toEqual(
         catalogue.find('groq/llama-3.1-8b-instant'),
       );
@@ -53,7 +53,7 @@ describe(CatalogueService.name, () => {
     });
 
     it.each(['groq/Llama-3.1-8B-instant', 'groq/llama-3.1-8b-instant '])(
-      'does not give %j another price than its row has',
+      'does not price %j differently from its row',
       (alias) => {
         expect(priced.find(alias)).toBeUndefined();
       },
@@ -76,7 +76,7 @@ describe(CatalogueService.name, () => {
     );
   });
 
-  it('names the ids that are most like one that is none', () => {
+  it('suggests similar ids for an unknown one', () => {
     const isOpen = ({ id }: { id: string }): boolean => id !== 'openai/gpt-4o';
     expect(catalogue.nearest('openai/gpt4o-mini', () => true)[0]).toBe('openai/gpt-4o-mini');
     expect(catalogue.nearest('openai/gpt-4o', isOpen)).not.toContain('openai/gpt-4o');
@@ -113,7 +113,7 @@ describe(CatalogueService.name, () => {
     expect(catalogue.find('openai/ft:gpt-4o:two')?.routes[0]?.upstreamModel).toBe('ft:gpt-4o:two');
   });
 
-  it('takes other rows as a whole, with the same models where the rows are the same', () => {
+  it('replaces all rows, but reuses the models of unchanged ones', () => {
     const changing = new CatalogueService({ catalogueFile: undefined });
     const rows = new Map(builtInRows());
     changing.use(rows, 1);
@@ -137,7 +137,7 @@ describe(CatalogueService.name, () => {
     expect(changing.find('openai/ft:gpt-4o:one')).toBeDefined();
   });
 
-  describe('with prices that change on a day', () => {
+  describe('with prices that change on a date', () => {
     const START = Date.parse('2027-01-01T00:00:00Z');
     const id = 'local/changing';
     const micro = 10n ** 12n;
@@ -181,7 +181,7 @@ describe(CatalogueService.name, () => {
       return { made, pricesOf };
     }
 
-    it('has those of the day from its first millisecond, without being told', () => {
+    it('applies new prices from the first millisecond of the day', () => {
       const { made, pricesOf } = catalogueOf(row);
       const before = made.find(id)!;
       const other = made.find('openai/gpt-4o-mini');
@@ -200,11 +200,11 @@ describe(CatalogueService.name, () => {
       ]);
       expect(made.find('openai/gpt-4o-mini')).toBe(other);
       expect(made).toMatchObject({ fingerprint, version: 7 });
-      // What was planned before goes on with what it has.
+      // Requests planned before keep their prices.
       expect(before.routes[0]!.pricing.completion).toBe(2n * micro);
     });
 
-    it('has those of one route alone, and of a change that came after another', () => {
+    it('changes one route’s prices alone, and applies later changes over earlier ones', () => {
       const { pricesOf } = catalogueOf(row);
       nowMs = Date.parse('2027-01-15T00:00:00Z');
       expect(pricesOf()).toMatchObject([{ completion: 3n * micro }, { completion: 8n * micro }]);
@@ -215,19 +215,19 @@ describe(CatalogueService.name, () => {
       ]);
     });
 
-    it('begins with those of a day that is past', () => {
+    it('starts with past changes applied', () => {
       nowMs = Date.parse('2027-03-01T00:00:00Z');
       expect(catalogueOf(row).pricesOf()).toMatchObject([{ prompt: 5n * micro }, {}]);
     });
 
-    it('keeps no change over an operator’s own price', () => {
+    it('drops changes when the operator sets a price', () => {
       const { pricesOf } = catalogueOf(row, { id, pricing: { prompt: '0.000004' } });
       nowMs = Date.parse('2027-02-01T00:00:00Z');
       expect(pricesOf()).toMatchObject([{ prompt: 4n * micro }, { prompt: 4n * micro }]);
     });
   });
 
-  it('has the same fingerprint whatever the order of rows and fields', () => {
+  it('has the same fingerprint for any order of rows and fields', () => {
     const other = new CatalogueService({ catalogueFile: undefined });
     const turned = [...builtInRows()].reverse();
     other.use(

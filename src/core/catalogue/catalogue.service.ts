@@ -15,39 +15,39 @@ import { canonicalJson } from './canonical-json.js';
 import type { Model } from './catalogue.types.js';
 import { nearestIds } from './nearest-ids.js';
 
-/** As ids of rows. */
+/** Same as for row ids. */
 const MAX_ALIAS_LENGTH = 200;
 
-/** What callers can name from one moment to the next; never changed, only replaced. */
+/** An immutable state of the catalogue. */
 interface Snapshot {
   readonly exact: ReadonlyMap<string, Model>;
-  /** Ids that end in `*`, the longest first. */
+  /** Ids ending in `*`, longest first. */
   readonly families: readonly Model[];
   readonly fingerprint: string;
-  /** Unix ms from which some prices are others; undefined: they stay. */
+  /** Unix ms of the next price change; undefined without one. */
   readonly changesAt: number | undefined;
   readonly version: number | null;
-  /** Ids of the models that a file of this instance makes other than the version has them. */
+  /** Ids of models that this instance's file changes. */
   readonly overridden: ReadonlySet<string>;
 }
 
 /**
- * Every model that callers can name: the built-in rows, or those of the version that is in force, with the
- * operator's file over them. Look-ups are synchronous; another version takes the place of the whole at once.
+ * Holds every model that callers can name: built-in rows or those of the active version, merged
+ * with the operator's file. Lookups are synchronous; a new version replaces everything at once.
  */
 @Injectable()
 export class CatalogueService {
   private readonly logger = new Logger(CatalogueService.name);
   private readonly known: KnownModels = new Map();
-  /** Of the operator's file, which is read once. */
+  /** From the operator's file, read once. */
   readonly declaredRows: readonly JsonObject[];
   private current: Snapshot;
-  /** Of the version in force, or those that come with the program. */
+  /** From the active version, or built in. */
   versionRows: CatalogueRows = builtInRows();
-  /** Rows of models that servers have at the moment, by their provider. */
+  /** Rows of models discovered on servers, by provider. */
   private readonly served = new Map<string, readonly JsonObject[]>();
 
-  /** Ids of rows that price what has none, by the provider of both. */
+  /** Ids of rows that price unlisted models, by provider. */
   private readonly pricedAs: ReadonlyMap<string, string>;
 
   constructor(
@@ -62,7 +62,7 @@ export class CatalogueService {
     this.current = this.take(builtInRows(), null);
   }
 
-  /** As things are, the prices of a day that has begun meanwhile included. */
+  /** The current state, including price changes that have taken effect. */
   private get snapshot(): Snapshot {
     const { changesAt, version } = this.current;
     if (changesAt !== undefined && Date.now() >= changesAt) {
@@ -71,50 +71,50 @@ export class CatalogueService {
     return this.current;
   }
 
-  /** The same where the same rows are: 12 hexadecimal digits. */
+  /** 12 hexadecimal digits that identify the rows. */
   get fingerprint(): string {
     return this.snapshot.fingerprint;
   }
 
-  /** All models but families, which stand for ids that nobody can list. */
+  /** All models except families, whose members cannot be listed. */
   get models(): readonly Model[] {
     return [...this.snapshot.exact.values()];
   }
 
-  /** The same with the families, each under its own id. */
+  /** All models and families. */
   get rows(): readonly Model[] {
     return [...this.models, ...this.snapshot.families];
   }
 
-  /** The number of the version in force; null before the first. */
+  /** Number of the active version; null before the first. */
   get version(): number | null {
     return this.snapshot.version;
   }
 
-  /** Ids of rows that the operator's file makes other than the version has them. */
+  /** Ids of rows that the operator's file changes. */
   get overridden(): ReadonlySet<string> {
     return this.snapshot.overridden;
   }
 
-  /** The rows as they stand in the version and this instance's file, those of servers of one's own left out. */
+  /** Rows of the version and this instance's file, without discovered ones. */
   get rowsInForce(): CatalogueRows {
     return mergeRows(this.versionRows, this.declaredRows);
   }
 
-  /** From now on these are the rows; requests that are planned go on with what they have. */
+  /** Replaces the rows; planned requests keep theirs. */
   use(rows: CatalogueRows, version: number | null): void {
     this.current = this.take(rows, version);
     this.versionRows = rows;
   }
 
-  /** From now on a provider has these models as well; rows of the version or a file stand over them. */
+  /** Sets a provider's discovered models; rows of the version or a file take precedence. */
   serve(provider: string, rows: readonly JsonObject[]): void {
     if (rows.length === 0) this.served.delete(provider);
     else this.served.set(provider, rows);
     this.current = this.take(this.versionRows, this.current.version);
   }
 
-  /** Ids that are most like an alias that is none, of those that pass. */
+  /** Returns the ids most similar to an unknown alias, among models that pass. */
   nearest(alias: string, passes: (model: Model) => boolean): string[] {
     return nearestIds(
       alias,
@@ -123,8 +123,8 @@ export class CatalogueService {
   }
 
   /**
-   * The model of an alias: the exact id, else the longest family it belongs to, else what the
-   * operator prices models of its provider by that no row has.
+   * Finds an alias: by exact id, else in the longest matching family, else as an unlisted model
+   * that the operator has priced.
    */
   find(alias: string): Model | undefined {
     const { exact: models, families } = this.snapshot;
@@ -144,14 +144,17 @@ export class CatalogueService {
     if (row?.kind !== 'chat' || !isPlainName(upstreamModel) || alias.length > MAX_ALIAS_LENGTH)
       return undefined;
     if (this.isListed(alias)) return undefined;
-    // Others that serve the row's model need not have this one.
+    // Fallback vendors of the row may not have this model.
     const routes = row.routes
       .filter((route) => route.provider === provider)
       .map((route) => ({ ...route, upstreamModel }));
     return { ...row, id: alias, name: upstreamModel, description: '', created: 0, routes };
   }
 
-  /** Whether it is a row's id but for its spelling, which some vendors overlook: it has a price of its own. */
+  /**
+   * Returns whether a row's id differs only in spelling, which some vendors ignore: it has its own
+   * price.
+   */
   private isListed(alias: string): boolean {
     const plain = asciiLowerCase(alias.trim());
     const { exact, families } = this.snapshot;
@@ -162,12 +165,12 @@ export class CatalogueService {
   private take(rows: CatalogueRows, version: number | null): Snapshot {
     const merged = mergeRows(rows, this.declaredRows);
     const served = [...this.served.values()].flat();
-    // What servers have differs from one instance to the next; it is no part of the configuration.
+    // Discovered models differ between instances, so they are not part of the configuration.
     const all =
       served.length === 0 ? merged : mergeRows(mergeRows(new Map(), served), [...merged.values()]);
     const { models, problems, ...loaded } = toCatalogue(all, this.known);
     const fingerprint = all === merged ? loaded.fingerprint : catalogueFingerprint(merged);
-    for (const problem of problems) this.logger.warn(`Catalogue row not loaded: ${problem}`);
+    for (const problem of problems) this.logger.warn(`catalogue row not loaded:  ${problem}`);
     for (const id of this.known.keys()) if (!all.has(id)) this.known.delete(id);
     const declared = this.declaredRows.map(({ id }) => String(id));
     return {
@@ -214,7 +217,7 @@ function memberOf(family: Model, alias: string): Model {
   };
 }
 
-/** The first part of an id or an alias; all of one without any slash. */
+/** Returns the first part of an id or alias, or all of it without a slash. */
 function providerOf(id: string): string {
   return id.split('/', 1)[0]!;
 }

@@ -2,7 +2,7 @@ import type { MediaTokens } from '../../canonical/prompt-size.js';
 import type { PricedWork } from '../../canonical/exact-pricing.js';
 import type { PriceVariants } from '../../canonical/served-prices.js';
 
-/** What a model is for; it decides which endpoints take it and which prices it must have. */
+/** Kinds of models; determines the endpoints and the required prices. */
 export const MODEL_KINDS = [
   'chat',
   'embedding',
@@ -14,8 +14,8 @@ export const MODEL_KINDS = [
 export type ModelKind = (typeof MODEL_KINDS)[number];
 
 /**
- * USD per unit as decimal strings, so that no price ever passes through floating point.
- * The first four are the interface's; the others are only present where a vendor bills that unit.
+ * USD per unit as decimal strings, to avoid floating point. The first four are part of the public
+ * API; the others are set only where a vendor bills that unit.
  */
 export interface Pricing {
   /** per input token */
@@ -30,9 +30,9 @@ export interface Pricing {
   input_cache_read?: string;
   /** per input token written to the vendor's prompt cache */
   input_cache_write?: string;
-  /** … to be kept for an hour, where that costs more */
+  /** per input token written to the prompt cache for an hour, if more expensive */
   input_cache_write_1h?: string;
-  /** per reasoning token, where it differs from `completion` */
+  /** per reasoning token, if different from `completion` */
   internal_reasoning?: string;
   /** per vendor-run web search */
   web_search?: string;
@@ -46,69 +46,72 @@ export interface Pricing {
   video_second?: string;
 }
 
-/** Prices of requests whose prompt is a long one, all of their units included. */
+/** Prices of long prompts, for all units. */
 export interface LongPromptPrices {
-  /** Tokens; a prompt of exactly so many costs what shorter ones do. */
+  /** Tokens; a prompt of exactly this length is not long. */
   above: number;
-  /** Units that cost something else then. */
+  /** Units with a different price. */
   pricing: Partial<Pricing>;
 }
 
-/** Prices of a service tier or of a region: units that they leave out cost what they do in the row. */
+/** Prices of a service tier or region; units not listed cost the same as in the row. */
 export interface VariantPrices {
   pricing: Partial<Pricing>;
-  /** Without them those of the row hold, and never cost less than the tier or region itself. */
+  /** Default: the row's, but never below the tier's or region's own price. */
   long_prompts?: LongPromptPrices[];
 }
 
-/** Prices of pictures or video of one size or quality; one that is left out is any. */
+/** Prices of images or video of a size or quality; an omitted one matches any. */
 export interface SizePrices {
-  /** e.g. `1024x1536`; of video `1280x720` or `720p`. */
+  /** Such as `1024x1536`, or for video `1280x720` or `720p`. */
   size?: string;
   quality?: string;
   pricing: Partial<Pricing>;
 }
 
-/** What a row or a route may say of prices beside its `pricing`. */
+/** Prices of a row or route besides `pricing`. */
 export interface PriceTiers {
-  /** Of chat models whose vendors bill long prompts at higher prices; from short to long. */
+  /** For chat models with higher prices for long prompts, in ascending order. */
   long_prompts?: LongPromptPrices[];
-  /** By the vendor's name of the tier: `flex`, `priority`. Those of `batch` are shown only. */
+  /** By the vendor's name of the tier: `flex`, `priority`. `batch` is for display only. */
   service_tiers?: Record<string, VariantPrices>;
-  /** By a region, or the beginning of regions' names, as the vendor's usage or the account's setting has it. */
+  /** By region or region prefix, as in the vendor's usage or the account's setting. */
   regions?: Record<string, VariantPrices>;
-  /** Of image and video models. */
+  /** For image and video models. */
   sizes?: SizePrices[];
 }
 
-/** Prices that hold from a day on, over those of the row and of earlier changes. */
+/** Prices that apply from a date, over those of the row and earlier changes. */
 export interface PriceChange extends PriceTiers {
-  /** `YYYY-MM-DD`; from 00:00 UTC of that day. */
+  /** `YYYY-MM-DD`, from 00:00 UTC. */
   effective_from: string;
-  /** Units that cost something else then. */
+  /** Units with a different price. */
   pricing?: Partial<Pricing>;
 }
 
 /**
- * One way to serve a model: a provider, and what that provider calls the model. Its tiers of each sort stand
- * in place of the model's as a whole; service tiers and regions of the model are its primary provider's alone.
+ * A provider that serves a model, under its own name. Each kind of tier replaces the model's as a
+ * whole; the model's service tiers and regions apply to its primary provider only.
  */
 export interface Route extends PriceTiers {
-  /** Provider id: `openai`, `anthropic`, `azure`, `bedrock`, `vertex`, `fish-audio`, `elevenlabs`, `deepgram`, `sandbox`, or an operator's own. */
+  /**
+   * Provider id: `openai`, `anthropic`, `azure`, `bedrock`, `vertex`, `fish-audio`, `elevenlabs`,
+   * `deepgram`, `sandbox`, or an operator's own.
+   */
   provider: string;
-  /** The provider's own model id, as its API takes it. `*` at the end stands for the rest of a family's alias. */
+  /** The provider's model id. A trailing `*` stands for the rest of a family's alias. */
   model: string;
-  /** 0 is the primary route; higher ones are fallbacks, in order. */
+  /** 0 is the primary route; higher numbers are fallbacks in order. */
   priority: number;
-  /** Prices where this provider's differ from the model's; keys given here replace those of the model. */
+  /** Prices that replace the model's, key by key. */
   pricing?: Partial<Pricing>;
-  /** Over the route's prices; those of the row change the row's alone. */
+  /** Over the route's prices; the row's changes apply to the row's prices only. */
   price_changes?: PriceChange[];
-  /** Time limits that replace the service's settings, for models known to be slow. */
+  /** Override the service's time limits, for slow models. */
   timeouts?: RouteTimeouts;
 }
 
-/** Milliseconds. */
+/** In ms. */
 interface RouteTimeouts {
   first_byte_ms?: number;
   idle_ms?: number;
@@ -116,21 +119,21 @@ interface RouteTimeouts {
 }
 
 export interface Architecture {
-  /** e.g. `text+image->text` */
+  /** Such as `text+image->text`. */
   modality: string;
   input_modalities: string[];
   output_modalities: string[];
   tokenizer: string;
 }
 
-/** One row of the catalogue: a model that callers can name, as it stands in a catalogue file. */
+/** A catalogue row as in the file: a model that callers can name. */
 export interface CatalogueModel extends PriceTiers {
-  /** `<provider>/<model>`; the provider is that of the primary route. Ends in `*` for a family. */
+  /** `<provider>/<model>` with the primary route's provider. Ends in `*` for a family. */
   id: string;
   kind: ModelKind;
   name: string;
   description: string;
-  /** Unix seconds of the vendor's release. */
+  /** The vendor's release date in Unix seconds. */
   created: number;
   owned_by: string;
   context_length: number;
@@ -140,29 +143,29 @@ export interface CatalogueModel extends PriceTiers {
   architecture: Architecture | null;
   supported_parameters: string[];
   pricing: Pricing;
-  /** Each holds from its day on. */
+  /** Each applies from its date. */
   price_changes?: PriceChange[];
-  /** The list or page that the prices are from, and the day on which it was read (`YYYY-MM-DD`). */
+  /** Source of the prices, and the date on which it was read (`YYYY-MM-DD`). */
   source?: string;
   as_of?: string;
-  /** What media in a prompt cost at most; the figures that are left out are the usual ones. */
+  /** Upper bounds of media tokens in prompts; omitted ones have defaults. */
   media_tokens?: MediaTokens;
   routes: Route[];
 }
 
-/** A validated catalogue row with its prices made exact. */
+/** A validated catalogue row with exact prices. */
 export interface Model extends Omit<CatalogueModel, 'routes'> {
-  /** The row's own id; for a member of a family the family's, which ends in `*`. */
+  /** Id of the row; for a member of a family, the family's, which ends in `*`. */
   readonly catalogueId: string;
   /** By priority, the primary first. */
   readonly routes: readonly ModelRoute[];
 }
 
 export interface ModelRoute extends PricedWork {
-  /** Undefined: it has no other prices. */
+  /** Undefined without variant prices. */
   readonly variants?: PriceVariants;
   readonly provider: string;
-  /** The provider's own model id; of a family, with the caller's part already in place of the `*`. */
+  /** The provider's model id; for a family with the caller's part filled in. */
   readonly upstreamModel: string;
   readonly priority: number;
   readonly timeouts: RouteTimeouts;

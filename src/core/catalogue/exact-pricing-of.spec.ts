@@ -37,7 +37,7 @@ describe(exactPricingOf.name, () => {
     });
   });
 
-  it('takes the ordinary price for a special one that is missing, and none else', () => {
+  it('falls back to the ordinary price for a missing special one only', () => {
     expect(exactPricingOf({ prompt: '0.000001', completion: '0.000002' })).toEqual({
       prompt: 10n ** 12n,
       completion: 2n * 10n ** 12n,
@@ -55,7 +55,7 @@ describe(exactPricingOf.name, () => {
     });
   });
 
-  it('takes a special price of zero for what it says', () => {
+  it('accepts a special price of zero', () => {
     expect(exactPricingOf({ prompt: '1', completion: '1', input_cache_read: '0' }).cacheRead).toBe(
       0n,
     );
@@ -83,7 +83,7 @@ describe(isCompletePricing.name, () => {
     expect(isCompletePricing(kind, pricing)).toBe(expected);
   });
 
-  it.each(MODEL_KINDS)('finds no %s model without any price complete', (kind) => {
+  it.each(MODEL_KINDS)('requires a price for every %s model', (kind) => {
     expect(isCompletePricing(kind, {})).toBe(false);
   });
 });
@@ -97,7 +97,7 @@ describe(exactPricesOf.name, () => {
     ],
   };
 
-  it('reads prices by the length of the prompt from short to long, none below those of shorter ones', () => {
+  it('sorts prices by prompt length, none below those of shorter prompts', () => {
     const { longPrompts } = exactPricesOf(model, {});
     const micro = 10n ** 12n;
     expect(longPrompts).toMatchObject([
@@ -106,7 +106,7 @@ describe(exactPricesOf.name, () => {
     ]);
   });
 
-  it('takes those of a route in place of the model’s, over its own prices', () => {
+  it('uses a route’s tiers in place of the model’s', () => {
     const route = {
       pricing: { completion: '0.00002' },
       long_prompts: [{ above: 9, pricing: { prompt: '0.00001' } }],
@@ -122,11 +122,11 @@ describe(exactPricesOf.name, () => {
     ]);
   });
 
-  it('has none where nobody says any', () => {
+  it('has none by default', () => {
     expect(exactPricesOf({ pricing: model.pricing }, {}).longPrompts).toBeUndefined();
   });
 
-  it('are no lower than the prices that an account has of its own', () => {
+  it('are no lower than an account’s own prices', () => {
     const own = exactPricingOf({ ...model.pricing, prompt: '0.000009' });
     const { pricing, longPrompts } = pricedAt(exactPricesOf(model, {}), own);
     expect(pricing).toBe(own);

@@ -15,7 +15,7 @@ import type {
   VariantPrices,
 } from './catalogue.types.js';
 
-/** The prices that a model of each kind cannot do without; one of several sets is enough. */
+/** Required prices by kind; one of several sets is enough. */
 const COMPLETE: Record<ModelKind, readonly (readonly (keyof Pricing)[])[]> = {
   chat: [['prompt', 'completion']],
   embedding: [['prompt']],
@@ -25,12 +25,12 @@ const COMPLETE: Record<ModelKind, readonly (readonly (keyof Pricing)[])[]> = {
   video: [['video_second']],
 };
 
-/** Whether prices say what every unit of such a model costs; a price of `"0"` is a price. */
+/** Returns whether the prices cover every unit of the kind; `"0"` is a price. */
 export function isCompletePricing(kind: ModelKind, pricing: Partial<Pricing>): boolean {
   return COMPLETE[kind].some((keys) => keys.every((key) => pricing[key] !== undefined));
 }
 
-/** Prices as exact integers; a special price that is left out is that of the ordinary unit. */
+/** Converts prices to exact integers; a missing special price equals the ordinary one. */
 export function exactPricingOf(pricing: Partial<Pricing>): ExactPricing {
   const read = (key: keyof Pricing, fallback = 0n): bigint => {
     const decimal = pricing[key];
@@ -56,15 +56,13 @@ export function exactPricingOf(pricing: Partial<Pricing>): ExactPricing {
   };
 }
 
-/** What a row or a route says of prices. */
 type Priced = PriceTiers & { readonly pricing?: Partial<Pricing> };
 
 /**
- * The prices of a route of a model. A longer prompt never costs less than a
- * shorter one, whatever prices were changed: what is set aside for the longest that a request can have
- * covers all others.
+ * Returns the prices of a model's route. A longer prompt never costs less than a shorter one,
+ * whichever prices were changed, so that reserving for the longest covers all.
  *
- * @param isOwn whether it is a route to the vendor whose tiers and regions the model's are
+ * @param isOwn whether the route leads to the vendor of the model's tiers and regions
  */
 export function exactPricesOf(
   model: Priced,
@@ -100,7 +98,7 @@ function workOf(
   return { pricing, longPrompts };
 }
 
-/** Those of batches are shown to callers, but nothing here is one. */
+/** Shown to callers, but the gateway sends no batches. */
 const SHOWN_ONLY = 'batch';
 
 function tiersOf(
@@ -118,7 +116,7 @@ function tiersOf(
   );
 }
 
-/** What a region has no prices of its own for costs as many times more there as what it has. */
+/** Prices a region's missing units at the same ratio as its given ones. */
 function regionsOf(
   prices: Partial<Pricing>,
   steps: readonly LongPromptPrices[] | undefined,
@@ -145,7 +143,7 @@ function regionsOf(
   );
 }
 
-/** Rounded up, so that nothing is sold below what it costs. */
+/** Rounds up, to never sell below cost. */
 function inRegion(price: ExactPricing, ordinary: ExactPricing, there: ExactPricing): ExactPricing {
   return mapPricing((key) => {
     if (ordinary[key] === 0n) return price[key] > there[key] ? price[key] : there[key];
@@ -153,7 +151,10 @@ function inRegion(price: ExactPricing, ordinary: ExactPricing, there: ExactPrici
   });
 }
 
-/** A route at an account's own prices, below which neither a longer prompt nor a larger picture costs there. */
+/**
+ * Returns a route at an account's own prices, which are the minimum for long prompts and large
+ * images.
+ */
 export function pricedAt<Route extends PricedWork & { readonly variants?: PriceVariants }>(
   route: Route,
   pricing: ExactPricing,

@@ -8,23 +8,23 @@ import { catalogueModelSchema } from './catalogue.schema.js';
 import { loadCatalogue, mergeRow } from './load-catalogue.js';
 
 describe(loadCatalogue.name, () => {
-  it('has a schema of rows that is valid, and says once what stands in many places, as each start compiles it', () => {
+  it('has a valid schema without repetition, since it is compiled at every start', () => {
     const ajv = new Ajv();
     void ajv.validateSchema(catalogueModelSchema);
     expect(ajv.errors ?? []).toEqual([]);
-    // They were 36,000.
+    // It used to have 36,000.
     expect(JSON.stringify(catalogueModelSchema).length).toBeLessThan(12_000);
   });
 
   describe('with the built-in data', () => {
     const { models, problems } = loadCatalogue();
 
-    it('leaves nothing out', () => {
+    it('loads every row', () => {
       expect(problems).toEqual([]);
       expect(models.length).toBeGreaterThan(100);
     });
 
-    it('has each model in one file only', () => {
+    it('defines each model in one file only', () => {
       const folder = new URL('./data/', import.meta.url);
       const files = readdirSync(folder).map((file) => new URL(file, folder));
       const ids = [...files, ...presetCatalogues()].flatMap((file) => {
@@ -35,7 +35,7 @@ describe(loadCatalogue.name, () => {
       expect(ids).toHaveLength(models.length);
     });
 
-    it('gives each model its primary route first', () => {
+    it('lists each model’s primary route first', () => {
       for (const { id, routes } of models) {
         expect(`${routes[0]?.provider}/`).toBe(id.slice(0, id.indexOf('/') + 1));
         expect(routes.map(({ priority }) => priority)).toEqual(
@@ -44,7 +44,7 @@ describe(loadCatalogue.name, () => {
       }
     });
 
-    it('has a family’s wildcard in each of its routes', () => {
+    it('repeats a family’s wildcard in each route', () => {
       for (const { id, routes } of models) {
         for (const { upstreamModel } of routes) {
           expect(upstreamModel.endsWith('*')).toBe(id.endsWith('*'));
@@ -52,7 +52,7 @@ describe(loadCatalogue.name, () => {
       }
     });
 
-    it('has tiers and regions that cost a usual part of the ordinary prices', () => {
+    it('has plausible ratios of tier and region prices', () => {
       const usual: Record<string, [least: number, most: number]> = {
         flex: [0.5, 0.53],
         batch: [0.5, 0.5],
@@ -74,7 +74,7 @@ describe(loadCatalogue.name, () => {
       expect(models.filter(({ service_tiers: tiers }) => tiers).length).toBeGreaterThan(20);
     });
 
-    it('says where the prices of presets are from, and when they were read', () => {
+    it('names the source and date of preset prices', () => {
       expect(models.find(({ id }) => id === 'qwen/qwen3.6-plus')).toMatchObject({
         source: expect.stringContaining('alibabacloud'),
         as_of: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
@@ -93,7 +93,7 @@ describe(loadCatalogue.name, () => {
       }
     });
 
-    it('lists prices as the interface does', () => {
+    it('lists prices like the public API', () => {
       for (const { pricing } of models) {
         for (const price of [pricing.request, pricing.image]) expect(price).toMatch(/^\d/);
       }
@@ -109,7 +109,7 @@ describe(loadCatalogue.name, () => {
 
     afterAll(() => rmSync(folder, { recursive: true }));
 
-    /** The catalogue with some rows merged in, as far as they are concerned. */
+    /** Returns the affected part of the catalogue with some rows merged in. */
     function load(rows: unknown) {
       const file = join(folder, 'catalogue.json');
       writeFileSync(file, JSON.stringify(rows));
@@ -140,7 +140,7 @@ describe(loadCatalogue.name, () => {
       });
     });
 
-    it('takes a plain array as well, and an embedding model without architecture', () => {
+    it('accepts a plain array, and an embedding model without architecture', () => {
       const row = { id: 'local/embed', kind: 'embedding', pricing: { prompt: '0' } };
       expect(load([row]).find('local/embed')).toMatchObject({
         kind: 'embedding',
@@ -149,7 +149,7 @@ describe(loadCatalogue.name, () => {
       });
     });
 
-    it('replaces fields of a built-in model, and its prices one by one', () => {
+    it('overrides fields of a built-in model, and individual prices', () => {
       const before = builtIn.find(({ id }) => id === 'openai/gpt-4o-mini')!;
       const { find, models } = load([
         { id: before.id, name: 'Ours', pricing: { completion: '0.5' } },
@@ -167,7 +167,7 @@ describe(loadCatalogue.name, () => {
       });
     });
 
-    it('keeps prices that a route has of its own, and takes time limits', () => {
+    it('keeps a route’s own prices, and accepts time limits', () => {
       const routes = [
         { provider: 'local', model: 'a', priority: 0, timeouts: { first_byte_ms: 5 } },
         { provider: 'other', model: 'b', priority: 1, pricing: { prompt: '0.000007' } },
@@ -195,7 +195,7 @@ describe(loadCatalogue.name, () => {
     const image = { ...local, kind: 'image', pricing: { image: '1' } };
     const longStep = { above: 9, pricing: { prompt: '1' } };
 
-    it('keeps nothing that a row says of its prices under prices of the operator’s own', () => {
+    it('drops a row’s other price data when the operator sets prices', () => {
       const tiers = { flex: { pricing: { prompt: '0.00000005' } } };
       const base = { ...local, service_tiers: tiers, source: 'a list', as_of: '2026-11-01' };
       const priced = mergeRow(base, { id: local.id, pricing: { completion: '1' } });
@@ -258,7 +258,7 @@ describe(loadCatalogue.name, () => {
             { size: '1x1', pricing: { image: '2' } },
           ],
         },
-        /sizes\.1 is of a size and quality that is there twice/,
+        /sizes\.1 repeats a size and quality/,
       ],
       [
         { ...image, regions: { us: { pricing: { image: '1' }, long_prompts: [longStep] } } },
@@ -267,12 +267,12 @@ describe(loadCatalogue.name, () => {
       [{ ...local, price_changes: [{ pricing: { prompt: '1' } }] }, /effective_from/],
       [
         { ...local, price_changes: [{ effective_from: '2026-12-01' }] },
-        /effective_from has no price/,
+        /effective_from changes no price/,
       ],
       ...['2026-13-01', '2026-02-30', '1.12.2026', '2026-12-01T00:00:00Z'].map(
         (day): [object, RegExp] => [
           { ...local, price_changes: [{ effective_from: day, pricing: { prompt: '1' } }] },
-          /price_changes\.0\.effective_from must be a day of the calendar/,
+          /price_changes\.0\.effective_from must be a valid date/,
         ],
       ),
       [
@@ -283,7 +283,7 @@ describe(loadCatalogue.name, () => {
             { effective_from: '2026-12-01', pricing: { prompt: '2' } },
           ],
         },
-        /price_changes\.1\.effective_from is a day that has another change/,
+        /price_changes\.1\.effective_from repeats the date of another change/,
       ],
       [
         {
@@ -306,8 +306,8 @@ describe(loadCatalogue.name, () => {
         },
         /price_changes\.0\.service_tiers must not have "auto"/,
       ],
-      [{ ...local, as_of: 'lately' }, /as_of must be a day/],
-      [{ ...local, as_of: '2026-02-30' }, /as_of must be a day/],
+      [{ ...local, as_of: 'lately' }, /as_of must be a valid date/],
+      [{ ...local, as_of: '2026-02-30' }, /as_of must be a valid date/],
       [{ ...local, colour: 'red' }, /the row must not have "colour"/],
       [{ ...local, context_length: 0 }, /context_length/],
       [{ ...local, routes: [] }, /routes/],
@@ -319,25 +319,25 @@ describe(loadCatalogue.name, () => {
       [{ ...local, id: 'Local/llama' }, /id/],
       [{ pricing: local.pricing }, /must have required property 'id'/],
       [{ ...local, id: 7 }, /id/],
-    ])('does not load %j', (row, problem) => {
+    ])('rejects %j', (row, problem) => {
       const { models, problems } = load([row]);
       expect(problems).toEqual([expect.stringMatching(problem)]);
       expect(models).toHaveLength(builtIn.length);
     });
 
-    it('does not fall back to the built-in row of a model whose own is bad', () => {
+    it('does not fall back to the built-in row when the operator’s is invalid', () => {
       const { find, problems } = load([{ id: 'openai/gpt-4o-mini', pricing: { prompt: 'free' } }]);
       expect(problems).toHaveLength(1);
       expect(find('openai/gpt-4o-mini')).toBeUndefined();
     });
 
-    it.each([[null], [{}], [{ models: {} }], [[1]], ['x']])('refuses a file of %j', (content) => {
+    it.each([[null], [{}], [{ models: {} }], [[1]], ['x']])('rejects a file of %j', (content) => {
       expect(() => load(content)).toThrow(
         'GATEWAY_CATALOGUE must name a file with {"models": […]} or a list of rows',
       );
     });
 
-    it('refuses a file that is missing', () => {
+    it('rejects a missing file', () => {
       expect(() => loadCatalogue(join(folder, 'nowhere.json'))).toThrow('ENOENT');
     });
   });

@@ -14,7 +14,9 @@ import { messageOf } from '../../platform/errors/thrown.js';
 
 const BUILT_IN = new URL('./data/', import.meta.url);
 
-/** What a row may leave out. An operator's row for a local server then is an id and two prices. */
+/**
+ * Defaults of a row, so that an operator's row for a local server needs only an id and two prices.
+ */
 const DEFAULTS = {
   kind: 'chat',
   description: '',
@@ -31,7 +33,7 @@ const DEFAULTS = {
   supported_parameters: ['temperature', 'top_p', 'max_tokens', 'stop', 'stream', 'tools'],
 };
 
-/** Whether a server can reduce dimensions is its own to say. */
+/** The server decides whether it can reduce dimensions. */
 const EMBEDDING_DEFAULTS = {
   architecture: null,
   supported_parameters: ['dimensions', 'encoding_format', 'user'],
@@ -39,23 +41,23 @@ const EMBEDDING_DEFAULTS = {
 
 export interface LoadedCatalogue {
   models: Model[];
-  /** Rows that were left out, each with the reason; a price that is missing is never a free model. */
+  /** Excluded rows with reasons; a missing price never makes a model free. */
   problems: string[];
-  /** The same where the same rows were read: 12 hexadecimal digits. */
+  /** 12 hexadecimal digits that identify the rows. */
   fingerprint: string;
-  /** Unix ms from which some prices are others; undefined: they stay. */
+  /** Unix ms of the next price change; undefined without one. */
   changesAt?: number | undefined;
 }
 
-/** Catalogue rows by id, as they stand in files. */
+/** Catalogue rows by id, as in files. */
 export type CatalogueRows = ReadonlyMap<string, JsonObject>;
 
 /**
- * Reads the built-in rows and merges the operator's file over them by model id: fields given
- * there replace the built-in ones, prices key by key.
+ * Loads the built-in rows and merges the operator's file by model id: its fields replace the
+ * built-in ones, prices key by key.
  *
  * @param operatorFile path of a file with `{"models": […]}` or a plain array of rows
- * @throws ConfigError when the operator's file cannot be read at all
+ * @throws ConfigError when the operator's file cannot be read
  */
 export function loadCatalogue(operatorFile?: string): LoadedCatalogue {
   const operatorRows = operatorFile === undefined ? [] : readOperatorRows(operatorFile);
@@ -64,7 +66,7 @@ export function loadCatalogue(operatorFile?: string): LoadedCatalogue {
 
 let builtIn: CatalogueRows | undefined;
 
-/** The rows that come with the program. */
+/** Returns the built-in rows. */
 export function builtInRows(): CatalogueRows {
   if (builtIn) return builtIn;
   const own = readdirSync(BUILT_IN)
@@ -77,7 +79,7 @@ export function builtInRows(): CatalogueRows {
   return (builtIn = new Map(shareWeights(rows).map((row) => [String(row.id), row])));
 }
 
-/** Rows over others, by id, field by field and price by price; one that says `removed` takes its model away. */
+/** Merges rows over others by id, field by field and price by price; `removed` deletes a model. */
 export function mergeRows(base: CatalogueRows, rows: readonly JsonObject[]): CatalogueRows {
   const merged = new Map(base);
   for (const row of rows) {
@@ -89,9 +91,9 @@ export function mergeRows(base: CatalogueRows, rows: readonly JsonObject[]): Cat
 }
 
 /**
- * Checks rows and makes their prices exact.
+ * Validates rows and converts their prices.
  *
- * @param known models of before, which are taken over where their row is the same object
+ * @param known earlier models, reused for unchanged rows
  */
 export function toCatalogue(rows: CatalogueRows, known?: KnownModels): LoadedCatalogue {
   const catalogue: LoadedCatalogue = {
@@ -123,28 +125,31 @@ export function toCatalogue(rows: CatalogueRows, known?: KnownModels): LoadedCat
   return catalogue;
 }
 
-/** The same where the same rows are, in whatever order. */
+/** Returns the fingerprint of rows in any order. */
 export function catalogueFingerprint(rows: CatalogueRows): string {
   return fingerprintOfText(canonicalCatalogue(rows));
 }
 
 interface MadeModel {
   readonly model: Model;
-  /** Unix ms from which it has other prices; undefined: they stay. */
+  /** Unix ms of the next price change; undefined without one. */
   readonly until: number | undefined;
 }
 
-/** Models by id, each with the text of the row that it was made of. */
+/** Models by id, each with the text of its row. */
 export type KnownModels = Map<string, MadeModel & { readonly text: string }>;
 
-/** The row with what it leaves out, or what is wrong with it, as the end of a sentence that begins with the field. */
+/** Returns the row with defaults, or an error message that starts with the field. */
 export function readRow(id: string, row: JsonObject): CatalogueModel | string {
   const complete = withDefaults(id, row);
   if (!validate(complete)) return describe(validate.errors?.[0]);
   return findProblem(complete) ?? complete;
 }
 
-/** Of rows, which nobody changes, where prices stay: of those that come with the program, several parts make models. */
+/**
+ * Cached models of immutable rows without price changes, since several parts convert the built-in
+ * rows.
+ */
 const steadyModels = new WeakMap<JsonObject, MadeModel>();
 
 function makeModel(id: string, row: JsonObject, nowMs: number): MadeModel | string {
@@ -161,7 +166,9 @@ function makeModel(id: string, row: JsonObject, nowMs: number): MadeModel | stri
   return made;
 }
 
-/** @throws ConfigError when the file cannot be read, or is none of rows */
+/**
+ * @throws ConfigError when the file cannot be read or contains no rows
+ */
 export function readOperatorRows(file: string): JsonObject[] {
   try {
     return rowsOf(readJsonFile(file));
@@ -170,7 +177,9 @@ export function readOperatorRows(file: string): JsonObject[] {
   }
 }
 
-/** @throws Error whose message completes a sentence that begins with the variable's name */
+/**
+ * @throws Error whose message completes a sentence that starts with the variable's name
+ */
 function rowsOf(content: unknown): JsonObject[] {
   const rows = isJsonObject(content) ? content.models : content;
   if (!Array.isArray(rows) || !rows.every(isJsonObject)) {
@@ -179,19 +188,20 @@ function rowsOf(content: unknown): JsonObject[] {
   return rows;
 }
 
-/** Rows of a file that says for all of them where their prices are from; a row's own word stands over that. */
+/** Returns the rows of a file with a common price source; a row's own takes precedence. */
 function sourcedRowsOf(content: unknown): JsonObject[] {
   const { source, as_of: day }: JsonObject = isJsonObject(content) ? content : {};
   const rows = rowsOf(content);
   return source === undefined ? rows : rows.map((row) => ({ source, as_of: day, ...row }));
 }
 
-/** What is said of prices beside themselves, and is not true of other prices. */
+/** Data that belongs to prices and does not apply to others. */
 const OF_PRICES = ['service_tiers', 'regions', 'sizes', 'price_changes', 'source', 'as_of'];
 
 /**
- * A row over another one, field by field and price by price. One that has prices of its own keeps nothing of what the
- * other says of prices: neither a tier nor a day to come gives a model another price than its operator's.
+ * Merges a row over another, field by field and price by price. A row with its own prices keeps
+ * nothing of the other's price data, so that no tier or future change overrides the operator's
+ * price.
  */
 export function mergeRow(base: JsonObject | undefined, row: JsonObject): JsonObject {
   if (!base) return row;
@@ -218,7 +228,7 @@ function withDefaults(id: string, row: JsonObject): JsonObject {
   };
 }
 
-// A test holds the schema against that of schemas.
+// A test validates the schema.
 const validate = new Ajv({
   allErrors: false,
   allowUnionTypes: true,

@@ -17,11 +17,11 @@ describe(nearestIds.name, () => {
     ['zzz', []],
     ['', []],
     [`openai/gpt-4o${'o'.repeat(300)}`, []],
-  ])('of %s are %j', (alias, expected) => {
+  ])('for %s are %j', (alias, expected) => {
     expect(nearestIds(alias, IDS).slice(0, 2)).toEqual(expected);
   });
 
-  it('are three at most', () => {
+  it('are at most three', () => {
     expect(
       nearestIds('a/model', ['a/model-1', 'a/model-2', 'a/model-3', 'a/model-4']),
     ).toHaveLength(3);

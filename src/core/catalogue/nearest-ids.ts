@@ -1,11 +1,11 @@
-/** As many are named at most. */
+/** Most suggestions. */
 const MOST = 3;
-/** Of 1; below, names have little in common. */
+/** Minimum similarity, from 0 to 1. */
 const LEAST_LIKENESS = 0.5;
-/** Aliases are no longer; a longer one is nobody's slip. */
+/** Longer aliases are no typos. */
 const MAX_LENGTH = 200;
 
-/** The ids that are most like an alias which is none of them, the nearest first. */
+/** Returns the ids most similar to an unknown alias, nearest first. */
 export function nearestIds(alias: string, ids: readonly string[]): string[] {
   if (alias.length > MAX_LENGTH) return [];
   const own = pairsOf(alias);
@@ -17,7 +17,7 @@ export function nearestIds(alias: string, ids: readonly string[]): string[] {
     .map(({ id }) => id);
 }
 
-/** Dice's coefficient: the share of neighbouring characters that both have. */
+/** Returns Dice's coefficient: the share of common bigrams. */
 function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let common = 0;
   for (const pair of one) if (other.has(pair)) common++;

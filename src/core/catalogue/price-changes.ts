@@ -1,37 +1,37 @@
 import type { CatalogueModel, PriceChange, Pricing } from './catalogue.types.js';
 
-/** Unix ms at which a day begins, UTC; undefined: it is none of the calendar. */
+/** Returns the start of a day in Unix ms, UTC; undefined for an invalid date. */
 export function startOf(day: string): number | undefined {
   const ms = Date.parse(`${day}T00:00:00Z`);
   if (Number.isNaN(ms)) return undefined;
   return new Date(ms).toISOString().startsWith(day) ? ms : undefined;
 }
 
-/** What has prices that change on days: a row, a route of it, an account. */
+/** A row, route or account with dated price changes. */
 interface Changing {
   readonly pricing?: Partial<Pricing> | undefined;
   readonly price_changes?: readonly PriceChange[] | undefined;
 }
 
-/** With the prices that hold at a moment: those of each change that has begun stand over those before. */
+/** Applies all changes that have taken effect, in order. */
 function pricesAt<Priced extends Changing>(priced: Priced, nowMs: number): Priced {
   return inOrder(priced.price_changes)
     .filter((change) => (startOf(change.effective_from) ?? Infinity) <= nowMs)
     .reduce((before, change) => changed(before, change), priced);
 }
 
-/** Changes from the first day to the last. */
+/** Sorts changes by date. */
 export function inOrder(changes: readonly PriceChange[] = []): PriceChange[] {
   return [...changes].sort((one, other) => (one.effective_from < other.effective_from ? -1 : 1));
 }
 
-/** Prices with a change over them: single prices in place of their own, everything else as a whole. */
+/** Applies a change: prices individually, everything else as a whole. */
 export function changed<Priced extends Changing>(before: Priced, change: PriceChange): Priced {
   const { effective_from: _, pricing, ...tiers } = change;
   return { ...before, ...tiers, pricing: { ...before.pricing, ...pricing } };
 }
 
-/** A row with the prices that hold at a moment, its routes included. */
+/** Returns a row with its prices at a time, routes included. */
 export function rowAt(row: CatalogueModel, nowMs: number): CatalogueModel {
   return {
     ...pricesAt(row, nowMs),
@@ -39,7 +39,7 @@ export function rowAt(row: CatalogueModel, nowMs: number): CatalogueModel {
   };
 }
 
-/** Unix ms of the first change to come of any of these; undefined: there is none. */
+/** Returns the next change of any of these in Unix ms; undefined without one. */
 export function nextChangeOf(all: readonly Changing[], nowMs: number): number | undefined {
   const starts = all
     .flatMap((priced) => priced.price_changes ?? [])

@@ -3,11 +3,11 @@ import type { CatalogueModel, PriceTiers, Route } from './catalogue.types.js';
 import { isCompletePricing } from './exact-pricing-of.js';
 import { startOf } from './price-changes.js';
 
-/** What the row's own prices are: other names of the ordinary way of being served. */
+/** Other names of ordinary service, which the row's own prices cover. */
 const ORDINARY_TIERS: readonly string[] = ['auto', 'default', 'standard', 'standard_only'];
 const ORDINARY_REGION = 'global';
 
-/** What a row that has its form lacks in meaning, as the end of a sentence that begins with its id. */
+/** Finds a semantic error in a valid row; the message starts with its id. */
 export function findProblem(model: CatalogueModel): string | undefined {
   const primary = model.routes.find((route) => route.priority === 0);
   if (!primary) return 'no route has priority 0';
@@ -31,7 +31,7 @@ export function findProblem(model: CatalogueModel): string | undefined {
 
 type Priced = PriceTiers & Pick<Route, 'price_changes'>;
 
-/** Everything of a row that may have tiers, each with the beginning of its fields' names. */
+/** Returns the parts of a row that may have tiers, with their field prefixes. */
 function pricedParts(model: CatalogueModel): [field: string, priced: Priced][] {
   const parts: [string, Priced][] = [
     ['', model],
@@ -59,9 +59,9 @@ function findTierProblem(
     }
   }
   const usual = ORDINARY_TIERS.find((tier) => tiers[tier]);
-  if (usual) return `${field}service_tiers must not have "${usual}": that costs what pricing says`;
+  if (usual) return `${field}service_tiers must not have "${usual}": it is priced by pricing`;
   if (regions[ORDINARY_REGION]) {
-    return `${field}regions must not have "${ORDINARY_REGION}": that costs what pricing says`;
+    return `${field}regions must not have "${ORDINARY_REGION}": it is priced by pricing`;
   }
   if (sizes.length > 0 && kind !== 'image' && kind !== 'video') {
     return `${field}sizes is for image and video models only`;
@@ -72,12 +72,10 @@ function findTierProblem(
   );
   if (unnamed >= 0) return `${field}sizes.${unnamed} must have "size" or "quality"`;
   const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-  return twice >= 0
-    ? `${field}sizes.${twice} is of a size and quality that is there twice`
-    : undefined;
+  return twice >= 0 ? `${field}sizes.${twice} repeats a size and quality` : undefined;
 }
 
-const NO_DAY = 'must be a day of the calendar, as 2026-12-01';
+const NO_DAY = 'must be a valid date such as 2026-12-01';
 
 function findDayProblem(
   field: string,
@@ -86,15 +84,15 @@ function findDayProblem(
   const days = new Set<string>();
   for (const [index, { effective_from: day, ...prices }] of changes.entries()) {
     const name = `${field}price_changes.${index}.effective_from`;
-    if (Object.keys(prices).length === 0) return `${name} has no price that changes on that day`;
+    if (Object.keys(prices).length === 0) return `${name} changes no price`;
     if (startOf(day) === undefined) return `${name} ${NO_DAY}`;
-    if (days.has(day)) return `${name} is a day that has another change`;
+    if (days.has(day)) return `${name} repeats the date of another change`;
     days.add(day);
   }
   return undefined;
 }
 
-/** The first mistake in a row's form, as the end of a sentence that begins with its id. */
+/** Describes the first schema error; the message starts with the row's id. */
 export function describe(error: ErrorObject | undefined): string {
   const field = error?.instancePath.slice(1).replaceAll('/', '.') ?? '';
   return `${field === '' ? 'the row' : field} ${reasonOf(error, field)}`;

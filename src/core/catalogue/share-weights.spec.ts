@@ -10,7 +10,7 @@ const row = (id: string, context_length: number, completion: string, rest: objec
 });
 
 describe(shareWeights.name, () => {
-  it('puts the others behind a row’s own vendor, the cheapest first', () => {
+  it('adds other vendors after a row’s own, cheapest first', () => {
     const routes = [{ provider: 'c', model: 'their/name', priority: 0 }];
     const [first, , , alone] = shareWeights([
       row('a/one', 100, '0.2'),
@@ -42,14 +42,14 @@ describe(shareWeights.name, () => {
     expect(alone).toEqual({ id: 'd/four', context_length: 100, pricing: {} });
   });
 
-  it('takes what the others say of their prices along', () => {
+  it('copies the other vendors’ price tiers', () => {
     const tiers = { service_tiers: { flex: { pricing: { prompt: '0.05' } } } };
     const [first, second] = shareWeights([row('a/one', 9, '1'), row('b/two', 9, '1', tiers)]);
     expect(first).toHaveProperty('routes.1.service_tiers', tiers.service_tiers);
     expect(second).not.toHaveProperty('routes.1.service_tiers');
   });
 
-  it('takes no vendor for one that takes longer prompts', () => {
+  it('adds no vendor with a shorter context', () => {
     const [long, short] = shareWeights([row('a/one', 200, '1'), row('b/two', 100, '1')]);
     expect(long).not.toHaveProperty('routes');
     expect(short).toHaveProperty('routes.1.provider', 'a');

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
 /**
- * Rows of several vendors that serve the same weights, which they name by `weights`, each with routes
- * to the others behind its own: the cheapest first, and none that takes a shorter prompt. So a vendor
- * joins a chain by its own rows. The name itself is left out.
+ * Adds routes between vendors that serve the same weights, as named by `weights`: each row's own
+ * route first, then the cheapest, skipping those with a shorter context. This lets a vendor join a
+ * chain with its own rows. Removes the name.
  */
 export function shareWeights(rows: readonly JsonObject[]): JsonObject[] {
   const groups = new Map<unknown, JsonObject[]>();
@@ -30,7 +30,7 @@ export function shareWeights(rows: readonly JsonObject[]): JsonObject[] {
   });
 }
 
-/** To its own vendor, as a row that says nothing else means it. */
+/** Returns the row's default route to its own vendor. */
 function ownRoute({ id, routes }: JsonObject): JsonObject {
   const first: unknown = Array.isArray(routes) ? routes[0] : undefined;
   if (isJsonObject(first)) return first;
@@ -38,13 +38,16 @@ function ownRoute({ id, routes }: JsonObject): JsonObject {
   return { provider, model: model.join('/'), priority: 0 };
 }
 
-/** What the row says of prices beside them, which its route takes along. */
+/** Returns the row's price tiers, for its route. */
 function ownTiers({ long_prompts, service_tiers, regions, price_changes }: JsonObject): JsonObject {
   const tiers = { long_prompts, service_tiers, regions, price_changes };
   return Object.fromEntries(Object.entries(tiers).filter(([, value]) => value !== undefined));
 }
 
-/** So that no price of another vendor's row holds: what has no price of its own costs as its kind does. */
+/**
+ * Fills in all prices, so that the other row's do not apply: units without a price cost as much as
+ * their kind.
+ */
 function wholePricing({ pricing }: JsonObject): JsonObject {
   const own = isJsonObject(pricing) ? pricing : {};
   return { request: '0', input_cache_read: own.prompt, input_cache_write: own.prompt, ...own };

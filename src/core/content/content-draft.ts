@@ -10,36 +10,36 @@ import {
   type TracePart,
 } from '../tracing/trace-message.js';
 
-/** Characters that are kept of a prompt, and as many of an answer. */
+/** Stored characters of a prompt, and of an answer. */
 const MAX_CHARACTERS = 128 * 1024;
 
-/** What a request asked and was answered, as it is stored. Of media only the size and a hash. */
+/** Stored content of a request. Of media only the size and a hash. */
 export interface RequestContent {
   readonly endpoint: string;
   readonly model: string;
   readonly prompt: {
-    /** What the dialect has beside the conversation. */
+    /** Instructions outside the conversation. */
     readonly instructions: readonly TracePart[];
     readonly messages: readonly TraceMessage[];
   };
   readonly answer: {
     readonly messages: readonly TraceMessage[];
-    /** Of what was made beside text. */
+    /** Generated media. */
     readonly media: readonly MediaNote[];
   };
-  /** Whether something was left out because it was too long. */
+  /** Whether something was too long and cut. */
   readonly truncated: boolean;
 }
 
-/** Content that still has media to be hashed. */
+/** Content with media still to be hashed. */
 export interface ContentDraft {
   readonly content: RequestContent;
   readonly unhashed: readonly { readonly note: BlobPart; readonly base64: string }[];
-  /** What it takes in memory, roughly, in bytes. */
+  /** Approximate memory in bytes. */
   readonly weight: number;
 }
 
-/** Takes from a finished request what is kept of it; nothing of it holds on to the request. */
+/** Extracts the content of a finished request, retaining nothing else of it. */
 export function draftContent(trace: RecordedTrace): ContentDraft {
   const { request, answer, endpoint, ending } = trace;
   const [input, output] = [new TextBudget(MAX_CHARACTERS), new TextBudget(MAX_CHARACTERS)];
@@ -61,7 +61,7 @@ export function draftContent(trace: RecordedTrace): ContentDraft {
   return { content, unhashed, weight: input.taken * 2 + output.taken * 2 + mediaBytes + 1_000 };
 }
 
-/** Files that were sent along, which lie on the disk and are gone by now. */
+/** Returns uploaded files, which were on disk and are deleted by now. */
 function uploadsOf(request: object): TraceMessage[] {
   const images: unknown[] =
     'images' in request && Array.isArray(request.images) ? request.images : [];
@@ -83,7 +83,7 @@ function isUpload(value: unknown): value is { contentType: string; sizeBytes: nu
   return typeof value === 'object' && value !== null && 'sizeBytes' in value;
 }
 
-/** Hashes what is to be noted, in other threads, and gives the JSON that is stored. */
+/** Hashes media in other threads and returns the JSON to store. */
 export async function finishContent({ content, unhashed }: ContentDraft): Promise<string> {
   for (const { note, base64 } of unhashed) {
     const digest = await webcrypto.subtle.digest('SHA-256', Buffer.from(base64, 'base64'));
@@ -92,7 +92,7 @@ export async function finishContent({ content, unhashed }: ContentDraft): Promis
   return JSON.stringify(content);
 }
 
-/** The texts in which a guardrail may have found something. */
+/** Returns the texts in which a guardrail may have found something. */
 export function textsOf(content: RequestContent, direction: 'input' | 'output'): string[] {
   const { prompt, answer } = content;
   const messages = direction === 'input' ? prompt.messages : answer.messages;

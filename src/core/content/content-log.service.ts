@@ -19,16 +19,15 @@ import { ContentWriter } from './content-writer.service.js';
 import { ContentRepository, type ContentChoice, type StoredContent } from './content.repository.js';
 import type { Excerpt } from './excerpts.js';
 
-/** What was asked and answered in one request. */
+/** The prompt and answer of a request. */
 export interface KeptContent extends RequestContent {
   readonly requestId: string;
   readonly recordedAt: Date;
 }
 
 /**
- * Keeps what is said in requests, for the tenants and keys that want it, where the service's setting
- * allows it; else nothing of it runs. Requests are followed as their traces are. Every reading is
- * written to the audit log.
+ * Logs prompts and answers for tenants and keys that want it, where the service's setting allows
+ * it; otherwise inactive. Receives requests as traces. Audits every read.
  */
 @Injectable()
 export class ContentLog implements TraceSink, OnModuleInit {
@@ -71,21 +70,21 @@ export class ContentLog implements TraceSink, OnModuleInit {
     } catch (error) {
       this.writer.drop('faulty');
       const name = error instanceof Error ? error.name : 'unknown';
-      this.logger.error(`What was said in a request cannot be kept: ${name}`);
+      this.logger.error(`content not logged: ${name}`);
     }
   }
 
-  /** Whether what is said is kept, by the choice of a key or tenant. */
+  /** Returns whether content is logged, given the choice of a key or tenant. */
   isOn(choice: boolean | null): boolean {
     if (this.setting === 'off') return false;
     return choice ?? this.setting === 'on';
   }
 
   /**
-   * What was said in a request of the tenant.
+   * Returns the content of a tenant's request.
    *
    * @param requestId a UUID
-   * @throws NotFoundError when nothing is kept of it
+   * @throws NotFoundError when none is stored
    */
   read(author: Author, tenantId: string, requestId: string): Promise<KeptContent> {
     return this.database.transaction(async (client) => {
@@ -104,7 +103,7 @@ export class ContentLog implements TraceSink, OnModuleInit {
     });
   }
 
-  /** What guardrails found in requests of the tenant, by request; one reading for the audit log. */
+  /** Returns what guardrails found in a tenant's requests, by request; audited as one read. */
   excerpts(
     author: Author,
     tenantId: string,
@@ -132,7 +131,9 @@ export class ContentLog implements TraceSink, OnModuleInit {
     });
   }
 
-  /** @throws NotFoundError when nothing is kept of the request */
+  /**
+   * @throws NotFoundError when no content of the request is stored
+   */
   delete(author: Author, tenantId: string, requestId: string): Promise<void> {
     return this.database.transaction(async (client) => {
       if (!(await this.contents.delete(client, tenantId, requestId))) throw nothingKept();
@@ -147,10 +148,10 @@ export class ContentLog implements TraceSink, OnModuleInit {
   }
 
   /**
-   * All that is kept of a tenant, and what of it is still on its way.
+   * Deletes all stored and pending content of a tenant.
    *
-   * @param executor the transaction in which the tenant itself goes, where it does
-   * @returns of how many requests it was
+   * @param executor the transaction that deletes the tenant, if it does
+   * @returns the number of requests
    */
   async deleteOfTenant(executor: SqlExecutor, author: Author, tenantId: string): Promise<number> {
     const requests = await this.contents.deleteAll(executor, tenantId);
@@ -164,7 +165,11 @@ export class ContentLog implements TraceSink, OnModuleInit {
     return requests;
   }
 
-  /** The same in a transaction of its own. @throws NotFoundError when there is no such tenant */
+  /**
+   * Does the same in its own transaction.
+   *
+   * @throws NotFoundError for an unknown tenant
+   */
   deleteAll(author: Author, tenantId: string): Promise<number> {
     return this.database.transaction(async (client) => {
       if (!(await this.contents.lockChoice(client, tenantId))) throw noSuchTenant();
@@ -172,7 +177,9 @@ export class ContentLog implements TraceSink, OnModuleInit {
     });
   }
 
-  /** @throws NotFoundError when there is no such tenant */
+  /**
+   * @throws NotFoundError for an unknown tenant
+   */
   async choiceOf(tenantId: string): Promise<ContentChoice> {
     const choice = await this.contents.readChoice(tenantId);
     if (!choice) throw noSuchTenant();
@@ -180,10 +187,10 @@ export class ContentLog implements TraceSink, OnModuleInit {
   }
 
   /**
-   * Decides for a tenant; holds on every instance within a second.
+   * Sets a tenant's choice, effective on every instance within a second.
    *
-   * @param enabled null: as the service's setting says
-   * @throws PermissionError when the setting allows nobody, NotFoundError when there is no such tenant
+   * @param enabled null for the service's setting
+   * @throws PermissionError when the setting forbids it, NotFoundError for an unknown tenant
    */
   choose(author: Author, tenantId: string, enabled: boolean | null): Promise<ContentChoice> {
     this.refuseWhereOff(enabled, 'enabled');
@@ -203,16 +210,19 @@ export class ContentLog implements TraceSink, OnModuleInit {
     });
   }
 
-  /** @param param the field that asks for it. @throws PermissionError */
+  /**
+   * @param param the requesting field
+   * @throws PermissionError
+   */
   refuseWhereOff(choice: boolean | null | undefined, param: string): void {
     if (choice !== true || this.setting !== 'off') return;
     throw new PermissionError(
-      'This gateway keeps no prompts and answers: its operator would have to set GATEWAY_CONTENT_LOG to `allowed`.',
+      'Content logging is disabled on this gateway. The operator can enable it by setting GATEWAY_CONTENT_LOG to `allowed`.',
       param,
     );
   }
 
-  /** What is older is not shown, whether it has been deleted yet or not. */
+  /** Older content is hidden, deleted or not. */
   private since(): string {
     if (this.retentionDays === 0) return '-infinity';
     return new Date(Date.now() - this.retentionDays * DAY_MS).toISOString().slice(0, 10);
@@ -230,7 +240,7 @@ function isExcerpt(value: unknown): value is Excerpt {
 function nothingKept(): NotFoundError {
   return new NotFoundError(
     'request_id',
-    'Nothing is kept of what was said in a request with this id. It is kept when the content log is on, a moment after the answer.',
+    'No content is stored for this request. Content is stored shortly after the answer, if content logging is on.',
   );
 }
 

@@ -15,20 +15,20 @@ import { ContentWriter } from './content-writer.service.js';
 
 const SWEEP_MS = 60_000;
 
-/** What is kept of one day, as a table of its own. */
+/** A day's table of content. */
 interface ContentDay {
-  /** The table's name, which needs no quotes. */
+  /** Needs no quotes. */
   readonly name: string;
   /** `2026-11-23` */
   readonly day: string;
-  /** With its indices and what lies beside it. */
+  /** Including indices and TOAST. */
   readonly bytes: number;
 }
 
 /**
- * Makes the tables of today and tomorrow, and drops those of days that are over: older than the setting
- * says, or the oldest while all together take more room than there is. Where today's alone takes it,
- * nothing more is kept until the bound is raised or the day is over. Any number of instances do so.
+ * Creates the tables of today and tomorrow, and drops those beyond the retention, or the oldest
+ * while all together exceed the size limit. When today's table alone exceeds it, logging stops
+ * until the limit is raised or the day is over. Instances may run concurrently.
  */
 @Injectable()
 export class ContentRetention implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -38,7 +38,7 @@ export class ContentRetention implements OnApplicationBootstrap, OnApplicationSh
     async () => {
       await this.sweepNow();
     },
-    (error) => this.logger.warn(`The sweep of the content log failed: ${error.name}`),
+    (error) => this.logger.warn(`content log sweep failed:  ${error.name}`),
   );
 
   constructor(
@@ -53,7 +53,7 @@ export class ContentRetention implements OnApplicationBootstrap, OnApplicationSh
   ) {
     metrics.track(
       'gateway_content_log_bytes',
-      'What prompts and answers take in the database, as of the last minute.',
+      'Size of logged prompts and answers in the database, at most a minute old.',
       () => this.bytes,
     );
   }
@@ -92,14 +92,14 @@ export class ContentRetention implements OnApplicationBootstrap, OnApplicationSh
     return dropped;
   }
 
-  /** Rows of days without a table, as of a database that was restored. */
+  /** Deletes old rows of days without a table, such as in a restored database. */
   private async sweepLoose(oldest: string): Promise<void> {
     if (oldest === '') return;
     await this.database.query('DELETE FROM request_contents_other WHERE day < $1', [oldest]);
     await this.database.query('DELETE FROM content_keys WHERE day < $1', [oldest]);
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   private async days(): Promise<ContentDay[]> {
     const { rows } = await this.database.query<ContentDay>(
       `SELECT relname::text AS name, replace(right(relname, 10), '_', '-') AS day,

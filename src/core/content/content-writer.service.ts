@@ -11,14 +11,14 @@ import { finishContent, type ContentDraft } from './content-draft.js';
 import { ContentRepository, type ContentRow } from './content.repository.js';
 import { findExcerpts } from './excerpts.js';
 
-/** What may wait in memory, roughly; what does not fit is dropped, and counted. */
+/** Approximate memory of the queue; what does not fit is dropped and counted. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 const MAX_BATCH = 50;
 const RETRY_AFTER_MS = 1_000;
-/** How long a stop waits for what has not been written. */
+/** Time limit of the flush at shutdown. */
 const STOP_LIMIT_MS = 3_000;
 
-/** Content on its way into the database. */
+/** Content waiting to be stored. */
 export interface ContentEntry extends ContentDraft {
   readonly requestId: string;
   readonly tenantId: string;
@@ -29,8 +29,8 @@ export interface ContentEntry extends ContentDraft {
 export type DropReason = 'buffer_full' | 'storage_full' | 'faulty' | 'stopped';
 
 /**
- * Writes down what was said, behind the answers that said it: nobody waits for it. One batch is under
- * way at a time. While the database is away entries wait, as long as there is room.
+ * Stores content after answers, in the background. Writes one batch at a time. During a database
+ * outage entries wait while there is room.
  */
 @Injectable()
 export class ContentWriter implements BeforeApplicationShutdown {
@@ -40,7 +40,7 @@ export class ContentWriter implements BeforeApplicationShutdown {
   private writing: Promise<void> | undefined;
   private isStopping = false;
   private readonly dropped = new Map<DropReason, number>();
-  /** Set while what is stored takes all the room that there is for it. */
+  /** Set while stored content fills its limit. */
   isStorageFull = false;
 
   constructor(
@@ -51,19 +51,19 @@ export class ContentWriter implements BeforeApplicationShutdown {
   ) {
     metrics.track(
       'gateway_content_log_waiting_bytes',
-      'Prompts and answers that wait to be kept, in memory.',
+      'Memory of prompts and answers waiting to be stored.',
       () => this.waitingBytes,
     );
     metrics.trackEach(
       'gateway_content_log_dropped_total',
-      'Requests whose prompt and answer were not kept although they should, by reason.',
+      'Requests whose prompt and answer should have been stored but were dropped, by reason.',
       ['reason'],
       () => [...this.dropped].map(([reason, value]) => ({ labels: { reason }, value })),
       'sum',
     );
   }
 
-  /** Whether there is room for another entry at all; where not, it is counted as dropped. */
+  /** Returns whether the queue has room; counts a dropped entry if not. */
   hasRoom(): boolean {
     if (this.isStorageFull) this.drop('storage_full');
     else if (this.waitingBytes >= MAX_WAITING_BYTES) this.drop('buffer_full');
@@ -71,7 +71,7 @@ export class ContentWriter implements BeforeApplicationShutdown {
     return false;
   }
 
-  /** Takes an entry for which there was room. */
+  /** Queues an entry after `hasRoom`. */
   write(entry: ContentEntry): void {
     this.waitingBytes += entry.weight;
     this.waiting.push(entry);
@@ -82,20 +82,20 @@ export class ContentWriter implements BeforeApplicationShutdown {
     this.dropped.set(reason, (this.dropped.get(reason) ?? 0) + 1);
   }
 
-  /** Waits until nothing is left to be written. */
+  /** Waits until everything is written. */
   async drain(): Promise<void> {
     while (this.writing) await this.writing;
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    // The answers that have just ended give theirs a turn later.
+    // Answers that just ended arrive one turn later.
     await new Promise((resolve) => setImmediate(resolve));
     this.isStopping = true;
     await within(STOP_LIMIT_MS, this.drain(), () => undefined);
   }
 
   private async run(): Promise<void> {
-    // The turn's other answers come along.
+    // Collects the other answers of this turn.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.length > 0) await this.writeBatch(this.waiting.splice(0, MAX_BATCH));
     this.writing = undefined;
@@ -108,7 +108,7 @@ export class ContentWriter implements BeforeApplicationShutdown {
         rows.push(await this.toRow(entry));
       } catch (error) {
         this.drop('faulty');
-        this.logger.error(`What was said in a request cannot be kept: ${nameOf(error)}`);
+        this.logger.error(`content not logged: ${nameOf(error)}`);
       }
     }
     while (rows.length > 0) {
@@ -116,8 +116,8 @@ export class ContentWriter implements BeforeApplicationShutdown {
         await this.contents.insert(rows, (key) => this.cipher.wrap(key));
         break;
       } catch (error) {
-        // Its message may quote what was to be stored.
-        this.logger.warn(`Prompts and answers could not be written: ${nameOf(error)}`);
+        // Its message may quote the content.
+        this.logger.warn(`content not written: ${nameOf(error)}`);
         const isOurs = error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? '');
         if (isOurs || this.isStopping) {
           for (const _ of rows) this.drop(isOurs ? 'faulty' : 'stopped');

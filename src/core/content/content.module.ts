@@ -10,7 +10,7 @@ import { ContentRetention } from './content-retention.service.js';
 import { ContentWriter } from './content-writer.service.js';
 import { ContentRepository } from './content.repository.js';
 
-/** What is said in requests, where it is to be kept. */
+/** Provides the content log. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([ContentKeyEntity, RequestContentEntity]),

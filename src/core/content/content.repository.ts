@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type SqlExecutor } from '../../platform/database/database.js';
 import type { ContentKey } from './content-cipher.js';
 
-/** One request's content, ready to be stored. */
+/** A request's content in the form to be stored. */
 export interface ContentRow {
   readonly requestId: string;
   readonly tenantId: string;
@@ -12,7 +12,7 @@ export interface ContentRow {
   readonly excerpts: Buffer | null;
 }
 
-/** The same as it was stored, with its key. */
+/** Stored content with its key. */
 export interface StoredContent {
   readonly requestId: string;
   readonly recordedAt: Date;
@@ -22,19 +22,19 @@ export interface StoredContent {
   readonly excerpts: Buffer | null;
 }
 
-/** A tenant's choice; null: as the service's setting says. */
+/** A tenant's choice; null for the service's setting. */
 export interface ContentChoice {
   readonly enabled: boolean | null;
 }
 
-/** The tables of what was said; nobody else reads or writes them. */
+/** Owns the content tables. */
 @Injectable()
 export class ContentRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Stores rows and the keys that they need. What its tenant had deleted after it was recorded is left
-   * out, as are rows of requests that have theirs.
+   * Stores rows and their keys. Skips rows whose tenant deleted its content after they were
+   * recorded, and requests that have a row.
    */
   async insert(rows: readonly ContentRow[], wrap: (key: ContentKey) => Buffer): Promise<void> {
     const keys = [...new Set(rows.map(({ key }) => key))];
@@ -69,7 +69,10 @@ export class ContentRepository {
     );
   }
 
-  /** @param requestIds UUIDs. @param since a day; older rows are not to be shown any more */
+  /**
+   * @param requestIds UUIDs
+   * @param since a day; older rows are hidden
+   */
   async find(
     executor: SqlExecutor,
     tenantId: string,
@@ -87,7 +90,9 @@ export class ContentRepository {
     return rows;
   }
 
-  /** @returns whether there was any */
+  /**
+   * @returns whether there was any
+   */
   async delete(executor: SqlExecutor, tenantId: string, requestId: string): Promise<boolean> {
     const { rowCount } = await executor.query(
       'DELETE FROM request_contents WHERE tenant_id = $1 AND request_id = $2',
@@ -97,10 +102,10 @@ export class ContentRepository {
   }
 
   /**
-   * All of a tenant, and what is on its way here. Its keys stay until their day goes: another instance
-   * may be about to use one.
+   * Deletes all content of a tenant, pending content included. Its keys stay until their day is
+   * dropped, since another instance may be about to use one.
    *
-   * @returns of how many requests
+   * @returns the number of requests
    */
   async deleteAll(executor: SqlExecutor, tenantId: string): Promise<number> {
     await executor.query('UPDATE tenants SET content_deleted_at = now() WHERE id = $1', [tenantId]);
@@ -110,7 +115,7 @@ export class ContentRepository {
     return rowCount ?? 0;
   }
 
-  /** Undefined: there is no such tenant. The row stays locked until the transaction ends. */
+  /** Returns undefined for an unknown tenant. Locks the row until the transaction ends. */
   async lockChoice(transaction: SqlExecutor, tenantId: string): Promise<ContentChoice | undefined> {
     const { rows } = await transaction.query<ContentChoice>(
       'SELECT content_log AS enabled FROM tenants WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE',

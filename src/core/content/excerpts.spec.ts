@@ -38,31 +38,31 @@ describe(findExcerpts.name, () => {
   it.each<[string, GuardrailRule]>([
     ['keyword', { type: 'keyword', words: ['falcon'] }],
     ['pattern', { type: 'regex', pattern: 'fal[a-z]on', flags: 'i' }],
-  ])('shows what surrounds a %s', (_, rule) => {
+  ])('shows the text around a %s', (_, rule) => {
     const [excerpt] = find(rule, content(`${BEFORE} falcon ${AFTER}`));
     expect(excerpt).toBe(`…${'a'.repeat(39)} falcon ${'z'.repeat(39)}…`);
     expect(find(rule, content('falcon'))).toEqual(['falcon']);
   });
 
-  it('looks where it was found', () => {
+  it('searches the direction of the match', () => {
     const rule: GuardrailRule = { type: 'keyword', words: ['falcon'] };
     expect(find(rule, content('falcon', 'an owl'), 'output')).toEqual([]);
     expect(find(rule, content('an owl', 'a falcon'), 'output')).toEqual(['a falcon']);
   });
 
-  it('cuts what is very long', () => {
+  it('cuts very long matches', () => {
     const secret = `password = ${'x'.repeat(190)}${AFTER}`;
     expect(find({ type: 'secret' }, content(secret))[0]!.length).toBeLessThanOrEqual(401);
   });
 
   it.each<[string, GuardrailRule, number[]]>([
     ['a length', { type: 'max_length', max: 3 }, []],
-    ['a pattern that takes long', { type: 'regex', pattern: 'falcon' }, [1_000]],
-  ])('has nothing to show for %s', (_, rule, sizes) => {
+    ['a pattern that is slow', { type: 'regex', pattern: 'falcon' }, [1_000]],
+  ])('shows nothing for %s', (_, rule, sizes) => {
     expect(find(rule, content('a falcon'), 'input', sizes)).toEqual([]);
   });
 
-  it('has nothing to show for a guardrail that is gone', () => {
+  it('shows nothing for a deleted guardrail', () => {
     const triggered = [{ guardrailId: 'gone', action: 'log', direction: 'input' }];
     expect(findExcerpts(content('a falcon'), triggered, [])).toEqual([]);
   });

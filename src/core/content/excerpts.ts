@@ -4,14 +4,14 @@ import type { Guardrail } from '../guardrails/guardrail.js';
 import { compileTenantPattern } from '../guardrails/guardrail-rule.js';
 import { textsOf, type RequestContent } from './content-draft.js';
 
-/** Characters on either side of what was found. */
+/** Characters on either side of a match. */
 const CONTEXT = 40;
 const MAX_EXCERPT = 400;
-/** Larger patterns, and longer texts, take too long here; there is no excerpt then. */
+/** Larger patterns and longer texts are too slow here; they get no excerpt. */
 const MAX_PATTERN_SIZE = 300;
 const MAX_TEXT = 32 * 1024;
 
-/** The text around what a guardrail found. */
+/** The text around a guardrail's match. */
 export interface Excerpt {
   readonly guardrail_id: string;
   readonly direction: string;
@@ -19,8 +19,8 @@ export interface Excerpt {
 }
 
 /**
- * Looks again for what guardrails found, to show where that was. Nothing of a guardrail that has
- * changed meanwhile and finds nothing any more, or that looks at the length alone.
+ * Repeats guardrails' searches to show their matches. Omits a guardrail that changed and no longer
+ * matches, or that checks only the length.
  */
 export function findExcerpts(
   content: RequestContent,

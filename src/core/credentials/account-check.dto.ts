@@ -1,10 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { CHECK_OUTCOMES, isWell, type AccountCheck, type CheckOutcome } from './account-check.js';
 
-/** What a real call said of a key, for those who gave it. */
 export class AccountCheckDto {
   @ApiProperty({
-    description: 'Whether the vendor took the key, or has no free call that tells.',
+    description: 'Whether the vendor accepts the key, or offers no free call to check it.',
     example: true,
   })
   ok!: boolean;
@@ -12,7 +11,7 @@ export class AccountCheckDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'With which the vendor refused; null: it did not, or did not answer.',
+    description: 'HTTP status of the rejection; null without one.',
     example: null,
   })
   status!: number | null;
@@ -23,7 +22,7 @@ export class AccountCheckDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'How many models the vendor lists; null where it lists none.',
+    description: 'How many models the vendor lists; null if it lists none.',
     example: 93,
   })
   models_seen!: number | null;
@@ -32,13 +31,12 @@ export class AccountCheckDto {
   latency_ms!: number;
 }
 
-/** What a real call said of a key when it was set. */
 export class KeyCheckDto {
   @ApiProperty({
     enum: CHECK_OUTCOMES,
     description:
-      '`ok`: the vendor takes the key; `refused`: it does not; `unreachable`: it gave no answer that tells; ' +
-      '`unchecked`: it has no free call that would.',
+      '`ok`: the vendor accepts the key; `refused`: it rejects the key; `unreachable`: it gave no usable answer; ' +
+      '`unchecked`: it offers no free call to check it.',
     example: 'ok',
   })
   status!: CheckOutcome;
@@ -49,7 +47,7 @@ export class KeyCheckDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'How many models the vendor lists; null where it lists none.',
+    description: 'How many models the vendor lists; null if it lists none.',
     example: 93,
   })
   models!: number | null;

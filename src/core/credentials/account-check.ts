@@ -4,38 +4,38 @@ import type { Upstream } from '../../vendors/upstream.js';
 const LIMIT_MS = 10_000;
 
 /**
- * What became of a check: the vendor takes the key, refuses it, or said nothing of it. `unchecked`: it
- * has no free call that would tell.
+ * Outcome of a check: the vendor accepts the key, rejects it, or gave no usable answer.
+ * `unchecked`: it offers no free call to check it.
  */
 export const CHECK_OUTCOMES = ['ok', 'refused', 'unreachable', 'unchecked'] as const;
 export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
 
-/** What one real call that costs nothing said of an account with a vendor. */
+/** Result of checking an account with one free call. */
 export interface AccountCheck {
   readonly outcome: CheckOutcome;
-  /** With which the vendor answered; null: it did not, or all is well. */
+  /** Status of the rejection; null without an answer or after success. */
   readonly status: number | null;
-  /** For whoever gave the key: what is wrong, and what to do. */
+  /** What is wrong and what to do, for the owner of the key. */
   readonly message: string;
-  /** Null where the vendor lists none, or the check failed. */
+  /** Null when the vendor lists none, or the check failed. */
   readonly modelsSeen: number | null;
-  /** Their ids, as routes name them; null where they are not known. */
+  /** Model ids as routes name them; null when unknown. */
   readonly modelIds: readonly string[] | null;
   readonly latencyMs: number;
 }
 
-/** Whose account is tried. */
+/** The account to check. */
 interface CheckedAccount {
-  /** Of the provider, for people. */
+  /** The provider's display name. */
   readonly name: string;
-  /** Whether there is a key that its vendor could refuse. */
+  /** Whether there is a key that the vendor could reject. */
   readonly hasKey: boolean;
 }
 
 /**
- * Tries an account by one call, which lists models or asks for a balance. Takes 10 s at most.
+ * Checks an account with one call, which lists models or reads a balance. Takes at most 10 s.
  *
- * @param stop ends it before its time, as if the vendor had not answered
+ * @param stop ends the check early, as if the vendor had not answered
  */
 export async function checkAccount(
   upstream: Upstream,
@@ -78,18 +78,18 @@ export async function checkAccount(
   }
 }
 
-/** Whether nothing speaks against the account. */
+/** Returns whether nothing speaks against the account. */
 export function isWell({ outcome }: AccountCheck): boolean {
   return outcome === 'ok' || outcome === 'unchecked';
 }
 
-/** A bad key is a bad request to some vendors, and one that gives no access token is refused without any status. */
+/** Some vendors answer a bad key with 400, and a failed token exchange has no status. */
 function isRefusal(failure: UpstreamError['failure'], status: number | null): boolean {
   if (status === 401 || status === 402 || status === 403) return true;
   return failure === 'operator' && (status === null || status === 400 || status === 429);
 }
 
-/** In our own words: what vendors say may repeat the key. */
+/** In our own words, because the vendor's message may contain the key. */
 function refusalOf(name: string, status: number | null): string {
   const code = status === null ? '' : ` (${status})`;
   return status === 402 || status === 429

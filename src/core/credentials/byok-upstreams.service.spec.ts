@@ -65,7 +65,7 @@ describe(ByokUpstreams.name, () => {
   beforeAll(() => void jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined));
   afterAll(() => void jest.restoreAllMocks());
 
-  it("makes one adapter for a credential, with the credential's key, and notes each use", () => {
+  it('creates one adapter per credential with its key, and records each use', () => {
     const { upstreams, made, uses, accessOf } = setUp();
     const first = upstreams.use(accessOf('a'));
     expect(upstreams.use(accessOf('a'))).toBe(first);
@@ -75,7 +75,7 @@ describe(ByokUpstreams.name, () => {
     expect(uses).toEqual(['a', 'a', 'b']);
   });
 
-  it('calls addresses that tenants choose by the transport that is made for them', async () => {
+  it('uses the dedicated transport for tenant-defined addresses', async () => {
     const { upstreams, made, stored, credential, transport } = setUp();
     stored.push(credential('a', 'azure', { endpoint: 'https://me.example' }), credential('b'));
     const accesses = await upstreams.of({ tenantId: 'tenant', apiKeyId: 'key' });
@@ -85,7 +85,7 @@ describe(ByokUpstreams.name, () => {
     expect(made[0]!.transport).toBe(transport);
   });
 
-  it('leaves out accounts with providers that do not take them any more', async () => {
+  it('omits accounts with providers that no longer accept them', async () => {
     const { upstreams, stored, credential } = setUp();
     stored.push(credential('a', 'gone'), credential('b'));
     expect(
@@ -95,7 +95,7 @@ describe(ByokUpstreams.name, () => {
     ).toEqual(['b']);
   });
 
-  it('makes a pool of the accounts with a provider where one has a weight or a limit', async () => {
+  it('pools the accounts with a provider where one has a weight or limit', async () => {
     const { upstreams, stored, cipher } = setUp();
     const account = (
       id: string,
@@ -124,7 +124,7 @@ describe(ByokUpstreams.name, () => {
       undefined,
     ]);
     expect(JSON.stringify(accesses)).not.toContain('key of');
-    // A weight of what a routing key stored draws no request from the others.
+    // The weight of a credential stored by a routing key draws no requests from the others.
     const weight = { ...share, requestsPerMinute: null, weight: 1_000 };
     stored.splice(
       0,
@@ -136,7 +136,7 @@ describe(ByokUpstreams.name, () => {
     expect(apart.map(({ member }) => member?.weight)).toEqual([undefined, 1_000]);
   });
 
-  it('keeps a bounded number of adapters, those that were used last', () => {
+  it('keeps a bounded number of adapters, the most recently used', () => {
     const { upstreams, made, accessOf } = setUp();
     upstreams.use(accessOf('first'));
     for (let index = 1; index < 1_000; index++) upstreams.use(accessOf(`${index}`));
@@ -149,7 +149,7 @@ describe(ByokUpstreams.name, () => {
     expect(made).toHaveLength(1_002);
   });
 
-  it('drops the adapter of a credential that is deleted', () => {
+  it('drops the adapter of a deleted credential', () => {
     const { upstreams, made, accessOf } = setUp();
     upstreams.use(accessOf('a'));
     upstreams.drop('a');
@@ -157,7 +157,7 @@ describe(ByokUpstreams.name, () => {
     expect(made).toHaveLength(2);
   });
 
-  it('finds the account of work that was planned earlier, also one that was stored a moment ago', async () => {
+  it('finds the account of earlier work, even one stored just now', async () => {
     const { upstreams, stored, afterForget, credential } = setUp();
     stored.push(credential('a'));
     expect(await upstreams.find('tenant', 'a')).toBeDefined();
@@ -166,7 +166,7 @@ describe(ByokUpstreams.name, () => {
     expect((await upstreams.find('tenant', 'c'))?.credential.id).toBe('c');
   });
 
-  it('fails as a refused account does when a key cannot be opened or its settings make no sense', () => {
+  it('fails like a rejected account when a key cannot be decrypted or its settings are invalid', () => {
     const { upstreams, credential } = setUp();
     const moved = new ByokCredential({
       id: 'other',
@@ -185,7 +185,7 @@ describe(ByokUpstreams.name, () => {
     }
   });
 
-  it('holds no key in what is printed of a credential', () => {
+  it('does not print a credential’s key', () => {
     const { credential } = setUp();
     const printed =
       inspect(credential('a'), { depth: 9, showHidden: true }) + JSON.stringify(credential('a'));

@@ -20,13 +20,13 @@ import type { ByokCredential } from './credential.repository.js';
 import { HttpTransport } from '../../vendors/transport/http-transport.js';
 import { toError } from '../../platform/errors/thrown.js';
 
-/** Calls addresses that follow from what tenants say: public ones only, on connections of their own. */
+/** Transport for tenant-defined addresses: public addresses only, on separate connections. */
 export class ByokTransport extends HttpTransport {}
 
-/** Adapters kept; of those the least recently used one goes first. */
+/** Cached adapters; the least recently used is evicted. */
 const MAX_UPSTREAMS = 1_000;
 
-/** A provider that takes accounts of tenants, and what has to be said of one. */
+/** A provider that accepts BYOK accounts, and the settings it needs. */
 interface ByokProvider {
   provider: ProviderConfig;
   form: ByokAccountForm;
@@ -35,13 +35,19 @@ interface ByokProvider {
 /** A credential that a request may use. */
 export interface ByokAccess {
   readonly credential: ByokCredential;
-  /** Whether the address follows from what the tenant says, so that a failure there is its own. */
+  /**
+   * Whether the address depends on the tenant's settings, so that failures count against the tenant
+   * only.
+   */
   readonly hasTenantAddress: boolean;
-  /** Its part in the pool of the tenant's accounts with its provider; undefined: they are tried in their order. */
+  /**
+   * Membership in the pool of the tenant's accounts with the provider; undefined if they are tried
+   * in order.
+   */
   readonly member?: ByokMember;
 }
 
-/** What `PoolMember` asks of an account. */
+/** The fields of `PoolMember` for an account. */
 interface ByokMember {
   /** The credential's id. */
   readonly key: string;
@@ -55,13 +61,13 @@ type CallingKey = KeyChain & Pick<Caller, 'tenantId'>;
 
 const NONE: readonly ByokAccess[] = [];
 
-/** The adapters that speak to providers with the credentials of tenants. */
+/** Provides adapters that use tenants' credentials. */
 @Injectable()
 export class ByokUpstreams {
   private readonly logger = new Logger(ByokUpstreams.name);
   private providers: ReadonlyMap<string, ByokProvider> = new Map();
   private offered: readonly ProviderConfig[] | undefined;
-  /** By the credential's id, which stands for one key for ever. */
+  /** By credential id; a credential's key never changes. */
   private readonly upstreams = new LRUCache<string, Upstream>({ max: MAX_UPSTREAMS });
 
   constructor(
@@ -73,7 +79,7 @@ export class ByokUpstreams {
     private readonly uses: CredentialUseLog,
   ) {}
 
-  /** The providers that take accounts of tenants, by id. */
+  /** Returns the providers that accept BYOK accounts, by id. */
   providersOnOffer(): ReadonlyMap<string, ByokProvider> {
     const offered = this.config.ownAccountProviders;
     if (offered !== this.offered) {
@@ -81,7 +87,7 @@ export class ByokUpstreams {
       this.providers = new Map(
         offered.map((provider) => [provider.id, { provider, form: ownAccountFormOf(provider) }]),
       );
-      // They may have had another address.
+      // Addresses may have changed.
       this.upstreams.clear();
     }
     return this.providers;
@@ -115,7 +121,7 @@ export class ByokUpstreams {
   /**
    * An adapter for an account that is not stored, to check it.
    *
-   * @param given to a provider on offer, as its form has it
+   * @param given the account's data for an offered provider
    */
   forCheck(
     providerId: string,
@@ -127,9 +133,9 @@ export class ByokUpstreams {
   }
 
   /**
-   * The adapter of a credential, which is about to be used.
+   * Returns the adapter of a credential, and records its use.
    *
-   * @throws UpstreamError `operator` when the stored key is of no use
+   * @throws UpstreamError `operator` when the stored key is unusable
    */
   use({ credential, hasTenantAddress }: ByokAccess): Upstream {
     this.uses.record(credential.id);
@@ -143,8 +149,8 @@ export class ByokUpstreams {
   }
 
   /**
-   * The account for work that was planned with a credential earlier, maybe by another process;
-   * undefined when the credential is gone.
+   * Returns the account of work planned earlier, possibly by another process; undefined when the
+   * credential was deleted.
    */
   async find(tenantId: string, credentialId: string): Promise<ByokAccess | undefined> {
     const find = async (): Promise<ByokAccess | undefined> =>
@@ -153,17 +159,17 @@ export class ByokUpstreams {
       );
     const known = await find();
     if (known) return known;
-    // What another process has stored a moment ago may not be known here.
+    // Another process may have stored it just now.
     this.directory.forget(tenantId);
     return find();
   }
 
-  /** To be called after a credential was deleted: its key leaves the memory. */
+  /** Call after deleting a credential, to remove its key from memory. */
   drop(credentialId: string): void {
     this.upstreams.delete(credentialId);
   }
 
-  /** Those of providers that do not take accounts of tenants any more are left out. */
+  /** Omits providers that no longer accept BYOK accounts. */
   private accesses(credentials: ByokCredentials): readonly ByokAccess[] {
     if (credentials.length === 0) return NONE;
     const providers = this.providersOnOffer();

@@ -5,7 +5,7 @@ import { SecretBox } from '../../platform/crypto/secret-box.js';
 
 type SecretConfig = Parameters<typeof gatewaySecrets>[0];
 
-/** Encrypts the keys of stored credentials, each for the id of its row. */
+/** Encrypts credentials' keys, each bound to the id of its row. */
 @Injectable()
 export class CredentialCipher {
   private box: SecretBox | undefined;
@@ -21,7 +21,7 @@ export class CredentialCipher {
     return this.secretBox().decrypt(encryptedKey, credentialId);
   }
 
-  /** On first use: without a configured secret one is made in the data folder. */
+  /** Lazy, because without a configured secret one is created in the data folder. */
   private secretBox(): SecretBox {
     this.box ??= new SecretBox(() => gatewaySecrets(this.config), 'provider-credential');
     return this.box;

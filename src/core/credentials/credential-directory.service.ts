@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
 import { isInScope, type KeyChain } from '../access/scope.js';
 import { CredentialRepository, type ByokCredential } from './credential.repository.js';
-/** A tenant that is in use is read again in passing, so that nobody waits. */
+/** Age at which an active tenant is refreshed in the background. */
 const REFRESH_AFTER_MS = 400;
 
 /** Credentials of one tenant, those that serve all its keys first, then newest first. */
@@ -16,7 +16,7 @@ interface CredentialsOfTenant {
 
 const NONE: CredentialsOfTenant = { all: [], shared: [] };
 
-/** The credentials of each tenant. That a tenant has none, as most, is remembered as well. */
+/** Caches each tenant's credentials, including the absence of any. */
 @Injectable()
 export class CredentialDirectory {
   private readonly tenants: FreshDirectory<CredentialsOfTenant>;
@@ -43,7 +43,7 @@ export class CredentialDirectory {
       : serving(known, chain);
   }
 
-  /** To be called after a change is committed: the next request sees it. */
+  /** Call after committing a change, so that the next request sees it. */
   forget(tenantId: string): void {
     this.tenants.forget(tenantId);
   }

@@ -2,10 +2,10 @@ import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/comm
 import { CredentialRepository } from './credential.repository.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 
-/** How long uses are gathered before they are written: `last_used_at` is a date, not a trace. */
+/** Interval of writes; `last_used_at` need not be precise. */
 const WRITE_EVERY_MS = 5_000;
 
-/** Writes down when credentials were used last. Nobody waits for it, and a failure costs a date. */
+/** Records in the background when credentials were last used. A failed write loses a date. */
 @Injectable()
 export class CredentialUseLog implements BeforeApplicationShutdown {
   private readonly logger = new Logger(CredentialUseLog.name);
@@ -19,7 +19,7 @@ export class CredentialUseLog implements BeforeApplicationShutdown {
     this.timer ??= setTimeout(() => void this.write(), WRITE_EVERY_MS).unref();
   }
 
-  /** Writes what has been recorded. */
+  /** Writes the recorded uses. */
   async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

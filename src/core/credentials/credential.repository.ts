@@ -8,19 +8,19 @@ import { Database } from '../../platform/database/database.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { ProviderCredentialEntity } from './provider-credential.entity.js';
 
-/** How requests are spread among a tenant's accounts with one provider; null: it says nothing of it. */
+/** Balancing of requests over a tenant's accounts with one provider; null for the default. */
 export interface CredentialShare {
   weight: number | null;
   requestsPerMinute: number | null;
-  /** Input and output together. */
+  /** Input and output tokens. */
   tokensPerMinute: number | null;
 }
 
-/** A stored account of a tenant's own with a provider, as requests need it. Its key never changes. */
+/** A tenant's stored account with a provider. Its key never changes. */
 export class ByokCredential {
   readonly id: string;
   readonly provider: string;
-  /** Whether shared capacity may serve when this account does not. */
+  /** Whether shared capacity may be used when this account fails. */
   readonly allowSharedFallback: boolean;
   /** The key whose requests it serves, with the keys below it; null: all of the tenant's. */
   readonly scopeKeyId: string | null;
@@ -52,7 +52,7 @@ export class ByokCredential {
     this.#encryptedKey = fields.encryptedKey;
   }
 
-  /** The key as it is stored, encrypted for the row's id. */
+  /** Returns the key encrypted for the row's id. */
   encryptedKey(): Buffer {
     return this.#encryptedKey;
   }
@@ -114,9 +114,9 @@ export class CredentialRepository extends ResourceRepository<ProviderCredentialE
     return byTenant;
   }
 
-  /** Notes when credentials were used last; of those that are gone nothing. */
+  /** Records when credentials were last used; ignores deleted ones. */
   async recordUses(uses: ReadonlyMap<string, Date>): Promise<void> {
-    // In the order of their ids, or two instances could wait for each other.
+    // Sorted by id, so that two instances cannot deadlock.
     await this.database.query(
       `WITH used AS (
          SELECT * FROM unnest($1::uuid[], $2::timestamptz[]) AS used (id, at)

@@ -10,7 +10,7 @@ import { CredentialCipher } from './credential-cipher.service.js';
 import { CredentialUseLog } from './credential-use.log.js';
 import { ByokUpstreams, ByokTransport } from './byok-upstreams.service.js';
 
-/** Tenants' own accounts with providers. */
+/** Provides tenants' BYOK accounts. */
 @Module({
   imports: [TypeOrmModule.forFeature([ProviderCredentialEntity]), UpstreamModule],
   providers: [

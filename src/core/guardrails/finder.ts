@@ -1,19 +1,21 @@
-/** A stretch of text, in UTF-16 units; `end` is exclusive. */
+/** A range of text in UTF-16 units; `end` is exclusive. */
 export interface Span {
   start: number;
   end: number;
 }
 
-/** Looks for one kind of thing in a text, quickly whatever the text is. */
+/** Finds one kind of content in linear time. */
 export interface Finder {
-  /** The first match that starts at `from` or later; what stands before it still counts as context. */
+  /** Returns the first match that starts at or after `from`; earlier text is context. */
   find(text: string, from: number): Span | undefined;
 }
 
-/** Tells real matches of a coarse pattern; returns the part that counts. */
+/** Confirms a match of a coarse pattern and returns the range that counts. */
 export type Refine = (match: string, text: string, start: number) => Span | undefined;
 
-/** Finds a pattern of our own. Never for a tenant's: the engine behind it can be made to hang. */
+/**
+ * Finds a built-in pattern. Never use it for tenants' patterns: they could make the engine hang.
+ */
 export class PatternFinder implements Finder {
   private readonly pattern: RegExp;
 

@@ -4,7 +4,7 @@ import { toGuardrail, type Guardrail } from './guardrail.js';
 import { GuardrailRepository, type GuardrailHead } from './guardrail.repository.js';
 import { PatternScanPool } from './pattern-scan.pool.js';
 
-/** A tenant that is in use is read again in passing, so that nobody waits. */
+/** Age at which an active tenant's guardrails are refreshed in the background. */
 const REFRESH_AFTER_MS = 400;
 
 type Revisions = ReadonlyMap<string, { revision: number; guardrail: Guardrail }>;
@@ -18,8 +18,8 @@ interface TenantGuardrails {
 const NONE: readonly Guardrail[] = [];
 
 /**
- * The guardrails of each tenant that are on. They are remembered for less than a second, and rules
- * are read and compiled again only after a change.
+ * Caches each tenant's enabled guardrails for less than a second. Reads and compiles rules only
+ * after a change.
  */
 @Injectable()
 export class GuardrailDirectory {
@@ -35,18 +35,18 @@ export class GuardrailDirectory {
     });
   }
 
-  /** Answers at once, without a promise, where the tenant is known. */
+  /** Returns the guardrails, without a promise if the tenant is cached. */
   of(tenantId: string): readonly Guardrail[] | Promise<readonly Guardrail[]> {
     const known = this.tenants.get(tenantId);
-    // Each tenant that is asked for is read, if only to have none.
+    // Every requested tenant has an entry, possibly empty.
     return known instanceof Promise ? known.then((read) => read!.guardrails) : known.guardrails;
   }
 
-  /** To be called after a change is committed: the next request sees it, and searches under way do. */
+  /** Call after committing a change: the next request and running searches apply it. */
   forget(tenantId: string): void {
     this.tenants.forget(tenantId);
     if (!this.pool.isBusyFor(tenantId)) return;
-    // Reading ends the searches for what is gone; if it fails, they end by themselves.
+    // Reloading ends searches for removed guardrails; if it fails, they run to their end.
     Promise.resolve(this.of(tenantId)).catch(() => undefined);
   }
 
@@ -68,12 +68,12 @@ export class GuardrailDirectory {
     for (const head of heads) {
       const definition = made.get(head.id);
       const guardrail = definition ? toGuardrail(definition) : known(head);
-      // One that was deleted between the two queries is gone.
+      // Deleted between the two queries.
       if (!guardrail) continue;
       const revision = definition?.revision ?? head.revision;
       revisions.get(head.tenantId)?.set(head.id, { revision, guardrail });
     }
-    // Reads come one after the other, so what is missing here has been there and is gone.
+    // Reads are sequential, so an entry missing here has been deleted.
     for (const [tenantId, ofTenant] of revisions) {
       this.pool.keepOnly(tenantId, new Set(ofTenant.keys()));
     }

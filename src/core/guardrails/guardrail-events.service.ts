@@ -15,7 +15,7 @@ export interface GuardrailSeriesQuery {
   readonly interval: 'day' | 'hour';
   readonly from: Date;
   readonly to: Date;
-  /** A UUID; undefined: all guardrails. */
+  /** A UUID; undefined for all guardrails. */
   readonly guardrailId: string | undefined;
 }
 
@@ -23,12 +23,12 @@ export interface GuardrailCount extends Pick<
   GuardrailTrigger,
   'guardrailId' | 'action' | 'direction'
 > {
-  /** The beginning of the day or hour. */
+  /** Start of the day or hour. */
   readonly time: Date;
   readonly count: number;
 }
 
-/** What guardrails found, but never the text; kept for as long as log rows are. */
+/** Stores what guardrails found, without the text, for as long as log rows. */
 @Injectable()
 export class GuardrailEvents extends Retention {
   constructor(
@@ -39,10 +39,10 @@ export class GuardrailEvents extends Retention {
   }
 
   /**
-   * Newest first.
+   * Returns a page of events, newest first.
    *
-   * @param after time and id of the last one before the page
-   * @param guardrailId a UUID; undefined: of all guardrails
+   * @param after time and id of the last event of the previous page
+   * @param guardrailId a UUID; undefined for all guardrails
    */
   async page(
     tenantId: string,
@@ -64,10 +64,10 @@ export class GuardrailEvents extends Retention {
   }
 
   /**
-   * How often each guardrail was triggered in each day or hour (UTC) in which any was.
+   * Counts events by guardrail and day or hour (UTC). Omits empty periods.
    *
-   * @param from the first moment that counts
-   * @param to the first one that does not
+   * @param from inclusive
+   * @param to exclusive
    */
   async series(
     tenantId: string,
@@ -86,10 +86,10 @@ export class GuardrailEvents extends Retention {
   }
 
   /**
-   * What was found in one request, the first first.
+   * Returns a request's events, oldest first.
    *
-   * @param from when it came
-   * @param to when it had ended; what is found is written a moment later
+   * @param from arrival of the request
+   * @param to its end; events are written slightly later
    */
   async ofRequest(
     tenantId: string,

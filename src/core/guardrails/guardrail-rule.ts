@@ -7,17 +7,17 @@ const FLAGS: ReadonlyMap<string, number> = new Map([
 ]);
 
 export const GUARDRAIL_ACTIONS = ['block', 'log', 'flag'] as const;
-/** What a match does: refuse or withhold, note it, or note it and tell the caller. */
+/** Effect of a match: block the request or answer, log it, or log it and flag it to the caller. */
 export type GuardrailAction = (typeof GUARDRAIL_ACTIONS)[number];
 
 export const GUARDRAIL_DIRECTIONS = ['input', 'output'] as const;
-/** Which texts are looked at: what a caller sends, or what a model answers. */
+/** The texts to check: the prompt or the answer. */
 export type GuardrailDirection = (typeof GUARDRAIL_DIRECTIONS)[number];
 
 export const PERSONAL_DATA = ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip'] as const;
 export type PersonalData = (typeof PERSONAL_DATA)[number];
 
-/** One thing to look for, in the interface's own shape. */
+/** A rule in the public API's shape. */
 export type GuardrailRule =
   | { type: 'regex'; pattern: string; flags?: string }
   | { type: 'keyword'; words: string[] }
@@ -32,29 +32,32 @@ export const MAX_RULES = 50;
 export const MAX_PATTERN_LENGTH = 1_000;
 export const MAX_WORDS = 1_000;
 export const MAX_WORD_LENGTH = 200;
-/** In patterns and words of one guardrail, where each word counts ten at least: a tenant's are in memory, ready to be looked for. */
+/**
+ * Limit of a guardrail's patterns and words, each word counting at least ten, since they are kept
+ * in memory.
+ */
 export const MAX_RULE_CHARACTERS = 100_000;
 export const LEAST_CHARACTERS_OF_WORD = 10;
-/** Of all rules of a tenant, as they are stored. */
+/** Limit of a tenant's rules, as stored. */
 export const MAX_STORED_RULES_PER_TENANT = 1_000_000;
 /** Larger than any body or answer. */
 export const MAX_TEXT_LENGTH = 1_000_000_000;
 
-/** A tenant's pattern, in the syntax of RE2. */
+/** A tenant's pattern in RE2 syntax. */
 export interface TenantPattern {
   pattern: string;
   /** Any of `i`, `m` and `s`. */
   flags: string;
-  /** What it costs: the instructions of its program, or more where compiling takes long. */
+  /** Cost: instructions of the compiled program, or more for slow compilation. */
   size: number;
 }
 
-/** Whether the flags are among those that there are, each at most once. */
+/** Returns whether all flags are valid and distinct. */
 export function areFlags(flags: string): boolean {
   return flags.length === new Set(flags).size && [...flags].every((flag) => FLAGS.has(flag));
 }
 
-/** Only for patterns that have been measured; others may take half a second. */
+/** Compiles a pattern. Use only for measured ones; others may take half a second. */
 export function compileTenantPattern({
   pattern,
   flags,

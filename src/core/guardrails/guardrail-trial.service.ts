@@ -6,33 +6,36 @@ import { ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
 import { tooManyScans } from './pattern-scan.pool.js';
 import { TextScanner } from './text-scanner.service.js';
 
-/** Text of this length is looked at without slicing it, so that places are those of the text. */
+/** Texts up to this length are scanned in one piece, so positions are those of the text. */
 export const MAX_TRIAL_LENGTH = 20_000;
-/** Of one rule; a page that marks more is of no more use. */
+/** Matches reported per rule. */
 export const MAX_PLACES = 20;
-/** All rules together. */
+/** Time limit of all rules together. */
 const LIMIT_MS = 5_000;
 
-/** What one rule makes of a text. */
+/** The matches of one rule. */
 export interface RuleTrial {
   readonly ruleIndex: number;
   readonly type: GuardrailRule['type'];
   readonly isMatch: boolean;
-  /** False: it took too long, so whether it matches is not known. */
+  /** False after a timeout, when it is unknown whether the rule matches. */
   readonly isFinished: boolean;
-  /** Where it matches, in UTF-16 units, in order; none of `max_length`, which is about the whole. */
+  /** Matches in UTF-16 units, in order; empty for `max_length`, which concerns the whole text. */
   readonly places: readonly Span[];
 }
 
-/** Tells what guardrails would find in a text, by the engine that looks at requests. Notes nothing. */
+/**
+ * Shows what guardrails would find in a text, with the same engine as for requests. Records
+ * nothing.
+ */
 @Injectable()
 export class GuardrailTrial {
   constructor(private readonly scanner: TextScanner) {}
 
   /**
-   * The rules that match, and those that could not be looked at in time.
+   * Returns the rules that match or timed out.
    *
-   * @throws RateLimitError when too many texts of the tenant wait to be looked at
+   * @throws RateLimitError when too many of the tenant's texts are queued
    */
   async run(
     definition: GuardrailDefinition,
@@ -59,7 +62,7 @@ export class GuardrailTrial {
   }
 }
 
-/** For all rules of one trial. */
+/** Returns the time limit for all rules of one trial. */
 export function trialSignal(): AbortSignal {
   return AbortSignal.timeout(LIMIT_MS);
 }

@@ -5,7 +5,7 @@ import type { GuardrailAction, GuardrailDirection } from './guardrail-rule.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 import { within } from '../../platform/time/within.js';
 
-/** A guardrail found what it looks for; never what that was. */
+/** A match of a guardrail, without the matched text. */
 export interface GuardrailTrigger {
   tenantId: string;
   guardrailId: string;
@@ -15,15 +15,16 @@ export interface GuardrailTrigger {
   createdAt: Date;
 }
 
-/** Triggers that wait for a database that is away; beyond them the oldest are given up. */
+/** Triggers kept during a database outage; beyond that the oldest are dropped. */
 const MAX_WAITING = 20_000;
 const MAX_BATCH = 2_000;
 const RETRY_AFTER_MS = 1_000;
 const DRAIN_LIMIT_MS = 2_000;
 
 /**
- * Writes triggers down and counts them. Nobody waits for it: one write is under way, and the next
- * takes all that came meanwhile, so that a busy guardrail's row is locked once for many requests.
+ * Stores and counts triggers in the background. One write runs at a time and the next takes
+ * everything that arrived meanwhile, so that a busy guardrail's row is locked once for many
+ * requests.
  */
 @Injectable()
 export class GuardrailTriggerLog implements BeforeApplicationShutdown {
@@ -40,7 +41,7 @@ export class GuardrailTriggerLog implements BeforeApplicationShutdown {
     this.writing ??= this.write();
   }
 
-  /** Waits, for a bounded time, until what has been recorded is written. */
+  /** Waits for pending writes, up to a time limit. */
   async drain(): Promise<void> {
     if (this.writing) await within(DRAIN_LIMIT_MS, this.writing, () => undefined);
   }
@@ -51,14 +52,14 @@ export class GuardrailTriggerLog implements BeforeApplicationShutdown {
   }
 
   private async write(): Promise<void> {
-    // The turn's other triggers come along.
+    // Collects the other triggers of this turn.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.length > 0) {
       const batch = this.waiting.splice(0, MAX_BATCH);
       try {
         await this.writeBatch(batch);
       } catch (error) {
-        this.logger.error(`Triggers could not be written: ${messageOf(error)}`);
+        this.logger.error(`guardrail triggers not written: ${messageOf(error)}`);
         if (this.isStopping) break;
         this.waiting.unshift(...batch);
         await wait(RETRY_AFTER_MS, undefined, { ref: false });
@@ -83,7 +84,7 @@ export class GuardrailTriggerLog implements BeforeApplicationShutdown {
           batch.map(({ createdAt }) => createdAt),
         ],
       );
-      // In the order of their ids, or two instances could wait for each other.
+      // Sorted by id, so that two instances cannot deadlock.
       await client.query(
         `WITH triggered AS (
            SELECT guardrail_id, count(*) AS times, max(created_at) AS last_at

@@ -10,7 +10,7 @@ import type { GuardrailDefinition } from './guardrail.js';
 import { GuardrailEntity } from './guardrail.entity.js';
 import type { GuardrailRule } from './guardrail-rule.js';
 
-/** What tells whether rules have to be compiled again. */
+/** Tells whether rules must be compiled again. */
 export interface GuardrailHead {
   id: string;
   tenantId: string;
@@ -30,7 +30,7 @@ export class GuardrailRepository extends ResourceRepository<GuardrailEntity> {
     super(guardrails, database, audit);
   }
 
-  /** Characters of all rules of a tenant, as they are stored. */
+  /** Returns the stored length of a tenant's rules. */
   async rulesLength(transaction: SqlExecutor, tenantId: string): Promise<number> {
     const { rows } = await transaction.query<{ length: number }>(
       'SELECT coalesce(sum(length(rules)), 0)::integer AS length FROM guardrails WHERE tenant_id = $1',

@@ -20,7 +20,10 @@ function guardrail(rule: GuardrailRule, size = 50): Guardrail {
   } as GuardrailDefinition);
 }
 
-/** Whether a rule matches a text, which must not depend on how long the text around it is. */
+/**
+ * Returns whether a rule matches a text, which must not depend on the length of the surrounding
+ * text.
+ */
 async function matches(rule: GuardrailRule, text: string): Promise<boolean> {
   const found = async (whole: string): Promise<boolean> => {
     const { matched } = await scanner.scan([guardrail(rule)], { texts: [whole], characters: 0 });
@@ -33,7 +36,7 @@ async function matches(rule: GuardrailRule, text: string): Promise<boolean> {
   return short;
 }
 
-describe('a rule', () => {
+describe('rules', () => {
   it.each<[PersonalData, string]>([
     ['email', 'Write to jane.doe+x@mail.example.com.'],
     ['phone', 'Call +1 415 555 2671 now'],
@@ -55,7 +58,7 @@ describe('a rule', () => {
     ['iban', 'DE89370400440532013000 PAID'],
     ['ip', 'from 192.168.10.20:80'],
     ['ip', 'at 2001:db8::8a2e:370:7334 now'],
-  ])('finds %s in %j', async (entity, text) => {
+  ])('find %s in %j', async (entity, text) => {
     expect(await matches({ type: 'pii', entities: [entity] }, text)).toBe(true);
   });
 
@@ -71,7 +74,7 @@ describe('a rule', () => {
     ['ssn', '000-45-6789 and 123-45-67890'],
     ['iban', 'GB83 WEST 1234 5698 7654 32'],
     ['ip', 'version 1.2.3 at 12:34:56, 300.1.1.1, std::vector'],
-  ])('finds no %s in %j', async (entity, text) => {
+  ])('do not find %s in %j', async (entity, text) => {
     expect(await matches({ type: 'pii', entities: [entity] }, text)).toBe(false);
   });
 
@@ -85,7 +88,7 @@ describe('a rule', () => {
     ['password = "hunter2hunter2"', true],
     ['risk-based approaches', false],
     ['the password is secret', false],
-  ])('of type secret, asked about %j, says %j', async (text, expected) => {
+  ])('of type secret, given %j, return %j', async (text, expected) => {
     expect(await matches({ type: 'secret' }, text)).toBe(expected);
   });
 
@@ -101,7 +104,7 @@ describe('a rule', () => {
     ['#x', 'a#xy b', false],
     ['c++', 'I like C++.', true],
     ['a', 'İ a', true],
-  ])('of type keyword with %j, asked about %j, says %j', async (word, text, expected) => {
+  ])('of type keyword with %j, given %j, return %j', async (word, text, expected) => {
     expect(await matches({ type: 'keyword', words: [word] }, text)).toBe(expected);
   });
 
@@ -118,7 +121,7 @@ describe('a rule', () => {
     [{ type: 'secret' }, `eyJ-${'a'.repeat(200)}-`],
     [{ type: 'secret' }, `SG.${'a'.repeat(32)}.a `],
     [{ type: 'secret' }, `password${' '.repeat(8)}`],
-  ])('%j takes little time for %j over and over', (rule, piece) => {
+  ])('%j scans repeated %j quickly', (rule, piece) => {
     const { finders } = guardrail(rule);
     const text = piece.repeat(32_000 / piece.length);
     const times = [1, 2, 3].map(() => {
@@ -126,11 +129,12 @@ describe('a rule', () => {
       for (const finder of finders) expect(finder.find(text, 0)).toBeUndefined();
       return performance.now() - startedMs;
     });
-    // A text of 32,000 characters is looked at in one piece; where an expression tries all ways, it takes 0.2 s and more.
+    // A text of 32,000 characters is scanned in one piece; a backtracking expression takes 0.2 s or
+    // more.
     expect(Math.min(...times)).toBeLessThan(150);
   });
 
-  it('is looked for once, however often a guardrail says so', () => {
+  it('run once, however often a guardrail repeats them', () => {
     const rules: GuardrailRule[] = [{ type: 'secret' }, { type: 'pii', entities: ['ip'] }];
     const made = (times: number): Guardrail =>
       toGuardrail({
@@ -146,21 +150,18 @@ describe('a rule', () => {
     ['^b', 'm', 'a\nb', true],
     ['a.b', 's', 'a\nb', true],
     ['a.b', '', 'a\nb', false],
-  ])(
-    'of type regex with /%s/%s, asked about %j, says %j',
-    async (pattern, flags, text, expected) => {
-      expect(await matches({ type: 'regex', pattern, flags }, text)).toBe(expected);
-    },
-  );
+  ])('of type regex with /%s/%s, given %j, return %j', async (pattern, flags, text, expected) => {
+    expect(await matches({ type: 'regex', pattern, flags }, text)).toBe(expected);
+  });
 
-  it('of type max_length counts characters', async () => {
+  it('of type max_length count characters', async () => {
     const scan = async (characters: number): Promise<number> =>
       (await scanner.scan([guardrail({ type: 'max_length', max: 5 })], { texts: [''], characters }))
         .matched.length;
     expect([await scan(5), await scan(6)]).toEqual([0, 1]);
   });
 
-  it('is looked for by a thread when its pattern is large, with the same outcome', async () => {
+  it('with a large pattern run in a thread, with the same outcome', async () => {
     const slow = guardrail(
       { type: 'regex', pattern: '(?i)(a.{0,300}b.{0,300}c.{0,300}d)\\b' },
       2e3,
@@ -170,7 +171,7 @@ describe('a rule', () => {
     expect([fine.matched, fine.unfinished]).toEqual([[], []]);
   });
 
-  it('waits for more text where that could make a difference', async () => {
+  it('wait for more text where that could change the outcome', async () => {
     const class_ = guardrail({ type: 'keyword', words: ['class'] });
     const partial = { characters: 0, isPartial: true, from: 0 };
     const first = await scanner.scan([class_], { ...partial, texts: ['a class'] });

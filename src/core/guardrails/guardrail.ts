@@ -14,15 +14,13 @@ import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 import type { Caller } from '../access/caller.js';
 
 /**
- * Credentials by the shapes that their issuers gave them, and values assigned to names that say
- * what they are. Every repetition is of one class and bounded where it is followed by another, so
- * the time is linear.
+ * Credential patterns by issuer format, and values assigned to telling names. Linear time: every
+ * repetition is of one class, and bounded if another follows.
  */
 const SHAPES = [
-  // Cloud access keys.
   '\\b(?:AKIA|ASIA)[A-Z0-9]{16}\\b',
   '\\bAIza[\\w-]{35}(?![\\w-])',
-  // API keys that begin with sk, this gateway's own included.
+  // API keys starting with sk, including this gateway's.
   '\\bsk[-_](?:[A-Za-z0-9]{1,10}[-_]){0,3}[A-Za-z0-9_-]{20,200}',
   '\\b[rp]k_(?:live|test)_[A-Za-z0-9]{20,200}',
   // Source code hosts, package registries, chat and mail services.
@@ -41,13 +39,13 @@ const SHAPES = [
 const ASSIGNED =
   '(?:api[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|secret[_-]?key|password|passwd)["\']{0,2}\\s{0,4}[:=]\\s{0,4}["\']?[A-Za-z0-9/+_.=-]{12,200}';
 
-/** What finds credentials, for all guardrails. */
+/** Shared by all guardrails. */
 const SECRET_FINDERS: readonly Finder[] = [
   new PatternFinder(new RegExp(SHAPES.join('|'))),
   new PatternFinder(new RegExp(`\\b${ASSIGNED}`, 'i')),
 ];
 
-/** A guardrail that is on, ready to look at texts. */
+/** An enabled guardrail, compiled. */
 export interface Guardrail {
   readonly id: string;
   readonly tenantId: string;
@@ -56,11 +54,11 @@ export interface Guardrail {
   readonly appliesTo: readonly GuardrailDirection[];
   readonly finders: readonly Finder[];
   readonly patterns: readonly TenantPattern[];
-  /** Characters beyond which a text is too long. */
+  /** Longest allowed text, in characters. */
   readonly maxLength: number;
 }
 
-/** A guardrail as the table has it, as far as looking at texts goes. */
+/** The stored fields that scanning needs. */
 export interface GuardrailDefinition {
   id: string;
   tenantId: string;
@@ -69,7 +67,7 @@ export interface GuardrailDefinition {
   action: GuardrailAction;
   appliesTo: GuardrailDirection[];
   rules: GuardrailRule[];
-  /** Program sizes of the `regex` rules, in their order. */
+  /** Program sizes of the `regex` rules, in order. */
   patternSizes: number[];
 }
 
@@ -107,23 +105,23 @@ export function toGuardrail(definition: GuardrailDefinition): Guardrail {
   return { id, tenantId, name, action, appliesTo, finders, patterns, maxLength };
 }
 
-/** A planned request, as far as guardrails are concerned; routing's plan is one. */
+/** The part of a planned request that guardrails need; implemented by routing's plan. */
 export interface GuardedRequest extends BillableRequest {
-  /** Whether a guardrail has marked it; goes into its log row. */
+  /** Set when a guardrail flags the request; stored in its log row. */
   isFlagged: boolean;
-  /** Code points of the answer that came from the vendor and have not been passed on. */
+  /** Code points of the vendor's answer that have not been passed on. */
   withheldCharacters: number;
 }
 
-/** A guarded request that is text in one of the dialects. */
+/** A guarded request with text in one of the dialects. */
 export interface GuardedTextRequest extends GuardedRequest {
   readonly request: CanonicalRequest;
 }
 
-/** Keeps a record of a request that was refused before it cost anything; the ledger is one. */
+/** Logs a request refused before it cost anything; implemented by the ledger. */
 export interface RefusalLog {
   refuse(caller: Caller, request: BillableRequest, refusal: GatewayError): Promise<void>;
 }
 
-/** Is told, whenever there is a new one, which guardrails have flagged the request. */
+/** Called with all flagging guardrails whenever one is added. */
 export type ShowFlags = (guardrailIds: Iterable<string>) => void;

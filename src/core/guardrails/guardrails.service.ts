@@ -6,7 +6,7 @@ import { GuardrailTriggerLog } from './guardrail-trigger.log.js';
 import { NO_GUARD, TenantRequestGuard, type RequestGuard } from './request-guard.js';
 import { TextScanner } from './text-scanner.service.js';
 
-/** What every endpoint that calls a model asks for the guard of a request. */
+/** Provides request guards to every endpoint that calls a model. */
 @Injectable()
 export class GuardrailsService {
   constructor(
@@ -16,10 +16,10 @@ export class GuardrailsService {
   ) {}
 
   /**
-   * The guard of one request.
+   * Returns the guard of one request.
    *
-   * @param refusals where a refusal is written down
-   * @param showFlags shows the caller what flagged it
+   * @param refusals logs refusals
+   * @param showFlags shows the flagging guardrails to the caller
    */
   guard(
     caller: Caller,

@@ -1,8 +1,8 @@
 import type { Finder, Span } from './finder.js';
 
 /**
- * A run of characters that make up a word. Scripts that put no space between words have no such
- * runs, so there a keyword is found anywhere.
+ * A run of word characters. Scripts without spaces between words have no such runs, so a keyword
+ * matches anywhere there.
  */
 const WORD_CHARACTER =
   '(?:(?![\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}])[\\p{L}\\p{M}\\p{N}_])';
@@ -13,25 +13,25 @@ const STARTS_WITH_WORD = new RegExp(`^${WORD_CHARACTER}`, 'u');
 const ASCII_WORD_CHARACTER = /\w/;
 const END_OF_ASCII = 0x80;
 
-/** So few phrases are searched for one by one: that is many times faster than telling words apart. */
+/** Up to this many phrases are searched one by one, which is many times faster than tokenizing. */
 const MAX_SEARCHED = 16;
 
 interface Phrase {
   readonly text: string;
-  /** Whether it has to begin, or end, where a word does. */
+  /** Whether a match must begin, or end, at a word boundary. */
   readonly startsWithWord: boolean;
   readonly endsInWord: boolean;
 }
 
 /**
- * Finds whole words and phrases, whatever their case. Where there are many, they are looked up rather than
- * searched for, so a thousand of them cost as much as twenty.
+ * Finds whole words and phrases, ignoring case. Looks up many phrases instead of searching for
+ * each, so that a thousand cost as much as twenty.
  */
 export class KeywordFinder implements Finder {
   private readonly searched: Phrase[] = [];
-  /** By the word they begin with. */
+  /** Phrases by their first word. */
   private readonly byWord = new Map<string, PhraseGroup>();
-  /** By their first character, where that is of no word. */
+  /** Phrases by their first character, if it is not part of a word. */
   private readonly bySymbol = new Map<string, PhraseGroup>();
 
   constructor(words: readonly string[]) {
@@ -69,7 +69,8 @@ export class KeywordFinder implements Finder {
 
   private findByWord(lower: string, from: number): Span | undefined {
     if (this.byWord.size === 0) return undefined;
-    // A word that begins before `from` must not be taken for one that begins at it.
+    // Start earlier, so that a word beginning before `from` is not mistaken for one beginning at
+    // it.
     WORD.lastIndex = Math.max(0, from - 1);
     for (let match = WORD.exec(lower); match; match = WORD.exec(lower)) {
       const start = match.index;
@@ -90,10 +91,10 @@ export class KeywordFinder implements Finder {
   }
 }
 
-/** Phrases of which it takes few comparisons to tell whether one stands at a place, however many they are. */
+/** Phrases that share a beginning; matching takes few comparisons, however many there are. */
 class PhraseGroup {
   private readonly sorted: readonly Phrase[];
-  /** For each of them the longest other one that it begins with: its index, or -1. */
+  /** Index of the longest other phrase that is a prefix of each one, or -1. */
   private readonly within: readonly number[];
   private readonly longest: number;
 
@@ -111,7 +112,7 @@ class PhraseGroup {
     this.within = within;
   }
 
-  /** One that stands in the text at `start`. What stands there begins with none that is sorted behind it. */
+  /** Returns the longest phrase at `start`. No phrase sorted after the text can match. */
   at(lower: string, start: number): Span | undefined {
     const there = lower.slice(start, start + this.longest);
     let [index, behind] = [-1, this.sorted.length];
@@ -128,25 +129,28 @@ class PhraseGroup {
   }
 }
 
-/** Where a phrase stands first, from `from` on and before `end`. */
+/** Returns the first position of a phrase from `from` and before `end`. */
 function search(lower: string, phrase: Phrase, from: number, end: number): number | undefined {
   const { text, startsWithWord } = phrase;
   for (let at = lower.indexOf(text, from); at !== -1 && at < end;) {
     if (standsAt(lower, phrase, at)) return at;
-    // Within the rest of a word it can't begin: a long one may hold it thousands of times.
+    // A match cannot start within the rest of a word, and a long word may contain the phrase
+    // thousands of times.
     at = lower.indexOf(text, startsWithWord ? endOfWord(lower, at) : at + 1);
   }
   return undefined;
 }
 
-/** @param index of one of the word's characters */
+/**
+ * @param index of one of the word's characters
+ */
 function endOfWord(text: string, index: number): number {
   WORD.lastIndex = index;
   WORD.exec(text);
   return WORD.lastIndex;
 }
 
-/** Whether a phrase stands at a place, and is no part of longer words there. */
+/** Returns whether a phrase occurs at a position at word boundaries. */
 function standsAt(lower: string, phrase: Phrase, start: number): boolean {
   const end = start + phrase.text.length;
   return (
@@ -168,7 +172,7 @@ function isWordAfter(text: string, index: number): boolean {
   return STARTS_WITH_WORD.test(text.slice(index, index + 2));
 }
 
-/** Lower case without a change of length, so that places in it are places in the text. */
+/** Lowercases without changing the length, so that positions stay valid. */
 function toLowerInPlace(text: string): string {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;

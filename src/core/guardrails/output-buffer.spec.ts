@@ -3,7 +3,7 @@ import { processorMsOf } from '../../../test/support/processor-ms.js';
 import { OutputBuffer } from './output-buffer.js';
 
 describe(OutputBuffer.name, () => {
-  it('looks through tens of thousands of tool calls in time that grows with their number', async () => {
+  it('handles tens of thousands of tool calls in linear time', async () => {
     const buffer = new OutputBuffer();
     let looks = 0;
     const tookMs = await processorMsOf(() => {
@@ -16,9 +16,9 @@ describe(OutputBuffer.name, () => {
         buffer.takeSafe();
       }
     });
-    // Going through all calls for each took more than 10 s.
+    // Scanning all calls for each one took over 10 s.
     expect(tookMs).toBeLessThan(8_000);
-    // The last 1,000 characters are not looked at yet.
+    // The last 1,000 characters are not scanned yet.
     expect(looks).toBe(40_000 - 500);
   });
 });

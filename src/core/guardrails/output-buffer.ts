@@ -3,23 +3,25 @@ import type { CanonicalEvent } from '../../canonical/canonical-event.js';
 import { JsonTexts } from './prompt-texts.js';
 import { MAX_MATCH_LENGTH, type Scan } from './text-scanner.service.js';
 
-/** Characters that come together before they are looked at; each look repeats the last 1,000. */
+/** New characters per scan; each scan repeats the last 1,000. */
 const SCAN_EVERY = 250;
 /** Characters before a window that decide whether a word begins in it. */
 const CONTEXT = 2;
 
-/** Text that a reader sees in one piece: a choice's answer, its reasoning, the arguments of a call. */
+/**
+ * A text that a reader sees as one piece: a choice's answer, its reasoning, or a call's arguments.
+ */
 interface Channel {
   readonly isJson: boolean;
   readonly pieces: string[];
-  /** The end of the text, long enough for the next look. */
+  /** The end of the text, long enough for the next scan. */
   tail: string;
-  /** Characters so far, in UTF-16 units like all lengths here. */
+  /** Length so far, in UTF-16 units like all lengths here. */
   length: number;
   scannedTo: number;
-  /** Where a match begins that more text has to decide. */
+  /** Start of a match that needs more text to be decided. */
   undecidedFrom: number;
-  /** The choice's length when the channel's last piece came. */
+  /** The choice's length when the channel's last piece arrived. */
   lastAt: number;
 }
 
@@ -27,7 +29,7 @@ interface Choice {
   length: number;
   codePoints: number;
   readonly channels: Map<string, Channel>;
-  /** Those with text that has not been looked at. */
+  /** Channels with unscanned text. */
   readonly unscanned: Set<Channel>;
 }
 
@@ -36,27 +38,27 @@ interface HeldEvent {
   choice: Choice;
   /** Undefined for events without text. */
   channel: Channel | undefined;
-  /** Where the event's text ends in its channel. */
+  /** End of the event's text in its channel. */
   end: number;
 }
 
-/** The end of a channel, with what was looked at before as far as a match may reach into it. */
+/** The end of a channel, plus as much scanned text as a match may extend into. */
 export interface ScanWindow {
   readonly text: string;
-  /** Where in the text matches may begin; what stands before it is context. */
+  /** Earliest start of a match in the text; earlier text is context. */
   readonly from: number;
   /** Characters of the choice so far. */
   readonly characters: number;
   readonly channel: Channel;
-  /** Where in the channel the text begins. */
+  /** Position of the text in the channel. */
   readonly start: number;
 }
 
-/** Keeps an answer's events back until it is certain that nothing in them is forbidden. */
+/** Holds an answer's events back until guardrails have cleared them. */
 export class OutputBuffer {
   private held: HeldEvent[] = [];
   private readonly choices = new Map<number, Choice>();
-  /** That of the latest text; nothing has changed in the others. */
+  /** The choice with the latest text; the others are unchanged. */
   private latest: Choice | undefined;
   private readonly names: string[] = [];
 
@@ -81,7 +83,9 @@ export class OutputBuffer {
     this.held.push({ event, choice, channel, end: channel.length });
   }
 
-  /** What has to be looked at before more can be passed on; all of it is, each time that something was added. */
+  /**
+   * Returns the windows to scan before more can be released. Scan all of them after each addition.
+   */
   windowsToScan(): ScanWindow[] {
     const { latest: choice } = this;
     const windows: ScanWindow[] = [];
@@ -93,7 +97,9 @@ export class OutputBuffer {
     return windows;
   }
 
-  /** @param undecidedFrom in the window's text */
+  /**
+   * @param undecidedFrom position in the window's text
+   */
   noteScan({ channel, start }: ScanWindow, undecidedFrom: number): void {
     this.latest?.unscanned.delete(channel);
     channel.scannedTo = channel.length;
@@ -101,7 +107,7 @@ export class OutputBuffer {
     channel.tail = channel.tail.slice(-(MAX_MATCH_LENGTH + CONTEXT));
   }
 
-  /** Takes what no match of up to 1,000 characters can begin in any more, in order. */
+  /** Takes the events, in order, in which no match of up to 1,000 characters can begin anymore. */
   takeSafe(): CanonicalEvent[] {
     const count = this.held.findIndex((held) => !isSafe(held));
     return this.held.splice(0, count === -1 ? this.held.length : count).map(({ event }) => event);
@@ -114,7 +120,7 @@ export class OutputBuffer {
     return taken;
   }
 
-  /** All text from its beginning, passed on or not. */
+  /** Returns all text from the beginning, released or not. */
   whole(): Scan {
     const texts = [...this.names];
     let characters = 0;
@@ -168,13 +174,13 @@ function windowOf(channel: Channel, choice: Choice): ScanWindow {
   };
 }
 
-/** Other text has come since, so that what may follow does not go on from here. */
+/** Returns whether other text has arrived since, so that the channel's text does not continue. */
 function hasStopped(channel: Channel, choice: Choice): boolean {
   return choice.length - channel.lastAt >= MAX_MATCH_LENGTH;
 }
 
 function isSafe({ event, choice, channel, end }: HeldEvent): boolean {
-  // The end of an answer is told when all of it has been looked at.
+  // The end is released after everything is scanned.
   if (event.type === 'finish') return false;
   if (!channel) return true;
   if (end > channel.undecidedFrom) return false;

@@ -20,7 +20,7 @@ interface Outcome {
   failure: unknown;
   noted: number;
   withheldCharacters: number;
-  /** Characters that had come when the first was passed on. */
+  /** Characters received when the first was passed on. */
   comeAtFirst: number;
 }
 
@@ -77,7 +77,7 @@ const filler = (count: number): CanonicalEvent[] =>
   Array.from({ length: count }, () => text('0123456789'));
 
 describe(guardOutput.name, () => {
-  it('passes an innocent stream on in order, the last 1,000 characters late', async () => {
+  it('passes a harmless stream on in order, 1,000 characters late', async () => {
     const pieces = [...filler(300), FINISH, USAGE];
     const outcome = await run(pieces);
     expect(outcome.events.filter(({ type }) => type !== 'usage')).toEqual(pieces.slice(0, -1));
@@ -87,7 +87,7 @@ describe(guardOutput.name, () => {
   });
 
   it.each([0, 50, 99, 100, 101, 124, 125, 126, 300])(
-    'lets nothing of a match out that comes in pieces after %d others',
+    'releases no part of a match that arrives in pieces after %d characters',
     async (before) => {
       const word = [...'forbidden'].map((letter) => text(letter));
       const outcome = await run([...filler(before), ...word, ...filler(200), FINISH, USAGE]);
@@ -108,7 +108,7 @@ describe(guardOutput.name, () => {
     expect(textOf(outcome)).not.toContain('<');
   });
 
-  it('finds a longer one at the end only', async () => {
+  it('finds a longer match at the end only', async () => {
     const outcome = await run([text('<'), ...filler(300), text('>'), FINISH], {
       pattern: '<[0-9]+>',
     });
@@ -116,52 +116,52 @@ describe(guardOutput.name, () => {
     expect(outcome.events).not.toContainEqual(FINISH);
   });
 
-  it('does not take the end of a piece for the end of a word or of the text', async () => {
+  it('does not mistake the end of a piece for the end of a word or text', async () => {
     for (const pattern of ['\\bclass\\b', 'class$', '^class']) {
       const pieces = [...filler(124), text(' class'), text('ification '), ...filler(300), FINISH];
       expect((await run(pieces, { pattern })).failure).toBeUndefined();
     }
   });
 
-  it('keeps a whole answer back until all of it has been looked at', async () => {
+  it('holds a whole answer back until it is scanned', async () => {
     const outcome = await run([...filler(300), text('forbidden'), FINISH], { streamed: false });
     expect(outcome.failure).toBeInstanceOf(AnswerWithheldError);
     expect(outcome.events).toEqual([]);
   });
 
-  it('looks at each choice by itself', async () => {
+  it('scans choices separately', async () => {
     const pieces = [text('forb', 0), text('idden', 1), text('!', 0), FINISH];
     expect((await run(pieces)).failure).toBeUndefined();
     const second = [text('forb', 1), text('x', 0), text('idden', 1), FINISH];
     expect((await run(second)).failure).toBeInstanceOf(AnswerWithheldError);
   });
 
-  it('delays nothing for a guardrail that only logs', async () => {
+  it('adds no delay for a guardrail that only logs', async () => {
     const outcome = await run([text('forbidden'), ...filler(10), FINISH], { action: 'log' });
     expect(outcome).toMatchObject({ failure: undefined, noted: 1, comeAtFirst: 9 });
     expect(outcome.events).toHaveLength(12);
   });
 
   it.each([
-    ['that breaks off', { fails: true }],
-    ['whose caller leaves', { leaves: true }],
-  ])('has one that only logs look at what was seen of an answer %s', async (_, end) => {
+    ['that is interrupted', { fails: true }],
+    ['whose caller disconnects', { leaves: true }],
+  ])('lets a logging guardrail scan the visible part of an answer %s', async (_, end) => {
     const pieces = [text('for'), text('bidden'), text('!')];
     expect(await run(pieces, { action: 'log', ...end })).toMatchObject({ noted: 1 });
   });
 
-  it('notes nothing of a whole answer that breaks off, as nobody has seen of it', async () => {
+  it('records nothing for an interrupted whole answer, which no one has seen', async () => {
     const outcome = await run([text('forbidden')], { action: 'log', streamed: false, fails: true });
     expect(outcome.noted).toBe(0);
   });
 
-  it('charges a withheld answer also when its vendor breaks off afterwards', async () => {
+  it('charges a withheld answer even if its vendor fails afterwards', async () => {
     const pieces = [text('forbidden'), ...filler(200)];
     expect((await run(pieces, { fails: true })).failure).toBeInstanceOf(AnswerWithheldError);
     expect((await run(filler(10), { fails: true })).failure).toEqual(new Error('cut'));
   });
 
-  it('lets no bytes through that it cannot look at', async () => {
+  it('releases no bytes that it cannot scan', async () => {
     const relay = { type: 'relay', dialect: 'chat', bytes: Buffer.from('forbidden') };
     const outcome = await run([relay as CanonicalEvent, FINISH]);
     expect(outcome.failure).toMatchObject({ status: 500 });

@@ -13,24 +13,24 @@ import type { CancelSignal } from '../../canonical/cancel-signal.js';
 
 interface OutputGuardOptions {
   request: GuardedTextRequest;
-  /** Those that look at answers; at least one. */
+  /** Guardrails on answers; at least one. */
   guardrails: readonly Guardrail[];
   scanner: TextScanner;
-  /** What a refusal names. */
+  /** `param` of a refusal. */
   param: string;
-  /** A guardrail has found something; called once for each. */
+  /** Called once for each guardrail with a match. */
   note: (guardrail: Guardrail) => void;
 }
 
 /**
- * Passes an answer's events on once they have been looked at. While a stream lasts, its last 1,000
- * characters are kept back for guardrails that block; a whole answer is kept back altogether. The
- * others look at the end, however it comes to that.
+ * Releases an answer's events once they are scanned. Holds back the last 1,000 characters of a
+ * stream, and all of a whole answer, for guardrails that block. The others scan at the end, however
+ * the answer ends.
  *
- * Once one blocks, nothing more is passed on but the usage: the vendor finishes, so that the charge
- * rests on its own figures, and then the answer fails.
+ * After a block releases nothing but usage: the vendor finishes, so that the charge uses its own
+ * figures, and then the answer fails.
  *
- * @throws AnswerWithheldError at the end of an answer that is blocked
+ * @throws AnswerWithheldError at the end of a blocked answer
  */
 export async function* guardOutput(
   events: AsyncIterable<CanonicalEvent>,
@@ -52,12 +52,12 @@ export async function* guardOutput(
     for await (const event of events) {
       if (event.type === 'relay') throw notDecoded();
       if (!isContent(event)) {
-        // Text without a character is of no use to whoever waits for an answer that is kept back.
+        // An event without text is useless while the answer is held back.
         if (event.type === 'route' || event.type === 'start' || event.type === 'usage') yield event;
         continue;
       }
       request.withheldCharacters += charactersOf(event);
-      // Nobody reads on, and only the vendor's figures are waited for.
+      // Only the vendor's usage is still needed.
       if (withheld || request.callerGone.aborted) continue;
       buffer.add(event);
       if (!holds) yield* buffer.takeAll().map(release);
@@ -68,11 +68,11 @@ export async function* guardOutput(
     }
     isWhole = !withheld && !request.callerGone.aborted;
   } catch (error) {
-    // What the vendor did by then has to be paid for, whatever became of the rest.
+    // The vendor's work must be paid for in any case.
     if (withheld && !request.callerGone.aborted) throw withheld;
     throw error;
   } finally {
-    // Or who leaves before the end would have seen all of it, and nobody would know.
+    // Otherwise a caller that disconnects before the end would have seen everything unlogged.
     if (!isWhole && request.streamed) await noteSeen(buffer, options);
   }
   if (request.callerGone.aborted) return;
@@ -81,7 +81,7 @@ export async function* guardOutput(
   yield* buffer.takeAll().map(release);
 }
 
-/** Looks at those ends of texts that could be passed on if they are innocent. */
+/** Scans the ends of texts that could be released. */
 async function scanWindows(
   buffer: OutputBuffer,
   blocking: readonly Guardrail[],
@@ -102,7 +102,7 @@ async function scanWindows(
   return undefined;
 }
 
-/** Has those guardrails that only note look at what came of an answer that did not come to its end, or was blocked. */
+/** Lets non-blocking guardrails scan what is there of an incomplete or blocked answer. */
 async function noteSeen(
   buffer: OutputBuffer,
   { guardrails, scanner, note }: OutputGuardOptions,
@@ -113,7 +113,7 @@ async function noteSeen(
   for (const guardrail of matched) note(guardrail);
 }
 
-/** Looks at each text from its beginning to its end, which alone finds matches of any length. */
+/** Scans each text in full, which alone finds matches of any length. */
 async function scanWhole(
   buffer: OutputBuffer,
   options: OutputGuardOptions,
@@ -128,7 +128,11 @@ async function scanWhole(
   return judge(outcome, options);
 }
 
-/** Notes which guardrails block. @returns what to throw when one does, or may */
+/**
+ * Records the blocking guardrails.
+ *
+ * @returns the error when one blocks, or may block
+ */
 function judge(
   { matched, unfinished }: ScanOutcome,
   { note, param }: Pick<OutputGuardOptions, 'note' | 'param'>,
@@ -139,21 +143,21 @@ function judge(
   if (first) {
     return new AnswerWithheldError(
       param,
-      `The guardrail ${JSON.stringify(first.name)} withholds the answer. The call is charged.`,
+      `The guardrail ${JSON.stringify(first.name)} withheld the answer. The call is charged.`,
     );
   }
   const unknown = unfinished.find(({ action }) => action === 'block');
   if (!unknown) return undefined;
   return new AnswerWithheldError(
     param,
-    `The guardrail ${JSON.stringify(unknown.name)} could not be checked in time, so the answer is withheld. The call is charged.`,
+    `The guardrail ${JSON.stringify(unknown.name)} timed out, so the answer was withheld. The call is charged.`,
   );
 }
 
-/** Bytes cannot be looked at, so an adapter that relays them all the same must not get through. */
+/** Returns the error for relayed bytes, which cannot be scanned. */
 function notDecoded(): InternalError {
   return new InternalError({
-    cause: new Error('a relayed answer where a decoded one was asked for'),
+    cause: new Error('relayed answer instead of a decoded one'),
   });
 }
 
@@ -171,16 +175,16 @@ function charactersOf(event: CanonicalEvent): number {
   }
 }
 
-/** What is looked at in the output of work that is no conversation, and how. */
+/** How to scan the output of work other than a conversation. */
 interface WorkOutputGuardOptions<Output> extends Omit<OutputGuardOptions, 'request'> {
   textsOf: (output: Output) => readonly string[];
   callerGone: CancelSignal;
 }
 
 /**
- * Keeps the output of work back until all of it has been looked at.
+ * Holds the output of work back until it is scanned.
  *
- * @throws AnswerWithheldError in its place when a guardrail blocks; the work has been done by then
+ * @throws AnswerWithheldError instead when a guardrail blocks; the work is done by then
  */
 export async function* guardWorkOutput<Output>(
   events: AsyncIterable<WorkEvent<Output>>,

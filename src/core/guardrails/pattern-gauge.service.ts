@@ -2,26 +2,25 @@ import { Injectable } from '@nestjs/common';
 import type { GuardrailRule } from './guardrail-rule.js';
 import { ScanQueueFullError, ScanUnfinishedError } from './pattern-scan.js';
 import { PatternScanPool, tooManyScans } from './pattern-scan.pool.js';
-/** Instructions of a pattern's program; a search takes at most this times the length of the text. */
+/** Most instructions of a compiled pattern; a search takes at most this times the text length. */
 const MAX_PATTERN_SIZE = 2_000;
 const MAX_COMPILE_MS = 300;
-/** A pattern that takes long to compile counts as a large one: 5 ms are 300 instructions. */
+/** Instructions per ms of compilation: 5 ms count as 300. */
 const SIZE_PER_COMPILE_MS = 60;
 
 const TOO_LARGE =
-  'is too large once its repetitions and classes are written out; use smaller counts or fewer classes.';
-const INVALID =
-  'is no valid RE2 pattern. That syntax has no look-around and no back-references, since they cannot be searched for in linear time.';
+  'is too large when its repetitions and classes are expanded. Use smaller counts or fewer classes.';
+const INVALID = 'is not a valid RE2 pattern. RE2 does not support look-around or back-references.';
 
-/** What was measured, or the first pattern at fault. */
+/** Measured sizes, or the first invalid pattern. */
 export type GaugedPatterns = { sizes: number[] } | { fault: string; ruleIndex: number };
 
-/** Tries tenants' patterns before they are used, where they can do no harm. */
+/** Measures tenants' patterns in a thread, where they can do no harm, before they are used. */
 @Injectable()
 export class PatternGauge {
   constructor(private readonly pool: PatternScanPool) {}
 
-  /** The sizes of the `regex` rules in their order, or what is wrong with one, for its author. */
+  /** Returns the sizes of the `regex` rules in order, or an error message for the author of one. */
   async gauge(tenantId: string, rules: readonly GuardrailRule[]): Promise<GaugedPatterns> {
     const sizes: number[] = [];
     for (const [ruleIndex, rule] of rules.entries()) {

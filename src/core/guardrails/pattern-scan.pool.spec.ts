@@ -10,7 +10,7 @@ const QUICK = {
   from: 0,
   wantsPlace: true,
 };
-/** Takes its thread most of a minute: the place of a match at the end of what a body may hold. */
+/** Takes most of a minute: the position of a match at the end of the largest body. */
 const ENDLESS = {
   patterns: [{ pattern: '(a.{0,100}b.{0,100}c.{0,100}d)\\b', flags: 'i' }],
   texts: [`${'abcx '.repeat(4_000_000)}abcd`],
@@ -32,7 +32,7 @@ describe(PatternScanPool.name, () => {
     await pool.onApplicationShutdown();
   });
 
-  it('tells where each pattern is first found', async () => {
+  it('returns the first match of each pattern', async () => {
     const patterns = [...QUICK.patterns, { pattern: 'c', flags: '' }];
     expect(await pool.search('tenant', { ...QUICK, patterns })).toEqual([
       { start: 1, end: 4 },
@@ -40,11 +40,11 @@ describe(PatternScanPool.name, () => {
     ]);
   });
 
-  it('ends a search that takes more than five seconds, and goes on with the next', async () => {
+  it('ends a search after five seconds and continues with the next', async () => {
     const outcome = jest.fn();
     const endless = pool.search('tenant', ENDLESS).catch(outcome);
     const next = pool.search('tenant', QUICK);
-    // Another tenant has a thread of its own, which is not held up.
+    // Another tenant has its own thread and does not wait.
     expect(await pool.search('other', QUICK)).toEqual([{ start: 1, end: 4 }]);
     jest.advanceTimersByTime(TIME_LIMIT_MS - 1);
     expect(await pool.search('other', QUICK)).toEqual([{ start: 1, end: 4 }]);
@@ -56,7 +56,7 @@ describe(PatternScanPool.name, () => {
     expect(await next).toEqual([{ start: 1, end: 4 }]);
   });
 
-  it('leaves a tenant its thread when the search of another was ended with its own', async () => {
+  it('leaves a tenant its thread when another search is ended with its own', async () => {
     const posted = jest.spyOn(Worker.prototype, 'postMessage');
     await pool.search('other', QUICK);
     const endless = pool.search('tenant', ENDLESS).catch(() => undefined);
@@ -71,9 +71,9 @@ describe(PatternScanPool.name, () => {
     expect(threads[3]).toBe(threads[0]);
   });
 
-  describe('with two threads that are taken', () => {
+  describe('with two busy threads', () => {
     const RUNNING = ['one', 'two'];
-    /** What became of the searches, in the order in which they ended. */
+    /** Outcomes of the searches in the order of their ends. */
     let ended: string[];
     const note = (name: string, search: Promise<unknown>): Promise<unknown> =>
       search.then(
@@ -88,19 +88,19 @@ describe(PatternScanPool.name, () => {
       }
     });
 
-    it('lets a tenant wait for one turn of another who has a hundred waiting', async () => {
+    it('serves a tenant after one search of another with a hundred queued', async () => {
       const greedy = Array.from({ length: 100 }, (_, index) =>
         note(`greedy ${index}`, pool.search('greedy', QUICK)),
       );
       const modest = note('modest', pool.search('modest', QUICK));
-      // The other thread stays taken: of two, either may be the slower one to start.
+      // The other thread stays busy: either may be slower to start.
       pool.keepOnly('one', new Set());
       jest.advanceTimersByTime(TIME_LIMIT_MS - 1);
       await Promise.all([...greedy, modest]);
       expect(ended.slice(0, 3)).toEqual(['greedy 0', 'modest', 'greedy 1']);
     });
 
-    it('refuses a tenant who has too many waiting, and no other', async () => {
+    it('rejects a tenant with too many queued searches, and no other', async () => {
       const waiting = Array.from({ length: 100 }, () => pool.search('greedy', QUICK));
       await expect(pool.search('greedy', QUICK)).rejects.toBeInstanceOf(ScanQueueFullError);
       const modest = pool.search('modest', QUICK);
@@ -108,7 +108,7 @@ describe(PatternScanPool.name, () => {
       await Promise.all([...waiting, modest]);
     });
 
-    it('drops what waits for a caller who has left', async () => {
+    it('drops queued searches of a disconnected caller', async () => {
       const gone = new AbortController();
       await expect(pool.search('x', QUICK, { signal: AbortSignal.abort() })).rejects.toBeInstanceOf(
         ScanUnfinishedError,
@@ -120,7 +120,7 @@ describe(PatternScanPool.name, () => {
       expect(pool.isBusyFor('x')).toBe(false);
     });
 
-    it('drops what waits for a guardrail that is gone, and nothing else', async () => {
+    it('drops queued searches of a removed guardrail only', async () => {
       const gone = pool.search('x', QUICK, { guardrailId: 'gone' });
       const kept = pool.search('x', QUICK, { guardrailId: 'kept' });
       const others = pool.search('y', QUICK, { guardrailId: 'gone' });
@@ -132,7 +132,7 @@ describe(PatternScanPool.name, () => {
     });
   });
 
-  it('frees its thread soon after the caller has left, or the guardrail is gone', async () => {
+  it('frees its thread soon after the caller disconnects or the guardrail is removed', async () => {
     const gone = new AbortController();
     const left = pool.search('tenant', ENDLESS, { signal: gone.signal });
     const next = pool.search('tenant', QUICK);
@@ -149,7 +149,7 @@ describe(PatternScanPool.name, () => {
     expect(await last).toEqual([{ start: 1, end: 4 }]);
   });
 
-  it('does not count the time that a search waits', async () => {
+  it('excludes queueing from the time limit', async () => {
     const first = pool.search('tenant', ENDLESS).catch((error: unknown) => error);
     const second = pool.search('tenant', ENDLESS).catch((error: unknown) => error);
     let isOver = false;

@@ -14,14 +14,14 @@ import {
 } from './pattern-scan.js';
 import { RateLimitError } from '../../platform/errors/gateway-errors.js';
 
-/** A search takes 5 s at most, and most take far less. */
+/** A search takes at most 5 s, usually far less. */
 const RETRY_SECONDS = 5;
 
-/** What a search is for. */
+/** The context of a search. */
 interface SearchPurpose {
-  /** With it the search ends, too. */
+  /** Removing this guardrail ends the search. */
   guardrailId?: string;
-  /** Aborted when the caller has gone away. */
+  /** Aborted when the caller disconnects. */
   signal?: CancelSignal | undefined;
 }
 
@@ -34,34 +34,34 @@ interface Task {
 }
 
 const WORKERS = 2;
-/** From the start of a search, waiting not included. */
+/** From the start of a search, without queueing. */
 const TIME_LIMIT_MS = 5_000;
 const MEMORY_LIMIT_MB = 256;
-/** Searches that wait; beyond them a search fails at once rather than fill the memory. */
+/** Queue limit; beyond it a search fails at once, to bound memory. */
 const MAX_WAITING = 1_000;
 const MAX_WAITING_PER_TENANT = 100;
-/** A search that nobody waits for may end by itself for so long, since a new thread costs as much. */
+/** Time for a cancelled search to end by itself, since a new thread costs as much. */
 const CANCEL_GRACE_MS = 250;
 
 const PROGRAM = new URL('./pattern-scan.worker.mjs', import.meta.url);
 
 /**
- * Searches long texts for tenants' patterns in threads of their own, so that no pattern holds up
- * the other requests. A tenant has one thread at a time, and tenants take turns, so that its patterns
- * do not hold up those of others either; a search that takes too long is ended with its thread.
+ * Searches long texts for tenants' patterns in worker threads, so that no pattern delays other
+ * requests. Each tenant uses one thread at a time, and tenants are scheduled fairly. A search that
+ * takes too long is ended together with its thread.
  */
 @Injectable()
 export class PatternScanPool implements OnApplicationShutdown {
   private readonly waiting = new FairQueue<Task>(MAX_WAITING_PER_TENANT);
   private readonly idle: Worker[] = [];
-  /** For whom a thread worked last: it has that tenant's patterns compiled. */
+  /** Latest tenant of each thread, whose patterns it has compiled. */
   private readonly lastTenants = new WeakMap<Worker, string>();
   private isClosed = false;
   private readonly busy = new Map<Worker, { task: Task; timer: NodeJS.Timeout }>();
 
   /**
-   * @throws ScanUnfinishedError, also when the caller has left; ScanQueueFullError when too many wait;
-   * GuardrailGoneError when the guardrail is no longer there
+   * @throws ScanUnfinishedError after a timeout or when the caller disconnected; ScanQueueFullError
+   * when the queue is full; GuardrailGoneError when the guardrail was removed
    */
   search(
     tenantId: string,
@@ -71,17 +71,19 @@ export class PatternScanPool implements OnApplicationShutdown {
     return this.run(tenantId, { kind: 'search', ...job }, purpose);
   }
 
-  /** @throws ScanUnfinishedError, ScanQueueFullError */
+  /**
+   * @throws ScanUnfinishedError, ScanQueueFullError
+   */
   measure(tenantId: string, patterns: readonly PatternSource[]): Promise<MeasuredPatterns> {
     return this.run(tenantId, { kind: 'measure', patterns });
   }
 
-  /** Whether anything of the tenant waits or is searched for. */
+  /** Returns whether the tenant has queued or running searches. */
   isBusyFor(tenantId: string): boolean {
     return this.tasksOf(tenantId).length > 0;
   }
 
-  /** Ends the tenant's searches for guardrails that are not among these. */
+  /** Ends the tenant's searches for guardrails not listed. */
   keepOnly(tenantId: string, guardrailIds: ReadonlySet<string>): void {
     for (const task of this.tasksOf(tenantId)) {
       if (task.guardrailId === undefined || guardrailIds.has(task.guardrailId)) continue;
@@ -124,7 +126,7 @@ export class PatternScanPool implements OnApplicationShutdown {
     });
   }
 
-  /** What waits goes at once; what a thread is at is given a moment to end. */
+  /** Drops a queued search at once; a running one gets a grace period. */
   private cancel(task: Task, reason: Error): void {
     task.reject(reason);
     if (this.waiting.remove(task.tenantId, task)) return;
@@ -155,7 +157,9 @@ export class PatternScanPool implements OnApplicationShutdown {
     worker.postMessage(task.job);
   }
 
-  /** The tenant's own thread, else one of nobody's; another tenant's only when no more may be started. */
+  /**
+   * Returns the tenant's own thread, else an unused one; another tenant's only at the thread limit.
+   */
   private takeIdle(tenantId: string): Worker | undefined {
     const lastTenants = this.idle.map((worker) => this.lastTenants.get(worker));
     const own = lastTenants.indexOf(tenantId);
@@ -164,7 +168,7 @@ export class PatternScanPool implements OnApplicationShutdown {
     return this.idle.length + this.busy.size < WORKERS ? undefined : this.idle.shift();
   }
 
-  /** A thread that waits for work does not keep the process alive. */
+  /** An idle thread does not keep the process alive. */
   private startWorker(): Worker {
     const worker = makeWorker();
     worker.unref();
@@ -181,14 +185,14 @@ export class PatternScanPool implements OnApplicationShutdown {
     return worker;
   }
 
-  /** Ends a thread, and the task that it is at. */
+  /** Ends a thread and its task. */
   private stopWorker(worker: Worker, reason: string): void {
     const index = this.idle.indexOf(worker);
     if (index !== -1) this.idle.splice(index, 1);
     const task = this.release(worker);
     if (!task) return;
     void worker.terminate();
-    // Begun at once, since whoever is next would have to wait for its start.
+    // Started now, so that the next task does not wait for it.
     if (!this.isClosed) this.idle.push(this.startWorker());
     task.reject(new ScanUnfinishedError(reason));
     this.startNext();
@@ -206,17 +210,17 @@ export class PatternScanPool implements OnApplicationShutdown {
 function makeWorker(): Worker {
   return new Worker(PROGRAM, {
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB },
-    // Flags of the main thread, such as those of a test runner, are not for it.
+    // Flags of the main thread, such as a test runner's, are not for workers.
     execArgv: [],
     env: {},
   });
 }
 
-/** For a tenant whose own texts wait in too great a number to be looked at. */
+/** Returns the error for a tenant with too many queued texts. */
 export function tooManyScans(): RateLimitError {
   return new RateLimitError(
     'guardrails',
-    'Too many long texts of this account wait to be looked at by its guardrails. Try again later, send less text at once, or simplify the patterns.',
+    'Too many long texts of this account are queued for its guardrails. Try again later, send less text at once, or simplify the patterns.',
     RETRY_SECONDS,
   );
 }

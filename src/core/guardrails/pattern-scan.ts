@@ -3,38 +3,38 @@ import type { TenantPattern } from './guardrail-rule.js';
 
 export type PatternSource = Pick<TenantPattern, 'pattern' | 'flags'>;
 
-/** Work for a thread: to look for patterns in texts. */
+/** Thread task: search texts for patterns. */
 export interface SearchJob {
   kind: 'search';
   patterns: readonly PatternSource[];
   texts: readonly string[];
-  /** Matches begin here at the earliest. */
+  /** Earliest start of a match. */
   from: number;
-  /** Whether the places of matches matter; telling only that there is one is faster. */
+  /** Whether positions matter; without them a search is faster. */
   wantsPlace: boolean;
 }
 
-/** Work for a thread: to compile patterns that nobody has tried yet. */
+/** Thread task: compile untried patterns. */
 export interface MeasureJob {
   kind: 'measure';
   patterns: readonly PatternSource[];
 }
 
-/** Undefined for a pattern that does not match. */
+/** Undefined for a pattern without a match. */
 export type FoundSpans = readonly (Span | undefined)[];
 
-/** Undefined for a pattern that is invalid. */
+/** Undefined for an invalid pattern. */
 export type MeasuredPatterns = readonly ({ size: number; compileMs: number } | undefined)[];
 
-/** Work that took too long, or more memory than there is for it, or that nobody waits for any more. */
+/** Thrown for a task that took too long or too much memory, or was cancelled. */
 export class ScanUnfinishedError extends Error {}
 
-/** Work that was not taken in, since too much of the tenant waits. */
+/** Thrown when too many of the tenant's tasks are queued. */
 export class ScanQueueFullError extends ScanUnfinishedError {
   constructor() {
-    super('too many searches wait');
+    super('too many searches are queued');
   }
 }
 
-/** A search for what a guardrail forbids that is no longer there, or off. */
+/** Thrown for a search whose guardrail was removed or disabled. */
 export class GuardrailGoneError extends Error {}

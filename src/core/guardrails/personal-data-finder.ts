@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { PatternFinder, type Finder, type Span } from './finder.js';
 import type { PersonalData } from './guardrail-rule.js';
 
-/** How long an account number is in each country that has them. */
+/** IBAN length by country. */
 const LENGTHS = new Map(
   (
     'AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 ' +
@@ -19,8 +19,9 @@ const EMAIL =
   /(?<![a-z0-9._%+-])[a-z0-9._%+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?![a-z0-9])/i;
 const SSN = /(?<![\d-])(?!000|666|9\d\d)\d{3}([- ])(?!00)\d{2}\1(?!0000)\d{4}(?!-?\d)/;
 /**
- * International with its plus; North American; or with a leading zero, as at home in many countries. Between groups of
- * digits a separator must stand: where it may be left out, a run of digits falls into groups in thousands of ways.
+ * International with a plus, North American, or national with a leading zero. Requires a separator
+ * between groups of digits: with an optional one, a run of digits could be grouped in thousands of
+ * ways.
  */
 const PHONE =
   /(?<![\w+.-])(?:\+(?:\d{1,3}[ ./-]?\(\d{1,4}\)[ ./-]?)?\d{1,15}(?:[ ./-]\d{1,15}){0,8}|(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}|\(?0\d{1,14}(?:\)[ ./-]?\d{2,14})?(?:[ ./-]\d{2,14}){0,4})(?![\w-]|\.\d)/;
@@ -29,7 +30,7 @@ const IP =
   /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d|\w)|(?<![\w.:])(?:[0-9a-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4})?(?![\w:])/i;
 const IBAN = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]){11,30}/;
 
-/** What finds each kind of personal data, for all guardrails: those that look for the same share what it finds. */
+/** Finders of personal data, shared by all guardrails. */
 export const PERSONAL_DATA_FINDERS: Readonly<Record<PersonalData, Finder>> = {
   email: new PatternFinder(EMAIL),
   phone: new PatternFinder(PHONE, findPhone),
@@ -44,7 +45,10 @@ function whole(isReal: (match: string) => boolean) {
     isReal(match) ? { start, end: start + match.length } : undefined;
 }
 
-/** A number of at most 15 digits; an international one may have other numbers behind it, such as a date. */
+/**
+ * Returns a number of at most 15 digits; an international one may be followed by other numbers,
+ * such as a date.
+ */
 function findPhone(match: string, _text: string, start: number): Span | undefined {
   const isInternational = match.startsWith('+');
   for (let end = match.length; end > 0; end = match.lastIndexOf(' ', end - 1)) {
@@ -56,12 +60,12 @@ function findPhone(match: string, _text: string, start: number): Span | undefine
   return undefined;
 }
 
-/** `::` alone is punctuation rather than anybody's address. */
+/** Rejects `::` alone, which is punctuation. */
 function isAddress(match: string): boolean {
   return isIP(match) !== 0 && match.length > 3;
 }
 
-/** A number of 13 to 19 digits, in groups or not, whose check digit is right. */
+/** Returns a number of 13 to 19 digits, grouped or not, with a valid check digit. */
 function findCard(match: string, _text: string, start: number): Span | undefined {
   const groups = [...match.matchAll(/\d+/g)];
   for (let first = 0; first < groups.length; first++) {
@@ -80,7 +84,9 @@ function findCard(match: string, _text: string, start: number): Span | undefined
   return undefined;
 }
 
-/** @param digits nothing but digits */
+/**
+ * @param digits nothing but digits
+ */
 function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let index = 0; index < digits.length; index++) {
@@ -91,7 +97,7 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** The account number that a match begins with, if its length and its check digits are right. */
+/** Returns the IBAN at the start of a match, if its length and check digits are valid. */
 function findIban(match: string, text: string, start: number): Span | undefined {
   const length = LENGTHS.get(match.slice(0, 2));
   if (length === undefined) return undefined;
@@ -106,7 +112,7 @@ function findIban(match: string, text: string, start: number): Span | undefined 
   return hasRightCheckDigits(characters) ? { start, end } : undefined;
 }
 
-/** ISO 7064: the number with its head moved to the end, letters as 10 to 35, is 1 modulo 97. */
+/** ISO 7064: the rearranged number, with letters as 10 to 35, must be 1 modulo 97. */
 function hasRightCheckDigits(characters: string): boolean {
   const moved = characters.slice(4) + characters.slice(0, 4);
   let remainder = 0;

@@ -14,24 +14,21 @@ function textsOf(...args: unknown[]): string[] {
 }
 
 describe(promptTexts.name, () => {
-  it('shows what the escapes of JSON in a string hide', () => {
+  it('reveals text hidden in JSON escapes', () => {
     expect(textsOf(`{"a": [${HIDDEN}]}`)).toContain('falcon');
   });
 
   it.each([
     ['a text that looks like a file', 'data:image/png;base64,iVBOR falcon'],
-    ['JSON behind much white space', `${' '.repeat(200)}[${HIDDEN}]`],
+    ['JSON after much white space', `${' '.repeat(200)}[${HIDDEN}]`],
     ['a part', [{ type: 'text', text: 'data:application/pdf;base64,falcon' }]],
-    [
-      'what is no file where files are',
-      [{ type: 'document_url', url: 'a falcon, in plain words' }],
-    ],
+    ['text in place of a file', [{ type: 'document_url', url: 'a falcon, in plain words' }]],
     ['the file of a text', [{ type: 'file', file: { file_data: TEXT_FILE } }]],
     ['the definition of a tool', [{ input_schema: { format: 'a falcon', id: '隼 falcon' } }]],
     ['a keyword in it', [{ input_schema: { 'of a falcon': true } }]],
     ['a list in it', [{ input_schema: { required: ['a', 'a falcon'] } }]],
     ['data in it', [{ input_schema: { properties: { a: { data: 'falcon' } } } }]],
-  ])('shows %s', (_, content) => {
+  ])('includes %s', (_, content) => {
     expect(textsOf(content).some((text) => text.includes('falcon'))).toBe(true);
   });
 
@@ -39,14 +36,14 @@ describe(promptTexts.name, () => {
     [{ type: 'image_url', image_url: { url: `data:image/png;base64,${FILE}` } }],
     [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: FILE } }],
     [{ type: 'file', file: { file_data: FILE } }],
-  ])('takes a file for no text: %j', (part) => {
+  ])('excludes a file: %j', (part) => {
     expect(textsOf([part])).toEqual([]);
   });
 
   it.each([
-    ['nests deep', `${'['.repeat(5_000)}${HIDDEN}${']'.repeat(5_000)}`],
-    ['is made of too much', `[${'{},'.repeat(2 * MANY)}${HIDDEN}]`],
-  ])('shows it without parsing what %s', (_, json) => {
+    ['is deeply nested', `${'['.repeat(5_000)}${HIDDEN}${']'.repeat(5_000)}`],
+    ['has too many parts', `[${'{},'.repeat(2 * MANY)}${HIDDEN}]`],
+  ])('includes without parsing what %s', (_, json) => {
     expect(textsOf(json).some((text) => text.includes('"falcon"'))).toBe(true);
   });
 
@@ -56,13 +53,13 @@ describe(promptTexts.name, () => {
     expect([first, second?.length]).toEqual(['falcon', json.length - 5]);
   });
 
-  it.each(['A', ' '])('goes through a file of many megabytes of %j', (letter) => {
+  it.each(['A', ' '])('handles a file of many megabytes of %j', (letter) => {
     const data = `${letter.repeat(20_000_000)}, falcon`;
     expect(textsOf([{ type: 'input_audio', input_audio: { data } }])).toEqual([data]);
     expect(textsOf(data)).toEqual([data]);
   });
 
-  it('takes more strings than a function takes arguments', () => {
+  it('handles more strings than a function has arguments', () => {
     const json = `[${'"a",'.repeat(99_000)}${HIDDEN}]`;
     expect(textsOf(json, json, json).length).toBeGreaterThan(99_000);
   });
@@ -73,7 +70,7 @@ describe(JsonTexts.name, () => {
     [String.raw`["\n\t\"\\ \/"]`, ['\n\t"\\ /']],
     ['["nothing to hide"]', []],
     [String.raw`[no \u0061 JSON`, []],
-  ])('finds in %s %j', (json, texts) => {
+  ])('extracts from %s: %j', (json, texts) => {
     expect(new JsonTexts().of(json)).toEqual(texts);
   });
 });

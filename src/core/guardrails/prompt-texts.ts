@@ -8,10 +8,10 @@ import {
 } from '../../platform/http/json-body.js';
 import { measureJson } from '../../platform/http/json-scanner.js';
 
-/** Fewer digits identify nobody. */
+/** Shorter numbers identify no one. */
 const LEAST_NUMBER = 1_000_000;
 
-/** Members of a body, of whatever dialect, that a model does not read. */
+/** Body members, in any dialect, that the model does not read. */
 const CONTROL_MEMBERS = new Set([
   'model',
   'models',
@@ -37,7 +37,7 @@ const CONTROL_MEMBERS = new Set([
   'betas',
 ]);
 
-/** Members that name or sign something rather than say it, at any depth; names have no spaces. */
+/** Members at any depth that hold names or signatures rather than text; names contain no spaces. */
 const STRUCTURE_MEMBERS = new Set([
   'type',
   'role',
@@ -56,20 +56,19 @@ const STRUCTURE_MEMBERS = new Set([
   'cache_control',
 ]);
 
-/** Members that hold a file, or say where it is. */
+/** Members that hold a file or its address. */
 const FILE_MEMBERS = new Set(['data', 'url', 'image_url', 'file_data', 'file_url']);
 
-/** Members whose keys are names that somebody made up: the parameters in the schema of a tool. */
+/** Members with user-defined keys: the parameters in a tool's schema. */
 const NAMING_MEMBERS = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
 
-/** Members of free form, whose very keys are the caller's words: what tools are called with. */
+/** Free-form members whose keys are the caller's text: tool arguments. */
 const FREE_FORM_MEMBERS = new Set(['input']);
 
 /**
- * Everything in a body that a model will read as text, whichever dialect it is in: every role and
- * part, results and arguments of tools, instructions, definitions of tools. It is read from the
- * body itself, part by part without knowing their types, so that a type that came after this was
- * written is not left out.
+ * Returns all text in a body that a model will read, in any dialect: every role and part, tool
+ * calls and results, instructions, tool definitions. Walks the body itself regardless of types, so
+ * that new part types are covered.
  */
 export function promptTexts({ body }: Pick<CanonicalRequest, 'body'>): string[] {
   const texts: PromptTexts = { all: [], inJson: new JsonTexts() };
@@ -81,7 +80,7 @@ export function promptTexts({ body }: Pick<CanonicalRequest, 'body'>): string[] 
 
 interface PromptTexts {
   readonly all: string[];
-  /** Of strings that are JSON themselves. */
+  /** Extracts text from strings that contain JSON. */
   readonly inJson: JsonTexts;
 }
 
@@ -118,7 +117,7 @@ function isStructure(key: string, value: unknown): boolean {
   return isSchemaList(key, value);
 }
 
-/** In a JSON Schema, lists of types and of the names of properties. */
+/** Matches lists of types and property names in a JSON Schema. */
 function isSchemaList(key: string, value: unknown): boolean {
   if (key !== 'type' && key !== 'required') return false;
   return (
@@ -126,16 +125,16 @@ function isSchemaList(key: string, value: unknown): boolean {
   );
 }
 
-/** White space and what is no ASCII, of which words may be made. */
+/** White space and non-ASCII characters, which may form words. */
 const NO_NAME = /[^\x21-\x7e]/;
 const DATA_URL = /^data:([^;,]{0,100})((?:;[^;,]{1,100}){0,4}),/i;
 const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml)$)/i;
-/** No file is shorter, and no text goes on for so long without a space. */
+/** Files are longer, and texts have spaces more often. */
 const LEAST_FILE = 64;
 
 /**
- * Of a file's base64, which is no text, the text that it stands for, if it does. What is neither is
- * looked at as it is: whatever its member is called, a model may be shown it.
+ * Adds the decoded text of a base64 text file, and skips other files. Anything else is added as is:
+ * a model may read it, whatever its member is called.
  */
 function addFile(object: JsonObject, file: string, texts: PromptTexts): void {
   const match = DATA_URL.exec(file.slice(0, 600));
@@ -151,12 +150,12 @@ function addFile(object: JsonObject, file: string, texts: PromptTexts): void {
 function addText(text: string, texts: PromptTexts): void {
   if (text === '') return;
   texts.all.push(text);
-  // Arguments and results of tools are often JSON, whose escapes would hide what they say.
+  // Tool arguments and results are often JSON, whose escapes could hide text.
   if (!'[{"'.includes(text.trimStart().charAt(0) || ' ')) return;
   for (const inner of texts.inJson.of(text)) texts.all.push(inner);
 }
 
-/** Adds every string of a JSON value, its keys included, and every long number. */
+/** Adds every string, key and long number of a JSON value. */
 function collectJsonTexts(value: unknown, texts: string[]): void {
   if (typeof value === 'string') {
     if (value !== '') texts.push(value);
@@ -172,16 +171,18 @@ function collectJsonTexts(value: unknown, texts: string[]): void {
   }
 }
 
-/** Reads JSON texts. Together they may be made of as much as a body, since each part takes a moment and memory. */
+/**
+ * Parses JSON texts. Bounds their total size like a body's, since each part takes time and memory.
+ */
 export class JsonTexts {
   private parts = 0;
 
   /**
-   * The strings of a JSON text, in which its escapes would hide them. Nothing for a text that is no
-   * JSON, which hides nothing; of one that is made of too much, or nests too deep, the text without its escapes.
+   * Returns the strings of a JSON text whose escapes could hide content. Empty for text that is not
+   * JSON; for JSON that is too large or too deep, the text with escapes decoded.
    */
   of(json: string): string[] {
-    // Without an escape the text itself shows all there is.
+    // Without an escape nothing is hidden.
     if (!json.includes('\\')) return [];
     const { parts, depth } = measureJson(json, MAX_PARTS - this.parts);
     this.parts += parts;
@@ -190,7 +191,7 @@ export class JsonTexts {
     try {
       collectJsonTexts(JSON.parse(json), texts);
     } catch {
-      // The text as it is has been looked at.
+      // The raw text is scanned anyway.
     }
     return texts;
   }

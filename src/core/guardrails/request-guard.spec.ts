@@ -8,10 +8,10 @@ import type { PatternScanPool } from './pattern-scan.pool.js';
 import { TenantRequestGuard } from './request-guard.js';
 import { TextScanner } from './text-scanner.service.js';
 
-/** Too long to be looked at in place. */
+/** Too long to be scanned in place. */
 const LONG_TEXT = 'innocent '.repeat(10_000);
 
-/** Asks whether a request is let in whose text the threads do not get to look at. */
+/** Admits a request whose text the threads fail to scan. */
 function admit(
   failure: Error,
   action: GuardrailAction = 'block',
@@ -43,7 +43,7 @@ function admit(
 
 describe(TenantRequestGuard.name, () => {
   it.each<GuardrailAction>(['block', 'flag'])(
-    'asks a tenant with too many texts waiting to come again: %s',
+    'returns 429 when a tenant has too many texts queued: %s',
     async (action) => {
       const { admitted, refuse } = admit(new ScanQueueFullError(), action);
       const refusal = await Promise.resolve(admitted).catch((error: unknown) => error);
@@ -53,19 +53,19 @@ describe(TenantRequestGuard.name, () => {
     },
   );
 
-  it('refuses what a guardrail that blocks could not look at in time', async () => {
+  it('blocks what a blocking guardrail could not check in time', async () => {
     const { admitted, refuse } = admit(new ScanUnfinishedError('slow'));
     await expect(admitted).rejects.toBeInstanceOf(GuardrailViolationError);
     expect(refuse).toHaveBeenCalledTimes(1);
   });
 
-  it('lets pass what only a guardrail forbids that is gone by now', async () => {
+  it('admits a match of a guardrail that was removed meanwhile', async () => {
     const { admitted, search } = admit(new GuardrailGoneError());
     await expect(admitted).resolves.toBeUndefined();
     expect(search.mock.calls[0]![2]).toMatchObject({ guardrailId: 'g' });
   });
 
-  it('logs no refusal of a caller who has left', async () => {
+  it('logs no refusal for a disconnected caller', async () => {
     const signal = AbortSignal.abort();
     const { admitted, search, refuse } = admit(new ScanUnfinishedError('left'), 'block', signal);
     await expect(admitted).resolves.toBeUndefined();

@@ -16,21 +16,21 @@ import { promptTexts } from './prompt-texts.js';
 import type { ScanOutcome, TextScanner } from './text-scanner.service.js';
 import { tooManyScans } from './pattern-scan.pool.js';
 
-/** What guardrails do to one request, step by step. */
+/** Applies guardrails to one request, step by step. */
 export interface RequestGuard {
-  /** To be called before the plan is made: asks for the answer in a form that can be looked at. */
+  /** Call before planning. Requests the answer in a form that can be scanned. */
   prepare<Request extends CanonicalRequest>(request: Request): Request;
 
   /**
-   * Looks at the whole prompt. To be called before anything is held.
+   * Scans the whole prompt. Call before anything is reserved.
    *
-   * @throws GuardrailViolationError when a guardrail blocks; the refusal is logged at cost 0.
-   * RateLimitError when too many texts of the tenant wait to be looked at
+   * @throws GuardrailViolationError when a guardrail blocks; logs the refusal at cost 0
+   * @throws RateLimitError when too many of the tenant's texts are queued
    */
   admit(request: GuardedTextRequest): void | Promise<void>;
 
   /**
-   * The same for a request that is no conversation, such as texts to embed or to speak.
+   * Does the same for a request other than a conversation, such as texts to embed or to speak.
    *
    * @param param the field that holds the texts
    * @throws GuardrailViolationError, RateLimitError
@@ -42,7 +42,7 @@ export interface RequestGuard {
   ): void | Promise<void>;
 
   /**
-   * Looks at the answer on its way to the ledger and the caller.
+   * Scans the answer on its way to the ledger and the caller.
    *
    * @returns events that throw AnswerWithheldError, when the vendor is done, if a guardrail blocks
    */
@@ -52,10 +52,10 @@ export interface RequestGuard {
   ): AsyncIterable<CanonicalEvent>;
 
   /**
-   * The same for the output of work that is no conversation, such as a transcript.
+   * Does the same for the output of other work, such as a transcript.
    *
-   * @param textsOf what is to be looked at
-   * @param param what a refusal names
+   * @param textsOf returns the texts to scan
+   * @param param `param` of a refusal
    */
   watchTexts<Output>(
     request: GuardedRequest,
@@ -65,7 +65,7 @@ export interface RequestGuard {
   ): AsyncIterable<WorkEvent<Output>>;
 }
 
-/** For tenants without guardrails, who pay nothing for those of others. */
+/** For tenants without guardrails, at no cost. */
 export const NO_GUARD: RequestGuard = {
   prepare: (request) => request,
   admit: () => undefined,
@@ -81,7 +81,7 @@ export interface GuardSurroundings {
   showFlags: ShowFlags;
 }
 
-/** Applies a tenant's guardrails, as they were when the request came, to one request. */
+/** Applies the tenant's guardrails, as of the request's arrival, to one request. */
 export class TenantRequestGuard implements RequestGuard {
   private readonly input: readonly Guardrail[];
   private readonly output: readonly Guardrail[];
@@ -162,13 +162,13 @@ export class TenantRequestGuard implements RequestGuard {
     for (const guardrail of matched) this.note(request, guardrail, 'input');
     const blocking = matched.find(({ action }) => action === 'block');
     const unknown = unfinished.find(({ action }) => action === 'block');
-    // For a caller who has left no vendor is called, so nothing gets past.
+    // No vendor is called for a disconnected caller, so nothing gets past.
     if (!blocking && unfinished.length > 0 && request.callerGone.aborted) return;
     if (!blocking && isTooBusy) throw tooManyScans();
     if (!blocking && !unknown) return;
     const message = blocking
-      ? `The guardrail ${quote(blocking)} blocks this request. Change its text, or the guardrail.`
-      : `The guardrail ${quote(unknown!)} could not be checked in time, so the request is blocked. Send less text, or simplify its patterns.`;
+      ? `The guardrail ${quote(blocking)} blocked this request. Change the text or the guardrail.`
+      : `The guardrail ${quote(unknown!)} timed out, so the request was blocked. Send less text, or simplify its patterns.`;
     return this.refuse(request, new GuardrailViolationError(param, message));
   }
 
@@ -191,7 +191,7 @@ export class TenantRequestGuard implements RequestGuard {
   }
 }
 
-/** A guardrail's name as its tenant gave it. */
+/** Quotes the guardrail's name. */
 function quote({ name }: Guardrail): string {
   return JSON.stringify(name);
 }

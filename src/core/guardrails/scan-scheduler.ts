@@ -1,18 +1,19 @@
 import { FairQueue } from '../../platform/queue/fair-queue.js';
 
-/** How long texts are looked at in a turn of the event loop. */
+/** Scanning time per turn of the event loop. */
 const TURN_MS = 2;
 
 /**
- * Looking at long texts in the process itself: it is done for a moment in a turn of the event loop, one text after the
- * other, and tenants take turns, so that others wait for no more than that moment, however many long texts there are.
+ * Schedules scans of long texts in this process: a short time per turn of the event loop, one text
+ * after the other and fairly between tenants, so that other work waits for no more than that,
+ * however many texts there are.
  */
 export class ScanScheduler {
   private readonly waiting = new FairQueue<() => void>(Infinity);
   private isGiving = false;
   private endsMs = 0;
 
-  /** To be waited for before a text is looked at, and whenever `isOver` says so. */
+  /** Wait for this before scanning a text, and whenever `isOver` returns true. */
   wait(tenantId: string): Promise<void> {
     return new Promise((resolve) => {
       this.waiting.add(tenantId, resolve);
@@ -26,7 +27,7 @@ export class ScanScheduler {
     return performance.now() >= this.endsMs;
   }
 
-  /** To be called when a text has been looked at: the next one may have what is left of the turn. */
+  /** Call after scanning a text, to give the rest of the turn to the next one. */
   passOn(): void {
     if (!this.isOver) this.waiting.take()?.();
   }

@@ -9,7 +9,7 @@ const pool = new PatternScanPool();
 const scanner = new TextScanner(pool);
 afterAll(() => pool.onApplicationShutdown());
 
-/** Guardrails without patterns, which the process itself looks for. */
+/** Guardrails without patterns, which are scanned in the process itself. */
 function guardrailsOf(tenantId: string, count: number): Guardrail[] {
   return Array.from({ length: count }, (_, index) =>
     toGuardrail({
@@ -33,12 +33,12 @@ describe(TextScanner.name, () => {
     ['a short text with a few guardrails', 2, 1_000, true],
     ['a short text with many', 40, 4_000, false],
     ['a long text with one', 1, 40_000, false],
-  ])('looks at %s at once: %j guardrails, %j characters, %j', (_, count, length, isAtOnce) => {
+  ])('scans %s synchronously: %j guardrails, %j characters, %j', (_, count, length, isAtOnce) => {
     const outcome = scanner.scan(guardrailsOf('tenant', count), scanOf(length));
     expect(outcome instanceof Promise).toBe(!isAtOnce);
   });
 
-  it('leaves the event loop to others for most of a turn, however many texts there are', async () => {
+  it('leaves most of each turn to the event loop, however many texts there are', async () => {
     const guardrails = guardrailsOf('busy', 10);
     let isDone = false;
     const scans = Promise.all(
@@ -49,12 +49,12 @@ describe(TextScanner.name, () => {
       turnsMs.push(await processorMsOf(turn));
     }
     await scans;
-    // With a moment for each of them in every turn, all would be long.
+    // With a share for each text in every turn, all would be long.
     expect(turnsMs.filter((ms) => ms < 20).length).toBeGreaterThan(turnsMs.length * 0.8);
     expect(turnsMs.length).toBeGreaterThan(20);
   });
 
-  it('gives tenants turns, so that one with many texts does not keep another waiting', async () => {
+  it('schedules tenants fairly, so that many texts of one do not delay another', async () => {
     const ended: string[] = [];
     const begin = (tenantId: string, count: number) =>
       Array.from({ length: count }, async () => {
@@ -65,7 +65,7 @@ describe(TextScanner.name, () => {
     expect(ended.indexOf('quiet')).toBeLessThan(5);
   });
 
-  it('ends when nobody waits for it any more', async () => {
+  it('ends when cancelled', async () => {
     const leaving = new AbortController();
     const guardrails = guardrailsOf('gone', 20);
     const scan = scanner.scan(guardrails, scanOf(8_000_000, leaving.signal));

@@ -8,45 +8,47 @@ import { PatternScanPool } from './pattern-scan.pool.js';
 import { compileTenantPattern, type TenantPattern } from './guardrail-rule.js';
 import { ScanScheduler } from './scan-scheduler.js';
 
-/** Texts to look at, and which part of a larger whole they are. */
+/** Texts to scan, as part of a whole. */
 export interface Scan {
   texts: readonly string[];
   /** Characters of the whole, for `max_length`. */
   characters: number;
-  /** Matches begin here at the earliest; what stands before it is context. */
+  /** Earliest start of a match; earlier text is context. */
   from?: number;
-  /** Of a text that goes on: a match at its very end may turn out to be none, or a longer one. */
+  /** The text continues, so a match at its end may vanish or grow. */
   isPartial?: boolean;
-  /** Aborted when nobody waits for the outcome any more. */
+  /** Aborted when the outcome is not needed anymore. */
   signal?: CancelSignal;
 }
 
 export interface ScanOutcome {
   matched: Guardrail[];
-  /** Guardrails whose patterns took too long; whether they match is not known. */
+  /** Guardrails that timed out, for which a match is unknown. */
   unfinished: Guardrail[];
-  /** Whether one of them was not even begun, since too much of the tenant waits. */
+  /**
+   * Whether a guardrail was not even started, because too many of the tenant's texts are queued.
+   */
   isTooBusy: boolean;
-  /** Where the first match begins that more text has to decide; `Infinity` when there is none. */
+  /** Start of the first match that more text must decide; `Infinity` without one. */
   undecidedFrom: number;
 }
 
-/** Longer texts are looked at in slices, or by other threads. */
+/** Longer texts are scanned in slices, or by threads. */
 const MAX_TEXT_AT_ONCE = 32 * 1024;
-/** Instructions times characters: 10 ms for the worst pattern there is, at 40 ns each. */
+/** Instructions times characters: 10 ms for the worst pattern, at 40 ns each. */
 const MAX_COST_AT_ONCE = 250_000;
-/** What a finder counts as, of those: as much as words that nearly match take. */
+/** Equivalent instructions of a finder, as for words that nearly match. */
 const FINDER_SIZE = 4;
-/** A match may take this much; one that is longer and undecided counts. */
+/** Longest guaranteed match; a longer undecided one counts as a match. */
 export const MAX_MATCH_LENGTH = 1_000;
 
-/** Compiling a larger pattern takes longer than the event loop should be held up. */
+/** Compiling a larger pattern would block the event loop for too long. */
 const MAX_PATTERN_SIZE_AT_ONCE = 300;
 
 const SLICE_LENGTH = 8 * 1024;
 const MAX_COMPILED = 500;
 
-/** Looks at texts for what guardrails forbid, without holding up the event loop. */
+/** Scans texts for what guardrails forbid, without blocking the event loop. */
 @Injectable()
 export class TextScanner {
   private readonly logger = new Logger(TextScanner.name);
@@ -55,7 +57,7 @@ export class TextScanner {
 
   constructor(private readonly pool: PatternScanPool) {}
 
-  /** Answers at once, without a promise, where that takes little time. */
+  /** Returns the outcome, without a promise for quick scans. */
   scan(guardrails: readonly Guardrail[], scan: Scan): ScanOutcome | Promise<ScanOutcome> {
     const length = scan.texts.reduce((sum, text) => sum + text.length, 0);
     const finders = new Set(guardrails.flatMap((guardrail) => guardrail.finders));
@@ -118,7 +120,7 @@ export class TextScanner {
     outcome: ScanOutcome,
   ): Promise<void> {
     let hasTurn = false;
-    // Guardrails look for the same things, and each is looked for once.
+    // Guardrails share finders; each runs once.
     const found = new Map<Finder, boolean>();
     for (const guardrail of guardrails) {
       if (scan.characters > guardrail.maxLength) {
@@ -164,20 +166,20 @@ export class TextScanner {
         outcome.matched.push(guardrail);
       }
     } catch (error) {
-      // What is no longer there forbids nothing.
+      // A removed guardrail forbids nothing.
       if (error instanceof GuardrailGoneError) return;
       if (!(error instanceof ScanUnfinishedError)) throw error;
       outcome.unfinished.push(guardrail);
       outcome.isTooBusy ||= error instanceof ScanQueueFullError;
       if (signal?.aborted) return;
-      this.logger.warn(`Guardrail ${guardrail.id} could not be checked: ${error.message}`);
+      this.logger.warn(`guardrail ${guardrail.id} not checked:  ${error.message}`);
     }
   }
 
   /**
-   * Where a guardrail matches one text, in order. Its patterns are searched for by other threads.
+   * Returns a guardrail's matches in one text, in order. Threads search for its patterns.
    *
-   * @throws ScanUnfinishedError when they take too long
+   * @throws ScanUnfinishedError on a timeout
    */
   async places(
     { tenantId, finders, patterns }: Guardrail,
@@ -210,13 +212,13 @@ export class TextScanner {
 
   private find(pattern: TenantPattern, text: string, from: number): Span | undefined {
     const expression = this.compile(pattern);
-    // This only tells whether there is a match, several times faster than where it is.
+    // Testing for a match is several times faster than locating it.
     if (!expression.test(text)) return undefined;
     const matcher = expression.matcher(text);
     return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : undefined;
   }
 
-  /** Patterns are compiled on first use and forgotten in the order of their making. */
+  /** Compiles patterns on first use and evicts the oldest. */
   private compile(pattern: TenantPattern): RE2JS {
     const key = `${pattern.flags}/${pattern.pattern}`;
     const known = this.compiled.get(key);
@@ -229,7 +231,7 @@ export class TextScanner {
   }
 }
 
-/** Tells a match from one that more text has to decide. */
+/** Separates matches from those that more text must decide. */
 class Judge {
   constructor(
     private readonly scan: Scan,
@@ -251,8 +253,8 @@ class Judge {
 }
 
 /**
- * Looks at long texts a slice at a time. Slices reach into their neighbours by the length of the
- * longest match, so that none is torn. Ends when nobody waits for it any more.
+ * Scans long texts in slices, which overlap by the longest match so that none is torn. Stops when
+ * cancelled.
  */
 async function isInSlices(
   finder: Finder,

@@ -25,14 +25,14 @@ const counter = new TokenCounter(60_000);
 const left = new AbandonedAnswers(counter);
 const caller = { tenantId: 'tenant' } as Hold['caller'];
 
-/** A moment so long ago, while the machine's clock showed what it may not have gone on from. */
+/** Simulates an elapsed time with a changed system clock. */
 const ago = (ms: number, clockMs = ms): Timestamp =>
   new Timestamp({
     now: () => Date.now() - clockMs,
     monotonicMs: () => performance.now() - ms,
   });
 
-/** A request whose vendor began so long ago, by the clock that may have been set, and what has come of it. */
+/** A request whose vendor started a while ago, and its answer so far. */
 function answerOf({
   workedMs = 0,
   clockMs = workedMs,
@@ -58,7 +58,7 @@ function answerOf({
   return { request, meter: new UsageMeter(request) };
 }
 
-/** One chunk of a chat stream, as it is relayed. */
+/** A relayed chunk of a chat stream. */
 function relayOf(content: string) {
   const chunk = { choices: [{ index: 0, delta: { content }, finish_reason: null }] };
   return {
@@ -72,7 +72,7 @@ function relayOf(content: string) {
 
 type Step = 'finish' | { waitMs: number; isPiece?: boolean };
 
-/** Pieces at equal distances. */
+/** Evenly spaced pieces. */
 const stream = (pieces: number, waitMs: number): Step[] =>
   Array.from({ length: pieces }, () => ({ waitMs, isPiece: true }));
 
@@ -89,13 +89,13 @@ describe(AbandonedAnswers.name, () => {
       const { outputTokens, inputTokens } = await left.estimate({ caller, request }, meter);
       const tokens = countTokens(whole);
       expect(outputTokens / tokens).toBeGreaterThanOrEqual(0.9);
-      // Pieces that cut words take more tokens.
+      // Splitting words takes more tokens.
       expect(outputTokens / tokens).toBeLessThan(1.8);
       expect(inputTokens).toBe(1_000);
     }
   });
 
-  it('charges hidden work by the route’s speed and the time it took, up to the ceiling', async () => {
+  it('charges hidden work by the route’s speed and the elapsed time, up to the ceiling', async () => {
     const hidden = answerOf({ workedMs: 20_000, speed: 1_000 });
     hidden.meter.observe(relayOf('So'));
     const { outputTokens } = await left.estimate({ caller, request: hidden.request }, hidden.meter);
@@ -115,9 +115,9 @@ describe(AbandonedAnswers.name, () => {
     ['ends, and is silent', [...stream(60, 20), 'finish', { waitMs: 10_000 }], 60],
     ['pauses', [...stream(30, 20), { waitMs: 10_000 }, ...stream(30, 20)], 560],
     ['gives at once what it made in silence', [{ waitMs: 10_000 }, ...stream(400, 0)], 500],
-  ])('counts what a vendor made that %s', async (_, steps, pieces) => {
+  ])('counts the output of a vendor that %s', async (_, steps, pieces) => {
     const piece = ' meeting';
-    // A token each, and 50 a second.
+    // One token each, 50 per second.
     const { request, meter } = answerOf({ speed: 50 });
     const startMs = performance.now();
     let pastMs = 0;
@@ -134,14 +134,14 @@ describe(AbandonedAnswers.name, () => {
     expect(outputTokens).toBeLessThanOrEqual(pieces * 1.1);
   });
 
-  it.each([3_600_000, -3_600_000])('goes by no clock that was set by %d ms', async (clockMs) => {
+  it.each([3_600_000, -3_600_000])('is unaffected by a clock changed by %d ms', async (clockMs) => {
     const { request, meter } = answerOf({ workedMs: 10_000, clockMs, speed: 50 });
     const { outputTokens } = await left.estimate({ caller, request }, meter);
     expect(outputTokens).toBeGreaterThanOrEqual(500);
     expect(outputTokens).toBeLessThan(5_000);
   });
 
-  it('takes a usual speed for a route that nobody has measured', async () => {
+  it('assumes a usual speed for an unmeasured route', async () => {
     const { request, meter } = answerOf({ workedMs: 10_000 });
     const { outputTokens } = await left.estimate({ caller, request }, meter);
     expect(outputTokens).toBeGreaterThanOrEqual(1_000);
@@ -154,18 +154,18 @@ describe(AbandonedAnswers.name, () => {
     expect(outputTokens / (8 * 10 * (speed ?? 100))).toBeCloseTo(1, 1);
   });
 
-  it('takes what the vendor has counted so far', async () => {
+  it('uses the vendor’s own count so far', async () => {
     const { request, meter } = answerOf();
     const usage = { ...NO_USAGE, inputTokens: 50_000, cacheReadTokens: 9, outputTokens: 4_321 };
     meter.observe({ type: 'usage', usage, isPartial: true });
     meter.observe(relayOf('Hi'));
     expect(await left.estimate({ caller, request }, meter)).toEqual(usage);
     expect(meter.isCounted).toBe(false);
-    // An answer that is whole goes by its last figures alone.
+    // A complete answer uses its final usage only.
     expect(meter.read().usage).toMatchObject({ inputTokens: 7 });
   });
 
-  it('takes what searches add to the input that a vendor reports at the beginning', async () => {
+  it('adds searches to the input that a vendor reports at the start', async () => {
     for (const [ceilingTokens, inputTokens] of [
       [50_000, 3 * 1_000 + 2 * 10_000],
       [9_000, 9_000],
@@ -182,7 +182,7 @@ describe(AbandonedAnswers.name, () => {
     }
   });
 
-  it('leaves work without generated text at what the request uses', async () => {
+  it('charges the request’s input for work without generated text', async () => {
     const { request, meter } = answerOf({ workedMs: 10_000, ceiling: NO_USAGE });
     expect(await left.estimate({ caller, request }, meter)).toEqual({
       ...NO_USAGE,
@@ -190,7 +190,7 @@ describe(AbandonedAnswers.name, () => {
     });
   });
 
-  it('closes the vendor after the grace, at once when the service stops, never after the end', () => {
+  it('closes the vendor after the grace period, at once at shutdown, never after the end', () => {
     jest.useFakeTimers();
     const [first, second, third] = [answerOf(), answerOf(), answerOf()].map((it) => it.request);
     left.beginGrace(first!);

@@ -9,35 +9,36 @@ import type { Hold } from './hold.js';
 import { LARGEST_VOCABULARY_FACTOR, TokenCounter } from './token-counter.js';
 import type { UsageMeter } from './usage-meter.js';
 
-/** For so long a vendor is listened to after its caller has left, since its end brings its usage. */
+/**
+ * How long to listen to a vendor after its caller disconnected, because the end brings its usage.
+ */
 const GRACE_MS = 2_000;
-/** More than so many at once are closed without a grace. */
+/** Beyond this many, vendors are closed without a grace period. */
 const MAX_GRACES = 1_000;
 
-/** An answer of this much tells its own pace; shorter ones tell of the network's pieces. */
+/** Shortest answer whose pace is meaningful; shorter ones reflect network chunks. */
 const PACE_MS = 500;
 const PACE_TOKENS = 16;
 
-/** Whose answer it is, and to what. */
 type Answered = Pick<Hold, 'caller' | 'request'>;
 
 /**
- * What becomes of answers that nobody waits for any more, because the caller left or we ended them:
- * the vendor has a moment to come to its end, and what it does not count itself is estimated.
+ * Handles answers whose caller disconnected, or that the gateway ended: gives the vendor a grace
+ * period to finish, and estimates what it does not report.
  */
 @Injectable()
 export class AbandonedAnswers {
   private readonly logger = new Logger(AbandonedAnswers.name);
   private readonly graces = new Set<() => void>();
-  /** How long a vendor is listened to whose caller has left; less in suites that wait for it. */
+  /** Grace period; suites shorten it. */
   graceMs = GRACE_MS;
 
   constructor(private readonly tokens: TokenCounter) {}
 
   /**
-   * Lets the vendor go on for the grace, and then closes it. No other call begins meanwhile.
+   * Closes the vendor after the grace period, during which no other call starts.
    *
-   * @returns to be called when the answer has ended by itself
+   * @returns a function to call when the answer has ended
    */
   beginGrace(vendor: VendorHandle): () => void {
     vendor.endVendorCalls();
@@ -58,12 +59,14 @@ export class AbandonedAnswers {
     return forget;
   }
 
-  /** Closes all vendors that are still listened to: the service stops. */
+  /** Closes all vendors in their grace period, at shutdown. */
   endGraces(): void {
     for (const end of [...this.graces]) end();
   }
 
-  /** The estimate, or what the meter has where that fails: the hold is to be settled in any case. */
+  /**
+   * Returns the estimate, or the meter's usage if that fails: the hold must be settled in any case.
+   */
   async read(hold: Answered, meter: UsageMeter): Promise<Usage> {
     try {
       return await this.estimate(hold, meter);
@@ -74,14 +77,14 @@ export class AbandonedAnswers {
   }
 
   /**
-   * What an answer that did not come to its end has used: the input as the vendor reported it, else
-   * the prompt's bound; of the output the larger of the vendor's own count so far and a count of what
-   * came with the route's speed for the time in which nothing came. Never more than the request could
-   * have used at most, nor than the speed makes in all of the time, unless more came.
+   * Estimates the usage of an incomplete answer: input as reported, else the prompt's upper bound;
+   * output as the larger of the vendor's count so far, and a count of the received text plus the
+   * route's speed for silent periods. Never exceeds the request's ceiling, nor the speed times the
+   * whole duration unless more was received.
    */
   async estimate({ caller, request }: Answered, meter: UsageMeter): Promise<Usage> {
     const { ceiling } = meter.route;
-    // Vectors, speech and transcripts have no output that goes on in secret.
+    // Vectors, speech and transcripts have no hidden output.
     if (ceiling.outputTokens === 0) return meter.read().usage;
     const { vendorWork } = request;
     const nowMs = performance.now();
@@ -90,12 +93,12 @@ export class AbandonedAnswers {
     const workedMs = Math.max(sentMs, spokenMs);
     const visible = await this.countVisible(caller.tenantId, meter);
     const hasPace = spokenMs >= PACE_MS && visible >= PACE_TOKENS;
-    // Several answers are written side by side.
+    // Several answers are generated in parallel.
     const { choices = 1 } = meter.route.output ?? {};
     const pace = hasPace ? (visible * 1000) / spokenMs : UNMEASURED_SPEED * choices;
     const measured = vendorWork?.tokensPerSecond;
     const speed = (measured === undefined ? pace : measured * choices) / 1000;
-    // What came in plain view speaks for itself; only where nothing came does the clock.
+    // The clock counts only where nothing was received.
     const { silentMs, steadyMs, characters } = meter.pace(nowMs - workedMs, nowMs);
     const late = (visible * characters) / Math.max(1, meter.outputCharacters);
     const steady = visible - late;
@@ -112,8 +115,9 @@ export class AbandonedAnswers {
   }
 
   /**
-   * Tokens of all that came, at the rate of the sample: by its characters or by its pieces, of which
-   * most vendors give equal ones whatever the language; the larger, as the sample is small.
+   * Counts the tokens of everything received at the sample's rate, by characters or by pieces,
+   * which most vendors send at equal token counts in any language. Returns the larger, as the
+   * sample is small.
    */
   private async countVisible(
     tenantId: string,
@@ -128,8 +132,8 @@ export class AbandonedAnswers {
 }
 
 /**
- * The input as the vendor has reported it, else the prompt's bound. What is reported at an answer's beginning
- * lacks what searches find, and the readings of the prompt that follow them.
+ * Returns the reported input, else the prompt's upper bound. Input reported at the start lacks
+ * search results and the further readings of the prompt.
  */
 function inputOf({ inputTokens, webSearches }: Usage, ceiling: Usage): number {
   if (inputTokens === 0) return ceiling.inputTokens;
@@ -137,7 +141,10 @@ function inputOf({ inputTokens, webSearches }: Usage, ceiling: Usage): number {
   return Math.max(inputTokens, Math.min(most, ceiling.inputTokens));
 }
 
-/** Where nobody counts in time: no vocabulary is much worse than a token for each foreign character. */
+/**
+ * Fallback when counting is too slow: no vocabulary is much worse than one token per non-Latin
+ * character.
+ */
 function tokensByScript(texts: readonly string[]): number {
   return texts.reduce((sum, text) => {
     const foreign = [...text].filter((character) => character > '\x7f').length;

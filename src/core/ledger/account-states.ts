@@ -1,23 +1,23 @@
-/** A tenant's account inside one transaction, whose row is locked meanwhile. */
+/** A tenant's account within a transaction that locks its row. */
 interface AccountState {
   balance: number;
-  /** Credits in open holds, those ended or opened in this transaction already counted. */
+  /** Credits in open holds, including changes by this transaction. */
   held: number;
   /** Credits of holds that end in this transaction. */
   ended: number;
   /** Credits of holds that this transaction opens or enlarges. */
   opened: number;
-  /** True when a request of this account ends, whatever it cost. */
+  /** True when a request of this account ends, whatever its cost. */
   settled: boolean;
 }
 
-/** Credits by which a statement changes an account. */
+/** A change of an account by a statement. */
 export interface AccountChange {
   tenant_id: string;
   credits: number;
 }
 
-/** The accounts that one transaction works on, by tenant id; a tenant without one has nothing. */
+/** The accounts of one transaction by tenant id; a tenant without an account has no credits. */
 export class AccountStates {
   private readonly states = new Map<string, AccountState>();
 
@@ -29,32 +29,32 @@ export class AccountStates {
     return this.states.has(tenantId);
   }
 
-  /** Credits that no hold has claimed. */
+  /** Returns the credits not reserved by a hold. */
   available(tenantId: string): number {
     const state = this.of(tenantId);
     return Math.max(0, state.balance - state.held);
   }
 
-  /** Credits in open holds. */
+  /** Returns the credits in open holds. */
   held(tenantId: string): number {
     return this.of(tenantId).held;
   }
 
-  /** Gives the credits of a hold back. */
+  /** Releases the credits of a hold. */
   end(tenantId: string, credits: number): void {
     const state = this.of(tenantId);
     state.held -= credits;
     state.ended += credits;
   }
 
-  /** Takes credits, which must be available. */
+  /** Charges credits, which must be available. */
   charge(tenantId: string, credits: number): void {
     const state = this.of(tenantId);
     state.balance -= credits;
     state.settled = true;
   }
 
-  /** Sets credits aside if so many are available; says whether they were. */
+  /** Reserves credits. Returns false when too few are available. */
   open(tenantId: string, credits: number): boolean {
     const state = this.of(tenantId);
     if (credits > state.balance - state.held) return false;
@@ -63,7 +63,7 @@ export class AccountStates {
     return true;
   }
 
-  /** Accounts in which a request or a hold ended, with the credits of the ended holds. */
+  /** Returns accounts in which a request or hold ended, with the credits of the ended holds. */
   settledAccounts(): AccountChange[] {
     const changes: AccountChange[] = [];
     for (const [tenant_id, { ended, settled }] of this.states) {
@@ -72,7 +72,7 @@ export class AccountStates {
     return changes;
   }
 
-  /** Accounts in which holds were opened or enlarged, with the credits of those. */
+  /** Returns accounts in which holds were opened or enlarged, with their credits. */
   openedAccounts(): AccountChange[] {
     const changes: AccountChange[] = [];
     for (const [tenant_id, { opened }] of this.states) {

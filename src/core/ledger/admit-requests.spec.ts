@@ -24,7 +24,7 @@ function hold(tenantId: string, amount: number): HoldEntry {
 const cover = (requestId: string, additional: number) =>
   new CoverEntry({ requestId, tenantId: 'a', additional }, timer);
 
-/** Account `a` has 100 credits of which 20 are held, account `b` has 10. */
+/** Account `a` has 100 credits, 20 of them held; account `b` has 10. */
 function twoAccounts(): AccountStates {
   const accounts = new AccountStates();
   accounts.add('a', 100, 20);
@@ -40,7 +40,7 @@ function outcomes(asks: Ask[]): unknown[] {
 }
 
 describe('admitAsks', () => {
-  it('admits in the order of arrival, each tenant by itself, and lets small ones pass', () => {
+  it('admits per tenant in order of arrival, and lets smaller requests pass', () => {
     const accounts = twoAccounts();
     const asks = [hold('a', 50), hold('b', 11), hold('a', 31), hold('b', 10), hold('a', 30)];
     const admitted = admitRequests(accounts, asks, new Set());
@@ -58,13 +58,13 @@ describe('admitAsks', () => {
     ]);
   });
 
-  it('refuses a tenant without an account everything but a hold of nothing', () => {
+  it('rejects every nonzero hold of a tenant without an account', () => {
     const asks = [hold('nobody', 1), hold('nobody', 0)];
     admitRequests(twoAccounts(), asks, new Set());
     expect(outcomes(asks)).toEqual([{ admitted: false, available: 0 }, { admitted: true }]);
   });
 
-  it('adds the covers of one hold up, and refuses those of holds that are gone', () => {
+  it('adds up the covers of one hold, and rejects those of holds that are gone', () => {
     const accounts = twoAccounts();
     const asks = [cover('open', 30), cover('gone', 1), cover('open', 51), cover('open', 50)];
     const admitted = admitRequests(accounts, asks, new Set(['open']));

@@ -4,8 +4,8 @@ import type { CreditRange } from './ledger-operations.js';
 import type { SpendLimits } from './spend-limits.js';
 
 /**
- * An output of open length may claim this share of what is available (docs/decisions/0018). The function
- * `ledger_left_after_hold` of the database has the same figure.
+ * Largest share of the available credits that an open-ended output may reserve
+ * (docs/decisions/0018). Keep in step with the database function `ledger_left_after_hold`.
  */
 const OUTPUT_SHARE = 32;
 
@@ -16,10 +16,10 @@ export interface AdmittedRequests {
 }
 
 /**
- * Decides holds and covers in the order of their arrival. One that does not fit is refused and
- * does not stand in the way of smaller ones behind it.
+ * Decides holds and covers in order of arrival. A rejected one does not block smaller ones after
+ * it.
  *
- * @param limits those of the tenants and keys that have any
+ * @param limits of the tenants and keys that have any
  */
 export function admitRequests(
   accounts: AccountStates,
@@ -32,7 +32,7 @@ export function admitRequests(
     const needed =
       ask.kind === 'hold' ? holdOf(ask, accounts, limits) : coverOf(ask, accounts, limits);
     const excess = limits?.excessOf(ask, needed);
-    // A hold that is gone was released by a sweeper that took this process for dead.
+    // A sweeper that took this process for dead has released such a hold.
     const isOpen = ask.kind === 'hold' || openHolds.has(ask.requestId);
     const isAdmitted = isOpen && !excess && accounts.open(ask.tenantId, needed);
     if (isAdmitted) limits?.count(ask, needed);
@@ -56,8 +56,8 @@ export function admitRequests(
 }
 
 /**
- * The credits that a request of open length gets: for its output, as much of the longest as stays
- * within a share of what is available, but the least in any case, fit or not.
+ * Returns the credits for a request of open length: as much of the longest output as fits the share
+ * of available credits, but at least the minimum, whether it fits or not.
  */
 export function shareOf(least: number, { most, base }: CreditRange, available: number): number {
   const share = Math.min(available, base + Math.floor(available / OUTPUT_SHARE));
@@ -69,7 +69,7 @@ function holdOf(ask: HoldEntry, accounts: AccountStates, limits?: SpendLimits): 
   return range ? shareOf(amount, range, roomFor(ask, accounts, limits)) : amount;
 }
 
-/** What the hold lacks, as if all of it were asked for anew. */
+/** Returns the growth of a hold in the form of a new request. */
 function coverOf(ask: CoverEntry, accounts: AccountStates, limits?: SpendLimits): number {
   const { additional, range } = ask.operation;
   if (!range) return additional;

@@ -14,25 +14,25 @@ import { AnswerWithheldError } from '../../platform/errors/gateway-errors.js';
 import type { UsageMeter } from './usage-meter.js';
 import { noteAttempts, vendorCostOf, wastedUsage } from './vendor-cost.js';
 
-/** What an answer costs, and the row that says so. */
+/** The charge for an answer, and its log row. */
 export interface AnswerCharge {
   readonly log: RequestLogDraft;
   readonly charge: Charge;
 }
 
-/** The prices that a use was charged at, which its receipt shows. */
+/** Returns the prices of the charge, for the receipt. */
 function pricesUsed(served: BillableRoute & PricesUsed, usage: Usage): PricesUsed {
   return served.longPrompts ? { ...served, pricing: pricingOf(served, usage) } : served;
 }
 
-/** Works out what answers cost, by how they ended. */
+/** Computes the charges of answers from how they ended. */
 export class AnswerCharges {
   constructor(
     private readonly reason: UsageReason,
     private readonly abandonedAnswers: AbandonedAnswers,
   ) {}
 
-  /** What an answer costs as it ended, and the row that says so. */
+  /** Returns the charge for an answer, and its log row. */
   async of(hold: Hold, meter: UsageMeter, ending: AnswerEnding): Promise<AnswerCharge> {
     const { caller, request, credits } = hold;
     const outcome = outcomeOf(request, meter, ending);
@@ -55,7 +55,7 @@ export class AnswerCharges {
     const route = asServed(meter.route, usage);
     log.billedBy = pricesUsed(route, usage);
     if (route.maxCost !== undefined) log.maxCost = route.maxCost;
-    // What the vendor chose by itself is no reason to take more than was set aside.
+    // The vendor's own choice must not cost more than was reserved.
     if (isUnasked(route)) log.maxCost = Math.min(credits, log.maxCost ?? credits);
     const charge = priceRoute(usage, route);
     const vendorCost = route.trafficMode === 'byok' ? 0 : totalOf(charge);

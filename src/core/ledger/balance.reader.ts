@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 
-/** A tenant's account, in credits. `balance` = `held` + `available`. */
+/** A tenant's account in credits. `balance` = `held` + `available`. */
 export interface AccountBalance {
   balance: number;
   held: number;
   available: number;
-  /** All credits ever granted. */
+  /** Credits granted in total. */
   granted: number;
-  /** All credits ever paid. */
+  /** Credits paid in total. */
   spent: number;
-  /** Log rows of all time. */
+  /** Log rows in total. */
   requestCount: number;
 }
 
-/** What a tenant paid and asked in a calendar month (UTC). */
+/** A tenant's spending and requests in a calendar month (UTC). */
 export interface AccountMonth {
   spent: number;
   requestCount: number;
@@ -28,7 +28,7 @@ interface AccountRow {
   request_count: number;
 }
 
-/** The ledger's reading side; a tenant without an account has nothing. */
+/** Reads the ledger; a tenant without an account has no credits. */
 @Injectable()
 export class BalanceReader {
   constructor(private readonly database: Database) {}
@@ -49,7 +49,7 @@ export class BalanceReader {
     };
   }
 
-  /** `month` is any moment of the month. */
+  /** `month` may be any time in the month. */
   async monthOf(tenantId: string, month: Date): Promise<AccountMonth> {
     const { rows } = await this.database.query<Pick<AccountRow, 'spent' | 'request_count'>>(
       'SELECT spent, request_count FROM account_months WHERE tenant_id = $1 AND month = $2',
@@ -59,10 +59,10 @@ export class BalanceReader {
   }
 
   /**
-   * What grants, corrections and refunds moved the balance by, day by day (UTC) from `since` on, in signed
-   * credits; days without any are left out. These entries are few, and have an index.
+   * Returns the balance changes by grants, corrections and refunds per day (UTC) from `since` on,
+   * in signed credits; omits days without any. These entries are few and indexed.
    *
-   * @returns by day, as `2026-11-23`
+   * @returns by day, such as `2026-11-23`
    */
   async addedByDay(tenantId: string, since: Date): Promise<Map<string, number>> {
     const { rows } = await this.database.query<{ day: string; added: number }>(
@@ -77,8 +77,8 @@ export class BalanceReader {
   }
 
   /**
-   * What a key with a monthly spend limit has used of it: what it and the keys below it paid in the
-   * month and what their running requests have set aside. `month` is any moment of the month.
+   * Returns how much of a key's monthly spend limit is used: payments of the key and the keys below
+   * it, plus the reservations of their running requests. `month` may be any time in the month.
    */
   async usedByKey(apiKeyId: string, month: Date): Promise<number> {
     const { rows } = await this.database.query<{ used: number }>(
@@ -94,8 +94,8 @@ export class BalanceReader {
   }
 
   /**
-   * The monthly spend limit that leaves each of the keys least, its own or one above it, with what is
-   * used of it; keys without one have no row. `month` is any moment of the month.
+   * Returns the tightest monthly spend limit of each key, its own or one above it, with its use;
+   * omits keys without a limit. `month` may be any time in the month.
    */
   async spendLimitsOf(apiKeyIds: readonly string[], month: Date): Promise<KeySpendLimit[]> {
     const { rows } = await this.database.query<KeySpendLimit>(
@@ -116,13 +116,13 @@ export class BalanceReader {
   }
 }
 
-/** A key's monthly spend limit, in credits. */
+/** A key's monthly spend limit in credits. */
 export interface KeySpendLimit {
   readonly id: string;
   readonly limit: number;
-  /** By all that the limit is of, in the month. */
+  /** Spent in the month under this limit. */
   readonly spent: number;
-  /** Set aside for open requests. */
+  /** Reserved for open requests. */
   readonly held: number;
 }
 

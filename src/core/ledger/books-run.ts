@@ -10,7 +10,7 @@ import {
   type BookCheck,
 } from './books.js';
 
-/** All checks together. What is not looked at by then is said to be so. */
+/** Time limit of all checks together; checks beyond it are reported as unchecked. */
 const TOTAL_LIMIT_MS = 120_000;
 const STATEMENT_LIMIT_MS = 60_000;
 const MAX_ROWS = 20;
@@ -19,62 +19,64 @@ const STATEMENT_TIMEOUT = '57014';
 
 type FigureName = keyof typeof CHECK_FIGURES;
 
-/** What one check found. */
+/** The result of one check. */
 export interface BookFinding {
   readonly check: BookCheck;
-  /** `unchecked`: it was not looked at, or not to the end. */
+  /** `unchecked`: not run, or not to the end. */
   readonly status: 'sound' | 'broken' | 'unchecked';
-  /** Why it is `unchecked`; null otherwise. */
+  /** Why it is `unchecked`, else null. */
   readonly reason: string | null;
-  /** Whole numbers as text, since sums may be beyond what a number holds; null: not looked at. */
+  /** Integers as text, since sums may exceed a number; null when not read. */
   readonly figures: Partial<Record<FigureName, string | null>>;
-  /** The first of the rows at fault. */
+  /** The first rows that violate the invariant. */
   readonly rows: readonly object[];
   readonly hasMoreRows: boolean;
   readonly durationMs: number;
 }
 
 export interface BooksReport {
-  /** The one moment that all of it is about. */
+  /** Time of the snapshot. */
   readonly at: Date;
   readonly durationMs: number;
   readonly findings: readonly BookFinding[];
 }
 
-/** What of it is known so far: a check that is under way, or over. */
+/** A running or finished check of the books. */
 export class BooksRun {
   readonly findings: BookFinding[] = [];
-  /** Rejects where another process checks the books, and when the run is cancelled. */
+  /** Rejects when another process checks the books, and on cancellation. */
   readonly done: Promise<BooksReport>;
-  /** Who waits for it. */
+  /** Number of waiting callers. */
   watchers = 0;
-  /** The one moment that all of it is about; undefined before the snapshot is there. */
+  /** Time of the snapshot; undefined before it exists. */
   at: Date | undefined;
   private isCancelled = false;
   private session: number | undefined;
   private listeners: (() => void)[] = [];
 
-  /** @param previous a run of this process that is coming to its end, whose lock is waited for */
+  /**
+   * @param previous a finishing run of this process, whose lock is awaited
+   */
   constructor(
     private readonly database: Database,
     private readonly keepsWholeLog: boolean,
     previous?: Promise<unknown>,
   ) {
     this.done = this.run(previous).finally(() => this.stir());
-    // Whoever waits for it hears of it; nobody has to.
+    // Errors reach the waiting callers; there may be none.
     this.done.catch(() => undefined);
   }
 
-  /** Resolves when there is more to see, or it is over. */
+  /** Resolves when there is news, or the run is over. */
   next(): Promise<void> {
     return new Promise((resolve) => this.listeners.push(resolve));
   }
 
-  /** Ends the statement under way, and the run with it. */
+  /** Cancels the current statement and the run. */
   cancel(): void {
     this.isCancelled = true;
     const cancelled = this.database.query('SELECT pg_cancel_backend($1)', [this.session]);
-    // Then it goes on to its limit.
+    // If this fails, the run continues to its time limit.
     cancelled.catch(() => undefined);
   }
 
@@ -92,7 +94,8 @@ export class BooksRun {
       connectionTimeoutMillis: 3_000,
       options: '-c lock_timeout=1000',
     });
-    // One that dies fails the statement under way; unheard it would end the process.
+    // A dying connection fails its current statement; without a listener the error would end the
+    // process.
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -110,7 +113,7 @@ export class BooksRun {
       return await this.checkAll(client);
     } finally {
       this.session = undefined;
-      // The session's lock ends with it.
+      // Closing the session releases the lock.
       await client.end().catch(() => undefined);
     }
   }
@@ -118,7 +121,7 @@ export class BooksRun {
   private async checkAll(client: Client): Promise<BooksReport> {
     const startedMs = performance.now();
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    // Sums over millions of rows: month by month where the tables are, and without files where that goes.
+    // Sums over millions of rows: partition by partition, in memory if possible.
     await client.query(
       `SET LOCAL work_mem = '64MB'; SET LOCAL enable_partitionwise_aggregate = on`,
     );
@@ -143,7 +146,7 @@ export class BooksRun {
   }
 }
 
-/** One snapshot, in which a statement that takes too long ends without ending the others. */
+/** One snapshot in which a slow statement is cancelled without affecting the others. */
 class BoundedSnapshot {
   private readonly figures = new Map<FigureName, string | null>();
 
@@ -152,7 +155,7 @@ class BoundedSnapshot {
     private readonly untilMs: number,
   ) {}
 
-  /** Undefined: it took too long, or there was no time left. */
+  /** Returns undefined on a timeout. */
   async ask<Row extends QueryResultRow>(statement: string): Promise<Row[] | undefined> {
     const leftMs = Math.floor(Math.min(STATEMENT_LIMIT_MS, this.untilMs - performance.now()));
     if (leftMs < 1) return undefined;
@@ -163,12 +166,12 @@ class BoundedSnapshot {
       if (sqlStateOf(error) !== STATEMENT_TIMEOUT) throw error;
       return undefined;
     } finally {
-      // A session that is gone has thrown already.
+      // A lost session has thrown already.
       await this.client.query('ROLLBACK TO asked; RELEASE asked').catch(() => undefined);
     }
   }
 
-  /** Null: not looked at. */
+  /** Returns null when not read. */
   async figure(name: FigureName): Promise<string | null> {
     const known = this.figures.get(name);
     if (known !== undefined) return known;

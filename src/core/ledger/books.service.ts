@@ -4,8 +4,8 @@ import { Database } from '../../platform/database/database.js';
 import { BooksRun, type BookFinding, type BooksReport } from './books-run.js';
 
 /**
- * Checks the books while the service works: in one snapshot that locks nothing, on a session of its own,
- * within limits of time, and by one process at a time.
+ * Checks the books while the service runs: in a single lock-free snapshot, on its own session, with
+ * time limits, and by one process at a time.
  */
 @Injectable()
 export class BooksService {
@@ -18,7 +18,7 @@ export class BooksService {
   ) {}
 
   /**
-   * Who asks during a check of this process gets what that finds.
+   * Checks the books, or joins a running check of this process.
    *
    * @throws ConflictError (`books`) while another process checks them
    */
@@ -32,10 +32,10 @@ export class BooksService {
   }
 
   /**
-   * The same, finding by finding: first the moment that it is about, then what is found as it is found, and the
-   * report at the end. A check that nobody waits for any more is cancelled.
+   * Yields the time of the snapshot, each finding as it is found, and the final report. Cancels a
+   * check without callers.
    *
-   * @param signal ends the waiting
+   * @param signal stops waiting
    * @throws ConflictError (`books`) while another process checks them
    */
   async *watch(signal: AbortSignal): AsyncGenerator<Date | BookFinding | BooksReport, void> {
@@ -49,7 +49,7 @@ export class BooksService {
       const isOver = run.done.then((done) => void (report = done));
       isOver.catch(() => undefined);
       while (!signal.aborted) {
-        // Asked before the look, so that nothing is missed between the two.
+        // Requested first, so that nothing is missed in between.
         const next = run.next();
         if (shown < 0 && run.at) {
           shown = 0;

@@ -1,24 +1,24 @@
 import type { Database } from '../../platform/database/database.js';
 
-/** Whatever runs a statement: a pool, or one connection whose transaction fixes the moment. */
+/** Runs statements: a pool, or one connection whose transaction fixes the snapshot. */
 export type BookReader = Pick<Database, 'query'>;
 
-/** A statement that reads one snapshot and finds nothing in sound books, however busy the service is. */
+/** A statement over one snapshot that finds no rows in sound books, however busy the service is. */
 export interface BookCheck {
-  /** Its name for programs. */
+  /** Id for programs. */
   readonly id: string;
-  /** What is so in sound books. */
+  /** What holds in sound books. */
   readonly invariant: string;
-  /** Which figures of the books are about it. */
+  /** Figures related to the check. */
   readonly figures: readonly (keyof typeof CHECK_FIGURES)[];
-  /** What is wrong where it finds rows. */
+  /** What is wrong when it finds rows. */
   readonly fault: string;
   readonly statement: string;
-  /** Whether it finds rows too once rows of the request log were deleted or archived for their age. */
+  /** Whether it also finds rows after log rows were deleted or archived by age. */
   readonly needsWholeLog: boolean;
 }
 
-/** What docs/ledger.md explains under "Checking the books". */
+/** Explained in docs/ledger.md under "Checking the books". */
 export const BOOK_CHECKS: readonly BookCheck[] = [
   {
     id: 'balance_is_entries',
@@ -121,14 +121,14 @@ WHERE spent <> coalesce(log.cost, 0) - coalesce(refunds.amount, 0) OR request_co
 ];
 
 /**
- * The first rows that a check finds. Apart from the check: to have few rows in order PostgreSQL would read
- * millions of them by an index.
+ * Returns the first rows that a check finds. Materialized, because PostgreSQL would otherwise read
+ * millions of rows through an index to sort a few.
  */
 export function firstRowsOf(statement: string, limit: number): string {
   return `WITH found AS MATERIALIZED (${statement})\nSELECT * FROM found ORDER BY 1 LIMIT ${limit}`;
 }
 
-/** The books in figures: whole credits, and numbers of rows. */
+/** Totals of the books: whole credits, and numbers of rows. */
 export const BOOK_FIGURES = {
   tenants: 'SELECT count(*) FROM accounts',
   balance: 'SELECT sum(balance) FROM accounts',
@@ -139,7 +139,7 @@ export const BOOK_FIGURES = {
   'charged requests': `SELECT count(*) FROM ledger_entries WHERE kind = 'charge'`,
   'log rows': 'SELECT count(*) FROM request_logs',
 } as const;
-/** What the checks are about, besides. */
+/** Further totals that the checks relate to. */
 export const CHECK_FIGURES = {
   ...BOOK_FIGURES,
   granted: 'SELECT sum(granted) FROM accounts',
@@ -152,7 +152,7 @@ export const CHECK_FIGURES = {
 
 export type BookFigures = Record<keyof typeof BOOK_FIGURES, string>;
 
-/** Whether months of the request log are in the archive, and not in the database; of older schemas too. */
+/** Returns whether months of the request log are archived; works with older schemas. */
 export async function hasArchivedLogs(books: BookReader): Promise<boolean> {
   const { rows } = await books.query<{ known: boolean }>(
     `SELECT to_regclass('archived_request_logs') IS NOT NULL AS known`,
@@ -162,7 +162,7 @@ export async function hasArchivedLogs(books: BookReader): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** The figures at one moment, as decimal text: sums over tenants may be beyond what a number holds. */
+/** Returns the totals at one time as decimal text, since sums over tenants may exceed a number. */
 export async function readBookFigures(books: BookReader): Promise<BookFigures> {
   const columns = Object.entries(BOOK_FIGURES).map(
     ([name, statement]) => `coalesce((${statement}), 0)::text AS "${name}"`,
@@ -172,10 +172,9 @@ export async function readBookFigures(books: BookReader): Promise<BookFigures> {
 }
 
 /**
- * What is wrong with the books, one line for each check that found something, with up to three of the
- * rows that it found; nothing, always.
+ * Returns one line per failed check, with up to three of its rows; always empty in sound books.
  *
- * @param isLogWhole false where rows of the request log are deleted or archived for their age
+ * @param isLogWhole false when log rows were deleted or archived by age
  */
 export async function findBookFaults(
   books: BookReader,

@@ -3,7 +3,7 @@ import { BUDGET_PERIODS, type BudgetPeriod, type LimitScope } from '../../canoni
 const columns = (make: (period: BudgetPeriod) => string): string =>
   BUDGET_PERIODS.map(make).join(', ');
 
-/** The beginnings of the current periods, as `current`; `total` has always begun. */
+/** Selects the starts of the current periods as `current`; `total` has always started. */
 const CURRENT = `
   clock AS MATERIALIZED (SELECT budget_clock() AS now),
   current AS MATERIALIZED (
@@ -14,15 +14,15 @@ const CURRENT = `
     )} FROM clock
   )`;
 
-/** Those whose use is asked for: tenants, scopes and subjects, $1 to $3. */
+/** The tenants, scopes and subjects in question, $1 to $3. */
 const ASKED = `
   asked AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[]) AS asked (tenant_id, scope, subject)
   )`;
 
 /**
- * What the requests of `lines` have cost that have ended, by the moment at which they ended, or were
- * let in, should the clock of an instance be slow: so none counts in a period before that.
+ * Selects the cost of ended requests in `lines` by when they ended, or were admitted if an
+ * instance's clock is slow: no request counts in a period before its admission.
  */
 const paidBy = (lines: string): string => `
   paid AS (
@@ -38,7 +38,9 @@ const paidBy = (lines: string): string => `
     FROM paid CROSS JOIN current GROUP BY tenant_id, scope, subject
   )`;
 
-/** What `asked` have spent in the current periods, and what their open requests have set aside. */
+/**
+ * Selects spending of `asked` in the current periods, and the reservations of their open requests.
+ */
 const USE = `
   SELECT asked.tenant_id, asked.scope, asked.subject, current.now, ${columns(
     (period) => `
@@ -61,8 +63,8 @@ const HAS_ENDED = `NOT EXISTS (SELECT FROM holds WHERE holds.request_id = line.r
 const ENDED_LONG_AGO = `opened_at < budget_clock() - interval '1 hour' AND ${HAS_ENDED}`;
 
 /**
- * Adds up the use of the subjects $2, $3 of the tenants $1, whose accounts must be locked. What ended
- * since the last time is counted now: a settlement has nothing to do for it, whoever made it.
+ * Updates the usage of the subjects $2, $3 of the tenants $1, whose accounts must be locked. Counts
+ * requests that ended since the last time, so that settlements need not.
  */
 export const COUNT_USE = {
   name: 'ledger-count-use',
@@ -83,13 +85,15 @@ export const COUNT_USE = {
   ) ${USE}`,
 };
 
-/** The same without a lock and without a change, for whoever wants to see it. */
+/** Reads the usage without locks or changes. */
 export const READ_USE = `
   WITH ${CURRENT}, ${ASKED}, ended AS (
     SELECT line.* FROM limit_holds AS line JOIN asked ON ${IS_ASKED} WHERE ${HAS_ENDED}
   ), ${paidBy('ended')} ${USE}`;
 
-/** Notes that the requests $4 count on the limits of the subjects $2, $3 of the tenants $1. */
+/**
+ * Records that the requests $4 count against the limits of the subjects $2, $3 of the tenants $1.
+ */
 export const OPEN_LIMIT_HOLDS = {
   name: 'ledger-open-limit-holds',
   text: `
@@ -98,15 +102,14 @@ export const OPEN_LIMIT_HOLDS = {
     ON CONFLICT DO NOTHING`,
 };
 
-/** Up to $1 subjects with requests that ended without another since, for an hour. */
+/** Selects up to $1 subjects with uncounted requests that ended over an hour ago. */
 export const UNCOUNTED = `
   SELECT DISTINCT tenant_id, scope, subject FROM limit_holds AS line WHERE ${ENDED_LONG_AGO}
   LIMIT $1`;
 
-/** Whether there are any. */
 export const ARE_UNCOUNTED = `EXISTS (SELECT FROM limit_holds AS line WHERE ${ENDED_LONG_AGO})`;
 
-/** What somebody has used, in credits. */
+/** A subject's usage in credits. */
 export interface UseRow extends Record<BudgetPeriod, number> {
   tenant_id: string;
   scope: LimitScope;
@@ -114,6 +117,6 @@ export interface UseRow extends Record<BudgetPeriod, number> {
   now: Date;
   /** In open requests. */
   held: number;
-  /** How many are open. */
+  /** Number of open requests. */
   requests: number;
 }

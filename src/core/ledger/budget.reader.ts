@@ -4,25 +4,25 @@ import { Database } from '../../platform/database/database.js';
 import { toStoredText } from '../../platform/database/stored-text.js';
 import { READ_USE, type UseRow } from './budget-statements.js';
 
-/** What somebody with limits has used, in credits. */
+/** A limited subject's usage in credits. */
 export interface BudgetUse extends Readonly<Record<BudgetPeriod, number>> {
-  /** The moment by which the periods are the current ones. */
+  /** Time that determines the current periods. */
   readonly now: Date;
-  /** Set aside for open requests. */
+  /** Reserved for open requests. */
   readonly held: number;
-  /** How many are open. */
+  /** Number of open requests. */
   readonly requests: number;
 }
 
-/** What somebody has used who has asked for nothing yet. */
+/** Usage of a subject without requests. */
 export const UNUSED = { hour: 0, day: 0, week: 0, month: 0, total: 0, held: 0, requests: 0 };
 
-/** Reads what is used of budgets, without keeping any request waiting. */
+/** Reads budget usage without delaying requests. */
 @Injectable()
 export class BudgetReader {
   constructor(private readonly database: Database) {}
 
-  /** Of somebody without budgets nothing is counted. @returns one for each, in their order */
+  /** Returns the usage of each subject, in order. Subjects without budgets have none. */
   async useOf(
     tenantId: string,
     subjects: readonly { readonly scope: LimitScope; readonly id: string }[],

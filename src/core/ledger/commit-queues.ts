@@ -5,20 +5,23 @@ import { toGroup, type Ask, type Ending, type LedgerGroup } from './ledger-entry
 import { LedgerQueue } from './ledger-queue.js';
 import { sizeOf } from './pending-records.js';
 
-/** Of a record that is written in some milliseconds; an answer that is kept may have tens of millions of characters. */
+/**
+ * Largest record that is written within milliseconds; a stored answer may have tens of millions of
+ * characters.
+ */
 const MAX_RECORD_CHARACTERS = 256_000;
 
-/** Commits a group, or throws when the database can't take it, or not all of it, now. */
+/** Commits a group. Throws when the database cannot take all of it now. */
 type Commit = (group: LedgerGroup) => Promise<void>;
 
-/** What waits for its commit, one group after the other, in the order of arrival. */
+/** Entries awaiting commit in order of arrival, one group at a time. */
 class CommitQueue implements CommitSource {
   readonly queue = new LedgerQueue();
   readonly groupCommit = new GroupCommit(this);
 
   constructor(
     private readonly commit: Commit,
-    /** Hears of each group: undefined, or why it has to be tried again. */
+    /** Called after each group, with the error when it must be retried. */
     private readonly onCommit: (error: unknown) => void,
   ) {}
 
@@ -47,17 +50,20 @@ class CommitQueue implements CommitSource {
 }
 
 /**
- * The ways into the database: one for all tenants, and one aside for those whose rows somebody has locked, or whose
- * record takes long to write, who so keep nobody else waiting. On that each tenant has a transaction of its own, and
- * leaves it when that is committed.
+ * The queues into the database: one for all tenants, and a side queue for tenants whose rows are
+ * locked or whose records are slow to write, so that they delay no others. Each tenant on the side
+ * queue has its own transaction, and leaves the queue after its commit.
  */
 export class CommitQueues {
   private readonly main: CommitQueue;
   private readonly side: CommitQueue;
-  /** Tenants on the side lane. */
+  /** Tenants on the side queue. */
   private readonly aside = new Set<string>();
 
-  /** @param onCommit hears of each group: undefined, or why the database took none of it or not all */
+  /**
+   * @param onCommit called after each group, with the error when the database did not take all of
+   * it
+   */
   constructor(
     private readonly commit: Commit,
     onCommit: (error: unknown) => void,
@@ -66,34 +72,34 @@ export class CommitQueues {
     this.side = new CommitQueue(this.commitApart.bind(this), onCommit);
   }
 
-  /** Endings that wait or are in a transaction now. */
+  /** Endings queued or being committed. */
   get pendingEndings(): number {
     return this.main.queue.pendingEndings + this.side.queue.pendingEndings;
   }
 
-  /** How many tenants are on the side lane. */
+  /** Number of tenants on the side queue. */
   get tenantsAside(): number {
     return this.aside.size;
   }
 
-  /** Those that wait or are in a transaction now. */
+  /** Returns the endings queued or being committed. */
   openEndings(): Ending[] {
     return [...this.main.queue.openEndings(), ...this.side.queue.openEndings()];
   }
 
   add(entry: Ending | Ask): void {
-    // Its account is locked until the record is written: what else the tenant has goes the same way.
+    // Writing the record locks the account, so the tenant's other entries follow it.
     if (takesLong(entry)) this.setAside([entry.tenantId]);
     (this.aside.has(entry.tenantId) ? this.side : this.main).add(entry);
   }
 
-  /** Resolves when nothing is queued or under way. */
+  /** Resolves when nothing is queued or in progress. */
   async whenIdle(): Promise<void> {
     await this.main.groupCommit.whenIdle();
     await this.side.groupCommit.whenIdle();
   }
 
-  /** Ends the work for good, done or not. */
+  /** Stops for good, dropping remaining work. */
   stop(): void {
     this.main.groupCommit.stop();
     this.side.groupCommit.stop();
@@ -105,7 +111,7 @@ export class CommitQueues {
     } catch (error) {
       if (classifyFailure(error) !== 'locked') throw error;
       this.main.queue.putBack(group);
-      // Whose rows are locked is not known: whoever has not leaves the side lane at once.
+      // The locked tenant is unknown; others leave the side queue at once.
       const open = [...group.endings, ...group.asks].filter(({ answered }) => !answered);
       this.setAside(open.map(({ tenantId }) => tenantId));
     }
@@ -116,7 +122,10 @@ export class CommitQueues {
     for (const entry of this.main.queue.extract(this.aside)) this.side.add(entry);
   }
 
-  /** With what it has asked for meanwhile: else a busy tenant would stay aside for as long as another is locked. */
+  /**
+   * Moves the tenant's pending entries as well, or a busy tenant would stay aside as long as
+   * another is locked.
+   */
   private bringBack(tenantId: string): void {
     this.aside.delete(tenantId);
     for (const entry of this.side.queue.extract(new Set([tenantId]))) this.add(entry);

@@ -8,12 +8,12 @@ import {
   type RateLimit,
 } from '../../canonical/limits.js';
 
-const NAMES = 'Names, in which `*` stands for any text.';
+const NAMES = 'Names, with `*` as a wildcard.';
 
 class BudgetDto {
   @ApiProperty({
     enum: BUDGET_PERIODS,
-    description: 'In UTC; a week begins on Monday, and `total` never begins anew.',
+    description: 'Periods are in UTC. Weeks start on Monday, and `total` never resets.',
   })
   period!: BudgetPeriod;
 
@@ -25,7 +25,7 @@ class NameListDto {
   @ApiPropertyOptional({
     type: [String],
     nullable: true,
-    description: `${NAMES} Null or absent: all.`,
+    description: `${NAMES} Null or absent allows all.`,
     example: ['sandbox/*'],
   })
   allow?: string[] | null;
@@ -33,7 +33,7 @@ class NameListDto {
   @ApiPropertyOptional({
     type: [String],
     nullable: true,
-    description: `${NAMES} They count before \`allow\`.`,
+    description: `${NAMES} Takes precedence over \`allow\`.`,
     example: ['*-preview'],
   })
   deny?: string[] | null;
@@ -47,30 +47,30 @@ const RATE = {
   example: null,
 } as const;
 
-/** The limits that are to hold from now on, in place of those of before; what is absent or null is not limited. */
+/** Limits that replace the previous ones; absent or null ones are unlimited. */
 export class LimitsDto {
   @Allow()
   @ApiPropertyOptional({
     type: [BudgetDto],
     nullable: true,
-    description: 'At most one of each period.',
+    description: 'At most one per period.',
   })
   budgets?: Budget[] | null;
 
   @Allow()
-  @ApiPropertyOptional({ ...RATE, description: 'Requests in a clock minute.' })
+  @ApiPropertyOptional({ ...RATE, description: 'Requests per clock minute.' })
   requests_per_minute?: number | null;
 
   @Allow()
   @ApiPropertyOptional({
     ...RATE,
     description:
-      'Tokens in a clock minute: a prompt by its bound when it comes, and what was used, output too, at the end.',
+      'Tokens per clock minute: the prompt’s upper bound on arrival, corrected to the actual usage, output included, at the end.',
   })
   tokens_per_minute?: number | null;
 
   @Allow()
-  @ApiPropertyOptional({ ...RATE, description: 'Requests and jobs that are open at once.' })
+  @ApiPropertyOptional({ ...RATE, description: 'Concurrent requests and jobs.' })
   max_in_flight?: number | null;
 
   @Allow()
@@ -82,29 +82,29 @@ export class LimitsDto {
   providers?: NameList | null;
 }
 
-/** A budget and what is left of it, in credits. */
+/** A budget and its use, in credits. */
 export class BudgetStateDto extends BudgetDto {
-  @ApiProperty({ type: 'integer', description: 'In the current period.', example: 320_000 })
+  @ApiProperty({ type: 'integer', description: 'Spent in the current period.', example: 320_000 })
   spent!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Set aside for open requests.', example: 50_000 })
+  @ApiProperty({ type: 'integer', description: 'Reserved for open requests.', example: 50_000 })
   held!: number;
 
-  @ApiProperty({ type: 'integer', description: 'What a request may still cost.' })
+  @ApiProperty({ type: 'integer', description: 'Credits left for new requests.' })
   remaining!: number;
 
   @ApiProperty({
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'When the next period begins; null: never.',
+    description: 'Start of the next period; null for never.',
   })
   renews_at!: string | null;
 }
 
 const NUMBER = { type: 'integer', nullable: true, example: null } as const;
 
-/** Limits as they stand; null: none. */
+/** Limits with their current use. */
 export class LimitsStateDto implements Record<RateLimit, number | null> {
   @ApiProperty({ type: [BudgetStateDto] })
   budgets!: BudgetStateDto[];
@@ -125,7 +125,7 @@ export class LimitsStateDto implements Record<RateLimit, number | null> {
   providers!: NameList | null;
 }
 
-/** What a tenant has set for itself or its key, and what the operator has; both hold. */
+/** Limits set by the tenant and by the operator; both apply. */
 export class BothLimitsDto {
   @ApiProperty({ type: LimitsStateDto, description: 'Set by the tenant.' })
   limits!: LimitsStateDto;

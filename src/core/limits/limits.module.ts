@@ -2,6 +2,5 @@ import { Module } from '@nestjs/common';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { LimitsService } from './limits.service.js';
 
-/** What tenants, keys and end users may spend and use. */
 @Module({ imports: [LedgerModule], providers: [LimitsService], exports: [LimitsService] })
 export class LimitsModule {}

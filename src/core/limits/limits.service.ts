@@ -18,10 +18,10 @@ import { AuditLog } from '../audit/audit-log.js';
 import { BudgetReader, type BudgetUse } from '../ledger/budget.reader.js';
 import type { BothLimitsDto, LimitsStateDto } from './limits.dto.js';
 
-/** By whom limits were set; those of both hold. */
+/** Who set the limits; both sets apply. */
 export type LimitsSetter = 'tenant' | 'operator';
 
-/** A tenant or a key with what was set for it. */
+/** A tenant or key with its limits. */
 export interface BothLimits {
   readonly id: string;
   readonly limits: Limits | null;
@@ -32,7 +32,7 @@ const COLUMNS = { tenant: 'limits', operator: 'operator_limits' } as const;
 const LOCK = { mode: 'pessimistic_write' } as const;
 const TABLES = { tenant: 'tenants', api_key: 'api_keys' } as const;
 
-/** The limits of tenants, keys and end users: what they are, what is left of them, and changes of them. */
+/** Manages the limits of tenants, keys and end users. */
 @Injectable()
 export class LimitsService {
   constructor(
@@ -45,17 +45,17 @@ export class LimitsService {
     private readonly audit: AuditLog,
   ) {}
 
-  /** What was set for a tenant; undefined: there is no such tenant. */
+  /** Returns a tenant's limits; undefined for an unknown tenant. */
   async ofTenant(id: string): Promise<BothLimits | undefined> {
     return this.find('tenant', id);
   }
 
-  /** What was set for a key, with its tenant; undefined: there is no such key, or its tenant was deleted. */
+  /** Returns a key's limits and tenant; undefined for an unknown key or a deleted tenant. */
   async ofKey(id: string): Promise<(BothLimits & { tenantId: string }) | undefined> {
     return this.find('api_key', id);
   }
 
-  /** Limits as they stand, in the order of their owners. */
+  /** Returns limits with their current use, in the order of their owners. */
   async describe(
     tenantId: string,
     scope: LimitScope,
@@ -74,9 +74,9 @@ export class LimitsService {
   }
 
   /**
-   * Sets the limits of a tenant or a key in place of those of before, at every instance within a second.
+   * Replaces the limits of a tenant or key, on every instance within a second.
    *
-   * @param transaction in which it happens; one of its own unless given
+   * @param transaction default: a new one
    */
   async set(
     author: Author,
@@ -106,7 +106,7 @@ export class LimitsService {
     });
   }
 
-  /** What each end user may that has no limits of its own. */
+  /** Returns the limits of end users without their own. */
   async ofEachEndUser(tenantId: string): Promise<Limits | null> {
     return (await this.tenants.findOneBy({ id: tenantId }))?.endUserLimits ?? null;
   }
@@ -123,7 +123,9 @@ export class LimitsService {
     });
   }
 
-  /** @param limits null: it has none of its own any more, and those of each hold */
+  /**
+   * @param limits null removes the end user's own limits, so that the default ones apply
+   */
   async setForEndUser(
     author: Author,
     tenantId: string,
@@ -151,10 +153,10 @@ export class LimitsService {
   }
 
   /**
-   * End users who have limits of their own or have used some of those of each, by name.
+   * Lists end users with their own limits or with usage, by name.
    *
-   * @param after the name behind which the page begins, as stored
-   * @returns names as stored, and their own limits
+   * @param after last name of the previous page, as stored
+   * @returns names as stored, and own limits
    */
   async listEndUsers(
     tenantId: string,
@@ -200,7 +202,11 @@ export class LimitsService {
   }
 }
 
-/** Limits as they stand. @param use undefined where nothing is counted, as there are no budgets */
+/**
+ * Returns limits with their current use.
+ *
+ * @param use undefined without budgets
+ */
 export function toState(limits: Limits | null, use: BudgetUse | undefined): LimitsStateDto {
   const rates = limits ? strictestRates([limits]) : {};
   const [requests, tokens, open] = RATE_LIMITS.map((rate) => rates[rate] ?? null);

@@ -13,14 +13,14 @@ import { isJsonObject } from '../../platform/http/json-body.js';
 
 const FIELDS: readonly string[] = ['budgets', ...RATE_LIMITS, 'models', 'providers'];
 const MAX_NAMES = 100;
-/** Of models and providers, patterns included. */
+/** Of models and providers, wildcards included. */
 const NAME = /^[\x21-\x7e]{1,256}$/;
 
 /**
- * Limits as a body has them; null where they limit nothing.
+ * Parses the limits in a body; null when they limit nothing.
  *
- * @param path of the field that they are in, with a dot at its end; of a whole body empty
- * @throws InvalidRequestError naming the field at fault, as `limits.budgets.0.credits`
+ * @param path of the field, with a trailing dot; empty for a whole body
+ * @throws InvalidRequestError naming the invalid field, such as `limits.budgets.0.credits`
  */
 export function readLimits(value: unknown, path: string): Limits | null {
   if (!isJsonObject(value)) refuse(path.slice(0, -1), 'must be an object or null');
@@ -43,10 +43,11 @@ export function readLimits(value: unknown, path: string): Limits | null {
 }
 
 /**
- * Lets nobody give more than there is; lists of names need no look, as those above hold as well.
+ * Rejects limits above the granter's own. Name lists need no check, since the granter's apply as
+ * well.
  *
- * @param bounds the limits that hold for whoever gives
- * @param whose these are, to end a sentence
+ * @param bounds the granter's limits
+ * @param whose owner of the bounds, to end a sentence
  * @throws PermissionError naming the limit that is too high
  */
 export function refuseMore(
@@ -77,10 +78,10 @@ function tooMuch(param: string, most: string, whose: string): never {
 
 function readBudgets(value: unknown, path: string): Budget[] {
   if (!Array.isArray(value)) refuse(path, 'must be an array');
-  if (value.length > BUDGET_PERIODS.length) refuse(path, 'must have each period once at most');
+  if (value.length > BUDGET_PERIODS.length) refuse(path, 'must contain each period at most once');
   const budgets = value.map((each: unknown, index) => readBudget(each, `${path}.${index}`));
   if (new Set(budgets.map(({ period }) => period)).size < budgets.length) {
-    refuse(path, 'must have each period once at most');
+    refuse(path, 'must contain each period at most once');
   }
   return budgets;
 }

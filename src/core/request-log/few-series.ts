@@ -4,7 +4,7 @@ import type { RequestLogFilters } from './request-log-filters.js';
 import type { Span } from './split-span.js';
 
 const MAX_SERIES = 1_000;
-/** How many requests few series have at most; each is in one hour. */
+/** Most requests that few series may have; each is in one hour. */
 export const FEW_REQUESTS = 5_000;
 
 interface Series {
@@ -14,11 +14,11 @@ interface Series {
 }
 
 /**
- * The series of what is asked for, where they are few enough to look their hours up one by one. Undefined: they
- * are not, or it is not known of all; then what is asked for is either frequent, or has to be looked for.
+ * Returns the matching series if they are few enough to look their hours up individually. Undefined
+ * when they are too many or incomplete; matches are then either frequent or must be searched for.
  *
- * @param tenantId undefined: of all tenants
- * @param filters without what only rows know
+ * @param tenantId undefined for all tenants
+ * @param filters without those that only rows know
  */
 export async function findFewSeries(
   client: PoolClient,

@@ -8,7 +8,7 @@ import { findFewSeries } from './few-series.js';
 import { facetOf, isOfFacet } from './log-facets.js';
 import { splitSpan, withinSpan, type Span } from './split-span.js';
 
-/** A part of a list: at most `limit` rows after the first `offset`, of those behind `after`. */
+/** Part of a list: at most `limit` rows after the first `offset`, counted from `after`. */
 export interface Page {
   limit: number;
   offset: number;
@@ -17,13 +17,13 @@ export interface Page {
 
 /** Where in time the rows of a page lie. */
 export interface PageLocation {
-  /** Rows that the filters leave, on this page and later ones, from `start` on. */
+  /** Matching rows from `start` on this page and later ones. */
   total: number;
-  /** How far back it was looked: the beginning of the span, unless no sum knows what is asked for. */
+  /** How far back rows were counted: the start of the span, unless no sum covers the filters. */
   start: Date;
-  /** Spans with both ends included, newest first: all that match in them is a part of the list. */
+  /** Spans with inclusive bounds, newest first; their matching rows form part of the list. */
   spans: { first: string; last: string }[];
-  /** Matching rows to leave out at the beginning of the newest span. */
+  /** Matching rows to skip in the newest span. */
   skip: number;
 }
 
@@ -35,10 +35,10 @@ interface LocationRow {
 }
 
 /**
- * Finds the hours that hold a page, and counts the rows from there on. Where no sum knows what is asked for, it
- * looks at so many rows at most, and the page may have fewer than there are.
+ * Finds the hours that hold a page, and counts the rows from there. When no sum covers the filters,
+ * scans a limited number of rows, so the page may be incomplete.
  *
- * @param walks so many rows: if the first are too few for the page, the next
+ * @param walks numbers of rows to scan; each is tried when the one before finds too few
  */
 export async function locatePage(
   snapshot: ArchivedSnapshot,
@@ -52,14 +52,15 @@ export async function locatePage(
   let series: string[] | undefined;
   if (source === 'series' && page.offset === 0) {
     series = await findFewSeries(client, tenantId, filters, span, fewRequests);
-    // Hours of many series are many: the page is soon found among rows. The archive has none.
+    // Looking up hours of many series is slow, and scanning rows fills the page soon. The archive
+    // has none.
     if (!series && files.length === 0) source = 'rows';
   }
   if (source !== 'rows') return locateBy(source, snapshot, tenantId, filters, page, series);
   if (files.length > 0) {
     throw new InvalidRequestError(
       'start_date',
-      'Requests of that time are archived, and are not counted by these filters. Ask for younger ones, or leave min_cost, max_cost, tag and end_user out.',
+      'Requests of that time are archived and cannot be filtered this way. Query more recent ones, or remove min_cost, max_cost, tag and end_user.',
     );
   }
   for (const [turn, rows] of walks.entries()) {
@@ -69,10 +70,10 @@ export async function locatePage(
     const isFull = place.total > page.offset + page.limit;
     if (isFull || start <= span.start || turn === walks.length - 1) return place;
   }
-  throw new Error('There is no walk.');
+  throw new Error('No walk configured.');
 }
 
-/** The first hour, or the span's beginning, from which on a tenant has so many rows or a few more. */
+/** Returns the first hour, or the span's start, from which a tenant has at least that many rows. */
 async function startOfNewest(
   client: PoolClient,
   tenantId: string,
@@ -92,11 +93,11 @@ async function startOfNewest(
 type CountSource = 'facets' | 'counts' | 'series' | 'rows';
 
 /**
- * Counts the rows of a list and finds the hours that hold a page of it, without looking at the rows
- * of other hours: whole hours are counted by their sums and what is not in those yet, the hours
- * that are cut at the ends of the span by their rows.
+ * Counts the rows of a list and finds the hours that hold a page of it, without scanning other
+ * hours: whole hours are counted by sums plus rows not summed yet, partial hours at the ends by
+ * their rows.
  *
- * @param few of series those that have what is asked for, where they are few
+ * @param few the matching series, if they are few
  */
 async function locateBy(
   source: CountSource,
@@ -156,7 +157,7 @@ async function locateBy(
     rows: () => [rowsOf('request_logs', '1', within('created_at', whole))],
   };
   const parts = [
-    // Named by the first of them.
+    // Names the columns.
     'SELECT NULL::timestamptz AS hour, 0::bigint AS requests, NULL::timestamptz AS first, NULL::timestamptz AS last WHERE false',
     ...wholeHours[source](),
     ...[rowsBefore, rowsAfter]
@@ -196,9 +197,8 @@ async function locateBy(
 }
 
 /**
- * What counts the rows of a list: the facets, where one thing is asked for, or nothing; the counts, which know of
- * status, model and key; the series, which know of all but costs as long as the tenant has no rest of them; else
- * the rows themselves.
+ * Picks the source for counting a list: facets for at most one filter; counts for status, model and
+ * key; series for all filters, as long as the tenant has no rest series; else the rows.
  */
 async function sourceFor(
   { client, progress, span }: ArchivedSnapshot,

@@ -3,7 +3,7 @@ import { fromStoredText, toStoredText } from '../../platform/database/stored-tex
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { RequestStatus } from './request-log-row.js';
 
-/** What requests are grouped by; `tag:<key>` besides. */
+/** Dimensions for grouping, besides `tag:<key>`. */
 export const LOG_DIMENSIONS = [
   'model',
   'provider',
@@ -18,22 +18,25 @@ export const LOG_DIMENSIONS = [
 ] as const;
 type NamedDimension = (typeof LOG_DIMENSIONS)[number] | 'tenant';
 
-/** Before the key of a tag that is a dimension. */
+/** Precedes the key of a tag dimension. */
 export const TAG = 'tag:';
 const MAX_DIMENSIONS = 2;
 
-/** One thing that requests are grouped by, in SQL over rows of the log or their series. */
+/** A dimension for grouping, in SQL over log rows or series. */
 export interface LogDimension {
-  /** As it was asked for. */
+  /** As requested. */
   readonly name: string;
-  /** Of times: how long each is. */
+  /** Length of periods, for dimensions of time. */
   readonly grain?: 'month' | 'day' | 'hour';
-  /** @param time the column that says when. @param parameter gives a value its place in the statement */
+  /**
+   * @param time the time column
+   * @param parameter adds a value to the statement's parameters
+   */
   readonly sql: (time: string, parameter: (value: string) => string) => string;
   readonly read: (stored: string) => string;
 }
 
-/** The value of a dimension of time in SQL, as it is shown. */
+/** Formats a time dimension in SQL. */
 const isoTime = (time: string): string =>
   `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
@@ -49,9 +52,9 @@ const COLUMNS: Readonly<Record<Exclude<NamedDimension, 'month' | 'day' | 'hour'>
 };
 
 /**
- * What `group_by` names: one dimension or two, with a comma between them.
+ * Parses `group_by`: one dimension, or two separated by a comma.
  *
- * @param isOverTenants whether `tenant` is one
+ * @param isOverTenants whether `tenant` is allowed
  * @throws InvalidRequestError (`group_by`)
  */
 export function readDimensions(
@@ -69,7 +72,7 @@ export function readDimensions(
   ) {
     throw new InvalidRequestError(
       'group_by',
-      `group_by must be one of ${known.join(', ')} and tag:<key>, or two of them with a comma between.`,
+      `group_by must be one of ${known.join(', ')} and tag:<key>, or two of them separated by a comma.`,
     );
   }
   return names.map(toDimension);
@@ -92,14 +95,14 @@ function toDimension(name: string): LogDimension {
   return { name, sql: () => column, read: fromStoredText };
 }
 
-/** The groups' values as texts. */
+/** Selects the groups' values as text. */
 export function shown(dimensions: readonly LogDimension[]): string {
   return ['first', 'second']
     .map((name, index) => (dimensions[index]?.grain ? `${isoTime(name)} AS ${name}` : name))
     .join(', ');
 }
 
-/** Whether a series of the rest lacks one of the values. Times are never lost. */
+/** Returns a condition for rest series that lack one of the values. Times are never missing. */
 export function isUnknown(
   dimensions: readonly LogDimension[],
   parameter: (value: string) => string,
@@ -112,7 +115,7 @@ export function isUnknown(
   return unknown.join(' OR ') || 'false';
 }
 
-/** Times in their order, then the dearest groups. */
+/** Sorts by time, then by cost, highest first. */
 export function orderOf(dimensions: readonly LogDimension[]): string {
   const times = dimensions.flatMap(({ grain }, index) =>
     grain === undefined ? [] : [index === 0 ? 'first' : 'second'],
@@ -122,27 +125,27 @@ export function orderOf(dimensions: readonly LogDimension[]): string {
     .join(', ');
 }
 
-/** Which requests are asked for, apart from their time; what is undefined does not matter. */
+/** Filters on requests, apart from time; undefined fields match everything. */
 export interface LogFilters {
   readonly status?: RequestStatus | undefined;
-  /** Exactly this alias. */
+  /** An exact alias. */
   readonly model?: string | undefined;
   readonly provider?: string | undefined;
   readonly endpoint?: string | undefined;
   /** A UUID. */
   readonly apiKeyId?: string | undefined;
   readonly endUser?: string | undefined;
-  /** All of them. */
+  /** All of these tags. */
   readonly tags?: RequestTags | undefined;
-  /** Credits charged; of rows alone, as sums do not know it. */
+  /** Credits charged; known to rows only, not to sums. */
   readonly minCost?: number | undefined;
   readonly maxCost?: number | undefined;
 }
 
 /**
- * The conditions that filters put on rows of the log or their series.
+ * Returns the filters as SQL conditions on log rows or series.
  *
- * @param parameter gives a value its place in the statement
+ * @param parameter adds a value to the statement's parameters
  */
 export function conditionsOf(filters: LogFilters, parameter: (value: string) => string): string[] {
   const { status, model, provider, endpoint, apiKeyId, endUser, tags } = filters;
@@ -158,23 +161,25 @@ export function conditionsOf(filters: LogFilters, parameter: (value: string) => 
   return conditions;
 }
 
-/** Where in a list a row stands: when it was written, to the microsecond, and its id. */
+/** A row's position in a list: its time to the microsecond, and its id. */
 export interface LogPlace {
   readonly at: string;
   readonly id: string;
 }
 
-/** What comes behind an instant that ends what was looked at; all rows have ids above that. */
+/** Returns the position before all rows of an instant; row ids are above 0. */
 export const placeBefore = (at: string): LogPlace => ({ at, id: '0' });
 
-/** The last instant that rows behind a place may have, without its microseconds. */
+/** Returns the latest time, in whole ms, of rows after a position. */
 export function lastInstant({ at, id }: LogPlace): Date {
   return new Date(Date.parse(at) - (id === '0' ? 1 : 0));
 }
 
 /**
- * The condition that rows come behind a place, as lists are newest first. Not as a comparison of pairs: PostgreSQL
- * would begin there in the index, and not where the hour that is read does. @param parameter as above
+ * Returns the condition for rows after a position; lists are newest first. Not a comparison of
+ * pairs: PostgreSQL would start at that position in the index instead of the hour being read.
+ *
+ * @param parameter as above
  */
 export function olderThan({ at, id }: LogPlace, parameter: (value: string) => string): string {
   const instant = `${parameter(at)}::timestamptz`;

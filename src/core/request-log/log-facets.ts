@@ -2,13 +2,13 @@ import { toStoredText } from '../../platform/database/stored-text.js';
 import { TAG, type LogDimension, type LogFilters } from './log-dimensions.js';
 import { valueIdOf } from './series-statements.js';
 
-/** A facet whose sums answer a question, and the value that is asked for; undefined: all. */
+/** A facet whose sums answer a query, and the value to match; undefined for all. */
 export interface Facet {
   readonly name: string;
   readonly only: string | undefined;
 }
 
-/** Undefined where it takes more than one thing that requests have in common. */
+/** Returns undefined when the query needs several facets. */
 export function facetOf(
   dimensions: readonly LogDimension[],
   { tags = {}, apiKeyId, endUser, status, model, provider, endpoint }: LogFilters,
@@ -29,7 +29,7 @@ export function facetOf(
   return dimension && dimension.name !== filter.name ? undefined : filter;
 }
 
-/** The facet that has least of what several filters ask for, as a rule; at least one is there. */
+/** Returns the facet that usually matches least of several filters; there must be at least one. */
 export function rarestOf({
   endUser,
   tags = {},
@@ -54,13 +54,16 @@ export function facetValueOf(dimension: LogDimension | undefined, value: string)
     : dimension.sql('period', String);
 }
 
-/** The condition that sums of facets are of this one, and of what is asked for. */
+/** Returns the condition for a facet's sums and its value. */
 export function isOfFacet({ name, only }: Facet, parameter: (value: string) => string): string {
   const isFacet = `facet = ${parameter(name)}`;
   return only === undefined ? isFacet : `${isFacet} AND value_id = ${valueIdOf(parameter(only))}`;
 }
 
-/** Which rows of a facet make its groups. Requests without a tag are those that are left of all. */
+/**
+ * Selects the sums that form a facet's groups. Requests without a tag are the total minus those
+ * with it.
+ */
 export function facetSums(facet: Facet, parameter: (value: string) => string) {
   const isFacet = isOfFacet(facet, parameter);
   const found = { value: 'value', isRest: 'is_rest', signs: undefined, condition: isFacet };

@@ -13,7 +13,6 @@ class TokenSumsDto {
   total!: number;
 }
 
-/** What requests add up to. Amounts are credits. */
 export class LogSumsDto {
   @ApiProperty({ type: 'integer', example: 100 })
   requests!: number;
@@ -32,53 +31,53 @@ export class LogSumsDto {
 
   @ApiProperty({
     type: 'integer',
-    description: "What vendors used, in credits at the routes' prices, charged or not.",
+    description: "Vendor usage in credits at the routes' prices, charged or not.",
     example: 12_400,
   })
   vendor_cost!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Milliseconds, on average.', example: 1830 })
+  @ApiProperty({ type: 'integer', description: 'Average in milliseconds.', example: 1830 })
   latency_avg!: number;
 }
 
-/** Requests that have the values of all dimensions in common. */
+/** Requests with the same values in all dimensions. */
 export class LogGroupDto extends LogSumsDto {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string', nullable: true },
     description:
-      'The value of each dimension of `group_by`; of times the first instant. Null: it has none, as requests without that tag.',
+      'The value of each `group_by` dimension; for times the start of the period. Null when missing, such as for requests without the tag.',
     example: { 'tag:team': 'search', model: 'sandbox/echo' },
   })
   groups!: Record<string, string | null>;
 
   @ApiProperty({
     description:
-      'Whether these are requests whose values were too many to be kept apart; null stands for those then.',
+      'Whether this group collects requests with too many distinct values to list; their values are null.',
     example: false,
   })
   is_rest!: boolean;
 }
 
-/** Groups, and what all of them come to. */
+/** Groups and their total. */
 export class LogGroupListDto {
   @ApiProperty({ example: 'tag:team,model' })
   group_by!: string;
 
   @ApiProperty({
     type: [LogGroupDto],
-    description: 'Times in their order, all else by cost, the dearest first.',
+    description: 'Times in order, other dimensions by cost, highest first.',
   })
   data!: LogGroupDto[];
 
   @ApiProperty({
     type: 'integer',
-    description: 'Groups that there are, shown or not.',
+    description: 'Number of groups, including those not shown.',
     example: 12,
   })
   group_count!: number;
 
-  @ApiProperty({ type: LogSumsDto, description: 'Over all groups, shown or not.' })
+  @ApiProperty({ type: LogSumsDto, description: 'Total of all groups, including those not shown.' })
   total!: LogSumsDto;
 }
 
@@ -98,7 +97,7 @@ function toGroupDto(dimensions: readonly LogDimension[], group: LogGroup): LogGr
   return { groups: valuesOf(dimensions, group), is_rest: group.isRest, ...toSumsDto(group) };
 }
 
-/** The values of a group by the names of the dimensions. */
+/** Returns a group's values by dimension. */
 export function valuesOf(
   dimensions: readonly LogDimension[],
   { values }: Pick<LogGroup, 'values'>,

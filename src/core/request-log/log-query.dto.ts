@@ -19,11 +19,17 @@ import { PageLimit, QueryInteger } from '../../platform/http/field.decorators.js
 import type { RequestLogFilters } from './request-log-filters.js';
 import { REQUEST_STATUSES, type RequestStatus } from './request-log-row.js';
 
-/** One text, which is not empty. Filters have no example: Swagger UI would fill it in and leave nothing. */
+/**
+ * Declares a nonempty text filter. Without an example, because Swagger UI would fill it in and
+ * match nothing.
+ */
 function Exactly(name: string, what: string): PropertyDecorator {
-  const message = `${name} must be one ${what}`;
+  const message = `${name} must be a single ${what}`;
   return (target, key) => {
-    ApiPropertyOptional({ minLength: 1, description: `Exactly this ${what}.` })(target, key);
+    ApiPropertyOptional({ minLength: 1, description: `Matches this ${what} exactly.` })(
+      target,
+      key,
+    );
     IsOptional()(target, key);
     IsString({ message })(target, key);
     IsNotEmpty({ message })(target, key);
@@ -31,12 +37,12 @@ function Exactly(name: string, what: string): PropertyDecorator {
 }
 
 function Credits(name: string, which: 'least' | 'most'): PropertyDecorator {
-  const message = `${name} must be a whole number of credits`;
+  const message = `${name} must be an integer number of credits`;
   return (target, key) => {
     ApiPropertyOptional({
       type: 'integer',
       minimum: 0,
-      description: `Charged at ${which} so many credits.`,
+      description: `Charged at ${which} this many credits.`,
     })(target, key);
     IsOptional()(target, key);
     QueryInteger()(target, key);
@@ -46,11 +52,12 @@ function Credits(name: string, which: 'least' | 'most'): PropertyDecorator {
   };
 }
 
-/** Which requests are asked for. Filters add up. */
+/** Filters on requests; all must match. */
 export class LogFilterQueryDto extends DateRangeQueryDto {
   @ApiPropertyOptional({
     enum: REQUEST_STATUSES,
-    description: '`success` includes requests whose caller left before the end of the answer.',
+    description:
+      '`success` includes requests whose caller disconnected before the end of the answer.',
   })
   @IsOptional()
   @IsIn(REQUEST_STATUSES, { message: `status must be ${REQUEST_STATUSES.join(' or ')}` })
@@ -62,7 +69,7 @@ export class LogFilterQueryDto extends DateRangeQueryDto {
   @Exactly('provider', 'provider')
   provider?: string;
 
-  @Exactly('endpoint', 'kind of call')
+  @Exactly('endpoint', 'call type')
   endpoint?: string;
 
   @Exactly('end_user', 'end user')
@@ -70,21 +77,21 @@ export class LogFilterQueryDto extends DateRangeQueryDto {
 
   @ApiPropertyOptional({
     type: [String],
-    description: 'A tag as `team=search`; of several, requests have all.',
+    description: 'A tag such as `team=search`. With several tags, requests must have all of them.',
   })
   @IsOptional()
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? [value] : value))
-  @ArrayMaxSize(10, { message: 'tag may be there ten times' })
-  @IsString({ each: true, message: 'tag must be a key and its value, as `team=search`' })
+  @ArrayMaxSize(10, { message: 'tag may appear at most ten times' })
+  @IsString({ each: true, message: 'tag must be a key and a value, such as `team=search`' })
   tag?: string[];
 
-  @ApiPropertyOptional({ format: 'uuid', description: 'An API key, by its id.' })
+  @ApiPropertyOptional({ format: 'uuid', description: 'Id of an API key.' })
   @IsOptional()
-  @IsString({ message: 'api_key_id must be one id' })
+  @IsString({ message: 'api_key_id must be a single id' })
   api_key_id?: string;
 }
 
-/** The same, and by what was charged, which only rows know. */
+/** Adds filters by charge, which only rows know. */
 export class LogRowFilterQueryDto extends LogFilterQueryDto {
   @Credits('min_cost', 'least')
   min_cost?: number;
@@ -93,11 +100,11 @@ export class LogRowFilterQueryDto extends LogFilterQueryDto {
   max_cost?: number;
 }
 
-/** What has come to the log since the last look. */
+/** New rows of the log since the last query. */
 export class NewerLogsQueryDto extends LogRowFilterQueryDto {
   @ApiPropertyOptional({
     default: '0',
-    description: 'The `id` of a row; 0: of any. The last 100,000 requests are looked at, no more.',
+    description: 'The `id` of a row, or 0. Only the last 100,000 requests are searched.',
   })
   @IsOptional()
   @Matches(/^\d{1,15}$/, { message: 'since_id must be the id of a row' })
@@ -107,10 +114,14 @@ export class NewerLogsQueryDto extends LogRowFilterQueryDto {
   limit: number = 50;
 }
 
-/** How many groups an answer has at most, of those that there are. */
+/** Limits of groups in an answer. */
 export const GROUP_LIMIT = { default: 1_000, maximum: 10_000 };
 
-/** @throws InvalidRequestError on a malformed date, tag or key id */
+/**
+ * Parses the filters.
+ *
+ * @throws InvalidRequestError on a malformed date, tag or key id
+ */
 export function readLogFilters(query: LogRowFilterQueryDto): RequestLogFilters {
   const { status, model, provider, endpoint, end_user: endUser, api_key_id: apiKeyId } = query;
   if (apiKeyId !== undefined && !isUuid(apiKeyId)) {

@@ -37,7 +37,7 @@ class LogTokensDto {
 class CostBreakdownDto {
   @ApiProperty({
     type: 'integer',
-    description: 'For the model on shared capacity; 0 on byok.',
+    description: 'Model usage on shared capacity; 0 on byok.',
     example: 121,
   })
   model_charge!: number;
@@ -47,25 +47,24 @@ class CostBreakdownDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'For tools that a vendor ran, such as web search.',
+    description: 'Tools run by the vendor, such as web search.',
     example: 0,
   })
   managed_tool_fee!: number;
 
-  @ApiProperty({ type: 'integer', description: '0 as yet.', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Currently always 0.', example: 0 })
   agent_runtime_fee!: number;
 
-  @ApiProperty({ type: 'integer', description: 'The sum, as the ledger has it.', example: 121 })
+  @ApiProperty({ type: 'integer', description: 'The total charge in the ledger.', example: 121 })
   total_charge!: number;
 }
 
-/** One call to a vendor. */
 class LogAttemptDto {
-  @ApiProperty({ description: 'The provider and the alias.', example: 'openai/openai/gpt-4o-mini' })
+  @ApiProperty({ description: 'Provider and alias.', example: 'openai/openai/gpt-4o-mini' })
   route!: string;
 
   @ApiPropertyOptional({
-    description: 'Which account of the operator, where there are several with the provider.',
+    description: 'The operator’s account, if there are several with the provider.',
     example: 'eu-west',
   })
   account?: string;
@@ -78,9 +77,9 @@ class LogAttemptDto {
 
   @ApiProperty({
     description:
-      '`answered`, `aborted` (the caller left), `uncovered` (never called: the credits did not reach for it), `unjoined` ' +
-      '(asked to go on with an answer that broke off, and said something else), `outpaced` (closed, as the other of two ' +
-      'routes that were asked at once was faster), or the failure.',
+      '`answered`, `aborted` (the caller disconnected), `uncovered` (not called: insufficient credits), `unjoined` ' +
+      '(a recovery attempt that did not continue the text), `outpaced` (closed because the other of two  ' +
+      'hedged routes was faster), or the failure.',
     example: 'answered',
   })
   outcome!: string;
@@ -88,12 +87,16 @@ class LogAttemptDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: "The vendor's HTTP status; null where there was none.",
+    description: "The vendor's HTTP status; null without a response.",
     example: 200,
   })
   status!: number | null;
 
-  @ApiProperty({ type: 'integer', description: 'Milliseconds after the arrival.', example: 2 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Milliseconds since the request arrived.',
+    example: 2,
+  })
   started_ms!: number;
 
   @ApiProperty({
@@ -105,14 +108,13 @@ class LogAttemptDto {
 
   @ApiPropertyOptional({
     type: 'integer',
-    description:
-      'Of an attempt that was asked to go on with an answer: after how many characters of its text.',
+    description: 'For a recovery attempt: the number of characters of text before it.',
     example: 812,
   })
   continues_at?: number;
 
   @ApiPropertyOptional({
-    description: 'Asked beside a route that was silent for as long as `hedge_ms` says.',
+    description: 'Whether the attempt was a hedge, started after `hedge_ms` of silence.',
     example: true,
   })
   hedged?: true;
@@ -120,18 +122,18 @@ class LogAttemptDto {
   @ApiProperty({
     type: 'integer',
     description:
-      "What the vendor used, in credits at the route's prices, charged or not; 0 over your own account.",
+      'Vendor usage in credits at the route’s prices, charged or not; 0 over a BYOK account.',
     example: 121,
   })
   vendor_cost!: number;
 }
 
-/** What is known of a request beyond the interface's rows: of its vendors, and of what its caller calls it. */
+/** Details of a request beyond the public API's log row. */
 export class RequestDetailsDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Milliseconds from the arrival to the first content; null when none came.',
+    description: 'Milliseconds from arrival to the first content; null without content.',
     example: 320,
   })
   first_token_ms!: number | null;
@@ -140,7 +142,7 @@ export class RequestDetailsDto {
     type: Number,
     nullable: true,
     description:
-      'Output tokens a second, from the first content to the end; null where the answer came in one piece.',
+      'Output tokens per second from the first content to the end; null when the answer came in one piece.',
     example: 63.6,
   })
   tokens_per_second!: number | null;
@@ -149,19 +151,19 @@ export class RequestDetailsDto {
     type: 'integer',
     nullable: true,
     description:
-      'Credits that all attempts took at the prices of their routes, charged or not; null of requests before this was kept.',
+      'Vendor usage of all attempts in credits at their routes’ prices, charged or not; null for requests that predate this field.',
     example: 121,
   })
   vendor_cost!: number | null;
 
   @ApiProperty({
     type: [LogAttemptDto],
-    description: 'The calls to vendors, in order; the last of more than 16 is kept as well.',
+    description: 'Vendor calls in order: the first 16, and the last one.',
   })
   attempts!: LoggedAttempt[];
 
   @ApiProperty({
-    description: 'Whether its stream broke off and another attempt went on with it to its end.',
+    description: 'Whether the stream was interrupted and another attempt completed it.',
     example: false,
   })
   recovered!: boolean;
@@ -169,7 +171,7 @@ export class RequestDetailsDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: "The caller's name for its own end user, from the body.",
+    description: 'The caller’s id of its own end user, from the body.',
     example: 'user-17',
   })
   end_user!: string | null;
@@ -187,10 +189,10 @@ export class RequestDetailsDto {
     additionalProperties: true,
     nullable: true,
     description:
-      'What was asked for beyond a model, as far as routes and holds go by it: `models` (the chain, where it has several), ' +
+      'Request options that affect routing and holds: `models` (a chain of several), ' +
       '`order`, `only`, `ignore`, `allow_fallbacks`, `route`, `sort`, `max_price`, `max_cost`, `max_cost_mode`, `recovery`, ' +
       '`hedge_ms`, `max_tokens`, `n`, `web_searches`, `service_tier`, `inference_geo`, `size`, `quality`, `own_account_for` (a field that shared capacity does not ' +
-      'take), `conversation` (a hash), `is_cut` (the lists were too long to be kept). Null: nothing, or the request is older than that is kept.',
+      'take), `conversation` (a hash), `is_cut` (the lists were too long to store). Null without options, and for requests that predate this field.',
     example: { max_tokens: 500, hedge_ms: 400 },
   })
   asked!: RequestOptions | null;
@@ -199,13 +201,12 @@ export class RequestDetailsDto {
     type: 'integer',
     nullable: true,
     description:
-      "The version of the gateway's configuration that has the prices of the route; null for requests of before there were versions, answers from the cache, and prices that the operator had declared in a file instead.",
+      'The configuration version of the route’s prices; null for requests that predate versions, cached answers, and prices from the operator’s file.',
     example: 7,
   })
   config_version!: number | null;
 }
 
-/** One request, as its tenant sees it. Amounts are credits. */
 export class LogRowDto extends RequestDetailsDto {
   @ApiProperty({ example: '1042' })
   id!: string;
@@ -214,7 +215,7 @@ export class LogRowDto extends RequestDetailsDto {
   request_id!: string;
 
   @ApiProperty({
-    description: 'The alias that answered, or the first one asked for when none did.',
+    description: 'The alias that answered, or the first one requested if none did.',
     example: 'openai/gpt-4o-mini',
   })
   model!: string;
@@ -248,14 +249,14 @@ export class LogRowDto extends RequestDetailsDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: "On byok requests: that the customer's provider bills the model usage.",
+    description: 'On byok requests: states that the customer’s provider bills the model usage.',
     example: null,
   })
   billing_note!: string | null;
 
   @ApiProperty({
     type: 'integer',
-    description: 'From the arrival of the request to the end of its answer.',
+    description: 'From the request’s arrival to the end of its answer.',
     example: 1830,
   })
   latency_ms!: number;
@@ -263,17 +264,17 @@ export class LogRowDto extends RequestDetailsDto {
   @ApiProperty({ type: String, format: 'date-time', description: 'When the request arrived.' })
   created_at!: string;
 
-  @ApiProperty({ description: 'The kind of call.', example: 'chat' })
+  @ApiProperty({ description: 'Call type.', example: 'chat' })
   endpoint!: string;
 
-  @ApiProperty({ format: 'uuid', description: 'The key that the request was made with.' })
+  @ApiProperty({ format: 'uuid', description: 'The API key of the request.' })
   api_key_id!: string;
 
   @ApiProperty({
     enum: OUTCOMES,
     description:
-      'How the request ended. `cancelled`: its caller left. `timeout`: it took longer than the ' +
-      'gateway allows, after its answer had begun. `crashed`: the gateway did not live to finish it. `refused`: the credits did not reach, or a guardrail blocked it.',
+      'How the request ended. `cancelled`: its caller disconnected. `timeout`: it exceeded the ' +
+      'time limit after its answer had begun. `crashed`: the gateway crashed before it was finished. `refused`: insufficient credits, or blocked by a guardrail.',
     example: 'completed',
   })
   outcome!: RequestOutcome;
@@ -281,15 +282,14 @@ export class LogRowDto extends RequestDetailsDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: "The error body's `type`, where there was an error.",
+    description: "The error body's `type`, if there was an error.",
     example: null,
   })
   error_type!: string | null;
 
   @ApiProperty({
     enum: USAGE_SOURCES,
-    description:
-      "Whose counts `tokens` and `cost` rest on: the vendor's, an estimate, or nobody's (cost 0).",
+    description: 'Source of `tokens` and `cost`: the vendor, an estimate, or none (cost 0).',
     example: 'upstream',
   })
   usage_source!: UsageSource;

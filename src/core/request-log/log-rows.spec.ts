@@ -3,7 +3,7 @@ import { requestLogRow } from '../../../test/support/request-log-rows.js';
 import { LOG_CSV_HEADER, toLogCsv, toLogRow } from './log-rows.js';
 
 describe(toLogRow.name, () => {
-  it("has the interface's fields, and the gateway's own after them", () => {
+  it('has the public API’s fields, followed by the gateway’s own', () => {
     const row = requestLogRow({
       id: '42',
       trafficMode: 'byok',
@@ -76,7 +76,7 @@ describe(toLogRow.name, () => {
   it.each([
     ['answered', true],
     ['unjoined', false],
-  ])('is recovered where an attempt goes on that is %s', (outcome, recovered) => {
+  ])('is recovered when the continuing attempt is %s', (outcome, recovered) => {
     const attempt = { status: 200, started_ms: 2, duration_ms: 8, vendor_cost: 1 };
     const attempts = [
       { ...attempt, route: 'a/b', outcome: 'reset' },
@@ -85,14 +85,14 @@ describe(toLogRow.name, () => {
     expect(toLogRow(requestLogRow({ attempts }))).toMatchObject({ recovered });
   });
 
-  it('has no pace of an answer in one piece, and no tags where there are none', () => {
+  it('has no speed for an answer in one piece, and no tags if there are none', () => {
     const row = requestLogRow({ streamed: false, tags: null });
     expect(toLogRow(row)).toMatchObject({ tokens_per_second: null, tags: {}, asked: null });
     const empty = requestLogRow({ streamed: true, completionTokens: 0 });
     expect(toLogRow(empty).tokens_per_second).toBeNull();
   });
 
-  it('says what went wrong and that nobody counted', () => {
+  it('reports the error and the lack of usage', () => {
     const row = requestLogRow({
       status: 'error',
       outcome: 'failed',
@@ -117,7 +117,7 @@ describe(toLogRow.name, () => {
 describe(toLogCsv.name, () => {
   const names = LOG_CSV_HEADER.trimEnd().split(',');
 
-  it('has a column for all that a row shows', () => {
+  it('has a column for everything in a row', () => {
     const shown = Object.entries(toLogRow(requestLogRow({}))).flatMap(([name, value]) =>
       name === 'tokens' || name === 'cost_breakdown'
         ? Object.keys(value as object).map((part) => `${name}_${part}`)
@@ -126,7 +126,7 @@ describe(toLogCsv.name, () => {
     expect([...names].sort()).toEqual([...shown, 'attempt_list'].sort());
   });
 
-  it('says which requests were recovered, and what each attempt took where there were several', () => {
+  it('marks recovered requests, and lists the cost of several attempts', () => {
     const attempt = { status: 200, started_ms: 2, duration_ms: 8 };
     const attempts = [
       { ...attempt, route: 'a/b', outcome: 'outpaced', vendor_cost: 3 },

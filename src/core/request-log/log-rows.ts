@@ -3,7 +3,7 @@ import { askedIn } from './other-usage.js';
 import type { RequestLogRow } from './request-log-row.js';
 import type { LogRowDto, RequestDetailsDto } from './log-row.dto.js';
 
-/** The columns of the export: the log row of the interface, its nested fields by their paths. */
+/** Columns of the export: the public log row, with nested fields by path. */
 const COLUMNS: [string, (row: LogRowDto) => CsvValue][] = [
   ['id', (row) => row.id],
   ['request_id', (row) => row.request_id],
@@ -44,7 +44,7 @@ const COLUMNS: [string, (row: LogRowDto) => CsvValue][] = [
   ['asked', (row) => row.asked && JSON.stringify(row.asked)],
   ['recovered', (row) => String(row.recovered)],
   ['config_version', (row) => row.config_version],
-  // Of the ordinary request, which one vendor answered, there is no more to say than its other columns do.
+  // For an ordinary request with one vendor, the other columns say everything.
   ['attempt_list', (row) => (isListed(row) ? JSON.stringify(row.attempts) : null)],
 ];
 
@@ -63,7 +63,7 @@ export function toLogCsv(rows: readonly RequestLogRow[]): string {
   return toCsv(rows.map(toLogRow).map((row) => COLUMNS.map(([, read]) => read(row))));
 }
 
-/** Spells a row of the request log as the interface does. */
+/** Converts a row of the request log to the public form. */
 export function toLogRow(row: RequestLogRow): LogRowDto {
   return {
     id: row.id,
@@ -98,7 +98,7 @@ export function toLogRow(row: RequestLogRow): LogRowDto {
   };
 }
 
-/** What a row says beyond the interface's members. */
+/** Returns the details of a row beyond the public fields. */
 export function toDetails(row: RequestLogRow): RequestDetailsDto {
   return {
     first_token_ms: row.firstTokenMs,
@@ -115,7 +115,7 @@ export function toDetails(row: RequestLogRow): RequestDetailsDto {
   };
 }
 
-/** To a tenth; null where the answer came at once, so that there is no time to divide by. */
+/** Rounds to a tenth; null when the answer came at once, leaving no time to divide by. */
 function tokensPerSecond({ streamed, completionTokens, generationTimeMs }: RequestLogRow) {
   if (!streamed || completionTokens === 0 || generationTimeMs === 0) return null;
   return Math.round((completionTokens * 10_000) / generationTimeMs) / 10;

@@ -11,19 +11,19 @@ import { type StoredTenantRow, TENANT_ROW_COLUMNS } from './stored-row.js';
 interface Period {
   tenant_id: string;
   period: Date;
-  /** Rows that are sure to be there. */
+  /** Rows that certainly match. */
   requests: number;
-  /** Rows that may have to be looked at. */
+  /** Rows that may match and must be scanned. */
   candidates: number;
 }
 
-/** The newest periods that are looked at, and where older ones begin to be left for the next page. */
+/** The newest periods to read, and where older ones are left for the next page. */
 interface Found {
   readonly periods: readonly Period[];
   readonly floor: Date | undefined;
 }
 
-/** One search for rows of all tenants, in one snapshot: which hours they lie in, and these hours' rows. */
+/** Searches rows of all tenants within one snapshot: first the hours, then their rows. */
 export class LogSearch {
   constructor(
     private readonly client: PoolClient,
@@ -33,11 +33,14 @@ export class LogSearch {
     private readonly facetsFrom: Date,
   ) {}
 
-  /** The newest hours of tenants that together have what is wanted, or are all that may be looked at for a page. */
+  /**
+   * Returns the newest hours of tenants that together hold enough rows, or the most that a page may
+   * scan.
+   */
   async hours(span: { start: Date; end: Date }): Promise<Found> {
     const firstDay = floor(span.start, DAY_MS);
     const { minCost, maxCost, ...filters } = this.rowFilters;
-    // What was charged only rows know.
+    // Only rows know the charge.
     const isAll = minCost === undefined && maxCost === undefined;
     const facet = facetOf([], filters);
     if (!facet) {
@@ -75,11 +78,14 @@ export class LogSearch {
     return rows;
   }
 
-  /** The newest periods that together have what is wanted: all tenants of each, or all days' tenants as one. */
+  /**
+   * Returns the newest periods that together hold enough rows: per tenant, or per day for all
+   * tenants.
+   */
   private async findSeries(grain: 'day' | 'hour', first: Date, last: Date): Promise<Found> {
     const { endUser, tenantId } = this.filters;
     const values: unknown[] = [first, last];
-    // What was charged only rows know.
+    // Only rows know the charge.
     const { minCost, maxCost, ...filters } = this.rowFilters;
     const isSure = minCost === undefined && maxCost === undefined;
     const conditions = conditionsOf(filters, (value) => `$${values.push(value)}`);
@@ -87,7 +93,7 @@ export class LogSearch {
     const ofTenant = tenantId === undefined ? '' : `AND part.tenant_id = $${values.push(tenantId)}`;
     const isLeft = conditions.length === 0 ? 'true' : conditions.join(' AND ');
     const tenant = grain === 'day' ? 'NULL' : 'part.tenant_id';
-    // Of the rest it is not known; its rows are looked at, but not relied on.
+    // Rest series are scanned, but do not count as matches.
     const { rows } = await this.client.query<Period>(
       `SELECT ${tenant} AS tenant_id, period,
          coalesce(sum(part.requests) FILTER (WHERE ${isLeft}), 0)::bigint AS requests,
@@ -121,14 +127,18 @@ export class LogSearch {
       }
       found.push(row);
       candidates += row.candidates;
-      // Of the newest period some may lie behind its end, or before the page.
+      // In the newest period some rows may lie after the span, or before the page.
       if (time !== newest && isSure) sure += row.requests;
       if (sure >= this.wanted || candidates >= this.bounds.walkedRows) reached ??= time;
     }
     return { periods: found, floor: undefined };
   }
 
-  /** The same where all of it has a facet's value. @param isSure whether nothing else is asked for */
+  /**
+   * Does the same by a facet's value.
+   *
+   * @param isSure whether there are no other filters
+   */
   private async findFacet(
     facet: Facet,
     isSure: boolean,
@@ -141,7 +151,7 @@ export class LogSearch {
     const parameter = (value: string) => `$${values.push(value)}::text`;
     const ofTenant = tenantId === undefined ? '' : `AND tenant_id = $${values.push(tenantId)}`;
     const isAsked = isOfFacet(facet, parameter);
-    // Whose value is not known is looked at, but not relied on.
+    // Rows with unknown values are scanned, but do not count as matches.
     const unknown = parameter(facet.name.startsWith(TAG) ? 'tags' : facet.name);
     const sumsOf = (isAsked: string) => `
       SELECT tenant_id, period, requests, is_rest FROM request_log_facet_sums
@@ -158,7 +168,7 @@ export class LogSearch {
     return this.newest(rows, isSure);
   }
 
-  /** Of these hours the newest, by how many rows their tenants have in them. */
+  /** Returns the newest of these hours, limited by the rows of their tenants. */
   private async walk({ periods, floor }: Found): Promise<Found> {
     if (periods.length === 0) return { periods, floor };
     const { rows } = await this.client.query<{ hour: Date }>(
@@ -180,7 +190,7 @@ export class LogSearch {
     return { periods: periods.filter(({ period }) => period >= reached), floor: reached };
   }
 
-  /** The rows of these hours, and those that are in no series yet. */
+  /** Returns the rows of these hours, and those that are in no series yet. */
   async rows(
     hours: readonly Period[],
     seriesId: number,
@@ -227,7 +237,7 @@ export class LogSearch {
   }
 }
 
-/** Each hour once, newest first, as far as it is in the span. */
+/** Returns each hour once, newest first, within the span. */
 export function hoursWithin(periods: readonly Period[], { start, end }: Span): Span[] {
   const hours = new Set(periods.map(({ period }) => period.getTime()));
   return [...hours]
@@ -238,7 +248,7 @@ export function hoursWithin(periods: readonly Period[], { start, end }: Span): S
     .filter((hour) => hour.start < hour.end);
 }
 
-/** The span from the last of these hours to the first. */
+/** Returns the span from the oldest of these hours to the newest. */
 export function outer(hours: readonly Span[]): Span {
   return { start: hours.at(-1)!.start, end: hours[0]!.end };
 }

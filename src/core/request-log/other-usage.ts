@@ -2,7 +2,7 @@ import { readRequestOptions, type RequestOptions } from '../../canonical/request
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 
-/** Counts of a use that have no column of their own in the log, by their names there. */
+/** Usage counts without a column of their own, by their names in the log. */
 const OTHER_COUNTS = {
   cacheWriteLongTokens: 'cache_write_1h_tokens',
   webSearches: 'web_searches',
@@ -18,8 +18,8 @@ export type OtherUsage = Pick<Usage, keyof typeof OTHER_COUNTS>;
 const COUNTS = Object.entries(OTHER_COUNTS) as [keyof OtherUsage, string][];
 
 /**
- * What has no column of its own, as JSON: the counts that are not 0, and as `asked` what the caller asked for
- * beyond a model. Null where there is neither, as of most answers.
+ * Encodes usage without a column of its own as JSON: nonzero counts, and the request options as
+ * `asked`. Null when empty, as for most answers.
  */
 export function otherUsageText(usage: OtherUsage, asked?: RequestOptions): string | null {
   const { cacheWriteLongTokens, webSearches, inputBytes, audioMs, imageCount, videoSeconds } =
@@ -34,7 +34,7 @@ export function otherUsageText(usage: OtherUsage, asked?: RequestOptions): strin
   return JSON.stringify(asked === undefined ? counts : { ...counts, asked });
 }
 
-/** What the caller asked for beyond a model; undefined: nothing, or the row is older than that was kept. */
+/** Returns the request options; undefined without any, and in rows that predate them. */
 export function askedIn(text: string | null): RequestOptions | undefined {
   // Most have counts alone, or nothing.
   if (text === null || !text.includes('"asked"')) return undefined;

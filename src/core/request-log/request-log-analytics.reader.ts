@@ -18,16 +18,16 @@ export const REQUEST_LOG_GROUPINGS = [
 ] as const;
 export type RequestLogGrouping = (typeof REQUEST_LOG_GROUPINGS)[number];
 
-/** How long requests took, in milliseconds within 5 %. */
+/** Latency percentiles in ms, within 5 %. */
 export interface LatencyPercentiles {
   latencyP50Ms: number;
   latencyP95Ms: number;
   latencyP99Ms: number;
 }
 
-/** What the requests of a group add up to; times are milliseconds, money is credits. */
+/** Totals of a group; times in ms, money in credits. */
 export interface RequestLogGroup extends LatencyPercentiles {
-  /** An alias, provider, key id or status, or the first instant of a day or hour in ISO 8601. */
+  /** An alias, provider, key id or status, or the start of a day or hour in ISO 8601. */
   group: string;
   requests: number;
   errors: number;
@@ -45,7 +45,7 @@ const MAX_CONNECTIONS = 2;
 
 const SUMS = ['requests', 'errors', 'prompt_tokens', 'completion_tokens', 'cost'];
 
-/** Adds up the request log of a tenant; it reads sums and only those rows that are not in them. */
+/** Aggregates a tenant's request log from sums, plus rows not summed yet. */
 @Injectable()
 export class RequestLogAnalyticsReader {
   readonly limit = pLimit(MAX_CONNECTIONS);
@@ -56,8 +56,8 @@ export class RequestLogAnalyticsReader {
   ) {}
 
   /**
-   * Groups that have requests: days and hours by time, others by cost, the dearest first. Of days
-   * whose rows have been swept only whole hours are counted.
+   * Returns the groups with requests: days and hours by time, others by cost, highest first. Counts
+   * only whole hours of days whose rows have been swept.
    */
   async groupsOfTenant(
     tenantId: string,
@@ -67,7 +67,7 @@ export class RequestLogAnalyticsReader {
     return (await this.timedOfTenant(tenantId, grouping, range)).groups;
   }
 
-  /** The same groups, and how long the requests of all of them took; null: there are none. */
+  /** Returns the same groups plus the latency of all their requests; null without any. */
   timedOfTenant(
     tenantId: string,
     grouping: RequestLogGrouping,
@@ -168,7 +168,7 @@ async function addUp(
   return groups;
 }
 
-/** What names a row's group, in the sums and in the log. */
+/** Returns SQL for a row's group, in the sums and in the log. */
 function groupExpressions(grouping: RequestLogGrouping): { ofSum: string; ofRow: string } {
   const isoTime = (time: string) =>
     `to_char(date_trunc('${grouping}', ${time}, 'UTC') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;

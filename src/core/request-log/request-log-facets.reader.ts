@@ -5,20 +5,20 @@ import { isTagKey } from '../../canonical/request-tags.js';
 import { TAG } from './log-dimensions.js';
 import { readSnapshot } from './request-log-filters.js';
 
-/** What the requests of a tenant have, each the most frequent first. */
+/** Values in a tenant's requests, most frequent first. */
 export interface RequestLogFacets {
   readonly models: string[];
   readonly providers: string[];
   readonly endpoints: string[];
-  /** `name` is that of the key today. */
+  /** `name` is the key's current name. */
   readonly apiKeys: { readonly id: string; readonly name: string | null }[];
   readonly tags: { readonly key: string; readonly values: string[] }[];
 }
 
-/** Values of one facet, and of one tag. */
+/** Most values per facet, and per tag. */
 const MAX_VALUES = 100;
 const MAX_TAGS = 20;
-/** Of tags that are looked at. */
+/** Most tag keys to read. */
 const MAX_NAMES = 500;
 
 interface Value {
@@ -27,12 +27,17 @@ interface Value {
   name: string | null;
 }
 
-/** Finds out what a tenant's requests can be filtered by: from the sums by facet, and what is in none of them yet. */
+/**
+ * Returns the values by which a tenant's requests can be filtered, from facet sums plus rows not
+ * summed yet.
+ */
 @Injectable()
 export class RequestLogFacetsReader {
   constructor(private readonly database: Database) {}
 
-  /** @param since the months before that of this instant are left out */
+  /**
+   * @param since omits the months before this instant's
+   */
   async ofTenant(tenantId: string, since: Date): Promise<RequestLogFacets> {
     const values = await readSnapshot(this.database, async (client, { seriesId, facetsFrom }) => {
       const month = Date.UTC(since.getUTCFullYear(), since.getUTCMonth());
@@ -68,12 +73,12 @@ export class RequestLogFacetsReader {
 
 const COLUMNS = 'model, provider, endpoint, api_key_id, tags';
 
-/** What is in no sum yet. */
+/** Rows that are in no sum yet. */
 const NEWER = `
   SELECT ${COLUMNS}, 1 AS requests FROM request_logs
   WHERE id > $3::bigint AND tenant_id = $1 AND created_at >= $2`;
 
-/** The facets of what has these columns. */
+/** Selects the facets of rows with these columns. */
 const facetsOf = (source: string): string => `
   SELECT 'model' AS facet, model AS value, requests FROM ${source}
   UNION ALL SELECT 'provider', provider, requests FROM ${source}
@@ -82,7 +87,9 @@ const facetsOf = (source: string): string => `
   UNION ALL SELECT '${TAG}' || tag.key, tag.value, requests
     FROM ${source} CROSS JOIN LATERAL jsonb_each_text(tags) AS tag`;
 
-/** @param facets SQL for facet, value and requests of $1 since the month of $2 */
+/**
+ * @param facets SQL for facet, value and requests of $1 since the month of $2
+ */
 const read = (facets: string): string => `
   ${facets}, ranked AS (
     SELECT facet, value, sum(requests) AS requests,
@@ -94,7 +101,7 @@ const read = (facets: string): string => `
   WHERE place <= $4
   ORDER BY place, ranked.requests DESC, facet`;
 
-/** Which facets there are is asked for one after the other, as sums of end users lie between them. */
+/** Looks facets up one after the other (skip scan), since sums of end users lie between them. */
 const READ_SUMS = read(`
   WITH RECURSIVE named AS (
     (SELECT facet FROM request_log_facet_sums WHERE tenant_id = $1 ORDER BY facet LIMIT 1)
@@ -117,7 +124,7 @@ const READ_SUMS = read(`
     UNION ALL ${facetsOf('newer')}
   )`);
 
-/** The same where sums of facets are not whole. */
+/** Used where facet sums are incomplete. */
 const READ_SERIES = read(`
   WITH series AS MATERIALIZED (
     SELECT ${COLUMNS}, sum(requests) AS requests FROM (

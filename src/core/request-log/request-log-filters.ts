@@ -2,24 +2,21 @@ import { conditionsOf, type LogFilters } from './log-dimensions.js';
 import type { PoolClient } from 'pg';
 import type { Database } from '../../platform/database/database.js';
 
-/** Which rows of a tenant are asked for; what is undefined does not matter. */
+/** Filters on a tenant's rows; undefined fields match everything. */
 export interface RequestLogFilters extends LogFilters {
-  /** Rows of this instant and later. */
+  /** Inclusive start. */
   readonly start?: Date | undefined;
-  /** Rows before this instant. */
+  /** Exclusive end. */
   readonly end?: Date | undefined;
 }
 
-/** A condition on rows of the log, or their sums; its parameters are $1 to $n. */
+/** A condition on log rows or their sums, with parameters $1 to $n. */
 interface RequestLogCondition {
   sql: string;
   values: unknown[];
 }
 
-/**
- * Says in SQL which rows of a tenant the filters leave, apart from their time. There is no form
- * without a tenant.
- */
+/** Returns a tenant's filters, apart from time, as SQL. The tenant is mandatory. */
 export function conditionOf(tenantId: string, filters: LogFilters): RequestLogCondition {
   const values: unknown[] = [tenantId];
   const conditions = conditionsOf(filters, (value) => `$${values.push(value)}`);
@@ -27,29 +24,29 @@ export function conditionOf(tenantId: string, filters: LogFilters): RequestLogCo
 }
 
 export interface TenantLogFilters extends RequestLogFilters {
-  /** Undefined: of all tenants. */
+  /** Undefined for all tenants. */
   readonly tenantId?: string | undefined;
 }
 
-/** How far the log has been added up and swept. */
+/** Progress of summing and sweeping the log. */
 export interface RequestLogProgress {
-  /** The sums hold every row up to this id. */
+  /** The sums include every row up to this id. */
   rolledUpId: number;
-  /** The same of the series. */
+  /** The series include every row up to this id. */
   seriesId: number;
-  /** A midnight; sums of facets are whole from there on. */
+  /** A midnight; facet sums are complete from there. */
   facetsFrom: Date;
-  /** Rows before this instant, a midnight, are gone or about to be. */
+  /** A midnight; older rows are deleted or about to be. */
   sweptBefore: Date;
-  /** Whether there are months that are no longer in the database. */
+  /** Whether months have been archived. */
   hasArchive: boolean;
 }
 
 /**
- * Reads the log and its sums as they were at one moment, so that no row is missing or counted
- * twice. What comes of `progress` is to be sent as a parameter of later statements: PostgreSQL then
- * knows how few rows are left when it plans them. The lock keeps months from being archived between
- * the moment and the last statement: their rows would be in neither place.
+ * Reads the log and its sums in one snapshot, so that no row is missing or counted twice. Pass
+ * values of `progress` as parameters of later statements: PostgreSQL then knows how few rows are
+ * left when planning. The lock prevents archiving between the snapshot and the last statement, when
+ * rows would be in neither place.
  */
 export function readSnapshot<Result>(
   database: Database,

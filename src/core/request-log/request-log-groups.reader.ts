@@ -26,34 +26,34 @@ import {
 } from './series-statements.js';
 import { coverSpan, splitSpan, toSpan, withinSpan, type Span } from './split-span.js';
 
-/** What requests add up to; money is credits, times are milliseconds. */
+/** Totals of requests; money in credits, times in ms. */
 export interface LogSums {
   requests: number;
   errors: number;
   promptTokens: number;
   completionTokens: number;
-  /** What was charged. */
+  /** Credits charged. */
   cost: number;
-  /** What could not be charged for want of credits. */
+  /** Credits that could not be charged because the balance was insufficient. */
   shortfall: number;
-  /** What vendors took at the prices of the routes. */
+  /** Vendor usage at the routes' prices. */
   vendorCost: number;
-  /** Of all requests together. */
+  /** Sum over all requests. */
   latencyMs: number;
-  /** What of the charges was given back since, where that was asked for. */
+  /** Credits refunded since, if requested. */
   refunded?: number;
 }
 
-/** Requests that have the values of all dimensions in common. */
+/** Requests with the same values in all dimensions. */
 export interface LogGroup extends LogSums {
-  /** In the order of the dimensions; null where they have none, as no such tag. */
+  /** In the order of the dimensions; null for a missing value, such as a tag. */
   values: (string | null)[];
-  /** Of values that nobody has kept apart, as there were too many. */
+  /** Collects values that were too many to keep apart. */
   isRest: boolean;
 }
 
 export interface LogGroupQuery {
-  /** Undefined: all tenants, and whole hours. */
+  /** Undefined for all tenants, in whole hours. */
   readonly tenantId: string | undefined;
   /** One or two. */
   readonly dimensions: readonly LogDimension[];
@@ -63,10 +63,10 @@ export interface LogGroupQuery {
   readonly withRefunds?: boolean;
 }
 
-/** The groups that were asked for, and what all of them add up to, be they shown or not. */
+/** The requested groups, and the totals of all groups. */
 export interface LogGroups {
   groups: LogGroup[];
-  /** How many there are. */
+  /** Number of all groups. */
   count: number;
   total: LogSums;
 }
@@ -80,14 +80,14 @@ interface GroupRow {
   count: number;
 }
 
-/** Of a longer range months are read as sums of series. */
+/** Longer ranges read months as sums of series. */
 const FACET_DAYS = 100;
 /** Of the pool's ten connections. */
 const MAX_CONNECTIONS = 2;
 
 /**
- * Adds up the request log by any one or two dimensions, with any filters. It reads the series of requests
- * (docs/decisions/0054) and only those rows that are not in them.
+ * Aggregates the request log by one or two dimensions, with any filters. Reads the series of
+ * requests (docs/decisions/0054) plus rows not in them yet.
  */
 @Injectable()
 export class RequestLogGroupsReader {
@@ -99,8 +99,8 @@ export class RequestLogGroupsReader {
   ) {}
 
   /**
-   * Times in their order, all else by cost, the dearest first. Of days whose rows have been swept only
-   * whole hours are counted.
+   * Returns times in order, other dimensions by cost, highest first. Counts only whole hours of
+   * days whose rows have been swept.
    */
   groups(query: LogGroupQuery): Promise<LogGroups> {
     const { tenantId, range } = query;
@@ -136,7 +136,7 @@ async function addUp(snapshot: ArchivedSnapshot, query: LogGroupQuery): Promise<
   const kinds = `kind IN ('none', '${byEndUser ? 'each' : 'any'}')`;
   const grains = dimensions.flatMap(({ grain }) => grain ?? []);
   const facet = facetOf(dimensions, filters);
-  // Times are those of each part; the other values are worked out once a series.
+  // Times are those of each part; other values are computed once per series.
   const valueOf = (index: number, time: string, known?: string): string => {
     const dimension = dimensions[index];
     if (!dimension) return 'NULL::text';
@@ -274,7 +274,7 @@ function toSums(sums: readonly (number | string)[]): LogSums {
   };
 }
 
-/** So that no rows of single hours have to be read of all tenants. */
+/** Extends the span to whole hours, to avoid reading rows of all tenants. */
 function toWholeHours({ start, end }: Span): Span {
   return {
     start: new Date(Math.floor(start.getTime() / HOUR_MS) * HOUR_MS),

@@ -17,32 +17,31 @@ import {
   withTextRead,
 } from './stored-row.js';
 
-/** A page of a list. */
 interface OverTenantsPage {
   rows: TenantLogRow[];
-  /** What the next page comes behind; undefined on the last one. */
+  /** Position of the next page; undefined on the last one. */
   next: LogPlace | undefined;
 }
 
 /** Of the pool's ten connections. */
 const MAX_CONNECTIONS = 1;
-/** Of whoever follows the log, which takes no time. */
+/** For clients that follow the log, whose queries are fast. */
 const MAX_TAIL_CONNECTIONS = 2;
-/** Ids before the last roll-up that are looked at for what is new. */
+/** Ids before the last roll-up in which to look for new rows. */
 const MAX_NEWER_IDS = 100_000;
 
 /**
- * Lists the request logs of all tenants, newest first. There is no index over all of them: the series of
- * requests say in which days, and which hours of which tenants, what is asked for lies, be it archived or not.
- * Where the series do not know what is asked for, or it is rare, a page may have fewer rows than there are: so
- * many rows are looked at, and `next` says where it goes on.
+ * Lists the request logs of all tenants, newest first. No index covers all of them: the series of
+ * requests tell in which days, and in which hours of which tenants, matches lie, archived or not.
+ * When the series do not cover the filters, or matches are rare, a page may be incomplete: it scans
+ * a limited number of rows, and `next` tells where to continue.
  */
 @Injectable()
 export class RequestLogOverTenantsReader {
   private readonly limit = pLimit(MAX_CONNECTIONS);
   private readonly tailLimit = pLimit(MAX_TAIL_CONNECTIONS);
 
-  /** Rows that are looked at for a page, and those of an hour more. */
+  /** Rows to scan for a page, plus those of one hour. */
   walkedRows = 30_000;
   fewRequests = FEW_REQUESTS;
 
@@ -51,7 +50,10 @@ export class RequestLogOverTenantsReader {
     readonly archive: RequestLogArchive,
   ) {}
 
-  /** @param after the `next` of the page before. @throws ArchiveUnavailableError */
+  /**
+   * @param after the `next` of the previous page
+   * @throws ArchiveUnavailableError
+   */
   async page(
     filters: TenantLogFilters,
     after: LogPlace | undefined,
@@ -92,11 +94,11 @@ export class RequestLogOverTenantsReader {
   }
 
   /**
-   * What was written after a row, the latest first; for whoever follows the log. Instances write at the same
-   * time, so that a row may come to light a moment after one with a higher id.
+   * Returns rows written after a row, latest first, for clients that follow the log. Instances
+   * write concurrently, so a row may appear shortly after one with a higher id.
    *
-   * @param sinceId the row's id; no more than the last 100,000 ids are looked at, whoever's they are
-   * @returns one row more than `limit` where there are more
+   * @param sinceId the row's id; only the last 100,000 ids of all tenants are searched
+   * @returns one row more than `limit` if there are more
    */
   newer(filters: TenantLogFilters, sinceId: string, limit: number): Promise<TenantLogRow[]> {
     return this.tailLimit(() =>

@@ -9,16 +9,18 @@ import {
 import { Retention } from '../../platform/time/retention.js';
 import { startOfUtcDay } from '../../platform/time/dates.js';
 
-/** Rows that one statement deletes: keeps its locks short. */
+/** Rows per delete statement, to keep locks short. */
 const MAX_ROWS = 5_000;
 
-/** What belongs to no month: rows of before there were any, and of months that nobody made. */
+/**
+ * Tables outside the monthly partitions: rows older than those, and of months without a partition.
+ */
 const LOOSE_TABLES = ['request_logs_before_months', 'request_logs_other'] as const;
 
 /**
- * Hides log rows that are older than the setting says, by whole days (UTC) and all at once. Months
- * of which every row is hidden are dropped; rows that belong to none are deleted in batches. Their
- * sums, the ledger and its statements stay. Any number of instances may sweep at once.
+ * Hides log rows older than the retention, by whole days (UTC) and all at once. Drops months in
+ * which every row is hidden, and deletes rows outside the months in batches. Keeps sums, ledger and
+ * statements. Instances may sweep concurrently.
  */
 @Injectable()
 export class RequestLogRetentionService extends Retention {
@@ -48,8 +50,8 @@ export class RequestLogRetentionService extends Retention {
   }
 
   /**
-   * The oldest ids first, which are the oldest rows but for requests that took long; a row that
-   * hides behind younger ones goes with those. Only what is in the sums already is deleted.
+   * Deletes the lowest ids first, which are the oldest rows except for long requests; a hidden row
+   * among younger ones is deleted with those. Deletes only rows that are summed already.
    */
   private async sweepNext(table: (typeof LOOSE_TABLES)[number]): Promise<number | undefined> {
     const { rowCount } = await this.database.query(
@@ -67,10 +69,10 @@ export class RequestLogRetentionService extends Retention {
     return rowCount || undefined;
   }
 
-  /** Drops a month that ended before, unless it has a row that is to be shown or added up still. */
+  /** Drops a past month, unless a row is still visible or not summed yet. */
   private drop({ name }: MonthPartition): Promise<number | undefined> {
     return withShortLocks(this.database, async (client) => {
-      // From here on nobody adds to the month; reading it is free until it goes.
+      // Blocks writes to the month; reads continue until it is dropped.
       await client.query(`LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE`);
       const { rows } = await client.query<{ rows: number; kept: number }>(
         `SELECT count(*) AS rows, count(*) FILTER (

@@ -9,7 +9,7 @@ describe(RequestLogRollUpService.name, () => {
   const now = jest.spyOn(performance, 'now');
   afterEach(() => now.mockRestore());
 
-  it('takes fewer rows at once where they take long, since settlements may wait, and more again', async () => {
+  it('adapts the batch size to the duration, since settlements may wait', async () => {
     const slow = [900, 900, 600];
     const batches: number[] = [];
     const progress = { rolled_up_id: 0, series_id: 0, facet_id: 0 };

@@ -10,7 +10,7 @@ import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { ROLL_UP } from './roll-up-statements.js';
 import { ADD_TO_SERIES, CLEAR_FACETS, MAKE_FACETS } from './series-statements.js';
 
-/** A settlement that corrects a row waits for the transaction that adds rows up, five seconds at most. */
+/** A settlement that corrects a row waits for this transaction, for five seconds at most. */
 const LONGEST_MS = 500;
 const LEAST_SHARE = 1 / 64;
 const INTERVAL_MS = 10_000;
@@ -20,27 +20,31 @@ interface Progress {
   facet_id: number;
 }
 
-/** How long transactions that may still write older rows are waited for, and how often looked at. */
+/** How long to wait for transactions that may still write older rows, and how often to check. */
 const PATIENCE_MS = 5_000;
 const LOOK_INTERVAL_MS = 25;
 
 /**
- * Adds new rows of the request log to its sums, off the path of requests. Any number of instances
- * may do so at once: each row is counted once, and readers see the sums and the rows that are not
- * in them as they fit together.
+ * Adds new rows of the request log to its sums, off the request path. Instances may run
+ * concurrently: each row is counted once, and readers get consistent sums and remaining rows.
  */
 @Injectable()
 export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplicationShutdown {
-  /** Series of a kind in a tenant's month: with all that requests have in common, and with end users alone. */
+  /**
+   * Limits of series per kind in a tenant's month: with all dimensions, and with end users alone.
+   */
   seriesOfMonth = { most: 20_000, mostOfAll: 50_000 };
-  /** Rows of one transaction at most. */
+  /** Most rows per transaction. */
   rowsAtOnce = 10_000;
-  /** Of those so many that a transaction is short: rows of as many tenants take a hundred times what rows of one do. */
+  /**
+   * Fraction of those that keeps a transaction short: rows of many tenants take a hundred times as
+   * long as rows of one.
+   */
   private share = 1;
   private readonly logger = new Logger(RequestLogRollUpService.name);
   private readonly timer = new SweepTimer(
     () => this.rollUpNow(),
-    (error) => this.logger.warn(`Adding up the request log failed: ${error.message}`),
+    (error) => this.logger.warn(`request log roll-up failed: ${error.message}`),
   );
 
   constructor(private readonly database: Database) {}
@@ -53,7 +57,7 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
     await this.timer.stop();
   }
 
-  /** Counts what has been committed by now; less when an older transaction does not end. */
+  /** Sums everything committed so far, or less when an older transaction does not end. */
   async rollUpNow(): Promise<void> {
     const lastId = await this.findWork();
     if (lastId !== undefined && (await this.allDecidedUpTo())) {
@@ -62,7 +66,7 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
     while (!this.timer.isStopped && (await this.makeFacetsBefore()));
   }
 
-  /** The newest row's id; undefined when there is nothing to add. */
+  /** Returns the newest row's id; undefined when there is nothing to add. */
   private async findWork(): Promise<number | undefined> {
     const { rows } = await this.database.query<{ last_id: number; has_work: boolean }>(`
       SELECT last_id, last_id > least(rolled_up_id, series_id)
@@ -74,9 +78,9 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
   }
 
   /**
-   * Ids are given out before they are committed, so below the newest row there may be others that
-   * nobody sees yet. Whoever has taken such an id locked an account before, and so has a
-   * transaction id below one that is taken now: once all those have ended, no row is missing.
+   * Ids are assigned before commit, so rows below the newest may still be invisible. A transaction
+   * with such an id has locked an account before, so its transaction id is below one taken now:
+   * once all those have ended, no row is missing.
    */
   private async allDecidedUpTo(): Promise<boolean> {
     const { rows } = await this.database.query<{ mark: string }>(
@@ -95,7 +99,9 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
     return false;
   }
 
-  /** @returns whether there is more to do for this instance */
+  /**
+   * @returns whether there is more for this instance to do
+   */
   private async rollUpNext(lastId: number): Promise<boolean> {
     const startedMs = performance.now();
     const hasMore = await this.rollUpRows(lastId, Math.ceil(this.rowsAtOnce * this.share));
@@ -110,7 +116,7 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
       const { rows } = await client.query<Progress>(
         'SELECT rolled_up_id, series_id, facet_id FROM request_log_progress FOR UPDATE SKIP LOCKED',
       );
-      // Another instance is at it.
+      // Another instance is running.
       if (!rows[0]) return false;
       const next = (from: number) => Math.max(from, Math.min(lastId, from + count));
       const { rolled_up_id: rolledUp, series_id: summed, facet_id: faceted } = rows[0];
@@ -122,7 +128,7 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
         'UPDATE request_log_progress SET rolled_up_id = $1, series_id = $2, facet_id = $2',
         [to, summedTo],
       );
-      // An older instance has added to the series alone, and may do so again.
+      // An instance of an older version has updated the series alone, and may do so again.
       if (faceted !== summed) {
         await client.query(
           `UPDATE request_log_progress SET facets_from = 'infinity', facets_again_at = now() + interval '15 minutes'`,
@@ -132,7 +138,11 @@ export class RequestLogRollUpService implements OnApplicationBootstrap, OnApplic
     });
   }
 
-  /** Makes the facets' sums of the day before those that are whole. @returns whether there is more to do */
+  /**
+   * Builds the facet sums of the day before the complete ones.
+   *
+   * @returns whether there is more to do
+   */
   private makeFacetsBefore(): Promise<boolean> {
     return this.database.transaction(async (client) => {
       const { rows } = await client.query<{ day: Date }>(

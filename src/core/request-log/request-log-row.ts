@@ -6,13 +6,13 @@ import type { BillableRoute, TrafficMode } from '../../canonical/billable-route.
 export const REQUEST_STATUSES = ['success', 'error'] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
-/** A request as its log has it. Money is credits, times are milliseconds. */
+/** A request in the log. Money in credits, times in ms. */
 export interface RequestLogRow {
   id: string;
   requestId: string;
   apiKeyId: string;
   endpoint: string;
-  /** The alias that answered, or the first one asked for when none did. */
+  /** The alias that answered, or the first one requested if none did. */
   model: string;
   provider: string;
   status: RequestStatus;
@@ -23,7 +23,7 @@ export interface RequestLogRow {
   promptTokens: number;
   completionTokens: number;
   usageSource: UsageSource;
-  /** What was charged: the sum of the four parts that follow. */
+  /** Credits charged: the sum of the next four fields. */
   cost: number;
   modelCharge: number;
   byokPlatformFee: number;
@@ -33,25 +33,29 @@ export interface RequestLogRow {
   streamed: boolean;
   latencyMs: number;
   generationTimeMs: number;
-  /** From the arrival of the request to its first content; null when none came, and in old rows. */
+  /** From the request's arrival to its first content; null without content, and in old rows. */
   firstTokenMs: number | null;
-  /** What vendors took for it, at the prices of the routes, in credits; null in old rows. */
+  /** Vendor usage in credits at the routes' prices; null in old rows. */
   vendorCost: number | null;
-  /** In order; without any where no vendor was asked, and in old rows. */
+  /** In order; empty when no vendor was called, and in old rows. */
   attempts: readonly LoggedAttempt[];
   endUser: string | null;
-  /** The version of the configuration by which it was priced; null in rows of before, and where none was. */
+  /**
+   * Configuration version of the prices; null in rows that predate versions, and for free requests.
+   */
   configVersion: number | null;
   tags: RequestTags | null;
   createdAt: Date;
   cacheReadTokens: number;
   cacheWriteTokens: number;
   reasoningTokens: number;
-  /** What of the charge the operator bears, beside `cost`. */
+  /** Part of the charge that the operator bears, not included in `cost`. */
   shortfall: number;
-  /** Id of the prices it was charged at; null: nothing was charged, or it was before prices were kept. */
+  /**
+   * Id of the price snapshot; null when nothing was charged, and in rows that predate snapshots.
+   */
   priceSheet: string | null;
-  /** What else it used, as JSON of counts that are not 0 (`OtherUsage`), with what was `asked`; null: nothing. */
+  /** JSON of nonzero counts (`OtherUsage`) and the request options as `asked`; null when empty. */
   otherUsage: string | null;
 }
 
@@ -66,29 +70,31 @@ export function keyScope(api_key_id: string): KeyScope {
 
 /** What became of one call to a vendor, as the log has it. */
 export interface LoggedAttempt {
-  /** Provider and alias, as `azure/openai/gpt-4o`. */
+  /** Provider and alias, such as `azure/openai/gpt-4o`. */
   route: string;
-  /** The id of the operator's account, where its provider has several. */
+  /** Id of the operator's account, if its provider has several. */
   account?: string;
   /** Key whose BYOK account served the request; absent for accounts of the tenant or the operator. */
   scope?: KeyScope;
   /** `answered`, `aborted`, `uncovered` (never called), or a failure, as `rate_limited`. */
   outcome: string;
-  /** Of HTTP; null where there was none. */
+  /** HTTP status; null without a response. */
   status: number | null;
-  /** After the arrival of the request. */
+  /** Since the request's arrival. */
   started_ms: number;
   /** To the end of the answer, or to the failure. */
   duration_ms: number;
-  /** Where it goes on with an answer that broke off, in code points of its text; absent: it began. */
+  /** Where a recovery attempt continues, in code points of the text; absent for the first part. */
   continues_at?: number;
-  /** Asked beside a route that was silent. */
+  /** Started because another route stayed silent. */
   hedged?: true;
   /** Credits at the route's prices. */
   vendor_cost: number;
 }
 
-/** How a request ended. `status` of the interface's log row is `success` for `completed` and `cancelled`. */
+/**
+ * How a request ended. `status` of the public log row is `success` for `completed` and `cancelled`.
+ */
 export type RequestOutcome =
   | 'completed'
   | 'failed'
@@ -97,13 +103,13 @@ export type RequestOutcome =
   | 'crashed'
   | 'refused';
 
-/** One request as the log keeps it; its money is decided by the settlement that commits it. */
+/** A request to log; the settlement that commits it decides its charge. */
 export interface RequestLogDraft {
   requestId: string;
   tenantId: string;
   apiKeyId: string;
   endpoint: string;
-  /** The alias that answered, or the first one asked for when none did. */
+  /** The alias that answered, or the first one requested if none did. */
   model: string;
   provider: string;
   outcome: RequestOutcome;
@@ -115,35 +121,41 @@ export interface RequestLogDraft {
   usageSource: UsageSource;
   billingNote: string | null;
   streamed: boolean;
-  /** Whether a guardrail with the action `flag` found something. */
+  /** Whether a guardrail with the action `flag` matched. */
   flagged?: boolean;
-  /** From the arrival of the request to the end of its answer. */
+  /** From the request's arrival to the end of its answer. */
   latencyMs: number;
-  /** From the first content event to the end of the answer. */
+  /** From the first content to the end of the answer. */
   generationTimeMs: number;
-  /** From the arrival to the first content, where there was any. */
+  /** From the request's arrival to the first content, if any. */
   firstTokenMs?: number | undefined;
-  /** Credits at the prices of the routes, charged or not. */
+  /** Vendor usage in credits at the routes' prices, charged or not. */
   vendorCost?: number;
-  /** When the one vendor was called that answered, after the arrival; `attempts` is undefined then. */
+  /**
+   * Start of the call, since arrival, if a single vendor was called and answered; `attempts` is
+   * undefined then.
+   */
   vendorStartedMs?: number | undefined;
-  /** Where there was more to it than one vendor that answered. */
+  /** Set unless a single vendor was called and answered. */
   attempts?: readonly LoggedAttempt[] | undefined;
   endUser?: string | undefined;
   tags?: RequestTags | undefined;
-  /** What its caller asked for beyond a model; undefined: nothing. */
+  /** Request options besides the model; undefined without any. */
   asked?: RequestOptions | undefined;
   createdAt: Date;
-  /** The version of the configuration whose prices its route had; null: a file of one instance had them. */
+  /** Configuration version of the route's prices; null for prices from one instance's file. */
   configVersion?: number | null | undefined;
-  /** By whose prices it was charged; undefined: nothing was charged. */
+  /** Prices of the charge; undefined when nothing was charged. */
   billedBy?: PricesUsed | undefined;
-  /** Credits of its charge that the tenant pays at most; undefined: all. What is above is a shortfall. Not kept. */
+  /**
+   * Most credits that the tenant pays; undefined for no limit. The excess is a shortfall. Not
+   * stored.
+   */
   maxCost?: number | undefined;
 }
 
-/** The prices of a route; a route is one. */
+/** Prices of a route; implemented by routes. */
 export type PricesUsed = Pick<BillableRoute, 'pricing' | 'byokFeePercent'> & {
-  /** The service tier, the region, or both, whose prices they are; undefined: the ordinary ones. */
+  /** Service tier, region, or both, of the prices; undefined for the ordinary ones. */
   readonly servedAs?: string | undefined;
 };

@@ -20,7 +20,9 @@ import { RequestLogReader } from './request-log.reader.js';
 import { RequestLogRetentionService } from './request-log-retention.service.js';
 import { RequestLogRollUpService } from './request-log-roll-up.service.js';
 
-/** One row per request: written with its settlement by the ledger, read and added up here. */
+/**
+ * Provides readers of the request log; the ledger writes one row per request with its settlement.
+ */
 @Module({
   imports: [
     TypeOrmModule.forFeature([

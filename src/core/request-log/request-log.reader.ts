@@ -22,25 +22,27 @@ import { FEW_REQUESTS } from './few-series.js';
 import { later } from './log-search.js';
 import { locatePage, type Page, type PageLocation } from './locate-page.js';
 
-/** A page of a list. */
 interface RequestLogPage {
   rows: RequestLogRow[];
-  /** How long the whole list is, as far as it was looked at; from `after` on where that was given. */
+  /** Length of the list as far as it was searched, from `after` if given. */
   total: number;
-  /** Whether nothing is beyond what was looked at. */
+  /** Whether nothing lies beyond the searched part. */
   isTotalExact: boolean;
-  /** What the next page comes behind; undefined on the last one. */
+  /** Position of the next page; undefined on the last one. */
   next: LogPlace | undefined;
 }
 
-/** Of the pool's ten connections. Listing takes longer the more rows a tenant has. */
+/** Of the pool's ten connections. Listing slows down with the number of a tenant's rows. */
 const MAX_CONNECTIONS = 3;
 
-/** Reads the request log; every method is bound to one tenant. The ledger writes it. */
+/** Reads the request log of one tenant per call. The ledger writes it. */
 @Injectable()
 export class RequestLogReader {
   readonly limit = pLimit(MAX_CONNECTIONS);
-  /** Rows that are looked at where no sum knows what is asked for; where that is too few for a page, the next. */
+  /**
+   * Rows to scan when no sum covers the filters; the second number applies when the first finds too
+   * few.
+   */
   walks = [5_000, 25_000];
   fewRequests = FEW_REQUESTS;
 
@@ -50,8 +52,8 @@ export class RequestLogReader {
   ) {}
 
   /**
-   * Newest first. Takes no longer for pages far behind, or for logs of millions of rows: where no sum knows
-   * what is asked for, a page may have fewer rows than there are, and `next` says where it goes on.
+   * Returns rows newest first. Equally fast for late pages and for logs of millions of rows: when
+   * no sum covers the filters, a page may be incomplete, and `next` tells where to continue.
    */
   async pageOfTenant(
     tenantId: string,
@@ -75,7 +77,7 @@ export class RequestLogReader {
         const files = snapshot.files.filter((file) =>
           place.spans.some((span) => overlap(span, boundsOf(file))),
         );
-        // What goes before the page may lie in either place.
+        // Rows before the page may be in the database or the archive.
         const limit = files.length === 0 ? page.limit : place.skip + page.limit;
         const skip = files.length === 0 ? place.skip : 0;
         const { client, span } = snapshot;
@@ -109,7 +111,9 @@ export class RequestLogReader {
     };
   }
 
-  /** @param requestId a UUID */
+  /**
+   * @param requestId a UUID
+   */
   async findByRequestId(tenantId: string, requestId: string): Promise<RequestLogRow | undefined> {
     const { rows } = await this.database.query<StoredRow>(
       `SELECT ${ROW_COLUMNS} FROM request_logs WHERE tenant_id = $1 AND request_id = $2
@@ -122,8 +126,8 @@ export class RequestLogReader {
   }
 
   /**
-   * All rows that the filters leave, newest first, in batches of `batchSize`. No connection is taken between two
-   * batches, however slowly they are asked for.
+   * Yields all matching rows newest first, in batches of `batchSize`. Holds no connection between
+   * batches, however slow the reader.
    */
   async *batchesOfTenant(
     tenantId: string,
@@ -133,7 +137,7 @@ export class RequestLogReader {
     const { start, end } = toSpan({ start: asked, end: before });
     const { sql, values } = conditionOf(tenantId, filters);
     const next = values.length + 1;
-    // Times as text, because a Date would cut the microseconds that the order rests on.
+    // Times as text, since a Date would cut the microseconds that order depends on.
     let after = { at: toInstant(end), id: 0 };
     for (;;) {
       const { rows, files, first } = await this.limit(() =>
@@ -147,7 +151,7 @@ export class RequestLogReader {
             LIMIT $${next + 3}`,
             [...values, after.at, after.id, from, batchSize],
           );
-          // Where the batch is full, nothing older than its last row belongs to it.
+          // A full batch contains nothing older than its last row.
           const last = rows.length < batchSize ? undefined : rows.at(-1);
           const first = last?.at ?? toInstant(from);
           const span = { start: new Date(first), end: new Date(Date.parse(after.at) + 1) };
@@ -176,7 +180,7 @@ function withoutPlace({ at: _, tenantId: __, ...row }: TenantLogRow): RequestLog
   return row;
 }
 
-/** Each span is read in the order of its index, and no further than the page needs. */
+/** Reads each span in index order, and no further than the page needs. */
 async function readPage(
   client: PoolClient,
   tenantId: string,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { latencyPercentile } from './roll-up-statements.js';
 
 describe(latencyPercentile.name, () => {
-  it('is within 5 % and a rounding of the true percentile', () => {
+  it('is within 5 %, plus rounding, of the true percentile', () => {
     const latencies = Array.from({ length: 2_000 }, (_, index) => 3 + ((index * 7_919) % 60_000));
     const counts: number[] = [];
     for (const latency of latencies) {
@@ -17,16 +17,16 @@ describe(latencyPercentile.name, () => {
     }
   });
 
-  it('shows what took less than a millisecond as 0', () => {
+  it('returns 0 for less than a millisecond', () => {
     expect(latencyPercentile([3, 1], 0.5)).toBe(0);
     expect(latencyPercentile([3, 1], 0.99)).toBe(1);
   });
 
-  it('takes gaps for empty buckets', () => {
+  it('treats gaps as empty buckets', () => {
     expect(latencyPercentile([0, null, null, 5], 0.5)).toBe(Math.round(1.1 ** 2.5));
   });
 
-  it('knows nothing of no requests', () => {
+  it('returns undefined without requests', () => {
     expect(latencyPercentile([0, null], 0.5)).toBeUndefined();
   });
 });

@@ -1,21 +1,21 @@
-/** Each bucket of a latency histogram ends so much above where it begins. */
+/** Ratio between the end and the start of a latency bucket. */
 const GROWTH = 1.1;
 
 /**
- * The bucket of a latency in SQL, from 0 (less than 1 ms) to 226: bucket b begins at
+ * Computes the bucket of a latency in SQL, from 0 (less than 1 ms) to 226: bucket b begins at
  * 1.1^(b − 1) ms.
  */
 export const LATENCY_BUCKET_SQL = `
   CASE WHEN latency_ms < 1 THEN 0
        ELSE 1 + floor(ln(latency_ms::float8) / ln(${GROWTH}::float8))::integer END`;
-/** The columns of the log that sums are made of, and that corrections have too. */
+/** Log columns that sums and corrections are built from. */
 export const FACT_COLUMNS = `
   tenant_id, api_key_id, model, provider, status, prompt_tokens, completion_tokens, cost,
   latency_ms, created_at`;
 
 /**
- * Adds the rows above $1 up to $2 and all corrections to the sums. The row of
- * `request_log_progress` must be locked meanwhile.
+ * Adds the rows above $1 up to $2 and all corrections to the sums. Requires a lock on the row of
+ * `request_log_progress`.
  */
 export const ROLL_UP = `
   WITH corrected AS (
@@ -71,12 +71,12 @@ export const ROLL_UP = `
     latencies = add_latencies(existing.latencies, excluded.latencies)`;
 
 /**
- * A percentile out of a histogram, by nearest rank: the middle of the bucket that holds it, which
- * is off by at most 5 %.
+ * Returns a percentile of a histogram by nearest rank: the middle of its bucket, off by at most 5
+ * %.
  *
  * @param counts requests in each bucket
  * @param fraction above 0, at most 1
- * @returns milliseconds; undefined when there are no requests
+ * @returns milliseconds; undefined without requests
  */
 export function latencyPercentile(
   counts: readonly (number | null)[],

@@ -1,4 +1,4 @@
-/** The columns of the log that series are made of, and that corrections have too. */
+/** Log columns that series and corrections are built from. */
 export const SERIES_COLUMNS = `
   tenant_id, api_key_id, endpoint, model, provider, status, tags, end_user, prompt_tokens,
   completion_tokens, cost, shortfall, vendor_cost, latency_ms, created_at`;
@@ -14,11 +14,11 @@ const SUMS = [
   'latency_ms',
 ] as const;
 
-/** The sums of a series, and of what is grouped. */
+/** Sum columns of series and groups. */
 export const SERIES_SUMS = SUMS.join(', ');
-/** The same, of rows that have them. */
+/** Adds these columns up. */
 export const SUM_OF_SUMS = SUMS.map((name) => `sum(${name})::bigint AS ${name}`).join(', ');
-/** The same, of rows of the log with a `sign`. */
+/** Computes these sums from log rows with a `sign`. */
 export const SUM_OF_ROWS = `
   sum(sign)::bigint AS requests,
   coalesce(sum(sign) FILTER (WHERE status = 'error'), 0)::bigint AS errors,
@@ -29,25 +29,29 @@ export const SUM_OF_ROWS = `
   coalesce(sum(sign * vendor_cost), 0)::bigint AS vendor_cost,
   sum(sign * latency_ms::bigint)::bigint AS latency_ms`;
 
-/** The same, of a table by name. */
+/** Selects the sum columns of a table. */
 export function sumsOf(table: string): string {
   return SUMS.map((name) => `${table}.${name}`).join(', ');
 }
 
-/** The same, added or taken away. @param signs SQL besides */
+/**
+ * Selects the sum columns, added or subtracted.
+ *
+ * @param signs further SQL factor
+ */
 export function signedSumsOf(table: string, sign: 1 | -1, signs?: string): string {
   const factor = `${sign < 0 ? '-' : ''}${signs === undefined ? '' : `${signs} * `}`;
   return SUMS.map((name) => `${factor}${table}.${name} AS ${name}`).join(', ');
 }
 
-/** The same, of what is no request. */
+/** Selects zero sums. */
 export const NO_SUMS = SUMS.map((name) => `0::bigint AS ${name}`).join(', ');
 
 /**
- * What was given back of requests, with what is known of them: of one that is archived or swept only whose it was, and
- * as its time that of the refund.
+ * Selects refunds with what is known of their requests: of archived or swept ones only the tenant,
+ * with the time of the refund.
  *
- * @param earliest no refund before this time is of a request that is asked for
+ * @param earliest no refund before this time concerns a requested row
  */
 export const refundsSql = (earliest: string): string => `
   SELECT entry.tenant_id, api_key_id, endpoint, model, provider, status, tags, end_user,
@@ -60,13 +64,13 @@ const ADDED = SUMS.map((name) => `${name} = existing.${name} + excluded.${name}`
 
 const SAME = 'api_key_id, endpoint, model, provider, status';
 
-/** The hash that stands for the value of a facet, of whatever length. @param value SQL, as is the other */
+/** Hashes a facet's value of any length. Both parameters are SQL. */
 export const valueIdOf = (value: string, isRest = 'false'): string =>
   `md5(jsonb_build_array(${value}, ${isRest})::text)::uuid`;
 
 /**
- * What requests have in common, one thing at a time; `tag:<key>` besides. Of tags there is said how many
- * requests have none, and of how many it is not known.
+ * Selects a series' facets, one dimension each; `tag:<key>` besides. For tags, counts the requests
+ * without any and those where it is unknown.
  */
 const FACETS = `
   SELECT tenant_id, hour, 'end_user' AS facet, end_user AS value,
@@ -83,7 +87,11 @@ const FACETS = `
   ) AS facets (facet, value, is_rest)
   WHERE kind <> 'each' GROUP BY 1, 2, 3, 4, 5`;
 
-/** Adds parts of series, each of one hour, to the sums of their facets. @param parts names them */
+/**
+ * Adds series of one hour each to their facets' sums.
+ *
+ * @param parts names the series
+ */
 const addToFacets = (parts: string): string => `
   INSERT INTO request_log_facet_sums AS existing (
     tenant_id, facet, grain, period, value_id, value, is_rest, ${SERIES_SUMS}
@@ -96,17 +104,20 @@ const addToFacets = (parts: string): string => `
   GROUP BY tenant_id, facet, grain, period, value, is_rest
   ON CONFLICT (tenant_id, facet, grain, period, value_id) DO UPDATE SET ${ADDED}`;
 
-/** The id of a series: of whatever tells it from others. Separators and NULL cannot be had from outside. */
+/**
+ * Returns the id of a series: a hash of its distinguishing columns. Callers cannot inject
+ * separators or NULL.
+ */
 const idOf = (...columns: string[]): string =>
   `md5(jsonb_build_array(tenant_id, extract(epoch FROM month), kind, ${columns.join(', ')})::text)::uuid`;
 
 /**
- * Adds the rows above $1 up to $2 and all corrections to their series and facets. The row of `request_log_progress`
- * must be locked meanwhile.
+ * Adds the rows above $1 up to $2 and all corrections to their series and facets. Requires a lock
+ * on the row of `request_log_progress`.
  *
- * A tenant's month has up to $3 series of a kind, and a batch more. After that what is new is added up
- * without its tags, and without all but the end user where it has one; after $4 also without that. So no
- * caller fills the database with tags of its own for each request, and sums over everything stay exact.
+ * A tenant's month has up to $3 series of a kind, plus one batch. Beyond that, new rows are summed
+ * without tags, and with an end user without all other dimensions; beyond $4 also without the end
+ * user. This keeps callers from filling the database with unique tags, while totals stay exact.
  */
 export const ADD_TO_SERIES = `
   WITH corrected AS (
@@ -177,12 +188,12 @@ export const ADD_TO_SERIES = `
   GROUP BY series, tenant_id, month, kind, ${SAME}, tags, end_user, is_rest
   ON CONFLICT (id) DO UPDATE SET ${ADDED}`;
 
-/** Takes what there is of the facets of the day $1 away. The row of `request_log_progress` must be locked meanwhile. */
+/** Deletes the facet sums of the day $1. Requires a lock on the row of `request_log_progress`. */
 export const CLEAR_FACETS = `
   DELETE FROM request_log_facet_sums
   WHERE grain IN ('hour', 'day') AND period >= $1 AND period < $1::timestamptz + interval '1 day'`;
 
-/** Makes them again from the series. */
+/** Rebuilds them from the series. */
 export const MAKE_FACETS = `
   WITH known AS MATERIALIZED (
     SELECT DISTINCT tenant_id, kind FROM request_log_series WHERE month = date_trunc('month', $1::timestamptz, 'UTC')

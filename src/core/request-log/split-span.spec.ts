@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { coverSpan, splitSpan, toSpan, type Span, type SplitSpan } from './split-span.js';
 
 describe(splitSpan.name, () => {
-  it('takes whole days out of the middle and whole hours beside them', () => {
+  it('splits off whole days and the whole hours around them', () => {
     expect(split('2026-01-01T21:30:00Z', '2026-01-05T02:15:00Z')).toEqual({
       rowsBefore: '01T21:30 01T22:00',
       hoursBefore: '01T22:00 02T00:00',
@@ -32,7 +32,7 @@ describe(splitSpan.name, () => {
     expect(Object.fromEntries(filled)).toEqual(expected);
   });
 
-  it('takes whole months out of the days', () => {
+  it('splits whole months off the days', () => {
     const { daysBefore, months, daysAfter } = splitSpan({
       start: new Date('2025-12-30T01:00:00Z'),
       end: new Date('2026-03-02T01:00:00Z'),
@@ -44,7 +44,7 @@ describe(splitSpan.name, () => {
     expect(text(daysAfter)).toEqual(['2026-03-01', '2026-03-02']);
   });
 
-  it('covers every instant once, wherever it is cut', () => {
+  it('covers every instant once', () => {
     const startMs = Date.UTC(2026, 0, 1);
     for (let index = 0; index < 500; index++) {
       const [from, length] = [(index * 7_919) % 43_200, (index * 104_729) % 120_000];
@@ -70,7 +70,7 @@ describe(splitSpan.name, () => {
 });
 
 describe(toSpan.name, () => {
-  it('gives open and impossible sides an end that a database can take', () => {
+  it('clamps open and extreme bounds to what the database accepts', () => {
     const all = toSpan({});
     expect(all.start).toEqual(new Date(0));
     expect(toSpan({ start: new Date('0000-01-01'), end: new Date('+010000-01-01') })).toEqual(all);
@@ -131,13 +131,13 @@ describe(coverSpan.name, () => {
     ['01-03T05:00', '02-28T09:00', 'hour', ['+hour 01-03T05 02-28T09']],
     ['12-01T00:00', '12-03T09:00', 'day', ['+day 12-01T00 12-04T00', '-hour 12-03T09 12-04T00']],
     ['02-01T00:00', '02-01T00:00', 'month', []],
-  ] as const)('reads little for %s to %s by %s', (start, end, coarsest, parts) => {
+  ] as const)('reads few sums from %s to %s by %s', (start, end, coarsest, parts) => {
     expect(told(coverSpan({ start: at(start), end: at(end) }, coarsest, now)).sort()).toEqual(
       [...parts].sort(),
     );
   });
 
-  it('covers each hour once, whatever is taken away', () => {
+  it('covers each hour once, including subtracted parts', () => {
     const first = Date.UTC(2026, 0, 1);
     for (let turn = 0; turn < 300; turn++) {
       const [from, to] = [(turn * 7_919) % 2_000, (turn * 104_729) % 2_000].sort((a, b) => a - b);

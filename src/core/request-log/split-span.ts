@@ -1,14 +1,18 @@
 import { DAY_MS, HOUR_MS } from '../../platform/time/dates.js';
 
-/** From an instant to just before another. */
+/** A time range with an exclusive end. */
 export interface Span {
   readonly start: Date;
   readonly end: Date;
-  /** Whether something of its last millisecond is to be left out, so that its hour is read by its rows. */
+  /** Whether part of the last millisecond is excluded, so that its hour must be read from rows. */
   readonly isCut?: boolean;
 }
 
-/** The condition that a column lies within a span. @param parameter takes a value and its type, and gives its place */
+/**
+ * Returns the condition for a column within a span.
+ *
+ * @param parameter adds a typed value to the statement's parameters
+ */
 export function withinSpan(
   column: string,
   { start, end }: Span,
@@ -17,36 +21,36 @@ export function withinSpan(
   return `${column} >= ${parameter(start, 'timestamptz')} AND ${column} < ${parameter(end, 'timestamptz')}`;
 }
 
-/** A span of time, cut where whole days and hours (UTC) begin and end. */
+/** A span split at whole days and hours (UTC). */
 export interface SplitSpan {
-  /** Whole days; empty when its start is not before its end, as may be every other span here. */
+  /** Whole days; empty unless start is before end, like all spans here. */
   days: Span;
-  /** Of these the whole calendar months, and the days before and after them. */
+  /** Whole calendar months of those days, and the days around them. */
   months: Span;
   daysBefore: Span;
   daysAfter: Span;
-  /** The whole hours before and after those days. */
+  /** Whole hours around those days. */
   hoursBefore: Span;
   hoursAfter: Span;
   /** All of the above. */
   whole: Span;
-  /** What is left at the sides, less than an hour each. */
+  /** Remainders at both ends, less than an hour each. */
   rowsBefore: Span;
   rowsAfter: Span;
 }
 
-/** Beyond everything that a log holds, and within everything that PostgreSQL takes. */
+/** Before everything in a log, and within PostgreSQL's range. */
 const FIRST_MS = 0;
 const LAST_MS = Date.UTC(3000, 0);
 
-/** The span that a range with open sides stands for; its end is never before its start. */
+/** Returns the span of a range with optional bounds; never ends before it starts. */
 export function toSpan({ start, end }: { start?: Date; end?: Date }): Span {
   const startMs = clamp(start?.getTime() ?? FIRST_MS);
   const endMs = Math.max(startMs, clamp(end?.getTime() ?? LAST_MS));
   return { start: new Date(startMs), end: new Date(endMs) };
 }
 
-/** Cuts a span into what sums of days and hours tell of it, and what only rows do. */
+/** Splits a span into parts that sums cover, and parts that need rows. */
 export function splitSpan({ start, end, isCut }: Span): SplitSpan {
   const startMs = start.getTime();
   const endMs = end.getTime();
@@ -69,21 +73,21 @@ export function splitSpan({ start, end, isCut }: Span): SplitSpan {
   };
 }
 
-/** A month, day or hour, or several, whose sums are added or taken away. */
+/** Months, days or hours whose sums are added or subtracted. */
 export interface Cover extends Span {
   readonly grain: 'hour' | 'day' | 'month';
   readonly sign: 1 | -1;
 }
 
-/** What reading the sums of a month, a day or an hour takes, about. */
+/** Approximate cost of reading the sums of a month, day or hour. */
 const READING = { month: 1, day: 1, hour: 0.25 };
 
 /**
- * Sums that come to those of a span of whole hours, and as few as may be: of most of a month, or of a day, all
- * of it is read and the rest is taken away.
+ * Covers a span of whole hours with as few sums as possible: most of a month or day is read as the
+ * whole minus the rest.
  *
- * @param coarsest what is not to be told apart within
- * @param now after which nothing is expected, so that taking it away is free
+ * @param coarsest longest period that may be read as one
+ * @param now no rows exist after it, so subtracting that part is free
  */
 export function coverSpan({ start, end }: Span, coarsest: Cover['grain'], now: Date): Cover[] {
   const cover = (grain: Cover['grain'], fromMs: number, toMs: number, sign: 1 | -1): Cover[] => {
@@ -92,7 +96,7 @@ export function coverSpan({ start, end }: Span, coarsest: Cover['grain'], now: D
     const next = grain === 'month' ? 'day' : 'hour';
     const begin = (ms: number) => (grain === 'month' ? monthOf(ms, 'floor') : floor(ms, DAY_MS));
     const end = (ms: number) => (grain === 'month' ? monthOf(ms, 'ceil') : ceil(ms, DAY_MS));
-    /** Of one month or day a part. */
+    /** Covers part of a month or day. */
     const part = (partMs: number, untilMs: number): Cover[] => {
       if (partMs >= untilMs) return [];
       const [firstMs, lastMs] = [begin(partMs), end(untilMs)];
@@ -121,7 +125,7 @@ function costOf(parts: readonly Cover[], now: Date): number {
   }, 0);
 }
 
-/** Parts that follow one another are one. */
+/** Merges adjacent parts. */
 function joined(parts: readonly Cover[]): Cover[] {
   const found: Cover[] = [];
   for (const part of parts) {
@@ -147,7 +151,7 @@ function ceil(ms: number, unitMs: number): number {
   return Math.ceil(ms / unitMs) * unitMs;
 }
 
-/** The beginning of an instant's month, or of the next unless it is one itself. */
+/** Returns the start of an instant's month, or of the next one unless it is a start itself. */
 function monthOf(ms: number, end: 'floor' | 'ceil'): number {
   const date = new Date(ms);
   const floorMs = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());

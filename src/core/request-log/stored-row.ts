@@ -3,7 +3,7 @@ import { instantSql } from './archive/archive-format.js';
 import type { LogPlace } from './log-dimensions.js';
 import type { LoggedAttempt, RequestLogRow } from './request-log-row.js';
 
-/** What a statement selects to answer rows of `RequestLogRow`, to be read with `withTextRead`. */
+/** Selects rows as `RequestLogRow`; read them with `withTextRead`. */
 export const ROW_COLUMNS = `
   request_logs.id::text AS id, request_id AS "requestId", api_key_id AS "apiKeyId", endpoint, model, provider,
   status, outcome, error_type AS "errorType", finish_reason AS "finishReason",
@@ -19,10 +19,10 @@ export const ROW_COLUMNS = `
   reasoning_tokens AS "reasoningTokens", shortfall, price_sheet AS "priceSheet",
   other_usage AS "otherUsage", config_version AS "configVersion"`;
 
-/** The same of rows of any tenant, and where in a list they stand. */
+/** Selects rows of any tenant, with their position in lists. */
 export const TENANT_ROW_COLUMNS = `${ROW_COLUMNS}, tenant_id AS "tenantId", ${instantSql('request_logs.created_at')} AS at`;
 
-/** A row as the table has it. */
+/** A row of the table. */
 export type StoredRow = Omit<RequestLogRow, 'attempts'> & {
   attempts: readonly LoggedAttempt[] | null;
   vendorStartedMs: number | null;
@@ -33,7 +33,7 @@ export type StoredTenantRow = StoredRow & LogPlace & { tenantId: string };
 /** A row of any tenant. */
 export type TenantLogRow = RequestLogRow & LogPlace & { tenantId: string };
 
-/** Undoes `toStoredText`, which the ledger applies to every text of a row. */
+/** Reverses `toStoredText`, which the ledger applies to all text of a row. */
 export function withTextRead<Row extends StoredRow>({ vendorStartedMs, ...row }: Row) {
   return {
     ...row,
@@ -48,7 +48,7 @@ export function withTextRead<Row extends StoredRow>({ vendorStartedMs, ...row }:
   };
 }
 
-/** The attempts of a row; where one vendor was asked and answered there is no list of them. */
+/** Returns a row's attempts; a request with a single successful call stores no list. */
 function attemptsOf(
   startedMs: number | null,
   row: Omit<StoredRow, 'vendorStartedMs'>,

@@ -34,7 +34,7 @@ function world() {
 }
 
 describe(AttemptRecorder.name, () => {
-  it('keeps a good call in mind as such', () => {
+  it('records a successful call', () => {
     const { health, observeAttempt, warn, records } = world();
     const tried = new AttemptRecorder(route, records, 'request-1');
     expect(health.recordAttempt).toHaveBeenCalledWith(route);
@@ -52,7 +52,7 @@ describe(AttemptRecorder.name, () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  it('dates a failure from the begin of the call, and a break from that of the answer', async () => {
+  it('dates a failure from the start of the call, and a cut from the start of the answer', async () => {
     const { health, records } = world();
     const tried = new AttemptRecorder(route, records, 'request-1');
     const error = new UpstreamError({ failure: 'cut', message: '' });
@@ -61,13 +61,13 @@ describe(AttemptRecorder.name, () => {
     const beginMs = health.recordFailure.mock.calls[0]![2] as number;
     expect(beginMs).toBeLessThan(performance.now() - 3);
     tried.answered(true);
-    tried.failed(error, 'broke off');
+    tried.failed(error, 'interrupted');
     const answerMs = health.recordAnswer.mock.calls[0]![2] as number;
     expect(answerMs).toBeGreaterThan(beginMs);
     expect(health.recordFailure).toHaveBeenLastCalledWith(route, error, answerMs);
   });
 
-  it('logs what failed with status, code and request, and not what the vendor said', () => {
+  it('logs the failure, status, code and request id, but not the vendor’s text', () => {
     const { warn, records } = world();
     const tried = new AttemptRecorder(route, records, 'request-1');
     const message = 'Your prompt "my secret" is bad.';
@@ -75,16 +75,16 @@ describe(AttemptRecorder.name, () => {
     const cause = Object.assign(new Error(message), { code: 'ECONNREFUSED' });
     tried.failed(new UpstreamError({ failure: 'connect', message }, { cause }));
     const odd = { code: message };
-    tried.failed(new UpstreamError({ failure: 'cut', message }, { cause: odd }), 'broke off');
+    tried.failed(new UpstreamError({ failure: 'cut', message }, { cause: odd }), 'interrupted');
     const id = { request_id: 'request-1' };
     expect(warn.mock.calls).toEqual([
       ['openai/gpt failed: server, status 503', id],
       ['openai/gpt failed: connect, ECONNREFUSED', id],
-      ['openai/gpt broke off: cut', id],
+      ['openai/gpt interrupted: cut', id],
     ]);
   });
 
-  it('counts answers, failures and breaks, and not what says nothing of the route', () => {
+  it('counts answers, failures and interruptions, but not failures that say nothing about the route', () => {
     const { records } = world();
     const { tally } = records;
     const failed = (failure: 'server' | 'caller', from = route) => {
@@ -95,7 +95,7 @@ describe(AttemptRecorder.name, () => {
     const answered = new AttemptRecorder(route, records, 'id');
     answered.answered(true);
     answered.end('answered');
-    answered.failed(new UpstreamError({ failure: 'cut', message: '' }), 'broke off');
+    answered.failed(new UpstreamError({ failure: 'cut', message: '' }), 'interrupted');
     failed('server');
     failed('caller');
     failed('server', { ...route, byok: { credential: { id: 'own' } } } as PlannedRoute);
@@ -110,14 +110,12 @@ describe(AttemptRecorder.name, () => {
     expect(tally.take().reduce((sum, each) => sum + each.failed, 0)).toBe(3);
   });
 
-  it("does not let a tenant's own account look like the operator's", () => {
+  it('distinguishes a tenant’s own account from the operator’s', () => {
     const { warn, records } = world();
     const own = { ...route, byok: { credential: { id: 'credential-1' } } } as PlannedRoute;
     new AttemptRecorder(own, records, 'id').failed(
       new UpstreamError({ failure: 'operator', message: '' }),
     );
-    expect(warn.mock.calls[0]![0]).toBe(
-      'openai/gpt over the credential credential-1 failed: operator',
-    );
+    expect(warn.mock.calls[0]![0]).toBe('openai/gpt with credential credential-1 failed: operator');
   });
 });

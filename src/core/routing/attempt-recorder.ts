@@ -7,7 +7,7 @@ import type { PlannedRoute } from './plan.js';
 import type { RouteHealth } from './route-health.js';
 import type { RouteTally } from './route-tally.js';
 
-/** Where it is kept what became of calls to routes. */
+/** Receives the outcomes of calls to routes. */
 export interface AttemptSinks {
   health: RouteHealth;
   metrics: Pick<GatewayMetrics, 'observeAttempt' | 'observeHedge'>;
@@ -16,20 +16,20 @@ export interface AttemptSinks {
   clock: Clock;
 }
 
-/** Of the time that a route would have in a request of its own; with less, a time-out says nothing of it. */
+/** Share of the usual time limit below which a timeout says nothing about the route. */
 const FAIR_SHARE = 0.9;
-/** A timer may fire this much before its time. */
+/** Timers may fire this early. */
 const CLOCK_SLACK_MS = 5;
 
-/** One call to one route, from its begin, and every record that is kept of it. */
+/** Records one call to one route in every sink, from its start. */
 export class AttemptRecorder {
   private readonly startedMs: number;
   private answeredMs: number | undefined;
   private hasFailed = false;
 
   /**
-   * @param requestId of the request that the call is for, for our log
-   * @param limits what the call may take of the request's time
+   * @param requestId of the client request, for log lines
+   * @param limits time limits of this call
    */
   constructor(
     readonly route: PlannedRoute,
@@ -41,39 +41,47 @@ export class AttemptRecorder {
     records.health.recordAttempt(route);
   }
 
-  /** The first content has come; of an answer that is not streamed that is all of it. */
+  /** Records the first content, which is the whole answer when it is not streamed. */
   answered(isStreamed: boolean): void {
     const nowMs = this.records.clock.monotonicMs();
     this.answeredMs = nowMs;
     this.records.health.recordAnswer(this.route, nowMs - this.startedMs, nowMs, isStreamed);
   }
 
-  /** The answer has come to its end. */
   completed(): void {
     this.records.health.recordCompletion(this.route);
   }
 
-  /** There is no answer, or with `broke off` no more of it. */
-  failed(error: UpstreamError, how: 'failed' | 'broke off' = 'failed'): void {
+  /** Records a call without an answer, or with `interrupted` an answer that was cut. */
+  failed(error: UpstreamError, how: 'failed' | 'interrupted' = 'failed'): void {
     const { health, logger, tally } = this.records;
     if (!this.hadTooLittleTime(error)) {
       health.recordFailure(this.route, error, this.answeredMs ?? this.startedMs);
       this.hasFailed = error.countsAgainst !== undefined;
-      if (this.hasFailed && how === 'broke off') tally.noteFailure(this.route);
+      if (this.hasFailed && how === 'interrupted') tally.noteFailure(this.route);
     }
-    // Not the error's message: a vendor may have copied the prompt into it.
+    // The error's message may quote the prompt.
     const line = `${nameOf(this.route)} ${how}: ${error.summary}`;
     logger.warn(line, { request_id: this.requestId });
   }
 
-  /** Another route's content came first, and the call was closed. That is no failure, but a silence. @returns as `end` */
+  /**
+   * Records a call that was closed because another route's content came first. Counts as silence,
+   * not as a failure.
+   *
+   * @returns as `end`
+   */
   outpaced(isStreamed: boolean): number {
     const nowMs = this.records.clock.monotonicMs();
     this.records.health.recordSilence(this.route, nowMs - this.startedMs, nowMs, isStreamed);
     return this.end('outpaced');
   }
 
-  /** The call is over, or its answer has begun. @returns how long that took, in whole ms */
+  /**
+   * Records the end of the call, or the start of its answer.
+   *
+   * @returns the duration, in whole ms
+   */
   end(outcome: string): number {
     const { provider, catalogueId } = this.route;
     this.records.metrics.observeAttempt(provider, catalogueId, outcome);
@@ -85,7 +93,10 @@ export class AttemptRecorder {
     return Math.round(this.records.clock.monotonicMs() - this.startedMs);
   }
 
-  /** Whether the request's time was up, of which the routes before had left too little for this one. */
+  /**
+   * Returns whether the call timed out because earlier routes had left it too little of the
+   * request's time.
+   */
   private hadTooLittleTime({ failure, status }: UpstreamError): boolean {
     if (failure !== 'timeout' || status !== undefined) return false;
     const { firstByteMs, requestMs } = this.route.limits;
@@ -95,9 +106,9 @@ export class AttemptRecorder {
   }
 }
 
-/** For our log, where a tenant's own account must not look like the operator's. */
+/** Names the route in log lines, with the tenant's or pool's account. */
 function nameOf({ provider, upstreamModel, account, byok }: PlannedRoute): string {
   const name = `${provider}/${upstreamModel}`;
-  if (account !== undefined) return `${name} over the account ${account}`;
-  return byok ? `${name} over the credential ${byok.credential.id}` : name;
+  if (account !== undefined) return `${name} with account ${account}`;
+  return byok ? `${name} with credential ${byok.credential.id}` : name;
 }

@@ -32,49 +32,49 @@ describe(callerErrorOf.name, () => {
   it.each<[string, RouteFailure[], object]>([
     ['one server error', [server], { status: 502, type: 'provider_error', param: 'model' }],
     [
-      'nothing but overload',
+      'only overload',
       [failed({ status: 529 }), failed({ status: 529 }, 'azure')],
       { status: 502, type: 'provider_error', name: 'ProviderOverloadedError' },
     ],
-    ['overload and worse', [failed({ status: 529 }), server], { name: 'ProviderError' }],
-    ['a bad key of the operator', [operator], { status: 502, type: 'provider_error' }],
+    ['overload and a server error', [failed({ status: 529 }), server], { name: 'ProviderError' }],
+    ['an operator’s rejected key', [operator], { status: 502, type: 'provider_error' }],
     ['mixed failures', [limited, server], { status: 502 }],
-    ['mixed failures, the other way round', [server, limited], { status: 502 }],
+    ['mixed failures, in reverse order', [server, limited], { status: 502 }],
     [
-      'nothing but rate limits',
+      'only rate limits',
       [failed({ failure: 'rate_limited', retryAfterMs: 9_000 }), limited],
       { status: 429, type: 'rate_limit_error', param: 'model', retryAfterSeconds: 5 },
     ],
     [
-      'a rate limit of no known length',
+      'a rate limit without a duration',
       [failed({ failure: 'rate_limited' })],
       { status: 429, retryAfterSeconds: 1 },
     ],
     [
-      'a rate limit that is over already',
+      'a rate limit that has expired',
       [failed({ failure: 'rate_limited', retryAfterMs: 0 })],
       { status: 429, retryAfterSeconds: 1 },
     ],
-    ['nothing but time-outs', [timeout, timeout], { status: 504, type: 'timeout_error' }],
+    ['only timeouts', [timeout, timeout], { status: 504, type: 'timeout_error' }],
     [
-      'a rate limit at the second try',
+      'a rate limit on the second try',
       [server, { ...limited, route: server.route }],
       { status: 429 },
     ],
     [
-      'another failure at the second try',
+      'another failure on the second try',
       [{ ...limited, route: server.route }, server],
       { status: 502 },
     ],
-    ['a rate limit and a vendor that cannot do it', [unable, limited], { status: 429 }],
-    ['a time-out and a vendor that cannot do it', [timeout, unable], { status: 504 }],
-    ['a time-out and a connection that did not come in time', [timeout, late], { status: 504 }],
+    ['a rate limit and an incapable vendor', [unable, limited], { status: 429 }],
+    ['a timeout and an incapable vendor', [timeout, unable], { status: 504 }],
+    ['a timeout and a connect timeout', [timeout, late], { status: 504 }],
     [
-      'a time-out and a refused connection',
+      'a timeout and a refused connection',
       [timeout, failed({ failure: 'connect' })],
       { status: 502 },
     ],
-    ['a time-out and a reset', [timeout, failed({ failure: 'reset' })], { status: 502 }],
+    ['a timeout and a reset', [timeout, failed({ failure: 'reset' })], { status: 502 }],
     [
       'a prompt too long for every model',
       [tooLong, tooLong],
@@ -96,11 +96,11 @@ describe(callerErrorOf.name, () => {
       { status: 400, param: 'body', message: 'bad' },
     ],
     ['no failure at all', [], { status: 500, type: 'internal_error' }],
-  ])('of %s', (_, failures, expected) => {
+  ])('describes %s', (_, failures, expected) => {
     expect(callerErrorOf(failures, { dialect: 'chat' })).toMatchObject(expected);
   });
 
-  it('says what was tried, once each, and nothing of the vendors’ own words', () => {
+  it('lists each tried route once, without the vendors’ own words', () => {
     const { message } = callerErrorOf([server, server, limited, operator], { dialect: 'chat' });
     expect(message).toBe(
       'No provider could answer; tried openai for openai/gpt (failed), azure for openai/gpt ' +
@@ -117,22 +117,22 @@ describe(brokenAnswerError.name, () => {
   const { route } = server;
 
   it.each(['reset', 'cut', 'server', 'unreadable', 'rate_limited', 'caller'] as const)(
-    'of %s is a provider error without details',
+    'maps %s to a provider error without details',
     (failure) => {
       const error = brokenAnswerError(
         route,
         new UpstreamError({ failure, message: 'vendor secret' }),
       );
       expect(error).toMatchObject({ status: 502, type: 'provider_error', param: 'model' });
-      expect(error.message).toBe('The answer from openai broke off before its end.');
+      expect(error.message).toBe('The answer from openai was interrupted.');
     },
   );
 
-  it('of a time-out is a time-out', () => {
+  it('maps a timeout to a timeout', () => {
     expect(brokenAnswerError(route, timeout.error)).toMatchObject({
       status: 504,
       type: 'timeout_error',
-      message: 'The answer from openai stopped coming.',
+      message: 'The answer from openai timed out. Try again.',
     });
   });
 });
@@ -146,8 +146,8 @@ describe("a failure of the tenant's own account", () => {
 
   it.each([
     ['alone', [refused]],
-    ['with shared capacity behind it', [refused, server]],
-    ['and of other kinds', [ofOwnAccount({ failure: 'rate_limited' }), refused]],
+    ['with shared capacity as a fallback', [refused, server]],
+    ['and other failures', [ofOwnAccount({ failure: 'rate_limited' }), refused]],
   ])('names the credentials, %s', (_name, failures) => {
     const described = callerErrorOf(failures, { dialect: 'chat' });
     expect(described).toMatchObject({ status: 502, param: 'provider-credentials' });
@@ -155,7 +155,7 @@ describe("a failure of the tenant's own account", () => {
     expect(described.message).not.toContain('vendor secret');
   });
 
-  it('that is not about the account names the model, as ever', () => {
+  it('names the model when the account is not at fault', () => {
     const described = callerErrorOf([ofOwnAccount({ failure: 'server' })], { dialect: 'chat' });
     expect(described).toMatchObject({ status: 502, param: 'model' });
     const limits = callerErrorOf([ofOwnAccount({ failure: 'rate_limited' })], {

@@ -22,16 +22,16 @@ export interface RouteFailure {
   error: UpstreamError;
 }
 
-/** Failures that another request would not have met; a 400 when there is nothing else. */
-const CALLERS_TO_MEND = new Set<UpstreamFailure>(['caller', 'context_length', 'unsupported']);
+/** Failures caused by the request itself; a 400 when there are no others. */
+const CALLER_FAILURES = new Set<UpstreamFailure>(['caller', 'context_length', 'unsupported']);
 
 /**
- * What the caller is told when no route answered: a 400 for a request that no vendor would take,
- * 429 when all asked for less traffic, 504 when all timed out, else 502. What counts is the last word
- * of each route; one that cannot do such work at all has none in it. Vendors' own words are
- * only passed on where they are about the caller's request.
+ * Builds the error for a request that no route answered: 400 when every vendor rejects the request,
+ * 429 when all rate limit it, 504 when all time out, else 502. Only the last failure of each route
+ * counts, and routes that cannot do such work are ignored. Vendors' own words are passed on only
+ * where they concern the caller's request.
  *
- * @param request in whose caller's words fields are named
+ * @param request names the fields in the caller's dialect
  */
 export function callerErrorOf(
   failures: readonly RouteFailure[],
@@ -39,9 +39,9 @@ export function callerErrorOf(
 ): GatewayError {
   const last = failures.at(-1);
   if (!last) return new InternalError();
-  // A route that was asked again is judged by what it said last.
+  // A retried route is judged by its last failure.
   const lastWords = [...new Map(failures.map((failure) => [failure.route, failure])).values()];
-  const isCallers = lastWords.every(({ error }) => CALLERS_TO_MEND.has(error.failure));
+  const isCallers = lastWords.every(({ error }) => CALLER_FAILURES.has(error.failure));
   if (last.error.failure === 'caller' || isCallers) {
     const isTooLong = last.error.failure === 'context_length';
     const param = last.error.param ?? (isTooLong ? promptFieldOf(request) : 'body');
@@ -49,7 +49,7 @@ export function callerErrorOf(
     return new Refusal(param, last.error.message);
   }
   const tried = listRoutes(lastWords);
-  // Of a vendor that cannot do it at all, nothing can be told about the others.
+  // A vendor that cannot do the work says nothing about the others.
   const able = lastWords.filter(({ error }) => error.failure !== 'unsupported');
   if (able.every(({ error }) => error.failure === 'rate_limited')) {
     const waitsMs = able.map(({ error }) => error.retryAfterMs ?? 1000);
@@ -60,15 +60,15 @@ export function callerErrorOf(
     );
   }
   if (able.every(({ error }) => error.isTimeout)) {
-    return new TimeoutError(`No answer in time from ${tried}. Try again, or add fallback models.`);
+    return new TimeoutError(`Timed out: ${tried}. Try again, or add fallback models.`);
   }
   const isOwnAccount = lastWords.some(
     ({ route, error }) => route.byok !== undefined && error.failure === 'operator',
   );
   if (isOwnAccount) {
     return new ProviderError(
-      `No provider could answer; tried ${tried}. Check the key, the quota and the models of your ` +
-        'own account, and store the credential anew if it has changed.',
+      `No provider could answer; tried ${tried}. Check the key, quota and models of your ` +
+        'own account, and replace the credential if it has changed.',
       { cause: last.error, param: OWN_ACCOUNT_PARAM },
     );
   }
@@ -80,7 +80,7 @@ export function callerErrorOf(
   });
 }
 
-/** How some vendors say that they have too much to do at the moment. */
+/** How some vendors report overload. */
 function isOverload({ status }: UpstreamError): boolean {
   return status === 529;
 }
@@ -93,36 +93,36 @@ const PROMPT_FIELDS: Record<WorkRequest['kind'], string> = {
   video: 'prompt',
 };
 
-/** Where the caller put what turned out too long. */
+/** Returns the field that holds the prompt. */
 function promptFieldOf(
   request: Pick<CanonicalRequest, 'dialect'> | Pick<WorkRequest, 'kind'>,
 ): string {
   return 'dialect' in request ? conversationField(request.dialect) : PROMPT_FIELDS[request.kind];
 }
 
-/** What the caller is told when an answer that had begun broke off. */
+/** Builds the error for an answer that was interrupted after it began. */
 export function brokenAnswerError(route: PlannedRoute, error: UpstreamError): GatewayError {
   if (error.failure === 'slow_reader') {
     return new SlowReaderError(
-      'The answer was read so slowly that it could not come to its end. Read faster, or ask for less.',
+      'The answer was read too slowly and was cut. Read faster, or request a shorter answer.',
     );
   }
   if (error.isRequestOver) {
     return new RequestTimeError(
-      'The answer took longer than a request may take here. What was made of it is charged. Ask for less.',
+      'The answer exceeded the time limit and was cut. Generated output is charged. Request a shorter answer.',
     );
   }
   if (error.isBeyondLimit) {
     return new AnswerLimitError(
-      `The answer from ${route.provider} became longer, or nested deeper, than is read here. What was made of it is charged. Ask for less.`,
+      `The answer from ${route.provider} exceeded the size or nesting limit and was cut. Generated output is charged. Request a shorter answer.`,
       { cause: error },
     );
   }
   if (error.failure === 'timeout') {
-    return new TimeoutError(`The answer from ${route.provider} stopped coming.`);
+    return new TimeoutError(`The answer from ${route.provider} timed out. Try again.`);
   }
   const Failure = isOverload(error) ? ProviderOverloadedError : ProviderError;
-  return new Failure(`The answer from ${route.provider} broke off before its end.`, {
+  return new Failure(`The answer from ${route.provider} was interrupted.`, {
     cause: error,
   });
 }
@@ -136,15 +136,15 @@ const WORDS: Record<UpstreamFailure, string> = {
   operator: "refused the gateway's account",
   caller: 'refused the request',
   context_length: 'prompt too long',
-  unsupported: 'cannot do what was asked',
-  unreadable: 'gave no readable answer',
-  cut: 'broke off',
-  slow_reader: 'waited for its reader',
+  unsupported: 'unsupported request',
+  unreadable: 'returned an unreadable answer',
+  cut: 'interrupted',
+  slow_reader: 'caller read too slowly',
 };
 
-/** What is at fault when the vendor refuses a tenant's own account. */
+/** `param` of errors about a tenant's own account. */
 const OWN_ACCOUNT_PARAM = 'provider-credentials';
-const OWN_ACCOUNT_WORDS = 'the credential was refused, has no quota left or no such model';
+const OWN_ACCOUNT_WORDS = 'the credential was rejected, is out of quota or lacks the model';
 
 function listRoutes(failures: readonly RouteFailure[]): string {
   const entries = failures.map(({ route, error }) => {

@@ -18,12 +18,12 @@ describe(configuredRoutes.name, () => {
 
     it.each<[string, Record<string, unknown>, number | null, number]>([
       ['max_tokens', { max_tokens: 10 }, 100, 10],
-      ['max_tokens beyond what the model can do', { max_tokens: 1_000 }, 100, 1_000],
+      ['max_tokens beyond the model’s maximum', { max_tokens: 1_000 }, 100, 1_000],
       ['the larger of both limits', { max_tokens: 10, max_completion_tokens: 20 }, null, 20],
       ["the model's maximum", {}, 100, 100],
       ['4,096 where the maximum is larger', {}, 100_000, 4_096],
       ['4,096 where there is none', {}, null, 4_096],
-      ['each of several answers', { n: 3, max_tokens: 10 }, null, 30],
+      ['several answers', { n: 3, max_tokens: 10 }, null, 30],
     ])('counts %s', (_, fields, max, outputTokens) => {
       expect(ceilingOf(fields, max)).toMatchObject({ outputTokens, cacheReadTokens: 0 });
     });
@@ -31,13 +31,13 @@ describe(configuredRoutes.name, () => {
     it.each<[string, Record<string, unknown>, number | null, object]>([
       ["the caller's limit", { max_tokens: 10 }, 100, { least: 10, most: 10, tokens: 10 }],
       ['up to the longest answer', {}, 9_000, { least: 4_096, most: 9_000, tokens: 4_096 }],
-      ['up to the context where that is not known', {}, null, { least: 4_096, most: 128_000 }],
+      ['up to the context where the maximum is unknown', {}, null, { least: 4_096, most: 128_000 }],
       ['a short longest answer', { n: 2 }, 100, { least: 100, most: 100, choices: 2 }],
-    ])('lets the output be %s', (_, fields, max, expected) => {
+    ])('bounds the output by %s', (_, fields, max, expected) => {
       expect(outputOf(fields, max)).toMatchObject({ ...expected, isShort: false });
     });
 
-    it('leaves room for the answer beside the prompt, as far as can be told', () => {
+    it('leaves room for the answer next to the prompt', () => {
       const messages = [{ role: 'user', content: 'x'.repeat(3_000) }];
       expect(outputOf({ messages })!.fitting).toBe(128_000 - 1_008);
       expect(
@@ -50,7 +50,7 @@ describe(configuredRoutes.name, () => {
       messages: [{ role: 'user', content: Array.from({ length: count }, () => image) }],
     });
 
-    it("counts pictures by the model's figure, and never beyond its context", () => {
+    it('counts images by the model’s figure, at most up to its context', () => {
       const tokensOf = (count: number, overrides: object) =>
         select(pictures(count), {}, [chatModel('a/b', [modelRoute('a')], overrides)])[0].ceiling
           .inputTokens;
@@ -59,7 +59,7 @@ describe(configuredRoutes.name, () => {
       expect(tokensOf(100, {})).toBe(128_000);
     });
 
-    it('takes all of the prompt for written to the cache where that is billed', () => {
+    it('counts the whole prompt as cache writes where those are billed', () => {
       const ceilingWith = (prices: object, text = 'x') =>
         select({ messages: [{ role: 'user', content: text }] }, {}, [
           chatModel('a/b', [modelRoute('a', { pricing: { ...tokenPricing(), ...prices } })]),
@@ -86,14 +86,14 @@ describe(configuredRoutes.name, () => {
       }
     });
 
-    it('takes all output for reasoning where that is dearer', () => {
+    it('counts all output as reasoning where that is more expensive', () => {
       const pricing = { ...tokenPricing(), reasoning: 3n * tokenPricing().completion };
       const model = chatModel('a/b', [modelRoute('a', { pricing })]);
       const { ceiling } = select({ max_tokens: 7 }, {}, [model])[0];
       expect(ceiling).toMatchObject({ outputTokens: 7, reasoningTokens: 7 });
     });
 
-    it('adds what is predicted, which is billed as output where it does not come', () => {
+    it('adds predicted output, which is billed even when rejected', () => {
       // 3,000 characters.
       const prediction = { content: 'x'.repeat(2_986) };
       expect(ceilingOf({ max_tokens: 7, prediction }).outputTokens).toBe(1_007);
@@ -112,12 +112,12 @@ describe(configuredRoutes.name, () => {
     const limitsOf = (stream: boolean, timeouts = {}, limits = {}) =>
       select({ stream }, { limits }, [chatModel('a/b', [modelRoute('a', { timeouts })])])[0].limits;
 
-    it('are patient with whole answers', () => {
+    it('allow more time for whole answers', () => {
       expect(limitsOf(true)).toEqual({ firstByteMs: 60_000, idleMs: 60_000, requestMs: 600_000 });
       expect(limitsOf(false).firstByteMs).toBe(300_000);
     });
 
-    it('follow the settings, and the catalogue before them', () => {
+    it('use the catalogue first, then the settings', () => {
       const settings = { firstByteTimeoutMs: 1, idleTimeoutMs: 2, requestTimeoutMs: 3 };
       expect(limitsOf(true, {}, settings)).toEqual({ firstByteMs: 1, idleMs: 2, requestMs: 3 });
       const timeouts = { first_byte_ms: 7, idle_ms: 8, request_ms: 9 };
@@ -129,33 +129,33 @@ describe(configuredRoutes.name, () => {
     });
   });
 
-  describe('what a vendor’s figures are held against', () => {
+  describe('usage bounds', () => {
     const bounded: Model = { ...gpt, context_length: 1_000, max_completion_tokens: 100 };
     const boundsOf = (fields: Record<string, unknown>, model = bounded) =>
       select(fields, {}, [model])[0].bounds;
 
-    it('is the model’s context and its output, for each choice', () => {
+    it('use the model’s context and output, for each choice', () => {
       expect(boundsOf({})).toMatchObject({ inputTokens: 1_000, outputTokens: 100 });
       expect(boundsOf({ n: 3 })).toMatchObject({ inputTokens: 1_000, outputTokens: 300 });
     });
 
-    it('is not less for a caller’s own limit, which the vendor may have ignored', () => {
+    it('ignore the caller’s limit, which the vendor may have ignored too', () => {
       expect(boundsOf({ max_tokens: 5 })).toMatchObject({ outputTokens: 100 });
     });
 
-    it('are no searches where none was asked for, else as many as one answer can run', () => {
+    it('allow no searches unless requested, else as many as one answer can run', () => {
       expect(boundsOf({})).toMatchObject({ webSearches: 0 });
       const searching = { ...bounded, pricing: { ...bounded.pricing, web_search: '0.01' } };
       expect(boundsOf({ web_search_options: {} }, searching)).toMatchObject({ webSearches: 100 });
     });
 
-    it('is the context where the model’s output has no limit of its own', () => {
+    it('use the context where the model has no output limit', () => {
       expect(boundsOf({}, { ...bounded, max_completion_tokens: null })).toMatchObject({
         outputTokens: 1_000,
       });
     });
 
-    it('reaches for a prompt that may be longer than the context as priced', () => {
+    it('cover a prompt longer than the context as priced', () => {
       const content = 'x'.repeat(30_000);
       const { inputTokens } = boundsOf({ messages: [{ role: 'user', content }] })!;
       expect(inputTokens).toBeGreaterThanOrEqual(10_000);

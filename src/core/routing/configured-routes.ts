@@ -13,15 +13,15 @@ import { offeredPrices, type OfferedPrices } from './price-offer.js';
 import type { RoutingState } from './routing-state.js';
 import { textCeilingOf } from './text-ceiling.js';
 
-/** Vendors round the length of a video up to what they offer. */
+/** Vendors round the length of a video up to a supported one. */
 const MAX_VIDEO_FACTOR = 2;
-/** How much longer than the longest that a text takes, and how long in any case, speech may be. */
+/** Longest plausible speech: a factor over the estimate for the text, and a minimum. */
 const MAX_SPEECH_FACTOR = 2;
 const SPEECH_LEEWAY_MS = 60_000;
 const FIRST_BYTE_STREAMING_MS = 60_000;
 const FIRST_BYTE_WHOLE_MS = 300_000;
 
-/** All routes of the models that are configured, in the order that the caller gives their providers. */
+/** Returns all routes of the models to configured providers, in the caller's order of providers. */
 export function configuredRoutes(
   request: RoutableRequest,
   models: readonly Model[],
@@ -36,7 +36,7 @@ export function configuredRoutes(
   return planned;
 }
 
-/** Those named in `order` first, in that order; the rest behind them by priority. */
+/** Puts providers in `order` first, the others by priority. */
 function byPreference(
   routes: readonly ModelRoute[],
   order: readonly string[],
@@ -49,7 +49,7 @@ function byPreference(
   return [...routes].sort((one, other) => rank(one) - rank(other));
 }
 
-/** Adds the ways over one route: the caller's own accounts, and behind them shared capacity. */
+/** Adds a route over each of the caller's own accounts, then shared capacity. */
 function planRoutes(
   request: RoutableRequest,
   model: Model,
@@ -111,7 +111,7 @@ function namesOf(model: Model, { provider }: ModelRoute): LeftOutRoute['route'] 
   return { model: model.id, provider };
 }
 
-/** Shared capacity: one route, or one for each account that serves the model. */
+/** Plans shared capacity: one route, or one for each account that serves the model. */
 function planShared(
   request: RoutableRequest,
   model: Model,
@@ -144,7 +144,7 @@ function planShared(
   planned.push(...state.pools.order(routes, state.preferredAccount?.(routes)));
 }
 
-/** Tokens that a request is taken to use on a route, for an account's limits: less than it can use at most. */
+/** Estimates the tokens that count against an account's limits; below the ceiling. */
 function demandOf(
   request: RoutableRequest,
   route: PlannedRoute,
@@ -167,7 +167,7 @@ function planRoute(
   const prices: OfferedPrices = route.variants
     ? offeredPrices(request, route, vendor?.region)
     : route;
-  // Field by field: V8 takes a microsecond for each property that joins a spread object.
+  // Field by field: a spread costs V8 a microsecond per property.
   const { ceiling, output }: Pick<PlannedRoute, 'ceiling' | 'output'> = isTextRequest(request)
     ? textCeilingOf(request, model, prices)
     : request;
@@ -189,8 +189,8 @@ function planRoute(
 }
 
 /**
- * The most that the model can use, whatever its vendor reports. A `context_length` may end where a
- * higher price begins, so a longer prompt is believed as far as the request itself can be so long.
+ * Returns the most usage that a vendor can plausibly report. `context_length` may end where a
+ * higher price begins, so a longer prompt is plausible if the request itself is as long.
  */
 function boundsOf(request: RoutableRequest, model: Model, ceiling: Usage): UsageBounds {
   const { context_length: context, max_completion_tokens: maxOutput } = model;
@@ -213,7 +213,7 @@ function boundsOf(request: RoutableRequest, model: Model, ceiling: Usage): Usage
   };
 }
 
-/** Headers of audio are a vendor's word, too; who pauses between words is believed. */
+/** Vendors report audio length themselves, and pauses between words are plausible. */
 function longestSpeech({ audioMs }: Usage): number {
   return audioMs * MAX_SPEECH_FACTOR + SPEECH_LEEWAY_MS;
 }

@@ -6,7 +6,9 @@ import type { CacheLookup } from './cache/answer-cache.service.js';
 import { noteLeftOut } from './left-out.js';
 import type { LeftOutRoute, PlannedRoute } from './plan.js';
 
-/** @throws PermissionError for a model of the chain that a list of names does not leave */
+/**
+ * @throws PermissionError for a model in the chain that an allow or deny list excludes
+ */
 export function refuseDenied(
   { body, models: aliases }: RoutableRequest,
   models: readonly Model[],
@@ -17,13 +19,15 @@ export function refuseDenied(
     if (!denier) continue;
     const field = body.value.model === aliases[index] ? 'model' : 'models';
     throw new PermissionError(
-      `The ${nameOf(denier.scope)}'s list of models does not leave ${JSON.stringify(aliases[index])}, named in \`${field}\`. Name another model, or ask for another list.`,
+      `The ${nameOf(denier.scope)}'s list of models excludes ${JSON.stringify(aliases[index])}, named in \`${field}\`. Choose another model, or ask for a change of the list.`,
       `${denier.scope}.models`,
     );
   }
 }
 
-/** @throws PermissionError when the lists of providers leave none of the routes */
+/**
+ * @throws PermissionError when the provider lists exclude all routes
+ */
 export function withoutDenied(
   routes: PlannedRoute[],
   subjects: readonly LimitedSubject[],
@@ -38,12 +42,12 @@ export function withoutDenied(
   noteLeftOut(leftOut, routes, left, 'denied');
   if (left.length > 0 || !denier) return left;
   throw new PermissionError(
-    `The ${nameOf(denier.scope)}'s list of providers leaves none that serves this model. Name another model, or ask for another list.`,
+    `The ${nameOf(denier.scope)}'s list of providers excludes every provider of this model. Choose another model, or ask for a change of the list.`,
     `${denier.scope}.providers`,
   );
 }
 
-/** An answer of a provider that the lists do not leave is looked for in vain. */
+/** Drops a cache hit from a provider that the lists exclude. */
 export function withoutDeniedHit(
   cache: CacheLookup | undefined,
   subjects: readonly LimitedSubject[] | undefined,

@@ -3,20 +3,22 @@ import { InvalidRequestError, NotFoundError } from '../../platform/errors/gatewa
 import type { CatalogueService } from '../catalogue/catalogue.service.js';
 import type { Model, ModelKind } from '../catalogue/catalogue.types.js';
 
-/** What each kind of model is for, to end a sentence. */
+/** Ends a sentence such as "cannot …". */
 export const PURPOSES: Record<ModelKind, string> = {
   chat: 'answer a chat',
   embedding: 'embed text',
-  speech: 'speak a text',
+  speech: 'generate speech',
   transcription: 'transcribe audio',
-  image: 'make images',
-  video: 'make videos',
+  image: 'generate images',
+  video: 'generate videos',
 };
 
 /**
- * @param near ids that are most like an alias that is none
- * @throws NotFoundError for a model that is unknown, with the nearest that there are
- * @throws InvalidRequestError for one of another kind
+ * Finds the model of an alias.
+ *
+ * @param near returns the ids most similar to an unknown alias
+ * @throws NotFoundError for an unknown model, with similar ids
+ * @throws InvalidRequestError for a model of another kind
  */
 export function findModel(
   catalogue: Pick<CatalogueService, 'find'>,
@@ -30,15 +32,15 @@ export function findModel(
     const nearest = near(alias);
     throw new NotFoundError(
       param,
-      `The model ${JSON.stringify(alias)} does not exist here; GET /v1/models lists those that do.` +
-        (nearest.length === 0 ? '' : ` The nearest: ${nearest.join(', ')}.`),
+      `The model ${JSON.stringify(alias)} does not exist. See GET /v1/models.` +
+        (nearest.length === 0 ? '' : ` Did you mean  ${nearest.join(' or ')}?`),
     );
   }
   const kind = isTextRequest(request) ? 'chat' : request.kind;
   if (model.kind !== kind) {
     throw new InvalidRequestError(
       param,
-      `${JSON.stringify(alias)} is a model for ${model.kind} and cannot ${PURPOSES[kind]}.`,
+      `${JSON.stringify(alias)} is a ${model.kind} model and cannot ${PURPOSES[kind]}.`,
     );
   }
   return model;

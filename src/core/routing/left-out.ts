@@ -1,9 +1,9 @@
 import type { LeftOutReason, LeftOutRoute } from './plan.js';
 
 /**
- * Notes the routes that a step of the choice has left out.
+ * Records the routes that a selection step removed.
  *
- * @param notes undefined: nobody asks, and nothing is looked at
+ * @param notes undefined when no one needs them
  */
 export function noteLeftOut<Route extends LeftOutRoute['route']>(
   notes: LeftOutRoute[] | undefined,

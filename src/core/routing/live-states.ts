@@ -1,6 +1,6 @@
 import { ROUTE_STATES, type RouteState } from './route-health.js';
 
-/** A process with the routes that it leaves alone; see `InstanceLive`. */
+/** A process with its paused routes; see `InstanceLive`. */
 interface Living {
   readonly id: string;
   readonly live: {
@@ -14,9 +14,9 @@ interface Living {
 }
 
 /**
- * What processes have seen of a route; those that have seen nothing bad are not listed.
+ * Returns the state of a route per process; processes that see it healthy are omitted.
  *
- * @param upstreamModel undefined: of the provider as a whole; a family's ends in `*`
+ * @param upstreamModel undefined for the provider as a whole; that of a model family ends in `*`
  */
 export function statesOf(
   living: readonly Living[],
@@ -26,7 +26,7 @@ export function statesOf(
   const beginning = upstreamModel?.endsWith('*') === true ? upstreamModel.slice(0, -1) : undefined;
   return living.flatMap(({ id, live }) => {
     const states = (live.routes ?? [])
-      // Where there are several accounts, one of them is not the route.
+      // One of several accounts does not stand for the route.
       .filter((route) => route.provider === provider && route.account === undefined)
       .filter(({ model }) =>
         beginning === undefined
@@ -38,7 +38,7 @@ export function statesOf(
   });
 }
 
-/** Of processes that have seen nothing bad it is `healthy`. */
+/** Returns the worst state; `healthy` when no process reports one. */
 export function worstOf(instances: readonly { state: string }[]): RouteState {
   const states = new Set(instances.map(({ state }) => state));
   return ROUTE_STATES.findLast((state) => states.has(state)) ?? 'healthy';

@@ -16,7 +16,7 @@ const answer: CachedAnswer = {
 };
 
 describe(replay.name, () => {
-  it('gives the events of the answer after the route that once gave it, and calls nobody', async () => {
+  it('replays the cached answer after its original route without calling a vendor', async () => {
     const context = {
       requestId: 'id',
       endpoint: 'chat',
@@ -34,7 +34,7 @@ describe(replay.name, () => {
     expect([plan.attempts, plan.upstreamCalled]).toEqual([[], false]);
   });
 
-  it('costs nothing, whatever was used', () => {
+  it('costs nothing, whatever the usage', () => {
     const { pricing, ceiling } = freeRoute(answer);
     expect(new Set(Object.values(pricing))).toEqual(new Set([0n]));
     expect(ceiling).toEqual(NO_USAGE);

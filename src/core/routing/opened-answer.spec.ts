@@ -33,7 +33,7 @@ function answerOf(held: CanonicalEvent[], ...steps: (CanonicalEvent | Error)[]) 
 }
 
 describe(OpenedAnswer.name, () => {
-  it('begins with the first pull and gives the held events, then the rest', async () => {
+  it('starts on the first pull and yields the held events, then the others', async () => {
     const { answer, begin, complete } = answerOf([text('a'), text('b')], text('c'));
     expect(begin).not.toHaveBeenCalled();
     const events: CanonicalEvent[] = [];
@@ -44,7 +44,7 @@ describe(OpenedAnswer.name, () => {
     expect((await answer.next()).done).toBe(true);
   });
 
-  it('throws what the failure is to be called, once', async () => {
+  it('throws the translated failure once', async () => {
     const { answer, complete } = answerOf([text('a')], new Error('broke'));
     await answer.next();
     await expect(answer.next()).rejects.toThrow('told: Error: broke');
@@ -52,13 +52,13 @@ describe(OpenedAnswer.name, () => {
     expect((await answer.next()).done).toBe(true);
   });
 
-  it('is over when it cannot begin', async () => {
+  it('ends when it cannot start', async () => {
     const answer = new OpenedAnswer(() => Promise.reject(new Error('no route')));
     await expect(answer.next()).rejects.toThrow('no route');
     expect((await answer.next()).done).toBe(true);
   });
 
-  it('leaves the rest when its reader leaves', async () => {
+  it('stops reading when its reader leaves', async () => {
     const { answer, left } = answerOf([text('a')], text('b'));
     for await (const event of answer) {
       expect(event).toEqual(text('a'));
@@ -68,14 +68,14 @@ describe(OpenedAnswer.name, () => {
     expect((await answer.next()).done).toBe(true);
   });
 
-  it('calls nobody when its reader leaves before the first pull', async () => {
+  it('calls no vendor when its reader leaves before the first pull', async () => {
     const { answer, begin } = answerOf([text('a')]);
     await answer.return();
     expect((await answer.next()).done).toBe(true);
     expect(begin).not.toHaveBeenCalled();
   });
 
-  it('breaks off what goes on beyond what any model can write', async () => {
+  it('cuts an answer longer than any model can write', async () => {
     const part = text('x'.repeat(1024 * 1024));
     const { answer, left, complete } = answerOf([], ...Array.from({ length: 20 }, () => part));
     for (let count = 0; count < 16; count++) await answer.next();
@@ -93,7 +93,7 @@ describe(OpenedAnswer.name, () => {
     ['signed calls', [{ type: 'tool_call', choice: 0, index: 0, id: '', name: '', signature }]],
     ['probabilities', [{ type: 'text', choice: 0, text: '', logprobs }]],
     ['texts between thoughts', [text('a'), { type: 'reasoning', choice: 0, text: 'b' }]],
-  ])('breaks off %s without end', async (_, events) => {
+  ])('cuts endless %s', async (_, events) => {
     const { answer } = answerOf([], ...Array.from({ length: 20_000 }, () => events).flat());
     const readAll = async () => {
       for await (const _event of answer);
@@ -101,7 +101,7 @@ describe(OpenedAnswer.name, () => {
     await expect(readAll()).rejects.toThrow('more than 16777216 characters');
   });
 
-  it('lets two answers side by side be of different kinds for long', async () => {
+  it('allows two interleaved choices of different types', async () => {
     const thought: CanonicalEvent = { type: 'reasoning', choice: 1, text: 'b' };
     const pieces = Array.from({ length: 20_000 }, () => [text('a'), thought]).flat();
     const { answer } = answerOf([], ...pieces);
@@ -110,7 +110,7 @@ describe(OpenedAnswer.name, () => {
     expect(count).toBe(40_000);
   });
 
-  it('lets everybody else have a turn when thousands of events are there at once', async () => {
+  it('yields to other work when thousands of events are ready at once', async () => {
     const { answer } = answerOf([], ...Array.from({ length: 5_000 }, () => text('a')));
     let count = 0;
     let countInTurn: number | undefined;
@@ -134,10 +134,10 @@ describe(pullToContent.name, () => {
   });
 
   it.each<[string, CanonicalEvent, number]>([
-    ['counts and nothing else', counted, 1_000],
-    ['preludes and nothing else', prelude(8), 1_000],
+    ['only usage', counted, 1_000],
+    ['only preludes', prelude(8), 1_000],
     ['preludes of 8 MB', prelude(8 * 1024 * 1024), 9],
-  ])('holds only so much of a vendor who sends %s', async (_name, event, count) => {
+  ])('limits what it holds of a vendor that sends %s', async (_name, event, count) => {
     const sent = Array.from({ length: 2_000 }, () => event);
     const held: CanonicalEvent[] = [];
     const rest = answerOf([], ...sent, text('a')).rest;

@@ -12,38 +12,45 @@ import { NO_USAGE } from '../../canonical/usage.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import type { Plan, PlannedRoute } from './plan.js';
 
-/** After so many events everybody else has a turn: all of them may be there at once, a hundred thousand of them. */
+/**
+ * Yields to the event loop after this many events, since a hundred thousand may be ready at once.
+ */
 export const EVENTS_PER_TURN = 256;
 
 /**
- * An answer that has brought so much and no content has begun all the same, or a vendor who goes on so would fill
- * the memory. A relayed response may repeat its instructions first, twice.
+ * An answer with this many events or bytes counts as begun even without content, so that a vendor
+ * cannot fill the memory. A relayed response may repeat its instructions first, twice.
  */
 const MOST_HELD_EVENTS = 1_000;
 const MOST_HELD_BYTES = 64 * 1024 * 1024;
 
-/** Of a translated answer: what any model can write in one is a third of it, and some callers' dialects repeat it at the end. */
+/**
+ * Limit of a translated answer: three times what any model can write, as some dialects repeat the
+ * answer at the end.
+ */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
-/** What a call, a signed thought, or a text after something else counts beside what it says: each is kept, however short. */
+/**
+ * Memory that an item (tool call, signed thought, text after another type) takes besides its text.
+ */
 const CHARACTERS_OF_ITEM = 1_024;
 
 const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
-/** An answer that has begun: its events up to the first content, and where the rest comes from. */
+/** An answer that has begun: its events up to the first content, and the source of the others. */
 export interface BegunAnswer<Event> {
-  /** Taken out once they are passed on: the rest may take minutes, and each of them has a buffer. */
+  /** Released once passed on, since each event holds a buffer and the answer may take minutes. */
   held: readonly Event[];
   rest: AsyncIterator<Event>;
-  /** Called when the answer has come to its end. */
+  /** Called when the answer is complete. */
   complete(): void;
-  /** What to throw in place of a failure of the rest. */
+  /** Translates a failure of the remaining answer for the caller. */
   toError(failure: unknown): unknown;
 }
 
 /**
- * The events of an answer, from its route on. Lazy: `begin` is called by the first pull. An
- * iterator by hand, because a generator would cost each piece of a stream three turns of the
- * microtask queue where this one takes one.
+ * Iterates over an answer's events, starting with its route. Lazy: the first pull calls `begin`.
+ * Hand-written, because a generator would cost each event three turns of the microtask queue
+ * instead of one.
  */
 export class OpenedAnswer<
   Event extends CanonicalEvent | WorkEvent<unknown> = CanonicalEvent,
@@ -52,7 +59,7 @@ export class OpenedAnswer<
   private nextHeld = 0;
   private pulls = 0;
   private characters = 0;
-  /** What the first choice, the only one that is put together of items, is made of at the moment. */
+  /** Type of the latest event of the first choice, the only one that is assembled from items. */
   private latestType: CanonicalEvent['type'] | undefined;
   private isOver = false;
   private readonly onResult = (result: IteratorResult<Event>): IteratorResult<Event> => {
@@ -70,7 +77,9 @@ export class OpenedAnswer<
     throw this.answer!.toError(failure);
   };
 
-  /** @param begin called once, and let go of with all that it was made of */
+  /**
+   * @param begin called once, then released
+   */
   constructor(private begin: (() => Promise<BegunAnswer<Event>>) | undefined) {}
 
   [Symbol.asyncIterator](): this {
@@ -136,7 +145,11 @@ export class OpenedAnswer<
   }
 }
 
-/** Pulls events up to the first content, or to what is too much without any. @throws UpstreamError where there is none */
+/**
+ * Pulls events up to the first content, or the limit without any.
+ *
+ * @throws UpstreamError for an empty answer
+ */
 export async function pullToContent<Event extends CanonicalEvent | WorkEvent<unknown>>(
   events: AsyncIterator<Event>,
   held: Event[],
@@ -153,19 +166,19 @@ export async function pullToContent<Event extends CanonicalEvent | WorkEvent<unk
   }
 }
 
-/** The route of an answer that is given again: named after the one that gave it, and free. */
+/** Returns the free route of a replayed answer, named after the original one. */
 export function freeRoute({ route }: CachedAnswer): PlannedRoute {
   return {
     ...route,
     pricing: FREE,
     trafficMode: 'shared',
     ceiling: NO_USAGE,
-    // Nobody is called, so there is nothing to wait for.
+    // No vendor is called.
     limits: { firstByteMs: 0, idleMs: 0, requestMs: 0 },
   };
 }
 
-/** A kept answer as if it were just coming in; `Event` is what the plan's kind of request is answered with. */
+/** Replays a cached answer as if it were just arriving. */
 export function replay<Event extends CanonicalEvent | WorkEvent<unknown>>(
   { routes: [route] }: Plan<RoutableRequest>,
   { droppedParams, events }: CachedAnswer,
@@ -181,12 +194,11 @@ export function replay<Event extends CanonicalEvent | WorkEvent<unknown>>(
   );
 }
 
-/** A kept answer is all there from the beginning. */
 function nothing(): AsyncIterator<never, undefined> {
   return { next: () => Promise.resolve({ done: true, value: undefined }) };
 }
 
-/** What is kept of an event to the answer's end, by one caller or another. */
+/** Returns the characters that are buffered for an event until the answer ends. */
 function charactersOf(event: Extract<CanonicalEvent, { choice: number }>): number {
   switch (event.type) {
     case 'finish':

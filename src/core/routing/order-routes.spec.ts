@@ -12,7 +12,7 @@ import { selectRoutes } from './select-routes.js';
 
 const at = (provider: string, prompt: string, completion: string) =>
   modelRoute(provider, { pricing: tokenPricing(prompt, completion) });
-/** 3, 1 and 2 USD per million input tokens, and twice that for output. */
+/** Input costs 3, 1 and 2 USD per million tokens; output costs twice that. */
 const gpt = chatModel('one/gpt', [
   at('one', '0.000003', '0.000006'),
   at('two', '0.000001', '0.000002'),
@@ -101,18 +101,14 @@ describe(sortRoutes.name, () => {
     ['latency of whole answers', { provider: { sort: 'latency' } }, ['one', 'three', 'two']],
     ['throughput', { provider: { sort: 'throughput' } }, ['two', 'three', 'one']],
     ['nothing', { provider: { sort: null } }, ['one', 'two', 'three']],
-    ['an object that says nothing', { provider: { sort: {} } }, ['one', 'two', 'three']],
-    [
-      'price behind order',
-      { provider: { sort: 'price', order: ['one'] } },
-      ['one', 'two', 'three'],
-    ],
+    ['an empty object', { provider: { sort: {} } }, ['one', 'two', 'three']],
+    ['price after order', { provider: { sort: 'price', order: ['one'] } }, ['one', 'two', 'three']],
     ['latency of some', { provider: { sort: 'latency', ignore: ['one'] } }, ['three', 'two']],
   ])('orders by %s', (_, fields, expected) => {
     expect(providersOf(fields, { speeds: SPEEDS })).toEqual(expected);
   });
 
-  it('keeps the models of a chain in their order unless all are to be ordered together', () => {
+  it('keeps the models of a chain in order unless all routes are sorted together', () => {
     const models = [gpt, cheap];
     const sorted = (sort: unknown, more = {}) =>
       providersOf({ provider: { sort }, ...more }, {}, models);
@@ -122,12 +118,12 @@ describe(sortRoutes.name, () => {
     expect(sorted('price', { route: 'sort' })).toEqual(['four', 'two', 'three', 'one']);
   });
 
-  it('never puts a route first that cools down', () => {
+  it('never puts a route in cooldown first', () => {
     const fields = { provider: { sort: 'latency' }, stream: true };
     expect(providersOf(fields, { speeds: SPEEDS, cooling: ['three'] })).toEqual(['two', 'one']);
   });
 
-  it('tries first what is to be measured, and last what is not known', () => {
+  it('tries routes to be measured first, and unknown ones last', () => {
     const fields = { provider: { sort: 'throughput' } };
     const { one, two } = SPEEDS;
     expect(providersOf(fields, { speeds: { one, two } })).toEqual(['two', 'one', 'three']);
@@ -140,7 +136,7 @@ describe(sortRoutes.name, () => {
     expect(providersOf(fields)).toEqual(['one', 'two', 'three']);
   });
 
-  it("keeps a tenant's account before its provider's shared capacity, except by price", () => {
+  it('keeps a BYOK account before its provider’s shared capacity, except by price', () => {
     const speeds = { ...SPEEDS, three: speed(100, 2_000, 95), 'own three': speed(400, 1, 10) };
     const situation = { speeds, byok: [account('three')] };
     const by = (sort: string) => providersOf({ provider: { sort }, stream: true }, situation);
@@ -159,20 +155,20 @@ describe('provider.max_price', () => {
     ['a decimal string', { prompt: '2.0' }, ['two', 'three']],
     ['the price of an answer', { completion: 3.999999 }, ['two']],
     ['both', { prompt: 2, completion: 2 }, ['two']],
-    ['what costs nothing here', { request: 0, image: 0 }, ['one', 'two', 'three']],
+    ['units without a price', { request: 0, image: 0 }, ['one', 'two', 'three']],
     ['nothing', {}, ['one', 'two', 'three']],
     ['null', { prompt: null }, ['one', 'two', 'three']],
-  ])('minds %s', (_, maxPrice, expected) => {
+  ])('applies %s', (_, maxPrice, expected) => {
     expect(within(maxPrice)).toEqual(expected);
   });
 
-  it('counts what is charged over an account of the tenant', () => {
+  it('counts the fee for a BYOK account', () => {
     // 5 % of 3 USD.
     expect(within({ prompt: 0.15 }, { byok: [account('one')] })).toEqual(['own one']);
     expect(() => within({ prompt: 0.149 }, { byok: [account('one')] })).toThrow(NotFoundError);
   });
 
-  it('takes no shared capacity in place of a dear account that does not allow it', () => {
+  it('uses no shared capacity in place of an over-priced account that does not allow it', () => {
     const byok = [account('one', false)];
     const dear = chatModel('one/gpt', [
       modelRoute('one', { pricing: tokenPricing('0.001', '0.001') }),
@@ -183,7 +179,7 @@ describe('provider.max_price', () => {
     );
   });
 
-  it('says which route would be the cheapest, and what it costs', () => {
+  it('names the cheapest route and its price', () => {
     expect(() => within({ prompt: 0.5, completion: 2 })).toThrow(
       expect.objectContaining({
         status: 404,

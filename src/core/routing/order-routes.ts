@@ -14,22 +14,22 @@ const MS_PER_MINUTE = 60_000n;
 const MILLION = 1_000_000n;
 const WHOLE_PERCENT = 100;
 
-/** What has been measured of routes; all of it is undefined while nothing is known, or nothing recent. */
+/** Measurements of routes; undefined without recent ones. */
 export interface RouteFigures {
   speedOf(key: HealthKey): Pick<RouteSpeed, 'latencyMs' | 'tokensPerSecond'> | undefined;
-  /** Ms to the end of answers that are not streamed, the median. */
+  /** Median ms to the end of unstreamed answers. */
   wholeLatencyMs(key: HealthKey): number | undefined;
-  /** Whether a route of which too little is known should be tried now, so that more is. */
+  /** Whether a route lacks measurements and should be tried now. */
   isToBeMeasured(key: HealthKey): boolean;
 }
 
-/** All routes together by the most that the request could cost on each, then by their latency. */
+/** Sorts routes of all models by the request's maximum price, then by latency. */
 export function byPrice(
   routes: readonly PlannedRoute[],
   isStreamed: boolean,
   figures: RouteFigures,
 ): PlannedRoute[] {
-  // The accounts of a pool keep their order: the latency of the first one stands for all.
+  // The accounts of a pool keep their order: the first one's latency stands for all.
   const leadOf = (route: PlannedRoute): PlannedRoute =>
     (route.pooled && routes.find((other) => isSamePool(route, other))) ?? route;
   const latency = (route: PlannedRoute): number =>
@@ -39,7 +39,7 @@ export function byPrice(
   );
 }
 
-/** Whether two routes go over accounts of one pool, to the same model. */
+/** Returns whether two routes serve the same model over accounts of one pool. */
 export function isSamePool(one: PlannedRoute, other: PlannedRoute): boolean {
   return (
     one.provider === other.provider &&
@@ -48,7 +48,10 @@ export function isSamePool(one: PlannedRoute, other: PlannedRoute): boolean {
   );
 }
 
-/** In ms, what its caller waits for: the first content of a stream, or the end of a whole answer. */
+/**
+ * Returns the ms that the caller waits for: first content of a stream, or the end of a whole
+ * answer.
+ */
 function latencyOf(
   route: PlannedRoute,
   isStreamed: boolean,
@@ -58,10 +61,10 @@ function latencyOf(
 }
 
 /**
- * The routes by what the caller says counts; those of `order` stay in front. Ways over several accounts of one
- * provider stay together in their order, which is a choice of its own, unless their prices are what counts.
+ * Sorts routes by the caller's criterion, after those in `order`. Accounts of one provider stay
+ * together and in order unless sorting by price.
  *
- * @param isStreamed whether the caller is to see the answer as it comes, which decides which latency counts
+ * @param isStreamed selects the latency that counts
  */
 export function sortRoutes(
   routes: readonly PlannedRoute[],
@@ -98,7 +101,7 @@ export function sortRoutes(
   return ranked.flatMap(({ bundle }) => bundle);
 }
 
-/** The ways to one model of one provider together. */
+/** Groups the routes to one model of one provider. */
 function bundlesOf(routes: readonly PlannedRoute[]): PlannedRoute[][] {
   const bundles = new Map<string, PlannedRoute[]>();
   for (const route of routes) {
@@ -110,7 +113,7 @@ function bundlesOf(routes: readonly PlannedRoute[]): PlannedRoute[][] {
   return [...bundles.values()];
 }
 
-/** Less is better. One that is to be measured comes first, and what is not known, nor to be, last. */
+/** Ranks a route, lower is better. Routes to be measured come first, unknown ones last. */
 function slownessOf(
   bundle: readonly PlannedRoute[],
   by: Exclude<RouteSort['by'], 'price'>,
@@ -126,7 +129,7 @@ function slownessOf(
   return bundle.some((route) => figures.isToBeMeasured(route)) ? -Infinity : Infinity;
 }
 
-/** Infinities, whose difference is no number, are equal to themselves. */
+/** Compares numbers. Infinities equal themselves, though their difference is NaN. */
 function compareNumbers(one: number, other: number): number {
   return one === other ? 0 : one < other ? -1 : 1;
 }
@@ -136,12 +139,12 @@ function comparePrices(one: PlannedRoute, other: PlannedRoute): number {
   return difference === 0n ? 0 : difference < 0n ? -1 : 1;
 }
 
-/** Whether what one route may come to at most would cost its caller more over another. */
+/** Returns whether one route's maximum price exceeds another's. */
 export function isDearer(other: PlannedRoute, one: PlannedRoute): boolean {
   return ceilingPrice({ ...other, ceiling: one.ceiling }) > ceilingPrice(one);
 }
 
-/** The most that a request could cost on a route; what is charged over a tenant's own account is the fee. */
+/** Returns the request's maximum price on a route; the fee for a BYOK account. */
 function ceilingPrice(route: PlannedRoute): bigint {
   const { ceiling, byokFeePercent = WHOLE_PERCENT } = route;
   const pricing = pricingOf(route, ceiling);
@@ -159,9 +162,9 @@ function ceilingPrice(route: PlannedRoute): bigint {
 }
 
 /**
- * Leaves out routes with a price above the caller's. Over a tenant's own account the fee is the price.
+ * Removes routes above the caller's price. For BYOK accounts the fee is the price.
  *
- * @throws NotFoundError (`provider.max_price`) when that leaves nothing
+ * @throws NotFoundError (`provider.max_price`) when no route is left
  */
 export function withoutDear(
   routes: PlannedRoute[],
@@ -174,7 +177,7 @@ export function withoutDear(
   const [cheapest] = [...routes].sort(comparePrices);
   throw new NotFoundError(
     'provider.max_price',
-    `No provider that is left for this request keeps to \`provider.max_price\`. ${cheapest ? sayPrices(cheapest, most) : ''}`,
+    `No available provider is within \`provider.max_price\`. ${cheapest ? sayPrices(cheapest, most) : ''}`,
   );
 }
 
@@ -186,14 +189,14 @@ function sayPrices(route: PlannedRoute, most: MaxPrice): string {
   const prices = pricesOf(route, most)
     .filter(({ price, limit }) => limit !== undefined && price > limit)
     .map(({ price, unit }) => `${toDecimal(price)} USD ${unit}`);
-  return `The cheapest, ${route.model} at ${route.provider}, costs ${prices.join(' and ')}: allow that, or name another model.`;
+  return `The cheapest, ${route.model} at ${route.provider}, costs ${prices.join(' and ')}: raise the limit or choose another model.`;
 }
 
 function pricesOf(
   { pricing, byokFeePercent = WHOLE_PERCENT }: PlannedRoute,
   most: MaxPrice,
 ): { price: bigint; limit: bigint | undefined; unit: string }[] {
-  // Rounded up, so that nothing costs more than was allowed.
+  // Rounded up, so that the price never exceeds the limit.
   const charged = (price: bigint): bigint =>
     (price * BigInt(byokFeePercent) + BigInt(WHOLE_PERCENT - 1)) / BigInt(WHOLE_PERCENT);
   const { prompt, completion, request, image } = pricing;

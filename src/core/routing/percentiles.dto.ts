@@ -1,6 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** How something that was measured is spread; what it is, and its unit, stand where this is used. */
 export class PercentilesDto {
   @ApiProperty({ example: 310 })
   p50: number;

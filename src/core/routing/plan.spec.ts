@@ -20,7 +20,7 @@ function planWith(...outcomes: RouteAttempt['outcome'][]): Plan {
 }
 
 describe(Plan.name, () => {
-  it('tells the ledger what it has to know of the request', () => {
+  it('provides what the ledger needs', () => {
     expect(planWith()).toMatchObject({
       requestId: 'id',
       endpoint: 'chat',
@@ -41,22 +41,22 @@ describe(Plan.name, () => {
     [['server'], false],
     [['rate_limited', 'uncovered'], false],
     [['answered', 'cut'], false],
-  ])('after %j has called a vendor: %s', (outcomes, called) => {
+  ])('after %j reports whether a vendor was called: %s', (outcomes, called) => {
     expect(planWith(...outcomes).upstreamCalled).toBe(called);
   });
 
-  it('has called no vendor as long as the request has not left', () => {
+  it('reports no call before the request is sent', () => {
     const plan = planWith('server');
     const startedAt = new Date(0);
     plan.attempts.push({ route, startedAt, durationMs: 0, outcome: 'pending' });
     expect(plan.upstreamCalled).toBe(false);
     plan.vendorSignal.noteSent?.();
     expect(plan.upstreamCalled).toBe(true);
-    // What went before, connecting or fetching what the prompt names, was no work of the vendor's.
+    // Connecting and fetching media is not the vendor's work.
     expect(plan.vendorWork!.startedAt.getTime()).toBeGreaterThan(0);
   });
 
-  it('learns no speed of an answer that waited for its reader', () => {
+  it('ignores the speed of an answer that waited for its reader', () => {
     const plan = planWith('answered');
     const recordSpeed = jest.fn();
     plan.speeds = { recordSpeed, tokensPerSecond: () => undefined };
@@ -68,7 +68,7 @@ describe(Plan.name, () => {
     expect(recordSpeed).toHaveBeenCalledTimes(1);
   });
 
-  it('knows of two that are asked at once the one that its caller pays for', () => {
+  it('identifies the one of two concurrent calls that the caller pays for', () => {
     const plan = planWith('pending');
     const sentAt = new Date(7);
     const spare: RouteAttempt = {
@@ -87,7 +87,7 @@ describe(Plan.name, () => {
     expect(recordSpeed).toHaveBeenCalledWith(route, 5, expect.any(Number));
   });
 
-  it('learns the speed of one answer from several', () => {
+  it('averages the speed of several answers', () => {
     const plan = planWith('answered');
     const output = { choices: 4 } as PlannedRoute['output'];
     Object.assign(plan.attempts[0]!, { route: { ...route, output } });

@@ -28,28 +28,30 @@ import { Timestamp, msSince } from '../../platform/time/timestamp.js';
 import type { AccountUse } from './pool/account-pools.js';
 import type { PooledCall } from './pool/pool-member.js';
 
-/** One route that a request may take, with all that calling it needs. */
+/** A route that a request may take, with everything needed to call it. */
 export interface PlannedRoute extends BillableRoute {
   readonly upstreamModel: string;
   readonly limits: CallLimits;
-  /** The tenant's own account, by which the vendor is called; undefined on shared capacity. */
+  /** The tenant's BYOK account; undefined for shared capacity. */
   readonly byok?: ByokAccess;
-  /** What it asks of its account, where that is one of a pool. */
+  /** Demand on a pooled account; undefined outside pools. */
   readonly pooled?: PooledCall;
 }
 
-/** Of attempts: a vendor has worked on them, be it for a caller who did not take it. */
+/** Outcomes of attempts that made a vendor work, even if the caller did not take the answer. */
 const WORKED: ReadonlySet<RouteAttempt['outcome']> = new Set(['answered', 'slow_reader']);
-/** … the same where the request had left for the vendor; before that there is nothing to work on. */
+/** Outcomes that count as work only once the request was sent. */
 const WORKED_IF_SENT: ReadonlySet<RouteAttempt['outcome']> = new Set(['pending', 'aborted']);
-/** Of an answer's time, what it may have waited for its reader and still tell how fast its route is. */
+/**
+ * Largest share of an answer's time spent waiting for its reader at which its speed still counts.
+ */
 const MAX_LAG_SHARE = 0.1;
 
-/** What became of one route, for the log and for traces. */
+/** The outcome of one call, for the log and for traces. */
 export interface RouteAttempt {
   readonly route: PlannedRoute;
   readonly startedAt: Date;
-  /** When the request began to leave; undefined while a connection is made or media are fetched. */
+  /** When sending began; undefined while connecting or fetching media. */
   sentAt?: Date | undefined;
   durationMs: number;
   outcome:
@@ -60,38 +62,45 @@ export interface RouteAttempt {
     | 'uncovered'
     | 'aborted'
     | UpstreamFailure;
-  /** The vendor's HTTP status, where a failure had one. */
+  /** The vendor's HTTP status, if the failure had one. */
   status?: number | undefined;
-  /** What the vendor reported before it failed without any content, and of each part of one answer. */
+  /**
+   * Usage that the vendor reported before failing without content, and of each part of a recovered
+   * answer.
+   */
   usage?: Usage | undefined;
-  /** Where it goes on with an answer that broke off, in code points of its text; undefined: it began. */
+  /**
+   * Where a recovery attempt continues, in code points of the text; undefined for the first part.
+   */
   continuesAt?: number;
-  /** Its part of its account's load, where that is one of a pool. */
+  /** The call's share of its pooled account's load. */
   use?: AccountUse;
-  /** Asked beside a route that was silent. */
+  /** Started because another route stayed silent. */
   isHedge?: boolean;
-  /** Of two that were asked at once, the one whose answer is not what the caller pays for. */
+  /** Of two concurrent calls, the one that the caller does not pay for. */
   isSpare?: boolean;
 }
 
-/** Where a request comes from, beside its body. */
+/** Context of a request besides its body. */
 export interface RequestContext {
   readonly requestId: string;
   readonly endpoint: string;
   readonly receivedAt: Date;
   readonly callerGone: CallerGoneSignal;
   readonly tags?: RequestTags | undefined;
-  /** For how long the answer may be kept, if it may be a kept one; undefined: it is to be new. */
+  /**
+   * Longest age of a cached answer, and how long to cache a new one; undefined disables the cache.
+   */
   readonly cacheTtlSeconds?: number;
-  /** Whether another route may go on with an answer that breaks off; undefined: none. */
+  /** Which routes may recover an interrupted answer; undefined for none. */
   readonly recovery?: Recovery | undefined;
-  /** What the caller's header calls the conversation. */
+  /** The conversation id from the caller's header. */
   readonly sessionId?: string | undefined;
-  /** Which routes may be taken by what they may cost; undefined: all. */
+  /** Limits routes by their possible cost; undefined for no limit. */
   readonly costLimit?: CostLimit | undefined;
-  /** After how long without content a second route is to be asked; undefined: none. */
+  /** Silence after which to call a second route, in ms; undefined to never. */
   readonly hedgeMs?: number | undefined;
-  /** Is told which routes are left out; undefined: nobody asks. */
+  /** Collects the excluded routes; undefined when not needed. */
   readonly leftOut?: LeftOutRoute[] | undefined;
 }
 
@@ -99,27 +108,27 @@ export const LEFT_OUT_REASONS = [
   ...(['not_configured', 'own_account', 'denied', 'preferences', 'paused', 'unpriced'] as const),
   ...(['max_price', 'max_cost', 'cooling', 'resting', 'no_fallbacks'] as const),
 ] as const;
-/** Why a request does not take a route. */
+/** Why a route is excluded. */
 export type LeftOutReason = (typeof LEFT_OUT_REASONS)[number];
 
-/** A route that a request does not take; of one that was never planned its names only. */
+/** An excluded route; only names when it was never planned. */
 export interface LeftOutRoute {
   readonly route: Pick<PlannedRoute, 'model' | 'provider'> & Partial<PlannedRoute>;
   readonly reason: LeftOutReason;
 }
 
-/** Decides by its possible cost whether a route may be taken; the ledger's `MaxCost` is one. */
+/** Limits routes by their possible cost; implemented by the ledger's `MaxCost`. */
 export interface CostLimit {
-  /** What it may cost at most. */
+  /** The most that the request may cost. */
   readonly credits: number;
   readonly mode: MaxCostMode;
-  /** An admitted route may have been given a shorter output. */
+  /** Returns whether the route is within the limit. May shorten the route's output. */
   admits(route: BillableRoute): boolean;
-  /** What the caller is told when none was admitted. */
+  /** Builds the error for a request without an admitted route. */
   refusal(): GatewayError;
 }
 
-/** The ordered routes that one request will try, and what became of them. */
+/** Holds the ordered routes of a request, and their outcomes. */
 export class Plan<Request extends RoutableRequest = CanonicalRequest> implements BillableRequest {
   readonly requestId: string;
   readonly endpoint: string;
@@ -129,18 +138,18 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   readonly endUser: string | undefined;
   readonly tags: RequestTags | undefined;
   readonly attempts: RouteAttempt[] = [];
-  /** Both are the guardrails' to change. */
+  /** Guardrails may change both. */
   isFlagged = false;
   withheldCharacters = 0;
-  /** Set where the request is traced. */
+  /** Set when the request is traced. */
   observer: RequestObserver | undefined;
-  /** Where the speed of routes is remembered; set when routes are about to be tried. */
+  /** Set before routes are called. */
   speeds: RouteSpeeds | undefined;
-  /** Where it is remembered which route has the conversation in its cache; undefined: it is of none. */
+  /** Tracks which route has the conversation in its cache; undefined outside conversations. */
   conversation: ConversationRoutes | undefined;
-  /** What the caller asked for beyond a model; undefined: nothing. */
+  /** Options of the request besides the model. */
   asked: RequestOptions | undefined;
-  /** Where it is counted what answers used; set with `speeds`. */
+  /** Counts the usage of answers; set with `speeds`. */
   uses: RouteUses | undefined;
   dearerPart: PlannedRoute | undefined;
   private readonly vendorCanceller = new VendorCanceller(this.attempts);
@@ -149,13 +158,13 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     readonly request: Request,
     readonly routes: readonly [PlannedRoute, ...PlannedRoute[]],
     context: RequestContext,
-    /** Undefined when the cache has no part in this request. */
+    /** Undefined when the cache is not used. */
     readonly cache?: CacheLookup,
-    /** Whose limits it counts on; undefined: nobody's. */
+    /** Whose limits the request counts against. */
     readonly limits?: readonly LimitedSubject[],
-    /** Which routes may go on with an answer that breaks off; undefined: none. */
+    /** Which routes may recover an interrupted answer; undefined for none. */
     readonly recovery?: Exclude<Recovery, 'off'>,
-    /** After how long without content a second route is asked; undefined: none. */
+    /** Silence after which to call a second route, in ms; undefined to never. */
     readonly hedgeMs?: number,
   ) {
     this.requestId = context.requestId;
@@ -168,13 +177,13 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   }
 
   get estimate(): Usage {
-    // As the wider type: of a type parameter, the guard's other branch would lose its fields.
+    // Widened, because the guard's other branch would lose the fields of a type parameter.
     const request: RoutableRequest = this.request;
     if (!isTextRequest(request)) return request.estimate;
     return { ...NO_USAGE, inputTokens: estimateTokens(request.promptSize.characters) };
   }
 
-  /** True while a vendor works for this request, or has answered it. */
+  /** True while a vendor works on this request, or has answered it. */
   get upstreamCalled(): boolean {
     const attempt = latestOf(this.attempts);
     if (!attempt) return false;
@@ -182,7 +191,9 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     return WORKED.has(outcome) || (sentAt !== undefined && WORKED_IF_SENT.has(outcome));
   }
 
-  /** What vendors are called with: it fires later than `callerGone`, as the ledger says. */
+  /**
+   * Signal for vendor calls. Fires after `callerGone`, when the ledger decides to stop listening.
+   */
   get vendorSignal(): CancelSignal {
     return this.vendorCanceller;
   }
@@ -209,7 +220,8 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
     const durationMs = msSince(sentAt);
     const { choices = 1 } = route.output ?? {};
     const { readerLagMs = 0 } = this.callerGone;
-    // Or slow readers made a route look slow, and who leaves its answers paid less for what nobody saw.
+    // Slow readers would make a route look slow, and disconnected callers would pay less for unseen
+    // output.
     const isReadOn = readerLagMs <= durationMs * MAX_LAG_SHARE;
     if (isReadOn) this.speeds?.recordSpeed(route, usage.outputTokens / choices, durationMs);
     this.uses?.noteUsage(route, usage, durationMs);
@@ -225,8 +237,8 @@ function isNothing({ inputTokens, outputTokens }: Usage): boolean {
 }
 
 /**
- * Notes of the attempt that is under way when its request leaves, and what its vendor says of the account;
- * where there are two, each has a signal of its own.
+ * Notes when the request of the current attempt is sent, and the vendor's rate-limit headers.
+ * Concurrent calls have signals of their own.
  */
 class VendorCanceller extends Canceller {
   constructor(private readonly attempts: readonly RouteAttempt[]) {
@@ -243,30 +255,33 @@ class VendorCanceller extends Canceller {
   }
 }
 
-/** How fast routes generate, as far as that has been seen; the memory of routes is one. */
+/** Holds how fast routes generate. */
 export interface RouteSpeeds {
-  /** Of one answer, also where several are written side by side; undefined before the first. */
+  /**
+   * Speed of a single answer, even when several are generated in parallel; undefined before the
+   * first.
+   */
   tokensPerSecond(route: PlannedRoute): number | undefined;
-  /** Notes an answer of so many tokens, from its call to its end; of several the mean of them. */
+  /** Records an answer from its call to its end; for several answers, `tokens` is their mean. */
   recordSpeed(route: PlannedRoute, tokens: number, durationMs: number): void;
 }
 
-/** Remembers where a conversation is. */
+/** Tracks which route a conversation uses. */
 export interface ConversationRoutes {
-  /** It is answered over this route. */
+  /** Records that this route answers the conversation. */
   note(route: PlannedRoute): void;
-  /** Whether it was answered over this route last. */
+  /** Returns whether this route answered last. */
   isAt(route: PlannedRoute): boolean;
 }
 
-/** What answers used by route; the tally of routes is one. */
+/** Counts the usage of answers by route. */
 export interface RouteUses {
-  /** Notes an answer, with how long it took from its call to its end. */
+  /** Records an answer, and its duration from call to end. */
   noteUsage(route: PlannedRoute, usage: Usage, durationMs: number): void;
 }
 
-/** Sets more credits aside before a dearer route is tried; the ledger's hold is one. */
+/** Reserves more credits before a more expensive route is tried; implemented by the ledger's hold. */
 export interface RouteCover {
-  /** False when the tenant's credits do not reach for this route; it is skipped then. */
+  /** Returns false when the tenant's credits are insufficient; the route is skipped then. */
   cover(route: BillableRoute): Promise<boolean>;
 }

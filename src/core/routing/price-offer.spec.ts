@@ -36,7 +36,10 @@ const STATE: RoutingState = {
   byok: [],
 };
 
-/** Credits a token: 2 and 10, at flex the half, at priority twice as much; of long prompts twice as much again. */
+/**
+ * Credits per token: 2 and 10; half at flex, twice at priority; twice as much again for long
+ * prompts.
+ */
 const ROW = {
   id: 'local/tiers',
   context_length: 1_000_000,
@@ -86,9 +89,9 @@ const chargeOf = (route: Route, usage: Partial<Usage>): number => {
   return totalOf(priceRoute(whole, asServed(route, whole)));
 };
 
-describe('prices by the service tier', () => {
+describe('prices by service tier', () => {
   it.each([
-    // asked, served, credits for a token of the prompt and of the answer
+    // requested, served, credits per prompt and answer token
     ['priority', 'priority', 8, 40],
     ['priority', 'default', 4, 20],
     ['priority', undefined, 8, 40],
@@ -103,7 +106,7 @@ describe('prices by the service tier', () => {
     [undefined, 'flex', 2, 10],
     [undefined, undefined, 4, 20],
   ])(
-    'of a prompt of 300,000 tokens that asks for %s and is served at %s are %d and %d',
+    'of a 300,000-token prompt requesting %s and served at %s are %d and %d',
     (asked, servedTier, prompt, completion) => {
       const route = ask({ messages: LONG, service_tier: asked });
       const usage = { inputTokens: 300_000, outputTokens: 50, ...(servedTier && { servedTier }) };
@@ -111,13 +114,15 @@ describe('prices by the service tier', () => {
       expect(charge).toBe(300_000 * prompt + 50 * completion);
       const { inputTokens } = route.ceiling;
       expect(inputTokens).toBeGreaterThanOrEqual(300_000);
-      const isDear = asked === 'priority' || asked === 'auto';
-      expect(holdOf(route)).toBe(inputTokens * (isDear ? 8 : 4) + MOST * (isDear ? 40 : 20));
+      const isPriority = asked === 'priority' || asked === 'auto';
+      expect(holdOf(route)).toBe(
+        inputTokens * (isPriority ? 8 : 4) + MOST * (isPriority ? 40 : 20),
+      );
       expect(isUnasked(asServed(route, usage))).toBe(asked === undefined && servedTier === 'flex');
     },
   );
 
-  it('of a short prompt are those of the tier, cached tokens included', () => {
+  it('use the tier for a short prompt, cached tokens included', () => {
     const usage = { inputTokens: 10, cacheReadTokens: 4, outputTokens: 5 };
     const route = ask({ service_tier: 'flex' });
     expect(chargeOf(route, { ...usage, servedTier: 'flex' })).toBe(6 + 2 + 25);
@@ -125,7 +130,7 @@ describe('prices by the service tier', () => {
     expect(holdOf(route)).toBe(route.ceiling.inputTokens * 2 + MOST * 10);
   });
 
-  it('are those of long prompts of the row where the tier has none of its own, and never below the tier’s', () => {
+  it('fall back to the row’s long-prompt prices, but never below the tier’s', () => {
     const tiers = {
       priority: { pricing: { prompt: '0.000005' } },
       flex: { pricing: { prompt: '0.000001' } },
@@ -136,7 +141,7 @@ describe('prices by the service tier', () => {
     expect(chargeOf(ask({ service_tier: 'flex' }, row), usage)).toBe(300_000 * 4);
   });
 
-  it('name the tier they are of', () => {
+  it('name their tier', () => {
     const route = ask({ service_tier: 'flex' });
     expect(asServed(route, { servedTier: 'flex' }).servedAs).toBe('flex');
     expect(asServed(route, { servedTier: 'default' }).servedAs).toBeUndefined();
@@ -145,15 +150,15 @@ describe('prices by the service tier', () => {
     expect(asServed(plain, { servedTier: 'flex' })).toBe(plain);
   });
 
-  it('are those that a quote expects, with a hold for the dearest at worst', () => {
+  it('give the quote’s expected price, and the highest for the hold', () => {
     const fields = { messages: SHORT, max_tokens: MOST, service_tier: 'flex' };
     const { likely, worst } = quoteRoute(chatRequest(fields), ask(fields), 1e9, 20);
     expect(likely).toBeLessThan(20 * 5 + 10);
     expect(worst).toBe(holdOf(ask(fields)));
   });
 
-  it('are refused where none is there, with those that are', () => {
-    const refused = /`service_tier` has no price here.*flex or priority, or left out/;
+  it('are rejected where none exist, naming the available ones', () => {
+    const refused = /`service_tier` has no price for this value.*flex or priority, or leave it out/;
     expect(() => ask({ service_tier: 'scale' })).toThrow(refused);
     expect(() => ask({ service_tier: 'batch' })).toThrow(refused);
     const plain = { id: 'local/plain', pricing: ROW.pricing };
@@ -161,7 +166,7 @@ describe('prices by the service tier', () => {
     expect(() => ask({ service_tier: 7 })).toThrow(/not available on shared capacity/);
   });
 
-  it('are refused where the vendor would not be told, or a fallback has none', () => {
+  it('are rejected where the vendor would not receive the tier, or a fallback has no price', () => {
     const deaf = { ...STATE, vendorOf: () => ({}) };
     expect(() => ask({ service_tier: 'flex' }, ROW, deaf)).toThrow(/not available on shared/);
     const routes = [
@@ -173,13 +178,13 @@ describe('prices by the service tier', () => {
     expect(left.map(({ provider }) => provider)).toEqual(['local']);
   });
 
-  it('do not let what else is unpriced pass', () => {
+  it('do not admit other unpriced options', () => {
     const fields = { service_tier: 'flex', tools: [{ type: 'code_interpreter' }] };
     expect(() => ask(fields)).toThrow(/tools\.0\.type/);
   });
 });
 
-describe('prices by the region', () => {
+describe('prices by region', () => {
   const row = {
     ...ROW,
     regions: { us: { pricing: { prompt: '0.0000022', completion: '0.000011' } } },
@@ -200,7 +205,7 @@ describe('prices by the region', () => {
     expect(chargeOf(route, { ...usage, ...(servedRegion && { servedRegion }) })).toBe(credits);
   });
 
-  it('are held for, and are those of tiers and long prompts there too', () => {
+  it('are held for, and combine with tiers and long prompts', () => {
     const route = words({ inference_geo: 'us' });
     expect(holdOf(route)).toBe(Math.ceil(route.ceiling.inputTokens * 2.2 + MOST * 11));
     const there = { ...usage, servedRegion: 'us', servedTier: 'priority' };
@@ -211,13 +216,13 @@ describe('prices by the region', () => {
     expect(isUnasked(asServed(route, there))).toBe(true);
   });
 
-  it('are refused where there are none, with those that there are', () => {
+  it('are rejected where none exist, naming the available ones', () => {
     expect(() => words({ inference_geo: 'eu' })).toThrow(
-      /`inference_geo` has no price here.* us, or/,
+      /`inference_geo` has no price for this value.* us, or/,
     );
   });
 
-  it('are those of the account’s place, whatever the answer says', () => {
+  it('follow the account’s location, whatever the answer says', () => {
     const regions = {
       'us-east5': { pricing: { prompt: '0.000003' } },
       europe: { pricing: { prompt: '0.000004' } },
@@ -232,7 +237,7 @@ describe('prices by the region', () => {
   });
 });
 
-describe('prices by the size', () => {
+describe('prices by size', () => {
   const image = {
     id: 'local/pictures',
     kind: 'image',
@@ -264,7 +269,7 @@ describe('prices by the size', () => {
     [{ size: 'auto', quality: 'auto' }, 120_000],
     [{ size: 7 }, 120_000],
     [{}, 120_000],
-  ])('of a picture of %j are %d credits', (fields, credits) => {
+  ])('of an image of %j are %d credits', (fields, credits) => {
     const route = planned(made(imageRequest(fields), { imageCount: 2 }), image);
     expect(holdOf(route)).toBe(2 * credits);
     expect(chargeOf(route, { imageCount: 2 })).toBe(2 * credits);
@@ -293,12 +298,12 @@ describe('prices by the size', () => {
   });
 });
 
-describe('prices that change on a day', () => {
+describe('prices that change on a date', () => {
   afterEach(() => {
     jest.restoreAllMocks();
   });
 
-  it('are those of the hold for what ends the day after, and others for the next request', () => {
+  it('stay those of the hold for a request that ends a day later', () => {
     const start = Date.parse('2027-01-01T00:00:00Z');
     let nowMs = start - 1;
     jest.spyOn(Date, 'now').mockImplementation(() => nowMs);
@@ -325,7 +330,7 @@ describe('prices that change on a day', () => {
     expect(holdOf(after)).toBe(after.ceiling.inputTokens * 3 + MOST * 20);
   });
 
-  it('are those of accounts of a pool that have no prices of their own, and of no others', () => {
+  it('apply to pooled accounts without prices of their own only', () => {
     const own = exactPricingOf({ prompt: '0.000007', completion: '0.000007' });
     const change = { effective_from: '2020-01-01', pricing: { prompt: '0.000003' } };
     const model = modelOf({ ...ROW, price_changes: [change] });

@@ -10,15 +10,17 @@ import {
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { ModelRoute } from '../catalogue/catalogue.types.js';
 
-/** Prices of a route for one request: `pricing` covers whatever its vendor may serve it at. */
+/**
+ * Prices of a route for one request; `pricing` covers every tier at which its vendor may serve it.
+ */
 export interface OfferedPrices extends PricedWork {
   readonly offer?: PriceOffer;
 }
 
 /**
- * The prices of a route that has others than its ordinary ones.
+ * Returns the prices for a request with options that change them.
  *
- * @param region where the account's endpoint is, as its setting has it; undefined: nowhere in particular
+ * @param region location of the account's endpoint, from its settings
  */
 export function offeredPrices(
   request: RoutableRequest,
@@ -46,7 +48,10 @@ export function offeredPrices(
   return { pricing: most.pricing, longPrompts: most.longPrompts, offer };
 }
 
-/** A vendor may serve what was asked for in its ordinary tier; one that may choose may take any. */
+/**
+ * Returns the tiers that may apply: the vendor may serve the ordinary tier instead, and `auto`
+ * allows any.
+ */
 function tiersToCover({ tiers }: RegionPricing, { tier }: AskedPrices): PricedWork[] {
   if (!tiers || tier === undefined) return [];
   if (tier === ANY_TIER) return [...tiers.values()];
@@ -54,7 +59,7 @@ function tiersToCover({ tiers }: RegionPricing, { tier }: AskedPrices): PricedWo
   return asked ? [asked] : [];
 }
 
-/** The tier and region that a request names, as vendors' fields have them. */
+/** Returns the tier and region in the request's vendor fields. */
 function requestOptionsOf(request: RoutableRequest): AskedPrices {
   const { service_tier: tier, inference_geo: region }: Readonly<Record<string, unknown>> =
     request.body.value;
@@ -64,10 +69,10 @@ function requestOptionsOf(request: RoutableRequest): AskedPrices {
   };
 }
 
-/** Says nothing of a size or quality, as leaving it out does. */
+/** Values equivalent to leaving out a size or quality. */
 const OPEN: ReadonlySet<unknown> = new Set([undefined, null, '', 'auto']);
 
-/** Of the entries that fit best the dearest; where none fits the dearest of all. */
+/** Returns the most expensive of the best matching entries, or of all when none matches. */
 function sizePricing(
   sizes: readonly SizePricing[],
   { size, quality }: Readonly<Record<string, unknown>>,
@@ -80,7 +85,7 @@ function sizePricing(
   const specific = exact.filter((entry) => entry.size !== undefined && entry.quality !== undefined);
   if (specific[0]) return specific[0].pricing;
   if (exact.length > 0) return dearest(exact);
-  // Of two things that were said one may be left to the vendor; one that is not listed is any of them.
+  // One of two given options may be left to the vendor; an unlisted value may match any.
   const possible = sizes.filter(
     (entry) =>
       fits(entry, true) &&
@@ -89,7 +94,7 @@ function sizePricing(
   return possible.length > 0 ? dearest(possible) : dearerOf(ordinary, dearest(sizes));
 }
 
-/** `720p` is any size whose shorter side has so many lines. */
+/** `720p` matches any size whose shorter side has that many pixels. */
 function isSize(name: string | undefined, size: unknown): boolean {
   if (typeof size !== 'string' || name === undefined) return false;
   if (name === size) return true;

@@ -28,7 +28,7 @@ describe(ProviderHealthService.name, () => {
     jest.restoreAllMocks();
   });
 
-  it('probes three times at once, with two seconds for each', async () => {
+  it('sends three concurrent probes with a limit of two seconds', async () => {
     const { probe, service } = setUp(async () => undefined);
     const health = await service.check('a');
     expect(health).toMatchObject({ status: 'healthy', summary: { errorRate: 0 } });
@@ -42,7 +42,7 @@ describe(ProviderHealthService.name, () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('measures how long the answers take', async () => {
+  it('measures latency', async () => {
     const { service } = setUp(() => new Promise((resolve) => setTimeout(resolve, 700)));
     const checking = service.check('a');
     await jest.advanceTimersByTimeAsync(700);
@@ -52,7 +52,7 @@ describe(ProviderHealthService.name, () => {
     });
   });
 
-  it('gives up on one that hangs after two seconds, and says so to the probe', async () => {
+  it('aborts a hanging probe after two seconds', async () => {
     const { probe, service } = setUp(() => new Promise(() => undefined));
     const checking = service.check('a');
     await jest.advanceTimersByTimeAsync(2_000);
@@ -65,14 +65,14 @@ describe(ProviderHealthService.name, () => {
 
   it.each<[string, Probe]>([
     ['refuses', () => Promise.reject(refusal)],
-    ['is broken in a way that nobody thought of', () => Promise.reject(new TypeError('oops'))],
+    ['fails unexpectedly', () => Promise.reject(new TypeError('oops'))],
     [
-      'throws at once',
+      'throws synchronously',
       () => {
         throw new TypeError('oops');
       },
     ],
-  ])('calls one that %s unhealthy', async (_name, behaviour) => {
+  ])('reports a provider that %s as unhealthy', async (_name, behaviour) => {
     const { service } = setUp(behaviour);
     expect(await service.check('a')).toMatchObject({
       status: 'unhealthy',
@@ -80,7 +80,7 @@ describe(ProviderHealthService.name, () => {
     });
   });
 
-  it('shares one check among all who ask meanwhile, and its result for a while after', async () => {
+  it('shares one check among concurrent callers, and caches its result', async () => {
     const { probe, service } = setUp(() => new Promise((resolve) => setTimeout(resolve, 10)));
     const checks = Promise.all([service.check('a'), service.check('a'), service.check('a')]);
     await jest.advanceTimersByTimeAsync(10);
@@ -97,13 +97,13 @@ describe(ProviderHealthService.name, () => {
     expect(probe).toHaveBeenCalledTimes(6);
   });
 
-  it('keeps providers apart', async () => {
+  it('checks providers independently', async () => {
     const { probe, service } = setUp(async () => undefined);
     await Promise.all([service.check('a'), service.check('b')]);
     expect(probe).toHaveBeenCalledTimes(6);
   });
 
-  it('counts the probes of the last ten seconds and no older ones', async () => {
+  it('counts the probes of the last ten seconds only', async () => {
     const { probe, service } = setUp(async () => undefined, 0);
     probe
       .mockRejectedValueOnce(refusal)

@@ -11,9 +11,9 @@ import {
   type ProviderStatus,
 } from './provider-status.js';
 
-/** Probes sent at once: enough for a median, few enough to be no load. */
+/** Concurrent probes: enough for a median, few enough to cause no load. */
 const PROBES = 3;
-/** A probe that takes longer is a failed one. */
+/** A slower probe counts as failed. */
 const PROBE_LIMIT_MS = 2_000;
 /** How long a probe's result counts. */
 const WINDOW_MS = 10_000;
@@ -25,8 +25,8 @@ export interface ProviderHealth {
 }
 
 /**
- * Finds out how providers are by probing them, when somebody asks. What was found serves all who ask
- * within `GATEWAY_HEALTH_CACHE_MS`, and those who ask during a check wait for that one.
+ * Probes providers on demand. Caches results for `GATEWAY_HEALTH_CACHE_MS`; concurrent callers
+ * share one check.
  */
 @Injectable()
 export class ProviderHealthService {
@@ -40,7 +40,9 @@ export class ProviderHealthService {
     private readonly upstreams: UpstreamRegistry,
   ) {}
 
-  /** A configured provider's health, within about 2 s; never throws for what the provider does. */
+  /**
+   * Returns a configured provider's health within about 2 s. Never throws for a provider's failure.
+   */
   check(providerId: string): Promise<ProviderHealth> {
     const latest = this.latest.get(providerId);
     if (latest && Date.now() - latest.checkedAt.getTime() < this.config.healthCacheMs) {

@@ -23,11 +23,11 @@ describe(summarizeProbes.name, () => {
       [failed(2_000.4), failed(1), failed(2_000.4)],
       [2_000, 2_000, 1],
     ],
-  ])('of %j is %j', (samples, [latencyP50, latencyP99, errorRate]) => {
+  ])('of %j are %j', (samples, [latencyP50, latencyP99, errorRate]) => {
     expect(summarizeProbes(samples)).toEqual({ latencyP50, latencyP99, errorRate });
   });
 
-  it('finds the hundredth in a hundred', () => {
+  it('uses the highest of a hundred as p99', () => {
     const samples = Array.from({ length: 100 }, (_, index) => answered(index + 1));
     expect(summarizeProbes(samples)).toMatchObject({ latencyP50: 50, latencyP99: 99 });
   });
@@ -43,7 +43,7 @@ describe(statusOf.name, () => {
     [0.2, 10, 'unhealthy'],
     [0, 2_000, 'unhealthy'],
     [1, 10, 'unhealthy'],
-  ])('with error rate %d and a median of %i ms is %s', (errorRate, latencyP50, status) => {
+  ])('of error rate %d and median %i ms is %s', (errorRate, latencyP50, status) => {
     expect(statusOf({ errorRate, latencyP50, latencyP99: 9_999 })).toBe(status);
   });
 });

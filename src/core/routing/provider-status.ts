@@ -1,17 +1,17 @@
 /** One probe of a provider. */
 export interface ProbeSample {
-  /** When it ended, in Unix milliseconds. */
+  /** End of the probe, in Unix ms. */
   atMs: number;
   latencyMs: number;
   isOk: boolean;
 }
 
-/** What the probes of the last seconds say. */
+/** Summary of recent probes. */
 export interface ProbeSummary {
-  /** Milliseconds, whole. */
+  /** In whole ms. */
   latencyP50: number;
   latencyP99: number;
-  /** 0 to 1. */
+  /** From 0 to 1. */
   errorRate: number;
 }
 
@@ -22,8 +22,8 @@ const HEALTHY = { errorRate: 0.05, latencyMs: 500 };
 const DEGRADED = { errorRate: 0.2, latencyMs: 2_000 };
 
 /**
- * Latencies are those of the probes that were answered; a refused connection is quick and says
- * nothing about speed. Where none was answered, the time that was waited in vain is shown.
+ * Summarizes probes. Latencies are those of answered probes, because a refused connection is fast
+ * but says nothing about speed. Without an answer, uses the time spent waiting.
  *
  * @param samples at least one
  */
@@ -39,7 +39,7 @@ export function summarizeProbes(samples: readonly ProbeSample[]): ProbeSummary {
   };
 }
 
-/** The interface's thresholds; the median decides about latency. */
+/** Applies the interface's thresholds to the error rate and the median latency. */
 export function statusOf({ errorRate, latencyP50 }: ProbeSummary): ProviderStatus {
   const isBelow = (limit: typeof HEALTHY): boolean =>
     errorRate < limit.errorRate && latencyP50 < limit.latencyMs;
@@ -47,7 +47,7 @@ export function statusOf({ errorRate, latencyP50 }: ProbeSummary): ProviderStatu
   return isBelow(DEGRADED) ? 'degraded' : 'unhealthy';
 }
 
-/** The nearest rank: a latency that was really measured. */
+/** Nearest rank, so the result is a measured latency. */
 function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
 }

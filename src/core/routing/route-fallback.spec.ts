@@ -24,7 +24,7 @@ const vectors = chatModel('a/vectors', [modelRoute('a'), modelRoute('b'), modelR
 const chat = chatModel('a/chat', [modelRoute('a')]);
 const COVERS_ALL: RouteCover = { cover: () => Promise.resolve(true) };
 
-/** Providers that do the work or fail in turn; one without a script cannot do it at all. */
+/** Providers that follow their scripts; one without a script does not support the work. */
 class World {
   readonly called: WorkCall<EmbeddingRequest>[] = [];
   readonly aborter = new AbortController();
@@ -100,7 +100,7 @@ describe(RouteFallback.name, () => {
   beforeAll(() => void Logger.overrideLogger(false));
   afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
 
-  it('passes work on behind the route that does it', async () => {
+  it('yields the route before the work’s events', async () => {
     const world = new World({ a: [] });
     const { events, failure } = await world.open();
     expect(failure).toBeUndefined();
@@ -115,20 +115,20 @@ describe(RouteFallback.name, () => {
     expect(world.called[0]).toMatchObject({ alias: 'a/vectors', upstreamModel: 'a-model' });
   });
 
-  it('passes over vendors that have no such work, and tries failed ones as with text', async () => {
+  it('skips vendors that do not support the work, and retries failed ones as with text', async () => {
     const world = new World({ b: ['server', 'server'], c: [] });
     const { events, outcomes } = await world.open();
     expect(outcomes).toEqual(['unsupported', 'server', 'server', 'answered']);
     expect(events[0]).toMatchObject({ route: { provider: 'c' } });
   });
 
-  it('says so when no vendor has such work', async () => {
+  it('reports that no vendor supports the work', async () => {
     const { failure } = await new World({}).open();
     expect(failure).toMatchObject({ status: 400, param: 'model' });
     expect((failure as Error).message).toContain('cannot embed text');
   });
 
-  it('tries no dearer route that credits do not cover', async () => {
+  it('skips a more expensive route that the credits do not cover', async () => {
     const world = new World({ a: ['timeout'], b: [], c: [] });
     const cover = {
       cover: ({ provider }: { provider: string }) => Promise.resolve(provider !== 'b'),
@@ -138,7 +138,7 @@ describe(RouteFallback.name, () => {
     expect(events[0]).toMatchObject({ route: { provider: 'c' } });
   });
 
-  it('asks a second route as well where the first is silent, and closes that', async () => {
+  it('calls a second route when the first is silent, and closes the first', async () => {
     const world = new World({ a: ['silent'], b: [], c: [] });
     const { events, outcomes } = await world.open(COVERS_ALL, 5);
     expect(events[0]).toMatchObject({ route: { provider: 'b' } });
@@ -146,13 +146,13 @@ describe(RouteFallback.name, () => {
     expect(world.called[0]!.signal.aborted).toBe(true);
   });
 
-  it('ends at a request that is bad', async () => {
+  it('stops at a bad request', async () => {
     const { failure, outcomes } = await new World({ a: ['caller'], b: [] }).open();
     expect(outcomes).toEqual(['caller']);
     expect(failure).toMatchObject({ status: 400 });
   });
 
-  it('plans no model of another kind, and holds what the request can use', async () => {
+  it('plans no model of another kind, and reserves the request’s ceiling', async () => {
     const world = new World({});
     await expect(world.plan('a/chat')).rejects.toMatchObject({ status: 400, param: 'model' });
     await expect(world.plan('a/nothing')).rejects.toMatchObject({ status: 404, param: 'model' });

@@ -23,25 +23,25 @@ import { fullAccount, type AccountPools } from './pool/account-pools.js';
 import { isPooled } from './pool/pool-member.js';
 import { limitsLeft } from './to-upstream-call.js';
 
-/** A `Retry-After` this short is waited out, once, before leaving for another model. */
+/** Longest `Retry-After` to wait for, once, before moving to another model. */
 const PATIENCE_BEFORE_NEXT_MODEL_MS = 2_000;
-/** … and this short before giving up altogether. */
+/** … and before giving up. */
 const PATIENCE_BEFORE_GIVING_UP_MS = 10_000;
 
-/** One call to a route, before its first pull. */
+/** A prepared call to a route. */
 export interface RouteCall<Event> {
   events: AsyncIterable<Event>;
-  /** Asked only of the route that answers. */
+  /** Read only for the route that answers. */
   droppedParams: () => readonly string[];
-  /** Lets go of what nobody needs once the vendor has been asked … */
+  /** Releases what is not needed once the vendor has the request. */
   asked?: () => void;
-  /** … and once its answer has begun, which no other route can take over. */
+  /** Releases what is not needed once the answer has begun, after which no route can take over. */
   answered?: () => void;
 }
 
 /**
  * @param signal closes the call
- * @param continued asks for the rest of an answer; undefined: the plan's own request
+ * @param continued requests the rest of an answer; undefined for the plan's own request
  */
 export type MakeRouteCall<Event> = (
   route: PlannedRoute,
@@ -50,7 +50,7 @@ export type MakeRouteCall<Event> = (
   continued?: CanonicalRequest,
 ) => RouteCall<Event>;
 
-/** A route that answers: its events up to the first content, and where the rest comes from. */
+/** The first answer: its events up to the first content, and the source of the others. */
 export interface FirstAnswer<Event> {
   tried: AttemptRecorder;
   attempt: RouteAttempt;
@@ -59,19 +59,19 @@ export interface FirstAnswer<Event> {
   rest: AsyncIterator<Event>;
 }
 
-/** Beside what is kept of each attempt: what the accounts of pools can take. */
+/** Attempt sinks plus the load of account pools. */
 export interface FallbackSinks extends AttemptSinks {
   pools: AccountPools;
 }
 
-/** Tries the routes of a plan in order until one answers, whatever the answer is made of. */
+/** Tries the routes of a plan in order until one answers, for any kind of answer. */
 export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   private readonly failures: RouteFailure[] = [];
   private readonly race: HedgeRace<FirstAnswer<Event>> | undefined;
 
   /**
-   * @param call makes the call to a route; nobody is called before its events are pulled
-   * @param share how many requests may be hedged; undefined: none
+   * @param call prepares the call to a route; pulling its events starts the call
+   * @param share limits hedged requests; undefined disables hedging
    */
   constructor(
     private readonly plan: Plan<RoutableRequest>,
@@ -82,7 +82,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   ) {
     if (plan.hedgeMs === undefined || plan.routes.length === 1 || !share) return;
     this.race = new HedgeRace(plan, plan.hedgeMs, share, records, {
-      ask: (route, lane) => this.tryRoute(route, lane),
+      ask: (route, leg) => this.tryRoute(route, leg),
       mayTry: (route) =>
         !this.isTooLongFor(route.model) &&
         !records.health.isOnTrial(route) &&
@@ -95,7 +95,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
    * Tries the routes until one yields its first content. The first event names that route.
    *
    * @throws GatewayError when no route answers
-   * @throws CallerGoneError when nobody waits any more
+   * @throws CallerGoneError when the caller disconnected
    */
   async begin(): Promise<BegunAnswer<Event | RouteEvent>> {
     const { tried, attempt, droppedParams, held, rest } = await this.firstAnswer();
@@ -103,12 +103,12 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       held: [{ type: 'route', route: attempt.route, droppedParams }, ...held],
       rest,
       complete: () => tried.completed(),
-      // Of the answer only this, or its first events would be kept to the end.
-      toError: (failure) => this.noteBreak({ tried, attempt }, failure),
+      // Captures only these two, to let go of the first events.
+      toError: (failure) => this.recordInterruption({ tried, attempt }, failure),
     };
   }
 
-  /** The same, for whoever makes the events of the answer. */
+  /** Does the same for callers that build the answer's events themselves. */
   async firstAnswer(): Promise<FirstAnswer<Event>> {
     const { routes } = this.plan;
     for (const [index, route] of routes.entries()) {
@@ -126,7 +126,9 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     const late = await this.tryAfterWaiting(PATIENCE_BEFORE_GIVING_UP_MS);
     if (late) return late;
     if (this.failures.length === 0) {
-      throw new TimeoutError('The time of the request was up before any provider was asked.');
+      throw new TimeoutError(
+        'The request timed out before a provider could be called. Retry, or raise its time limit.',
+      );
     }
     throw callerErrorOf(this.failures, this.plan.request);
   }
@@ -139,7 +141,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     return limitsLeft(this.plan, route, this.now());
   }
 
-  /** A prompt that is too long for a model is so at each of its providers. */
+  /** A prompt that exceeds a model's context does so at each provider. */
   private isTooLongFor(model: string): boolean {
     return this.failures.some(
       ({ route, error }) => error.failure === 'context_length' && route.model === model,
@@ -152,20 +154,20 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     return false;
   }
 
-  /** One try, and a quick second one where a connection broke or a server stumbled. */
+  /** Tries a route, and retries once at once after a reset or server error. */
   private async tryRoute(
     route: PlannedRoute,
-    lane?: HedgeLeg,
+    leg?: HedgeLeg,
   ): Promise<FirstAnswer<Event> | undefined> {
-    const answer = await this.tryOnce(route, lane);
+    const answer = await this.tryOnce(route, leg);
     const last = this.failures.findLast((failure) => failure.route === route);
     if (answer || !last?.error.isRetryable) return answer;
-    return this.tryOnce(route, lane);
+    return this.tryOnce(route, leg);
   }
 
   /**
-   * Waits out the shortest `Retry-After` that a route gave in its last word, when it is short
-   * enough, and tries that route again.
+   * Waits for the shortest `Retry-After` of the routes' last failures, if short enough, and retries
+   * that route.
    */
   private async tryAfterWaiting(
     patienceMs: number,
@@ -186,19 +188,19 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
   }
 
   /**
-   * Calls a route and pulls its events up to the first content; notes the failure when there is none.
-   * Nobody is called once the request's time is up.
+   * Calls a route and pulls its events up to the first content; records a failure without any.
+   * Makes no call once the request's time is up.
    *
-   * @param lane where two routes may be asked at once: one of the two, which the other may close
-   * @throws GatewayError for a failure that no other route would mend
+   * @param leg one of two concurrent calls, which the other may close
+   * @throws GatewayError for a failure that no other route would avoid
    */
   private async tryOnce(
     route: PlannedRoute,
-    lane?: HedgeLeg,
+    leg?: HedgeLeg,
     continued?: CanonicalRequest,
   ): Promise<FirstAnswer<Event> | undefined> {
     const { plan } = this;
-    if (lane?.isClosed) return undefined;
+    if (leg?.isClosed) return undefined;
     if (plan.callerGone.aborted) throw new CallerGoneError();
     const limits = this.limitsLeft(route);
     if (!limits) return undefined;
@@ -218,19 +220,19 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     plan.attempts.push(attempt);
     const tried = new AttemptRecorder(route, this.records, plan.requestId, limits);
     const held: Event[] = [];
-    lane?.begin(attempt, tried, held);
+    leg?.begin(attempt, tried, held);
     try {
       const { events, droppedParams, asked, answered } = this.call(
         route,
         limits,
-        lane ?? plan.vendorSignal,
+        leg ?? plan.vendorSignal,
         continued,
       );
       const rest = events[Symbol.asyncIterator]();
       const pulled = pullToContent(rest, held);
       asked?.();
       await pulled;
-      if (lane?.claim() === false) {
+      if (leg?.claim() === false) {
         await rest.return?.();
         return undefined;
       }
@@ -241,9 +243,9 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       answered?.();
       return { tried, attempt, held, rest, droppedParams: dropped };
     } catch (error) {
-      if (lane?.isClosed) return undefined;
+      if (leg?.isClosed) return undefined;
       const isUpstreams = error instanceof UpstreamError;
-      // A vendor that refuses or fails while it is still listened to has made nothing to be paid for.
+      // A vendor that fails while the gateway still listens has generated nothing to pay for.
       if (plan.callerGone.aborted && (!isUpstreams || plan.vendorSignal.aborted)) {
         attempt.outcome = 'aborted';
         throw new CallerGoneError();
@@ -259,16 +261,16 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
       if (!error.allowsFallback) throw callerErrorOf(this.failures, plan.request);
       return undefined;
     } finally {
-      if (!lane?.isClosed) attempt.durationMs = tried.end(attempt.outcome);
+      if (!leg?.isClosed) attempt.durationMs = tried.end(attempt.outcome);
     }
   }
 
   /**
-   * Asks a route for the rest of an answer that broke off. Undefined: it has none to give.
+   * Requests the rest of an interrupted answer from a route. Returns undefined when it has none.
    *
-   * @throws CallerGoneError when nobody waits any more
+   * @throws CallerGoneError when the caller disconnected
    */
-  async goOn(
+  async continueAnswer(
     route: PlannedRoute,
     continued: CanonicalRequest,
   ): Promise<FirstAnswer<Event> | undefined> {
@@ -276,14 +278,19 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     try {
       return await this.tryOnce(route, undefined, continued);
     } catch (error) {
-      // A vendor that refuses what was made here says nothing of the caller's request.
+      // The vendor rejects the gateway's continuation, which says nothing about the caller's
+      // request.
       if (error instanceof GatewayError) return undefined;
       throw error;
     }
   }
 
-  /** Notes that an answer broke off. @returns what the caller is told */
-  noteBreak(
+  /**
+   * Records an interrupted answer.
+   *
+   * @returns the error for the caller
+   */
+  recordInterruption(
     { tried, attempt }: Pick<FirstAnswer<Event>, 'tried' | 'attempt'>,
     failure: unknown,
   ): unknown {
@@ -291,7 +298,7 @@ export class RouteFallback<Event extends CanonicalEvent | WorkEvent<unknown>> {
     if (!(failure instanceof UpstreamError)) return failure;
     attempt.outcome = failure.failure;
     attempt.durationMs = this.now().msSince(attempt.startedAt);
-    tried.failed(failure, 'broke off');
+    tried.failed(failure, 'interrupted');
     attempt.use?.end();
     return brokenAnswerError(tried.route, failure);
   }

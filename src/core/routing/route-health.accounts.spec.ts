@@ -10,7 +10,7 @@ import {
 } from '../../../test/support/failing-routes.js';
 
 describe(RouteHealth.name, () => {
-  describe("over tenants' own accounts", () => {
+  describe('for BYOK accounts', () => {
     const byok = (id: string, hasTenantAddress = false) => ({
       ...key,
       byok: { credential: { id }, hasTenantAddress },
@@ -35,38 +35,35 @@ describe(RouteHealth.name, () => {
     it.each([
       ['at once in a pool', 1, {}],
       ['after five in a row without one', 5, undefined],
-    ])(
-      'rests an account for all of its models that is refused as a whole, %s',
-      (_, times, pooled) => {
-        for (const hasTenantAddress of [false, true]) {
-          for (const status of [401, 402, 429]) {
-            const health = new RouteHealth(COOLDOWN_MS);
-            const own = { ...byok('a', hasTenantAddress), pooled };
-            const models = [own, other(own)];
-            for (let count = 0; count < times; count++) {
-              expect(models.map((route) => health.isCooling(route, 1))).toEqual([false, false]);
-              // Whichever models they are asked for.
-              health.recordFailure(models[count % 2]!, refusal(status), 0, 0);
-            }
-            expect(models.map((route) => health.isCooling(route, 1))).toEqual([true, true]);
-            expect(health.isOnTrial(other(own), 1)).toBe(true);
-            for (const apart of [key, other(key), { ...byok('b', hasTenantAddress), pooled }]) {
-              expect(health.isCooling(apart, 1)).toBe(false);
-            }
-            expect(health.sharedRoutes(1)).toEqual([]);
-            // One request tries it when the pause is over, and its answer ends the matter for all.
-            expect(health.isCooling(other(own), COOLDOWN_MS)).toBe(false);
-            health.recordAttempt(other(own), COOLDOWN_MS);
-            expect(health.isCooling(own, COOLDOWN_MS)).toBe(true);
-            health.recordAnswer(other(own), 5, COOLDOWN_MS + 1);
-            expect(health.isCooling(own, COOLDOWN_MS + 2)).toBe(false);
-            expect(health.isOnTrial(own, COOLDOWN_MS + 2)).toBe(false);
+    ])('pauses a rejected account for all models, %s', (_, times, pooled) => {
+      for (const hasTenantAddress of [false, true]) {
+        for (const status of [401, 402, 429]) {
+          const health = new RouteHealth(COOLDOWN_MS);
+          const own = { ...byok('a', hasTenantAddress), pooled };
+          const models = [own, other(own)];
+          for (let count = 0; count < times; count++) {
+            expect(models.map((route) => health.isCooling(route, 1))).toEqual([false, false]);
+            // Any model counts.
+            health.recordFailure(models[count % 2]!, refusal(status), 0, 0);
           }
+          expect(models.map((route) => health.isCooling(route, 1))).toEqual([true, true]);
+          expect(health.isOnTrial(other(own), 1)).toBe(true);
+          for (const apart of [key, other(key), { ...byok('b', hasTenantAddress), pooled }]) {
+            expect(health.isCooling(apart, 1)).toBe(false);
+          }
+          expect(health.sharedRoutes(1)).toEqual([]);
+          // After the pause one request probes, and its answer ends the pause for all models.
+          expect(health.isCooling(other(own), COOLDOWN_MS)).toBe(false);
+          health.recordAttempt(other(own), COOLDOWN_MS);
+          expect(health.isCooling(own, COOLDOWN_MS)).toBe(true);
+          health.recordAnswer(other(own), 5, COOLDOWN_MS + 1);
+          expect(health.isCooling(own, COOLDOWN_MS + 2)).toBe(false);
+          expect(health.isOnTrial(own, COOLDOWN_MS + 2)).toBe(false);
         }
-      },
-    );
+      }
+    });
 
-    it.each([403, 404])('rests it for the one model that it is refused (%d)', (status) => {
+    it.each([403, 404])('pauses only the model that it rejects (%d)', (status) => {
       const health = new RouteHealth(COOLDOWN_MS);
       const own = { ...byok('a'), pooled: {} };
       health.recordFailure(own, refusal(status), 0, 0);
@@ -74,7 +71,7 @@ describe(RouteHealth.name, () => {
       expect(health.isCooling(other(own), 1)).toBe(false);
     });
 
-    it('tells other instances of the account as a whole', () => {
+    it('reports the account as a whole to other instances', () => {
       const [one, two] = [new RouteHealth(COOLDOWN_MS), new RouteHealth(COOLDOWN_MS)];
       one.recordFailure({ ...byok('a'), pooled: {} }, refusal(401), 0, 0);
       for (const news of one.memories.allNews(1)) two.memories.learn(news, 1);
@@ -82,7 +79,7 @@ describe(RouteHealth.name, () => {
       expect(two.isCooling(key, 2)).toBe(false);
     });
 
-    it('does not let the failures of shared capacity stand in the way of an account', () => {
+    it('keeps an account in use while shared capacity fails', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       failTimes(health, 5, 'operator');
       expect(health.isCooling(key, 1)).toBe(true);
@@ -90,13 +87,13 @@ describe(RouteHealth.name, () => {
       expect(health.countCooling(1)).toEqual({ shared: 1, byok: 0 });
     });
 
-    it('counts against everybody that no connection comes about to an address that all use', () => {
+    it('counts connection failures to a shared address against all accounts', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       failOwn(health, byok('a'), 'connect');
       for (const other of [key, byok('b')]) expect(health.isCooling(other, 1)).toBe(true);
     });
 
-    it('counts it against the account alone at an address of its own', () => {
+    it('counts connection failures to the account’s own address against that account', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       failOwn(health, byok('a', true), 'connect');
       expect(health.isCooling(byok('a', true), 1)).toBe(true);
@@ -105,7 +102,7 @@ describe(RouteHealth.name, () => {
     });
   });
 
-  it('has each of several accounts with a provider fail for itself', () => {
+  it('tracks each operator account of a provider separately', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     const account = { ...key, account: 'eu' };
     for (let count = 0; count < 5; count++) health.recordFailure(account, error('server'), 0, 0);

@@ -9,10 +9,10 @@ import {
   failTimes,
 } from '../../../test/support/failing-routes.js';
 
-const stranger = { provider: 'azure', upstreamModel: 'gpt' };
+const unknown = { provider: 'azure', upstreamModel: 'gpt' };
 
 describe(RouteHealth.name, () => {
-  it('cools a route down after five failures in a row, for as long as the setting says', () => {
+  it('cools a route down after five failures in a row, for the configured time', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 4, 'server');
     expect(health.isCooling(key, 0)).toBe(false);
@@ -21,7 +21,7 @@ describe(RouteHealth.name, () => {
     expect(health.isCooling(key, COOLDOWN_MS)).toBe(false);
   });
 
-  it('knows which call would be the one that shows how a route does', () => {
+  it('identifies the call that probes a route', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     expect(health.isOnTrial(key, 0)).toBe(false);
     failTimes(health, 5, 'server');
@@ -36,7 +36,7 @@ describe(RouteHealth.name, () => {
     expect(health.isOnTrial(sibling, 1e6 + COOLDOWN_MS)).toBe(true);
   });
 
-  it('takes a silence for a slow answer only where it is longer than the usual one', () => {
+  it('counts a silence as a slow answer only if longer than usual', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     health.recordAnswer(key, 1_000, 0);
     health.recordSilence(key, 50, 0);
@@ -47,7 +47,7 @@ describe(RouteHealth.name, () => {
     expect(health.sharedRoutes(10_000)).toMatchObject([{ state: 'healthy' }]);
   });
 
-  it('starts to count anew after an answer', () => {
+  it('restarts the count after an answer', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 4, 'server');
     health.recordAnswer(key, 10);
@@ -56,7 +56,7 @@ describe(RouteHealth.name, () => {
     expect(health.isCooling(key, 0)).toBe(false);
   });
 
-  it('cools a route down whose answers begin and always break off', () => {
+  it('cools down a route whose answers are always interrupted', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     for (let count = 0; count < 5; count++) {
       expect(health.isCooling(key, 0)).toBe(false);
@@ -66,7 +66,7 @@ describe(RouteHealth.name, () => {
     expect(health.isCooling(key, 1)).toBe(true);
   });
 
-  it('calls a route failing between its pauses too, until it answers or was left alone for long', () => {
+  it('reports a route as failing between its pauses, until it answers or is unused for long', () => {
     const failing = (health: RouteHealth, nowMs: number) =>
       health.failingRoutes(nowMs).map(({ upstreamModel }) => upstreamModel);
     const health = new RouteHealth(COOLDOWN_MS);
@@ -104,7 +104,7 @@ describe(RouteHealth.name, () => {
     ['caller', false],
     ['context_length', false],
     ['unsupported', true],
-  ] as const)('after a probe that ends as %s, cools on: %s', (failure, coolsOn) => {
+  ] as const)('after a probe that ends as %s, stays in cooldown: %s', (failure, coolsOn) => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 5, 'server');
     health.recordAttempt(key, COOLDOWN_MS + 1);
@@ -112,7 +112,7 @@ describe(RouteHealth.name, () => {
     expect(health.isCooling(key, COOLDOWN_MS + 3)).toBe(coolsOn);
   });
 
-  describe('when calls fail that began before', () => {
+  describe('failures of earlier calls', () => {
     /** Five calls that all began at 0 have failed by 1,000. */
     const paused = (): RouteHealth => {
       const health = new RouteHealth(COOLDOWN_MS);
@@ -121,24 +121,24 @@ describe(RouteHealth.name, () => {
     };
     const afterMs = 1_000 + COOLDOWN_MS + 1;
 
-    it('the pause, does not prolong it', () => {
+    it('from before the pause do not extend it', () => {
       const health = paused();
       health.recordFailure(key, error('timeout'), 999, 20_000);
       expect(health.isCooling(key, afterMs)).toBe(false);
     });
 
-    it('the answer that ended the pause, does not begin it anew', () => {
+    it('from before the answer that ended the pause do not restart it', () => {
       const health = paused();
       health.recordAttempt(key, afterMs);
       health.recordAnswer(key, 100, afterMs + 100);
       health.recordFailure(key, error('timeout'), afterMs + 99, afterMs + 200);
       expect(health.isCooling(key, afterMs + 201)).toBe(false);
-      // That answer's own end is news.
+      // The end of that answer counts.
       health.recordFailure(key, error('cut'), afterMs + 100, afterMs + 300);
       expect(health.isCooling(key, afterMs + 301)).toBe(true);
     });
 
-    it('the pause, is heeded all the same when the vendor asks to wait', () => {
+    it('from before the pause still apply a requested cooldown', () => {
       const health = paused();
       health.recordFailure(key, error('rate_limited', 5_000), 999, afterMs);
       expect(health.isCooling(key, afterMs + 4_999)).toBe(true);
@@ -146,7 +146,7 @@ describe(RouteHealth.name, () => {
       expect(health.isCooling(key, afterMs + 5_002)).toBe(false);
     });
 
-    it('other answers, counts them: the slowest failures are told last', () => {
+    it('from before other answers count, because slow failures arrive last', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       for (let count = 0; count < 5; count++) {
         health.recordAnswer(key, 10, 500);
@@ -166,7 +166,7 @@ describe(RouteHealth.name, () => {
     expect(health.isCooling(key, afterMs + 1_000)).toBe(false);
   });
 
-  it('does not ration tries of a route that is well', () => {
+  it('does not ration calls to a healthy route', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     health.recordAttempt(key, 0);
     failTimes(health, 3, 'server');
@@ -179,7 +179,7 @@ describe(RouteHealth.name, () => {
     [COOLDOWN_MS, COOLDOWN_MS],
     [10 * COOLDOWN_MS, COOLDOWN_MS],
     [0, 0],
-  ])('waits at once when asked to for %d ms, but never beyond the setting', (askedMs, waitMs) => {
+  ])('honors a wait of %d ms at once, but never beyond the setting', (askedMs, waitMs) => {
     for (const failure of ['rate_limited', 'server'] as const) {
       const health = new RouteHealth(COOLDOWN_MS);
       health.recordFailure(key, error(failure, askedMs), 100, 100);
@@ -188,7 +188,7 @@ describe(RouteHealth.name, () => {
     }
   });
 
-  it('keeps a pause that a vendor asked for although an earlier call answers', () => {
+  it('keeps a requested cooldown although an earlier call answers', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     health.recordFailure(key, error('rate_limited', 5_000), 0, 0);
     health.recordAnswer(key, 10);
@@ -207,15 +207,15 @@ describe(RouteHealth.name, () => {
     ['cut', true, false],
     ['caller', false, false],
     ['context_length', false, false],
-  ])('counts %s against the right ones', (failure, coolsModel, coolsProvider) => {
+  ])('counts %s against the right routes', (failure, coolsModel, coolsProvider) => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 5, failure);
     expect(health.isCooling(key, 1)).toBe(coolsModel);
     expect(health.isCooling(sibling, 1)).toBe(coolsProvider);
-    expect(health.isCooling(stranger, 1)).toBe(false);
+    expect(health.isCooling(unknown, 1)).toBe(false);
   });
 
-  it('takes an answer of any model for a sign that its provider can be reached', () => {
+  it('takes an answer of any model as proof that the provider is reachable', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     failTimes(health, 4, 'connect');
     health.recordAnswer(sibling, 10);
@@ -223,7 +223,7 @@ describe(RouteHealth.name, () => {
     expect(health.isCooling(key, 1)).toBe(false);
   });
 
-  it('ignores failures that are the caller’s, however they are dressed', () => {
+  it('ignores caller errors, however they are wrapped', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     health.recordFailure(key, error('caller', 5_000), 0, 0);
     expect(health.isCooling(key, 1)).toBe(false);
@@ -236,19 +236,19 @@ describe(RouteHealth.name, () => {
       expect(health.speedOf(key)?.latencyMs?.p50).toBeUndefined();
     });
 
-    it('is that of the latest answers of the one model', () => {
+    it('uses the latest answers of one model', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       for (let count = 0; count < 32; count++) health.recordAnswer(key, 1_000, 0);
       health.recordAnswer(sibling, 5, 0);
       expect(health.speedOf(key, 0)?.latencyMs?.p50).toBeCloseTo(1_000, -2);
       for (let count = 0; count < 33; count++) health.recordAnswer(key, 10, 1);
-      // As of the last second.
+      // At most a second old.
       expect(health.speedOf(key, 999)?.latencyMs?.p50).toBeCloseTo(1_000, -2);
       expect(health.speedOf(key, 1_000)?.latencyMs?.p50).toBeCloseTo(10, 0);
       expect(health.speedOf(sibling, 1_000)?.latencyMs?.p50).toBeCloseTo(5, 0);
     });
 
-    it('is not moved by one slow answer', () => {
+    it('is robust against one slow answer', () => {
       const health = new RouteHealth(COOLDOWN_MS);
       for (const latencyMs of [9, 100, 8_000, 90, 95]) health.recordAnswer(key, latencyMs);
       expect(health.speedOf(key)?.latencyMs?.p50).toBeGreaterThan(92);
@@ -256,7 +256,7 @@ describe(RouteHealth.name, () => {
     });
   });
 
-  it('says how fast a route answers, and forgets it once nobody uses it', () => {
+  it('reports a route’s speed, and forgets it when unused', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     expect(health.speedOf(key, 0)).toBeUndefined();
     for (let each = 1; each <= 100; each++) health.recordAnswer(key, 10 * each, 0);
@@ -275,7 +275,7 @@ describe(RouteHealth.name, () => {
     expect(health.speedOf(key, 901_000)?.samples).toBe(1);
   });
 
-  it('learns of a pause that is older than this process', () => {
+  it('learns of a pause that began before this process', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     health.memories.learn(
       { type: 'open', name: 'openai/gpt', ageMs: 25_000, restMs: 5_000 },
@@ -285,7 +285,7 @@ describe(RouteHealth.name, () => {
     expect(health.isCooling(key, 7_000)).toBe(false);
   });
 
-  it('keeps only so many routes in mind, whatever names callers make up', () => {
+  it('limits the routes in memory, whatever names callers invent', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     for (let count = 0; count < 25_000; count++) {
       health.recordFailure(
@@ -297,7 +297,7 @@ describe(RouteHealth.name, () => {
     expect(health.memories.size).toBeLessThanOrEqual(10_000);
   });
 
-  it('remembers apart how long whole answers take', () => {
+  it('tracks the latency of whole answers separately', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     for (let count = 0; count < 3; count++) health.recordAnswer(key, 100, 0, true);
     for (let count = 0; count < 9; count++) health.recordAnswer(key, 5_000, 0, false);
@@ -307,7 +307,7 @@ describe(RouteHealth.name, () => {
     expect(health.wholeLatencyMs(key, 600_001)).toBeUndefined();
   });
 
-  it('has a route measured that was not tried for a while', () => {
+  it('requests a measurement of a route that was unused for a while', () => {
     const health = new RouteHealth(COOLDOWN_MS);
     expect(health.isToBeMeasured(key, 0)).toBe(true);
     health.recordAttempt(key, 0);
@@ -316,7 +316,7 @@ describe(RouteHealth.name, () => {
     expect(health.isToBeMeasured(sibling, 1)).toBe(true);
   });
 
-  it('takes a fast answer’s speed for the route’s, and none of short ones', () => {
+  it('uses the speed of fast answers, and ignores short ones', () => {
     const health = new RouteHealth(30_000);
     const key = { provider: 'a', upstreamModel: 'b' };
     expect(health.tokensPerSecond(key)).toBeUndefined();

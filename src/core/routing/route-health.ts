@@ -15,37 +15,36 @@ import { SpeedMemory, type RouteSpeed } from './health/speed-memory.js';
 export { ROUTE_STATES, type RouteState } from './health/route-memory.js';
 export type { HealthKey } from './health/route-names.js';
 
-/** A route of which nothing is known is tried by one request in this time, where it is speed that counts. */
+/** Interval at which one request tries an unmeasured route when sorting by speed. */
 const MEASURE_EVERY_MS = 10_000;
-/** An account of a pool that is told to wait, but not for how long, rests for so long. */
+/** Cooldown of a pooled account that is rate limited without a `Retry-After`. */
 const REST_MS = 5_000;
-/** What a vendor refuses a whole account for: its key, or that nothing is left to spend. */
+/** Statuses by which a vendor rejects the whole account: bad key, no credit, rate limit. */
 const ACCOUNT_STATUSES: ReadonlySet<number | undefined> = new Set([401, 402, 429]);
 
 export interface RouteCondition {
   readonly provider: string;
-  /** Of several accounts with the provider the one that it is about. */
+  /** One of several accounts with the provider. */
   readonly account?: string;
   readonly upstreamModel: string | undefined;
   readonly state: RouteState;
 }
 
 /**
- * What this process remembers of each route, and has heard of it: whether it fails, and how fast it answers.
+ * Remembers each route's failures and speed, from this process and from reports.
  *
- * A run of failures cools a route down; being asked to wait does so at once, for as long as the
- * vendor asked but never longer than the setting. Failures to connect count against the provider
- * as a whole, all others only against the one model, so that an overloaded model does not take
- * its provider from everybody. What fails over a tenant's own account counts against that account
- * only, unless no connection came about to an address that all use; what its vendor refuses the whole
- * account for counts against all of its models.
+ * A run of failures cools a route down. A rate limit does so at once, for as long as the vendor
+ * asked but never longer than the setting. Connection failures count against the whole provider,
+ * others only against the model, so that an overloaded model does not disable its provider.
+ * Failures over a BYOK account count against that account only, except connection failures to a
+ * shared address. Rejections of the whole account count against all its models.
  */
 export class RouteHealth {
   readonly memories: RouteMemories;
   readonly speeds = new SpeedMemory();
 
   constructor(
-    /** May change; what is cooling down goes on as it began. */
+    /** May change; running cooldowns keep their length. */
     public cooldownMs: number,
     private readonly clock: Pick<Clock, 'monotonicMs'> = SYSTEM_CLOCK,
   ) {
@@ -61,30 +60,33 @@ export class RouteHealth {
   }
 
   /**
-   * How fast the route has answered in the last 5 to 10 minutes, as of the last second. Undefined before the
-   * first answer, and once nobody has used it for so long.
+   * Returns the route's speed over the last 5 to 10 minutes, at most a second old. Undefined before
+   * the first answer and when unused for that long.
    */
   speedOf(key: HealthKey, nowMs = this.clock.monotonicMs()): RouteSpeed | undefined {
     return this.speeds.of(modelKey(key), nowMs);
   }
 
-  /** Ms to the end of answers that are not streamed, the median; undefined where none came in that time. */
+  /** Returns the median ms to the end of unstreamed answers; undefined without any in that time. */
   wholeLatencyMs(key: HealthKey, nowMs = this.clock.monotonicMs()): number | undefined {
     return this.speeds.of(wholeKey(key), nowMs)?.latencyMs?.p50;
   }
 
-  /** Output tokens a second, hidden reasoning included, as this process has seen it; undefined before the first answer. */
+  /**
+   * Returns output tokens per second, hidden reasoning included, measured in this process;
+   * undefined before the first answer.
+   */
   tokensPerSecond(key: HealthKey): number | undefined {
     return this.speeds.tokensPerSecond(modelKey(key));
   }
 
-  /** Whether it is time to try a route of which nothing is known; no one has of late. */
+  /** Returns whether a route without measurements is due for a try. */
   isToBeMeasured(key: HealthKey, nowMs = this.clock.monotonicMs()): boolean {
     const tried = this.memories.get(modelKey(key))?.triedMs ?? -Infinity;
     return nowMs - tried >= MEASURE_EVERY_MS;
   }
 
-  /** An answer of so many tokens has come to its end, so long after its call. */
+  /** Records the speed of a completed answer. */
   recordSpeed(
     key: HealthKey,
     tokens: number,
@@ -94,7 +96,10 @@ export class RouteHealth {
     this.speeds.noteAnswer(modelKey(key), tokens, durationMs, nowMs);
   }
 
-  /** A request is about to use the route. One that failed before is first tried by a single request. */
+  /**
+   * Records that a request is about to use the route. A route that failed is probed by a single
+   * request.
+   */
   recordAttempt(key: HealthKey, nowMs = this.clock.monotonicMs()): void {
     const name = modelKey(key);
     this.memories.of(name).triedMs = nowMs;
@@ -105,9 +110,10 @@ export class RouteHealth {
   }
 
   /**
-   * An answer has begun: the pause is over, though only its end shows that the route is well.
+   * Records the start of an answer, which ends the pause; only a completed answer shows that the
+   * route is healthy.
    *
-   * @param isStreamed false: it has come as a whole, and its first content with its end
+   * @param isStreamed false for a whole answer, whose first content is its end
    */
   recordAnswer(
     key: HealthKey,
@@ -123,7 +129,7 @@ export class RouteHealth {
     if (own !== undefined) this.endRun(own, nowMs);
   }
 
-  /** An answer of the provider or account shows that it is well. */
+  /** Ends the failures of a provider or account that answered. */
   private endRun(name: string, nowMs: number): void {
     const memory = this.memories.get(name);
     if (!memory) return;
@@ -132,8 +138,7 @@ export class RouteHealth {
   }
 
   /**
-   * A route that was not waited for any longer would have taken at least so long. What is less than it
-   * takes anyway says nothing.
+   * Records a superseded call as a lower bound of the latency. Ignores less than the usual latency.
    */
   recordSilence(
     key: HealthKey,
@@ -146,7 +151,7 @@ export class RouteHealth {
     this.speeds.noteLatency(name, silentMs, nowMs);
   }
 
-  /** Whether the next call is in a pause, or the one that shows whether a pause is over. */
+  /** Returns whether the next call falls into a pause or probes the route. */
   isOnTrial(key: HealthKey, nowMs = this.clock.monotonicMs()): boolean {
     if (this.isCooling(key, nowMs)) return true;
     const names = [modelKey(key), providerKey(key), ownAccountKey(key) ?? ''];
@@ -154,18 +159,18 @@ export class RouteHealth {
     return memories.some((memory) => memory !== undefined && isOpen(memory));
   }
 
-  /** An answer has come to its end, which ends a run of failures. */
+  /** Records a completed answer, which ends a run of failures. */
   recordCompletion(key: HealthKey): void {
     this.memories.complete(modelKey(key), providerKey(key), this.clock.monotonicMs());
   }
 
   /**
-   * A call has failed. One that began before the latest pause, or before the answer that ended it,
-   * tells nothing new: a vendor's bad minute would otherwise come back with its last time-out. Only
-   * a request to wait is heeded whenever it comes.
+   * Records a failed call. Ignores calls that began before the latest pause, or before the answer
+   * that ended it: otherwise a vendor's bad minute would return with its last timeout. A requested
+   * cooldown always applies.
    *
-   * @param startedMs when the call began, or its answer if that broke off; on the clock of
-   *   `nowMs`, `performance.now()` unless told
+   * @param startedMs start of the call, or of an interrupted answer, on the clock of `nowMs`;
+   * `performance.now()` by default
    */
   recordFailure(
     key: HealthKey,
@@ -174,7 +179,8 @@ export class RouteHealth {
     nowMs = this.clock.monotonicMs(),
   ): void {
     if (error.countsAgainst === undefined) {
-      // A vendor that judges the request answers; only one that was not asked says nothing.
+      // A vendor that rejects the request is healthy; only a request that was not sent says
+      // nothing.
       const name = modelKey(key);
       const known = this.memories.get(name);
       if (known && error.failure !== 'unsupported') this.memories.endPause(name, known, nowMs);
@@ -194,13 +200,13 @@ export class RouteHealth {
     if (error.retryAfterMs !== undefined) {
       this.memories.beginPause(name, nowMs, Math.min(error.retryAfterMs, this.cooldownMs));
     } else if (memory.failures >= FAILURES_TO_OPEN) {
-      // The next failure after the pause opens it again: one call is the probe.
+      // A single failure after the pause reopens it, since that call is the probe.
       memory.failures = FAILURES_TO_OPEN - 1;
       this.memories.beginPause(name, nowMs, this.cooldownMs);
     }
   }
 
-  /** Leaves an account of a pool alone with one model for so long; a longer rest stays. */
+  /** Pauses a pooled account for one model; a longer pause stays. */
   rest(key: HealthKey, restMs: number, nowMs = this.clock.monotonicMs()): void {
     const name = modelKey(key);
     const pauseMs = Math.min(restMs, MAX_REST_MS);
@@ -209,7 +215,10 @@ export class RouteHealth {
     }
   }
 
-  /** For how long a vendor has asked not to be called over a route; 0: no longer, or it fails instead. */
+  /**
+   * Returns the remaining requested cooldown of a route, in ms; 0 when it is over or the route
+   * fails instead.
+   */
   restMs(key: HealthKey, nowMs = this.clock.monotonicMs()): number {
     const memory = this.memories.get(modelKey(key));
     if (!memory || stateOf(memory, nowMs) !== 'cooling') return 0;
@@ -217,8 +226,8 @@ export class RouteHealth {
   }
 
   /**
-   * Where other accounts take over at once, there is no need to see a failure five times that is the account's
-   * own: at its limit it rests, and one that its vendor refuses is left alone as a failing route is.
+   * Pauses a pooled account at its first own failure, because other accounts take over at once: a
+   * rate-limited account cools down, a rejected one pauses like a failing route.
    */
   private isRested(key: HealthKey, error: UpstreamError, nowMs: number): boolean {
     if (error.failure === 'rate_limited') {
@@ -232,7 +241,10 @@ export class RouteHealth {
     return true;
   }
 
-  /** How each shared route does that has been called. Without a model it is the provider as a whole. */
+  /**
+   * Returns the state of each shared route that was called. Without a model it is the whole
+   * provider.
+   */
   sharedRoutes(nowMs = this.clock.monotonicMs()): RouteCondition[] {
     const routes: RouteCondition[] = [];
     for (const [name, memory] of this.memories) {
@@ -244,17 +256,14 @@ export class RouteHealth {
     return routes;
   }
 
-  /**
-   * Shared routes whose run of failures nobody has ended yet, by an answer or by no longer asking; between two
-   * pauses too.
-   */
+  /** Returns shared routes with an ongoing run of failures, also between pauses. */
   failingRoutes(nowMs = this.clock.monotonicMs()): Omit<RouteCondition, 'state'>[] {
     return this.sharedRoutes(Math.max(0, nowMs - FORGIVEN_AFTER_MS))
       .filter(({ state }) => state === 'open')
       .map(({ state: _, ...route }) => route);
   }
 
-  /** Routes and whole providers that are cooling down, those over tenants' own accounts apart. */
+  /** Counts routes and providers in cooldown, BYOK accounts separately. */
   countCooling(nowMs = this.clock.monotonicMs()): { shared: number; byok: number } {
     const counts = { shared: 0, byok: 0 };
     for (const [name, { coolUntilMs }] of this.memories) {
@@ -264,12 +273,12 @@ export class RouteHealth {
   }
 }
 
-/** Whether the vendor refused the account rather than what it was asked for. */
+/** Returns whether the vendor rejected the account rather than the request. */
 function isOfAccount({ failure, status }: UpstreamError): boolean {
   return failure === 'operator' && ACCOUNT_STATUSES.has(status);
 }
 
-/** Of an account as a whole: the operator's, of several, or a tenant's own. */
+/** Names an account as a whole: an operator's, of several, or a tenant's own. */
 function accountNameOf(key: HealthKey): string {
   return ownAccountKey(key) ?? providerKey(key);
 }

@@ -27,7 +27,7 @@ function world() {
 const route = { provider: 'one', catalogueId: 'one/a', byok: undefined };
 
 describe(RouteHistory.name, () => {
-  it('writes each count once, and one that fails to be written the next time', async () => {
+  it('writes each count once, and retries failed writes later', async () => {
     const { history, tally, written, state } = world();
     await history.writeNow();
     expect(written).toEqual([]);
@@ -40,18 +40,18 @@ describe(RouteHistory.name, () => {
     await history.writeNow();
     expect(written).toHaveLength(1);
     const [, providers, models, answered, failed, latency] = written[0] as unknown[][];
-    // Two rows where a period ended between the two calls.
+    // Two rows if a period ended between the two calls.
     expect([new Set(providers), new Set(models)]).toEqual([new Set(['one']), new Set(['one/a'])]);
     const sum = (values: unknown) => (values as number[]).reduce((total, each) => total + each, 0);
     expect([answered, failed, latency].map(sum)).toEqual([1, 1, 120]);
   });
 
-  it('writes what answers used, and what they took', async () => {
+  it('writes usage and duration of answers', async () => {
     const { history, tally, written } = world();
     const usage = { ...NO_USAGE, inputTokens: 2_000, cacheReadTokens: 1_500, outputTokens: 50 };
     tally.noteUsage(route, usage, 900);
     tally.noteUsage(route, { ...usage, cacheReadTokens: 0, outputTokens: 0 }, 900);
-    // A tenant's own account is nobody else's.
+    // A BYOK account is private to its tenant.
     const byok = { credential: { id: 'x' } } as never;
     tally.noteUsage({ ...route, byok }, usage, 900);
     await history.writeNow();
@@ -61,7 +61,7 @@ describe(RouteHistory.name, () => {
     expect(sums).toEqual([4_000, 1_500, 50, 900]);
   });
 
-  it('reads what was of late once in five seconds, and gives what it knows while it cannot', async () => {
+  it('reads recent sums once in five seconds, and serves stale ones during an outage', async () => {
     const { history, reads, state } = world();
     const nowMs = Date.UTC(2030, 0, 1, 12, 4);
     expect(await history.lately(nowMs)).toEqual([{ read: 1 }]);
@@ -73,7 +73,7 @@ describe(RouteHistory.name, () => {
     expect(await history.lately(nowMs + 10_000)).toEqual([{ read: 2 }]);
   });
 
-  it('tells uptime and cache hits of several sums, and nothing of none', () => {
+  it('computes uptime and cache hit rate over several sums, and null without any', () => {
     const none = { provider: 'p', model: 'm', latencyMs: 0, outputTokens: 0, outputMs: 0 };
     const sums = [
       { ...none, answered: 2, failed: 1, promptTokens: 300, cachedTokens: 0 },
@@ -83,7 +83,7 @@ describe(RouteHistory.name, () => {
     expect([uptimeOf([]), cacheHitRateOf([])]).toEqual([null, null]);
   });
 
-  it('writes what is left as the service stops, and bears a database that is away by then', async () => {
+  it('writes the remaining counts at shutdown, and tolerates a database outage', async () => {
     const { history, tally, written, state } = world();
     tally.noteFailure(route);
     await history.onApplicationShutdown();

@@ -7,7 +7,7 @@ import { PERIOD_MS, RouteTally, type RouteCount } from './route-tally.js';
 const KEPT_DAYS = 7;
 const INTERVAL_MS = 10_000;
 
-/** In one order everywhere, so that no two instances wait for each other. */
+/** Sorted, so that instances cannot deadlock. */
 const WRITE = `
   INSERT INTO route_history AS history (period, provider, model, answered, failed, latency_ms,
     prompt_tokens, cached_tokens, output_tokens, output_ms)
@@ -32,34 +32,37 @@ const SUMS = `
   sum(cached_tokens)::bigint AS "cachedTokens", sum(output_tokens)::bigint AS "outputTokens",
   sum(output_ms)::bigint AS "outputMs"`;
 
-/** The sums of a route of late are read again after so long. */
+/** Cache time of recent sums. */
 const LATELY_FRESH_MS = 5_000;
-/** What is of late: some 30 minutes, in whole periods with the current one. */
+/** About 30 minutes, in whole periods including the current one. */
 const LATELY_PERIODS = 6;
 
-/** What became of calls to a route in some time; see `RouteCount`. */
+/** Outcomes of calls to a route in some time; see `RouteCount`. */
 export type RouteSums = Readonly<Omit<RouteCount, 'periodMs'>>;
 
-/** What became of calls to a route within a step of time. */
+/** Outcomes of calls to a route in one step of time. */
 export interface RouteStep extends RouteSums {
   readonly at: Date;
 }
 
-/** Share of the prompt tokens of all of them that vendors read from their caches, 0 to 1; null without any tokens. */
+/**
+ * Returns the share of prompt tokens that vendors read from their caches, 0 to 1; null without
+ * tokens.
+ */
 export function cacheHitRateOf(sums: readonly RouteSums[]): number | null {
   const prompt = sums.reduce((total, each) => total + each.promptTokens, 0);
   const cached = sums.reduce((total, each) => total + each.cachedTokens, 0);
   return prompt > 0 ? Number((cached / prompt).toFixed(4)) : null;
 }
 
-/** Share of the calls of all of them that were answered, in percent; null without any calls. */
+/** Returns the share of calls that were answered, in percent; null without calls. */
 export function uptimeOf(sums: readonly RouteSums[]): number | null {
   const answered = sums.reduce((total, each) => total + each.answered, 0);
   const calls = sums.reduce((total, each) => total + each.failed, answered);
   return calls > 0 ? Number(((100 * answered) / calls).toFixed(2)) : null;
 }
 
-/** Writes down what became of calls to routes, off the path of requests, and keeps it for a week. */
+/** Stores the outcomes of calls to routes off the request path, for a week. */
 @Injectable()
 export class RouteHistory extends Retention {
   private readonly log = new Logger(RouteHistory.name);
@@ -67,7 +70,7 @@ export class RouteHistory extends Retention {
   private latelySums: Promise<readonly RouteSums[]> = Promise.resolve([]);
   private readonly writing = new SweepTimer(
     () => this.writeNow(),
-    ({ message }) => this.log.debug(`What became of calls is not written down yet: ${message}`),
+    ({ message }) => this.log.debug(`route history not written, retrying:  ${message}`),
   );
 
   constructor(
@@ -86,11 +89,11 @@ export class RouteHistory extends Retention {
     await this.writing.stop();
     await super.onApplicationShutdown();
     await this.writeNow().catch((error: unknown) => {
-      this.log.warn(`What became of the last calls is not written down: ${String(error)}`);
+      this.log.warn(`route history lost at shutdown:  ${String(error)}`);
     });
   }
 
-  /** What fails to be written is kept for the next time. */
+  /** Counts that cannot be written are kept for the next time. */
   async writeNow(): Promise<void> {
     const counts = this.tally.take();
     if (counts.length === 0) return;
@@ -114,7 +117,10 @@ export class RouteHistory extends Retention {
     }
   }
 
-  /** By route and time; without what this process has not written yet. Steps without calls are left out. */
+  /**
+   * Returns outcomes by route and time, without this process's unwritten counts. Omits steps
+   * without calls.
+   */
   async read(since: Date, stepSeconds: number): Promise<RouteStep[]> {
     const { rows } = await this.database.query<RouteStep>(
       `SELECT provider, model,
@@ -126,8 +132,8 @@ export class RouteHistory extends Retention {
   }
 
   /**
-   * What became of calls by shared routes in the last 25 to 30 minutes, on all instances; as of some seconds ago, and of
-   * longer while the database is away. Routes without calls are left out.
+   * Returns the outcomes of shared routes in the last 25 to 30 minutes, of all instances. A few
+   * seconds old, or older during a database outage. Omits routes without calls.
    */
   lately(nowMs = Date.now()): Promise<readonly RouteSums[]> {
     if (nowMs - this.latelyReadMs >= LATELY_FRESH_MS) {

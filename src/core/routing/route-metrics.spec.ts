@@ -11,7 +11,7 @@ const rows = [
   chatModel('p/tuned:*', [modelRoute('p', { upstreamModel: 'tuned:*' })]),
 ];
 
-/** What is not 0, as `provider model state`. */
+/** Returns the nonzero samples as `provider model state`. */
 function statesOf(health: RouteHealth, nowMs = 0): string[] {
   return describeRoutes(health.sharedRoutes(nowMs), rows)
     .filter(({ value }) => value === 1)
@@ -36,7 +36,7 @@ function fail(
 }
 
 describe(describeRoutes.name, () => {
-  it('has routes that were called, each in one of three states', () => {
+  it('reports each called route in one of three states', () => {
     const health = new RouteHealth(1_000);
     expect(statesOf(health)).toEqual([]);
     health.recordAnswer({ provider: 'q', upstreamModel: 'fast' }, 1, 0);
@@ -50,25 +50,25 @@ describe(describeRoutes.name, () => {
     expect(values.reduce((sum, { value }) => sum + value, 0)).toBe(3);
   });
 
-  it('shows a provider that cannot be reached, and its models with it', () => {
+  it('reports an unreachable provider together with its models', () => {
     const health = new RouteHealth(1_000);
     health.recordAnswer({ provider: 'p', upstreamModel: 'fast' }, 1, 0);
     fail(health, 'slow', 'connect');
     expect(statesOf(health)).toEqual(['p * open', 'p p/fast open']);
   });
 
-  it('has one series for a family, however many names callers make up', () => {
+  it('reports one series per model family, however many names callers invent', () => {
     const health = new RouteHealth(1_000);
     for (let index = 0; index < 50; index++) fail(health, `tuned:${index}`, 'server', 1);
     expect(statesOf(health)).toEqual(['p p/tuned:* healthy']);
     fail(health, 'tuned:7', 'server', 4);
     expect(statesOf(health)).toEqual(['p p/tuned:* open']);
-    // Names that no row has are nobody's.
+    // Names without a catalogue row are ignored.
     fail(health, 'made-up', 'server');
     expect(statesOf(health)).toEqual(['p p/tuned:* open']);
   });
 
-  it("leaves tenants' own accounts out", () => {
+  it('omits BYOK accounts', () => {
     const health = new RouteHealth(1_000);
     const byok = { credential: { id: 'account' }, hasTenantAddress: true };
     const key = { provider: 'p', upstreamModel: 'fast', byok };

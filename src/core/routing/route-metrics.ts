@@ -10,10 +10,10 @@ import {
 
 import { ACCOUNT_STATES, type AccountFigures } from './pool/account-figures.js';
 
-/** In place of a model: the provider as a whole. */
+/** Stands for the whole provider in place of a model. */
 const WHOLE_PROVIDER = '*';
 
-/** Shows what this process remembers of its routes. */
+/** Exports the state of routes in this process. */
 export function trackRoutes(
   metrics: GatewayMetrics,
   health: RouteHealth,
@@ -21,23 +21,23 @@ export function trackRoutes(
 ): void {
   metrics.track(
     'gateway_routes_cooling',
-    'Models at providers, and whole providers, that this process leaves alone for a while.',
+    'Models at providers, and whole providers, in cooldown in this process.',
     () => health.countCooling().shared,
   );
   metrics.track(
     'gateway_own_routes_cooling',
-    "The same over tenants' own accounts, each of which fails for itself.",
+    'BYOK routes in cooldown in this process, each account separately.',
     () => health.countCooling().byok,
   );
   metrics.trackEach(
     'gateway_route_state',
-    'Processes for which a shared route that they have called is in this state.',
+    'Processes that see a shared route in this state.',
     ['provider', 'model', 'state'],
     () => describeRoutes(health.sharedRoutes(), rows()),
   );
 }
 
-/** Shows how the operator's accounts do with providers that have several. */
+/** Exports the load of providers' accounts where there are several. */
 export function trackAccounts(
   metrics: GatewayMetrics,
   read: () => readonly { provider: string; figures: AccountFigures }[],
@@ -51,22 +51,22 @@ export function trackAccounts(
     );
   track(
     'gateway_account_requests_in_flight',
-    'Requests under way over one of several accounts with a provider.',
+    'Requests in flight over one of a provider’s accounts.',
     ({ inFlight }) => inFlight,
   );
   track(
     'gateway_account_requests_last_minute',
-    'Requests that such an account got in the last minute.',
+    'Requests over one of a provider’s accounts in the last minute.',
     ({ requestsLastMinute }) => requestsLastMinute,
   );
   track(
     'gateway_account_tokens_last_minute',
-    'Tokens that such an account used in the last minute, or is expected to.',
+    'Tokens over one of a provider’s accounts in the last minute, expected usage included.',
     ({ tokensLastMinute }) => tokensLastMinute,
   );
   metrics.trackEach(
     'gateway_account_state',
-    'Processes for which such an account is in this state.',
+    'Processes that see one of a provider’s accounts in this state.',
     ['provider', 'account', 'state'],
     () =>
       read().flatMap(({ provider, figures }) =>
@@ -79,8 +79,9 @@ export function trackAccounts(
 }
 
 /**
- * A value for each state of each route, by catalogue row: callers make up the names in families, so
- * a family is as its worst member is. A whole provider that fails takes all of its models with it.
+ * Returns a value for each state of each route, by catalogue row. Callers can invent names in
+ * families, so a family has the state of its worst member. A failing provider covers all of its
+ * models.
  */
 export function describeRoutes(
   conditions: readonly RouteCondition[],
@@ -89,7 +90,7 @@ export function describeRoutes(
   const providers = new Map<string, RouteState>();
   const routes = new Map<string, RouteState>();
   for (const { provider, account, upstreamModel, state } of conditions) {
-    // One of several accounts is not the route.
+    // One of several accounts does not stand for the route.
     if (account !== undefined) continue;
     if (upstreamModel === undefined) providers.set(provider, state);
     else routes.set(`${provider}/${upstreamModel}`, state);

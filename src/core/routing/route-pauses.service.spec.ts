@@ -14,7 +14,7 @@ const PAUSE = {
   until: null,
 };
 
-/** One channel and one database for all; a row is what a look finds. */
+/** One channel and one database for all instances; a read finds the current rows. */
 class Fleet {
   rows: object[] = [];
   readonly said: string[] = [];
@@ -64,7 +64,7 @@ class FleetChannel extends InstanceChannel {
 }
 
 describe(RoutePauses.name, () => {
-  it('obeys a change everywhere once it has been spread', async () => {
+  it('applies a change everywhere once it has spread', async () => {
     const fleet = new Fleet();
     const [one, two, three] = [await fleet.start(), await fleet.start(), await fleet.start()];
     fleet.rows = [PAUSE];
@@ -74,7 +74,7 @@ describe(RoutePauses.name, () => {
     expect(fleet.said).toHaveLength(3);
   });
 
-  it('asks nobody where there is nobody else', async () => {
+  it('sends nothing on a single instance', async () => {
     const fleet = new Fleet();
     const one = await fleet.start();
     fleet.rows = [PAUSE];
@@ -84,9 +84,9 @@ describe(RoutePauses.name, () => {
   });
 
   it.each([
-    ['an instance that says nothing, as an older one', {}, 2],
-    ['one that cannot read', { isBroken: true }, 1],
-  ])('does not wait for %s for longer than a second', async (_who, options, others) => {
+    ['an instance that does not answer', {}, 2],
+    ['one that cannot read its database', { isBroken: true }, 1],
+  ])('waits at most a second for %s', async (_who, options, others) => {
     jest.useFakeTimers();
     try {
       const fleet = new Fleet();
@@ -105,7 +105,7 @@ describe(RoutePauses.name, () => {
     }
   });
 
-  it('does not wait where the channel is away', async () => {
+  it('does not wait during a channel outage', async () => {
     const fleet = new Fleet();
     const one = await fleet.start();
     fleet.isAway = true;
@@ -117,7 +117,7 @@ describe(RoutePauses.name, () => {
   });
 
   it.each(['', 'ask', 'ask me', 'seen', `seen ${'0'.repeat(36)}`, `ask ${'z'.repeat(36)}`, '{}'])(
-    'does nothing about %j',
+    'ignores %j',
     async (text) => {
       const fleet = new Fleet();
       await fleet.start();

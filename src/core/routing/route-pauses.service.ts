@@ -8,24 +8,27 @@ import { messageOf } from '../../platform/errors/thrown.js';
 import { endsWithin } from '../../platform/time/within.js';
 
 const CHANNEL = 'route_pauses';
-/** Where instances ask each other whether they have read a change: `ask` or `seen`, and the id of the question. */
+/**
+ * Channel on which instances confirm that they have read a change: `ask` or `seen`, and the
+ * question's id.
+ */
 const CHECKS = 'route_pause_checks';
-/** Whoever has not answered by then reads within a few seconds. */
+/** An instance that has not answered by then reads within a few seconds. */
 const ANSWER_LIMIT_MS = 1_000;
 
-/** What the operator has paused: a model at a provider, or all that the provider serves. */
+/** Target of a pause: a model at a provider, or the whole provider. */
 export interface PausedThing {
   readonly provider: string;
-  /** An alias, or a row of the catalogue, which may be a family; null: the whole provider. */
+  /** An alias, or a catalogue row, possibly a family; null for the whole provider. */
   readonly model: string | null;
 }
 
 export interface RoutePause extends PausedThing {
   readonly reason: string;
-  /** The name of who paused it. */
+  /** Name of the person who paused it. */
   readonly pausedBy: string;
   readonly pausedAt: Date;
-  /** When it ends by itself; null: when somebody resumes it. */
+  /** When the pause expires; null for never. */
   readonly until: Date | null;
 }
 
@@ -37,20 +40,20 @@ interface PausableRoute {
 }
 
 /**
- * The routes that the operator has paused, kept here and read again when another process announces a
- * change; so asking costs a request nothing. A database that is away changes nothing.
+ * Caches the routes that the operator has paused and reloads them when another process announces a
+ * change, so that requests read no database. Tolerates a database outage.
  */
 @Injectable()
 export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger(RoutePauses.name);
   private pauses: ReadonlyMap<string, RoutePause> = new Map();
-  /** The value of `LATEST` as of what is kept here, or of a moment before. */
+  /** The value of `LATEST` as of the cached pauses, or slightly older. */
   private latest = '';
   private reading: Promise<void> | undefined;
   private isStale = false;
   private stopListening: (() => void) | undefined;
-  /** By the ids of their questions. */
-  private readonly asked = new Map<string, () => void>();
+  /** Pending confirmations by question id. */
+  private readonly pending = new Map<string, () => void>();
 
   constructor(
     private readonly database: Database,
@@ -67,7 +70,7 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     this.channel.listen(
       CHECKS,
       (text) => void this.hear(text),
-      // Notices tell when to look.
+      // Reads happen on notification.
       () => undefined,
     );
   }
@@ -77,7 +80,7 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     await this.reading?.catch(() => undefined);
   }
 
-  /** The pause that keeps a route from being tried; of several the widest. */
+  /** Returns the pause that covers a route, the widest of several. */
   of({ provider, model, catalogueId }: PausableRoute): RoutePause | undefined {
     const { pauses } = this;
     if (pauses.size === 0) return undefined;
@@ -89,13 +92,13 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     return undefined;
   }
 
-  /** Those that hold now, the latest first. */
+  /** Returns the current pauses, latest first. */
   list(): RoutePause[] {
     const nowMs = Date.now();
     return [...this.pauses.values()].filter((pause) => !isOver(pause, nowMs));
   }
 
-  /** Pauses, or changes the pause that there is; `spread` sees to it that all know. */
+  /** Pauses a target, or changes its pause. Call `spread` after the commit. */
   async pause(transaction: SqlExecutor, pause: Omit<RoutePause, 'pausedAt'>): Promise<void> {
     const { provider, model, reason, pausedBy, until } = pause;
     await transaction.query('DELETE FROM route_pauses WHERE paused_until <= now()');
@@ -110,12 +113,14 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     await announce(transaction);
   }
 
-  /** @returns the pause that is over; undefined where nothing of that name was paused */
+  /**
+   * @returns the ended pause; undefined when the target was not paused
+   */
   async resume(transaction: SqlExecutor, thing: PausedThing): Promise<RoutePause | undefined> {
     const { rows } = await transaction.query<RoutePause>(
       `DELETE FROM route_pauses WHERE provider = $1 AND model IS NOT DISTINCT FROM $2
        RETURNING ${COLUMNS}`,
-      // Of these nobody has looked whether there are such.
+      // These names are unvalidated.
       [toStoredText(thing.provider), thing.model && toStoredText(thing.model)],
     );
     await announce(transaction);
@@ -123,10 +128,10 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * To be called after a change here is committed. Once it resolves every request obeys it, on the other instances
-   * too, but for those that have not said so within a second.
+   * Call after committing a change. Resolves when every request on all instances obeys it, except
+   * on instances that do not confirm within a second.
    *
-   * @param others how many other instances there are
+   * @param others number of other instances
    */
   async spread(others: number): Promise<void> {
     await this.look();
@@ -134,25 +139,25 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     const id = randomUUID();
     let left = others;
     const all = new Promise<void>((resolve) => {
-      this.asked.set(id, () => {
+      this.pending.set(id, () => {
         if (--left === 0) resolve();
       });
     });
     if (await this.channel.publish(CHECKS, `ask ${id}`)) await endsWithin(ANSWER_LIMIT_MS, all);
-    this.asked.delete(id);
+    this.pending.delete(id);
   }
 
   private async hear(text: string): Promise<void> {
     const [, word, id = ''] = CHECK.exec(text) ?? [];
-    const answer = this.asked.get(id);
+    const answer = this.pending.get(id);
     if (word === 'seen') answer?.();
     if (word !== 'ask' || answer) return;
     if (await this.lookQuietly()) await this.channel.publish(CHECKS, `seen ${id}`);
   }
 
-  /** Reads what is committed. */
+  /** Reloads the committed pauses. */
   private look(): Promise<void> {
-    // What is being read may be from before the change.
+    // A running read may predate the change.
     if (this.reading) this.isStale = true;
     return (this.reading ??= this.read().finally(() => (this.reading = undefined)));
   }
@@ -172,14 +177,16 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
     } while (this.isStale);
   }
 
-  /** @returns whether it could be read */
+  /**
+   * @returns whether the read succeeded
+   */
   private async lookQuietly(): Promise<boolean> {
     try {
       await this.look();
       return true;
     } catch (error) {
-      // The outage is told already, and the next look is due soon.
-      this.logger.debug(`Paused routes could not be read: ${messageOf(error)}`);
+      // The outage is logged already, and the next read is due soon.
+      this.logger.debug(`route pauses not read:  ${messageOf(error)}`);
       return false;
     }
   }
@@ -187,7 +194,7 @@ export class RoutePauses implements OnModuleInit, OnApplicationShutdown {
 
 const CHECK = /^(ask|seen) ([0-9a-f-]{36})$/;
 
-/** Another text after each pause and each end of one. */
+/** Changes with every pause and resumption. */
 const LATEST = `SELECT count(*) || ' ' || coalesce(extract(epoch FROM max(paused_at)), 0) FROM route_pauses`;
 
 const COLUMNS = `provider, model, reason, paused_by AS "pausedBy", paused_at AS "pausedAt",
@@ -198,7 +205,7 @@ function announce(transaction: SqlExecutor): Promise<void> {
 }
 
 function keyOf({ provider, model }: PausedThing): string {
-  // No provider's id has a space.
+  // Provider ids contain no space.
   return model === null ? provider : `${provider} ${model}`;
 }
 

@@ -27,7 +27,6 @@ import { isCacheable } from './stickiness/conversation-key.js';
 import { ConversationPlaces } from './stickiness/conversation-places.js';
 import { StickyConversation } from './stickiness/sticky-conversation.js';
 
-/** Chooses and orders the routes that a request will try. */
 @Injectable()
 export class RoutePlanner {
   private state: RoutingState;
@@ -51,21 +50,23 @@ export class RoutePlanner {
   }
 
   /**
-   * The routes that a request will try. Calls nobody. A request that the cache can answer has one
-   * route, which costs nothing and is not called.
+   * Returns the routes that a request will try, without calling a vendor. A cache hit has one free
+   * route, which is not called.
    *
-   * @throws NotFoundError for an unknown model, or when preferences leave no provider
+   * @throws NotFoundError for an unknown model, or when preferences exclude every provider
    * @throws MaxCostError when every route could cost more than the caller allows
-   * @throws PermissionError for a model that a list does not leave, or where one leaves no provider
-   * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
-   * @throws ProviderUnavailableError when no provider of the models is configured, or all are paused
+   * @throws PermissionError when an allow or deny list excludes the model or all its providers
+   * @throws InvalidRequestError for a model of another kind, or a field that shared capacity
+   * rejects
+   * @throws ProviderUnavailableError when no provider of the models is configured, or all are
+   * paused
    */
   async plan<Request extends RoutableRequest>(
     caller: Caller,
     request: Request,
     context: RequestContext,
   ): Promise<Plan<Request>> {
-    // Of one version, whatever comes into force while this waits.
+    // One version, even if another takes effect while this waits.
     const current = this.currentState();
     const models = request.models.map((alias) =>
       findModel(this.catalogue, request, alias, this.nearest),
@@ -98,13 +99,13 @@ export class RoutePlanner {
     return plan;
   }
 
-  /** Of the models that can be called here. */
+  /** Considers callable models only. */
   private readonly nearest = (alias: string): string[] =>
     this.catalogue.nearest(alias, ({ routes }) =>
       routes.some(({ provider }) => this.upstreams.has(provider)),
     );
 
-  /** Undefined where there is no choice, or nothing that a vendor would have in its cache. */
+  /** Returns undefined without a choice of routes or a cacheable prompt. */
   private conversationOf(
     caller: Caller,
     request: RoutableRequest,
@@ -123,14 +124,14 @@ export class RoutePlanner {
     return StickyConversation.of(caller.tenantId, request, sessionId, this.conversations);
   }
 
-  /** Whether the cache has an answer to a request now. */
+  /** Returns whether the cache has an answer to a request. */
   async isKept(caller: Caller, request: RoutableRequest, ttlSeconds: number): Promise<boolean> {
     const limits = await this.endUserLimits.subjectsOf(caller, request.endUser);
     const kept = await this.cache.lookUp(caller.tenantId, request, ttlSeconds);
     return withoutDeniedHit(kept, limits)?.hit !== undefined;
   }
 
-  /** What routes are chosen and priced by now. */
+  /** Returns the current inputs of route selection and pricing. */
   private currentState(): RoutingState {
     const { state } = this;
     const { catalogue, config } = this;
@@ -163,9 +164,9 @@ export class RoutePlanner {
 }
 
 /**
- * Bytes of a vendor cannot be kept, since the next caller may want a stream of what the first had
- * whole; so an answer that is to be kept is decoded, as is one that another route may go on with. What
- * is kept of a Responses vendor's need not be: it says in its end all that it has said.
+ * Requests a decoded answer where raw vendor bytes cannot be used: for caching, as a later caller
+ * may want a stream of what the first had whole, and for recovery. Cached Responses answers need no
+ * decoding, because their final event repeats the answer.
  */
 function decoded<Request extends RoutableRequest>(
   request: Request,

@@ -1,32 +1,32 @@
 import type { Usage } from '../../canonical/usage.js';
 import type { PlannedRoute } from './plan.js';
 
-/** What is counted together: a multiple of it fits every other step of time that is shown. */
+/** Counting period. Every displayed step is a multiple of it. */
 export const PERIOD_MS = 300_000;
 
 type TalliedRoute = Pick<PlannedRoute, 'provider' | 'catalogueId' | 'byok'>;
 
-/** What became of calls to a route within one period. */
+/** Outcomes of calls to a route within one period. */
 export interface RouteCount {
-  /** Its begin. */
+  /** Start of the period. */
   readonly periodMs: number;
   readonly provider: string;
-  /** A row of the catalogue: callers make up the names in families. */
+  /** Catalogue row, because callers can invent names in families. */
   readonly model: string;
   answered: number;
-  /** Without an answer, or broken off in the middle of one: that is an answer and a failure. */
+  /** Without an answer, or interrupted; the latter also counts as answered. */
   failed: number;
-  /** Of the answers to their first content, in all. */
+  /** Total time to the first content of answers. */
   latencyMs: number;
-  /** Of answers that came to their end, by the vendor's own count; cached ones are prompt tokens as well. */
+  /** Of completed answers, as the vendor counts; includes cached tokens. */
   promptTokens: number;
   cachedTokens: number;
-  /** Of those with tokens of output, and how long they took from their calls to their ends. */
+  /** Of completed answers with output, and their total duration from call to end. */
   outputTokens: number;
   outputMs: number;
 }
 
-/** What is added up of a route. */
+/** Summed fields. */
 const SUMS = [
   'answered',
   'failed',
@@ -38,8 +38,8 @@ const SUMS = [
 ] as const satisfies readonly (keyof RouteCount)[];
 
 /**
- * Counts what became of calls to routes until it is written down. What a vendor rightly refused, what its caller
- * left and what went over tenants' own accounts says nothing of a route, and is not counted.
+ * Counts outcomes of calls to routes until they are stored. Ignores caller errors, abandoned calls
+ * and BYOK accounts, which say nothing about a route.
  */
 export class RouteTally {
   private counts = new Map<string, RouteCount>();
@@ -66,14 +66,14 @@ export class RouteTally {
     if (count) count.failed++;
   }
 
-  /** Hands over what has been counted, and begins again. */
+  /** Returns and resets the counts. */
   take(): RouteCount[] {
     const counts = [...this.counts.values()];
     this.counts = new Map();
     return counts;
   }
 
-  /** Keeps what could not be written down for the next time. */
+  /** Restores counts that could not be stored. */
   putBack(counts: readonly RouteCount[]): void {
     for (const { periodMs, provider, model, ...sums } of counts) {
       const count = this.at(periodMs, provider, model);

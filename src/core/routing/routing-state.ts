@@ -8,37 +8,40 @@ import type { AccountPools } from './pool/account-pools.js';
 import type { PooledRoute, PoolMember } from './pool/pool-member.js';
 import type { HealthKey } from './route-health.js';
 
-/** What the choice of routes depends on besides the request. */
+/** Inputs of route selection besides the request. */
 export interface RoutingState extends RouteFigures {
   isConfigured(provider: string): boolean;
-  /** Of a configured provider: what goes out to it that may have a price of its own. */
+  /** Returns the priced extras that a configured provider receives. */
   vendorOf(
     provider: string,
     account?: string,
   ): Pick<Upstream, 'passesVendorHeaders' | 'runsWebSearch' | 'passesTier' | 'region'>;
   isCooling(key: HealthKey): boolean;
-  /** Whether the operator has paused the route, over whatever account. */
+  /** Returns whether the operator has paused the route, over any account. */
   isPaused(route: PlannedRoute): boolean;
-  /** The accounts of a provider that has several; undefined: it has one. */
+  /** Returns the provider's accounts if there are several, else undefined. */
   poolOf?(provider: string): readonly PoolMember[] | undefined;
-  /** What those can take, and a tenant's own accounts; there where anything is to be spread. */
+  /** Capacity of pooled accounts; set when requests are balanced. */
   pools?: Pick<AccountPools, 'order' | 'waitMs' | 'expectedTokens'>;
-  /** Id of the account that is to be first of a pool as long as it is well, e.g. as it has read the prompt before. */
+  /**
+   * Returns the id of the account to use first while it is healthy, for example because it has the
+   * prompt cached.
+   */
   preferredAccount?(routes: readonly PooledRoute[]): string | undefined;
   limits: AppConfig['limits'];
   byokFeePercent: number;
-  /** The caller's own accounts; of one provider in the order in which they are tried. */
+  /** The caller's BYOK accounts; those of one provider in the order of attempts. */
   byok: readonly ByokAccess[];
-  /** Of the configuration, whose prices these are; null before the first. */
+  /** Configuration version of the prices; null before the first. */
   configVersion?: number | null;
-  /** Ids of catalogue rows whose prices are a file's, and no version's. */
+  /** Ids of catalogue rows whose prices come from a file instead of the version. */
   overridden?: ReadonlySet<string>;
-  /** The same of the fee for tenants' own accounts, which a variable may set. */
+  /** Whether a setting overrides the version's BYOK fee. */
   isFeeOverridden?: boolean;
-  /** Whose lists of providers are to be kept to; undefined: nobody's. */
+  /** Whose provider lists apply; undefined for none. */
   subjects?: readonly LimitedSubject[] | undefined;
-  /** By what they may cost, which routes may be taken; undefined: all. */
+  /** Limits routes by possible cost; undefined for no limit. */
   costLimit?: CostLimit | undefined;
-  /** Is told which routes are left out, and why; undefined: nobody asks. */
+  /** Collects excluded routes and reasons; undefined when not needed. */
   leftOut?: LeftOutRoute[] | undefined;
 }

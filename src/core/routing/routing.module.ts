@@ -38,7 +38,7 @@ import { CacheStore } from './cache/cache-store.js';
 import { InProcessCacheStore } from './cache/in-process-cache-store.js';
 import { RedisCacheStore } from './cache/redis-cache-store.js';
 
-/** Answers that are given again; shared by all instances where there is a Redis. */
+/** Provides the answer cache; shared by all instances with Redis. */
 @Module({
   providers: [
     {
@@ -51,17 +51,15 @@ import { RedisCacheStore } from './cache/redis-cache-store.js';
           metrics.trackRedis('cache', () => shared.isDegraded);
           metrics.trackShared(
             'gateway_cache_bytes',
-            'Memory that cached answers take in Redis, of all instances together.',
+            'Memory of cached answers in Redis, for all instances.',
             [],
             async () => [{ labels: {}, value: await shared.bytesInUse() }],
           );
           return shared;
         }
         const store = new InProcessCacheStore(cache);
-        metrics.track(
-          'gateway_cache_bytes',
-          'Memory that cached answers take in this process.',
-          () => store.bytesInUse(),
+        metrics.track('gateway_cache_bytes', 'Memory of cached answers in this process.', () =>
+          store.bytesInUse(),
         );
         return store;
       },
@@ -145,7 +143,7 @@ class CacheModule {}
     {
       provide: StickyRoutes,
       inject: [ConversationPlaces, InstanceChannel],
-      // Conversations change too often to announce each one through the database.
+      // Conversations change too often for database notifications.
       useFactory: (conversations: ConversationPlaces, channel: InstanceChannel) =>
         new StickyRoutes(conversations, channel instanceof RedisChannel ? channel : undefined),
     },

@@ -14,7 +14,7 @@ import {
   CHAIN,
 } from '../../../test/support/routing-environment.js';
 
-describe(`${RoutingService.name}, when a route fails`, () => {
+describe(`${RoutingService.name}on route failures`, () => {
   beforeAll(() => void Logger.overrideLogger(false));
   afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
 
@@ -28,7 +28,7 @@ describe(`${RoutingService.name}, when a route fails`, () => {
       ['rate_limited', ['openai', 'azure']],
       ['reset', ['openai', 'openai', 'azure']],
       ['server', ['openai', 'openai', 'azure']],
-    ])('goes on to the next route after %s', async (failure, called) => {
+    ])('tries the next route after %s', async (failure, called) => {
       const world = new World({ openai: [bad(failure), bad(failure)] });
       const { events, outcomes } = await world.open();
       expect(world.called).toEqual(called);
@@ -37,20 +37,20 @@ describe(`${RoutingService.name}, when a route fails`, () => {
       expect(outcomes).toEqual([...called.slice(1).map(() => failure), 'answered']);
     });
 
-    it('goes on to the next model with a prompt that is too long', async () => {
+    it('tries the next model when the prompt is too long', async () => {
       const world = new World({ openai: [limited(20)], azure: [bad('context_length')] });
       const { events } = await world.open(CHAIN);
       expect(world.called).toEqual(['openai', 'azure', 'anthropic']);
       expect(events[0]).toMatchObject({ type: 'route', route: { provider: 'anthropic' } });
     });
 
-    it('asks no other provider whether it finds the prompt too long', async () => {
+    it('tries no other provider when the prompt is too long for the model', async () => {
       const world = new World({ openai: [bad('context_length')] });
       expect((await world.open()).failure).toMatchObject({ status: 400, param: 'messages' });
       expect(world.called).toEqual(['openai']);
     });
 
-    it('shows nothing of the routes that failed', async () => {
+    it('hides the failed routes', async () => {
       const world = new World({
         openai: [{ events: [{ type: 'start', id: 'failed' }], error: error('cut') }],
       });
@@ -60,15 +60,15 @@ describe(`${RoutingService.name}, when a route fails`, () => {
 
     it.each<[string, Script]>([
       ['nothing', { events: [] }],
-      ['a start and usage only', { events: [start, usage] }],
+      ['only a start and usage', { events: [start, usage] }],
       ['empty text', { events: [start, { type: 'text', choice: 0, text: '' }] }],
-    ])('takes an answer of %s for none', async (_, script) => {
+    ])('treats an answer with %s as unreadable', async (_, script) => {
       const world = new World({ openai: [script] });
       const { outcomes } = await world.open();
       expect(outcomes).toEqual(['unreadable', 'answered']);
     });
 
-    it('answers when the quick second try does', async () => {
+    it('answers when the immediate retry succeeds', async () => {
       const world = new World({ openai: [bad('server')] });
       const { events, outcomes } = await world.open();
       expect(world.called).toEqual(['openai', 'openai']);
@@ -76,13 +76,13 @@ describe(`${RoutingService.name}, when a route fails`, () => {
       expect(outcomes).toEqual(['server', 'answered']);
     });
 
-    it('does not try again at once where the vendor asks to wait', async () => {
+    it('does not retry at once when the vendor asks to wait', async () => {
       const world = new World({ openai: [bad('server', { retryAfterMs: 60_000 })] });
       await world.open();
       expect(world.called).toEqual(['openai', 'azure']);
     });
 
-    it('passes a bad request back at once', async () => {
+    it('returns a bad request at once', async () => {
       const world = new World({ openai: [bad('caller', { param: 'stop' })] });
       const { failure, events } = await world.open(CHAIN);
       expect(failure).toMatchObject({ status: 400, param: 'stop', message: 'vendor: caller' });
@@ -90,13 +90,13 @@ describe(`${RoutingService.name}, when a route fails`, () => {
       expect(events).toEqual([]);
     });
 
-    it('passes a bad request back that a second try found', async () => {
+    it('returns a bad request found by the retry', async () => {
       const world = new World({ openai: [bad('server'), bad('caller')] });
       expect((await world.open(CHAIN)).failure).toMatchObject({ status: 400 });
       expect(world.called).toEqual(['openai', 'openai']);
     });
 
-    it('says what was tried when no route answers', async () => {
+    it('lists what was tried when no route answers', async () => {
       const world = new World({
         openai: [bad('server'), bad('server')],
         azure: [bad('operator')],
@@ -114,7 +114,7 @@ describe(`${RoutingService.name}, when a route fails`, () => {
       expect(world.called).toEqual(['openai']);
     });
 
-    it('does not hide a fault of its own behind a fallback', async () => {
+    it('does not hide an internal error behind a fallback', async () => {
       const world = new World({ openai: [{ error: new TypeError('bug') as never }] });
       expect((await world.open()).failure).toBeInstanceOf(TypeError);
       expect(world.called).toEqual(['openai']);
@@ -128,7 +128,7 @@ describe(`${RoutingService.name}, when a route fails`, () => {
       ['server', { status: 502 }],
       ['timeout', { status: 504, type: 'timeout_error' }],
       ['slow_reader', { status: 504, type: 'timeout_error' }],
-    ])('never goes on to another route: %s', async (failing, expected) => {
+    ])('never falls back: %s', async (failing, expected) => {
       const world = new World({ openai: [{ events: [start, text], error: error(failing) }] });
       const { events, failure, outcomes } = await world.open(CHAIN);
       expect(failure).toMatchObject(expected);

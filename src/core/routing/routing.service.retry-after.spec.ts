@@ -13,21 +13,21 @@ import { RoutingService } from './routing.service.js';
 import { onFakeClock } from '../../../test/support/on-fake-clock.js';
 import { GOOD, bad, limited, World, CHAIN } from '../../../test/support/routing-environment.js';
 
-describe(`${RoutingService.name}, asked to wait`, () => {
+describe(`${RoutingService.name}on Retry-After`, () => {
   beforeAll(() => void Logger.overrideLogger(false));
   afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
   describe('Retry-After', () => {
-    it('is not waited out while another provider has the model', async () => {
+    it('is not waited for while another provider has the model', async () => {
       const world = new World({ openai: [limited(1_500)] });
       const { passedMs } = await onFakeClock(() => world.open());
       expect(world.called).toEqual(['openai', 'azure']);
       expect(passedMs).toBe(0);
     });
 
-    it('of a moment is waited out before leaving for another model', async () => {
+    it('is waited for, if short, before another model is tried', async () => {
       const world = new World({ openai: [limited(60)], azure: [limited(30)] });
       const { result, passedMs } = await onFakeClock(() => world.open(CHAIN));
       expect(passedMs).toBe(30);
@@ -35,20 +35,20 @@ describe(`${RoutingService.name}, asked to wait`, () => {
       expect(result.events[0]).toMatchObject({ route: { provider: 'azure' } });
     });
 
-    it('is waited out once, then the next model is asked', async () => {
+    it('is waited for once, then the next model is tried', async () => {
       const world = new World({ openai: [limited(30)], azure: [limited(20), limited(20)] });
       await onFakeClock(() => world.open(CHAIN));
       expect(world.called).toEqual(['openai', 'azure', 'azure', 'anthropic']);
     });
 
-    it('of more than 2 s is not waited out before another model', async () => {
+    it('of more than 2 s is not waited for before another model', async () => {
       const world = new World({ openai: [limited(2_001)], azure: [limited(60_000)] });
       const { passedMs } = await onFakeClock(() => world.open(CHAIN));
       expect(world.called).toEqual(['openai', 'azure', 'anthropic']);
       expect(passedMs).toBe(0);
     });
 
-    it('is waited out before giving up', async () => {
+    it('is waited for before giving up', async () => {
       const world = new World({ openai: [limited(50)], azure: [limited(20)] });
       const { result, passedMs } = await onFakeClock(() => world.open());
       const { events, outcomes } = result;
@@ -58,7 +58,7 @@ describe(`${RoutingService.name}, asked to wait`, () => {
       expect(events[0]).toMatchObject({ route: { provider: 'azure' } });
     });
 
-    it('of any model is waited out before giving up', async () => {
+    it('of any model is waited for before giving up', async () => {
       const world = new World({
         openai: [limited(2_050), GOOD],
         azure: [bad('operator')],
@@ -69,7 +69,7 @@ describe(`${RoutingService.name}, asked to wait`, () => {
       expect(result.events[0]).toMatchObject({ route: { provider: 'openai' } });
     });
 
-    it('counts as the route gave it last', async () => {
+    it('is taken from each route’s last failure', async () => {
       const world = new World({
         openai: [limited(20), bad('operator')],
         azure: [bad('operator')],
@@ -88,7 +88,7 @@ describe(`${RoutingService.name}, asked to wait`, () => {
       expect(world.called).toEqual(['openai', 'azure']);
     });
 
-    it('ends in the caller’s own fault when the late try finds one', async () => {
+    it('returns the caller’s error when the late try finds one', async () => {
       const late = new World({ openai: [limited(10), bad('caller')], azure: [bad('operator')] });
       const { result } = await onFakeClock(() => late.open(CHAIN));
       expect(result.failure).toMatchObject({ status: 400 });

@@ -25,7 +25,7 @@ describe(RoutingService.name, () => {
   afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
 
   describe('plan', () => {
-    it('calls nobody', async () => {
+    it('calls no vendor', async () => {
       const world = new World({});
       const plan = await world.plan(CHAIN);
       expect(plan.routes.map(({ provider }) => provider)).toEqual(['openai', 'azure', 'anthropic']);
@@ -42,7 +42,7 @@ describe(RoutingService.name, () => {
       ],
       [{ provider: { only: ['nobody'] } }, { status: 404, param: 'provider' }],
       [{ service_tier: 'priority' }, { status: 400, param: 'service_tier' }],
-    ])('refuses %j', async (fields, expected) => {
+    ])('rejects %j', async (fields, expected) => {
       await expect(new World({}).plan(fields)).rejects.toMatchObject(expected);
     });
   });
@@ -53,7 +53,7 @@ describe(RoutingService.name, () => {
     const countIn = async (some: World): Promise<unknown> =>
       some.service.countTokens(await some.plan());
 
-    it('asks the first route, briefly, and generates nothing', async () => {
+    it('asks the first route with a short limit, and generates nothing', async () => {
       let asked: UpstreamCall | undefined;
       const some = world((call) => {
         asked = call;
@@ -66,21 +66,21 @@ describe(RoutingService.name, () => {
     });
 
     it.each([
-      ['counts none', undefined],
+      ['does not count', undefined],
       ['is overloaded', () => Promise.reject(error('server'))],
       ['does not answer', () => Promise.reject(error('timeout'))],
-      ['refuses the operator’s key', () => Promise.reject(error('operator'))],
-    ])('knows nothing when the vendor %s', async (_name, count) => {
+      ['rejects the operator’s key', () => Promise.reject(error('operator'))],
+    ])('returns undefined when the vendor %s', async (_name, count) => {
       expect(await countIn(world(count))).toBeUndefined();
     });
 
-    it('tells the caller of a request that is bad', async () => {
+    it('throws for a bad request', async () => {
       const fields = { message: 'too many tools', param: 'tools' };
       const some = world(() => Promise.reject(error('caller', fields)));
       await expect(countIn(some)).rejects.toMatchObject({ status: 400, ...fields });
     });
 
-    it('ends with its caller', async () => {
+    it('ends when its caller disconnects', async () => {
       const some = world(() => {
         some.aborter.abort();
         return Promise.reject(new Error('aborted'));
@@ -89,7 +89,7 @@ describe(RoutingService.name, () => {
     });
   });
 
-  it('passes an answer on behind the route that gives it', async () => {
+  it('yields the answering route before its answer', async () => {
     const world = new World({});
     const { events, failure, outcomes } = await world.open();
     expect(failure).toBeUndefined();
@@ -112,7 +112,7 @@ describe(RoutingService.name, () => {
     });
   });
 
-  it('calls nobody before the first pull', async () => {
+  it('calls no vendor before the first pull', async () => {
     const world = new World({});
     const events = world.service.open(await world.plan(), COVERS_ALL);
     expect(world.called).toEqual([]);
@@ -123,7 +123,7 @@ describe(RoutingService.name, () => {
   });
 
   describe('cover', () => {
-    /** Covers all but some providers, and remembers who was asked about. */
+    /** Covers all but some providers, and records the requests. */
     function coverBut(...uncovered: string[]) {
       const asked: string[] = [];
       const cover: RouteCover = {
@@ -135,7 +135,7 @@ describe(RoutingService.name, () => {
       return { cover, asked };
     }
 
-    it('is asked for each further route just before it is called', async () => {
+    it('is requested for each further route just before its call', async () => {
       const world = new World({ openai: [bad('operator')] });
       const { cover, asked } = coverBut();
       await world.open(CHAIN, cover);
@@ -143,7 +143,7 @@ describe(RoutingService.name, () => {
       expect(world.called).toEqual(['openai', 'azure']);
     });
 
-    it('that does not reach skips the route', async () => {
+    it('that is refused skips the route', async () => {
       const world = new World({ openai: [bad('operator')] });
       const { cover } = coverBut('azure');
       const { outcomes, events } = await world.open(CHAIN, cover);
@@ -152,7 +152,7 @@ describe(RoutingService.name, () => {
       expect(events[0]).toMatchObject({ route: { provider: 'anthropic' } });
     });
 
-    it('that reaches for nothing leaves the first failure to tell', async () => {
+    it('that is always refused leaves the first failure to report', async () => {
       const world = new World({ openai: [bad('timeout')] });
       const { cover } = coverBut('azure', 'anthropic');
       const { failure } = await world.open(CHAIN, cover);
@@ -160,7 +160,7 @@ describe(RoutingService.name, () => {
       expect((failure as Error).message).not.toContain('azure');
     });
 
-    it('that does not reach still leaves a Retry-After to wait out', async () => {
+    it('that is refused still allows waiting for Retry-After', async () => {
       const world = new World({ openai: [limited(20)] });
       const { cover } = coverBut('azure', 'anthropic');
       const { events } = await world.open(CHAIN, cover);
@@ -176,8 +176,8 @@ describe(RoutingService.name, () => {
     });
   });
 
-  describe('a caller who leaves', () => {
-    it('before the call costs nothing', async () => {
+  describe('a disconnected caller', () => {
+    it('costs nothing before the call', async () => {
       const world = new World({});
       world.aborter.abort();
       const { failure, plan } = await world.open();
@@ -186,7 +186,7 @@ describe(RoutingService.name, () => {
       expect(plan.upstreamCalled).toBe(false);
     });
 
-    it('while a vendor is silent ends the call, and no other is made', async () => {
+    it('ends the call while a vendor is silent, without another call', async () => {
       const world = new World({ openai: [{ hang: true }] });
       setTimeout(() => world.aborter.abort(), 20);
       const { failure, plan, outcomes } = await world.open(CHAIN);
@@ -195,7 +195,7 @@ describe(RoutingService.name, () => {
       expect(plan.upstreamCalled).toBe(true);
     });
 
-    it('between two routes is noticed', async () => {
+    it('is noticed between two routes', async () => {
       const world = new World({ openai: [bad('operator')] });
       const cover: RouteCover = {
         cover: () => {
@@ -209,7 +209,7 @@ describe(RoutingService.name, () => {
       expect(plan.upstreamCalled).toBe(false);
     });
 
-    it('does not wait for a Retry-After', async () => {
+    it('does not wait for Retry-After', async () => {
       const world = new World({ openai: [limited(9_000)], azure: [limited(9_000)] });
       setTimeout(() => world.aborter.abort(), 30);
       const startedMs = performance.now();
@@ -219,7 +219,7 @@ describe(RoutingService.name, () => {
       expect(plan.upstreamCalled).toBe(false);
     });
 
-    it('in the middle of an answer ends it as gone, not as broken', async () => {
+    it('ends an answer as gone, not as interrupted', async () => {
       const world = new World({ openai: [{ events: [start, text], hang: true }] });
       setTimeout(() => world.aborter.abort(), 20);
       const { failure, plan } = await world.open();
@@ -227,7 +227,7 @@ describe(RoutingService.name, () => {
       expect(plan.upstreamCalled).toBe(true);
     });
 
-    it('pays nothing to a vendor that refuses meanwhile, and no other is asked', async () => {
+    it('pays nothing to a vendor that fails meanwhile, and no other is called', async () => {
       const world = new World({ openai: [{ ...bad('rate_limited'), delayMs: 30 }] });
       world.isPatient = true;
       setTimeout(() => world.aborter.abort(), 5);
@@ -237,7 +237,7 @@ describe(RoutingService.name, () => {
       expect(plan.upstreamCalled).toBe(false);
     });
 
-    it('hears a vendor to its end that is listened to', async () => {
+    it('has a vendor read to its end if it is worth it', async () => {
       const world = new World({ openai: [{ events: GOOD.events!, delayMs: 30 }] });
       world.isPatient = true;
       setTimeout(() => world.aborter.abort(), 5);
@@ -247,7 +247,7 @@ describe(RoutingService.name, () => {
       expect(plan.upstreamCalled).toBe(true);
     });
 
-    it('is not held against the route', async () => {
+    it('does not affect the route’s health', async () => {
       const world = new World({ openai: Array<Script>(6).fill({ hang: true }) });
       for (let count = 0; count < 6; count++) {
         world.aborter = new AbortController();
@@ -258,7 +258,7 @@ describe(RoutingService.name, () => {
     });
   });
 
-  it('closes the call of a reader who stops reading', async () => {
+  it('closes the call when the reader stops', async () => {
     for (const pulls of [1, 2, 3]) {
       const world = new World({});
       const events = world.service.open(await world.plan(), COVERS_ALL);
@@ -270,7 +270,7 @@ describe(RoutingService.name, () => {
   });
 
   describe('health', () => {
-    it('leaves a route alone that failed five times in a row', async () => {
+    it('pauses a route after five failures in a row', async () => {
       const world = new World({ openai: Array<Script>(5).fill(bad('timeout')) });
       for (let count = 0; count < 5; count++) await world.open();
       world.called.length = 0;
@@ -278,7 +278,7 @@ describe(RoutingService.name, () => {
       expect(world.called).toEqual(['azure']);
     });
 
-    it('leaves a route alone for as long as it asks', async () => {
+    it('pauses a route for as long as its vendor asks', async () => {
       const world = new World({ openai: [limited(60_000)] });
       await world.open();
       world.called.length = 0;

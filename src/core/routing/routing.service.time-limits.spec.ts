@@ -14,20 +14,20 @@ import { RoutingService } from './routing.service.js';
 import { onFakeClock } from '../../../test/support/on-fake-clock.js';
 import { bad, COVERS_ALL, limited, World } from '../../../test/support/routing-environment.js';
 
-describe(`${RoutingService.name}, short of time`, () => {
+describe(`${RoutingService.name}time limits`, () => {
   beforeAll(() => void Logger.overrideLogger(false));
   afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('leaves a call only what is left of the request’s time', async () => {
+  it('limits a call to the remaining time of the request', async () => {
     const world = new World({ openai: [bad('timeout')] });
     const plan = await world.plan({}, new Date(Date.now() - 590_000));
     for await (const _ of world.service.open(plan, COVERS_ALL));
     expect(world.calls.map(({ limits }) => limits.requestMs)).toEqual([10_000, 10_000]);
   });
 
-  it('calls nobody once the request’s time is up', async () => {
+  it('makes no call once the request’s time is up', async () => {
     const world = new World({});
     const { failure, outcomes } = await world.open({}, COVERS_ALL, new Date(Date.now() - 600_000));
     expect(failure).toMatchObject({ status: 504, type: 'timeout_error' });
@@ -35,7 +35,7 @@ describe(`${RoutingService.name}, short of time`, () => {
     expect(world.called).toEqual([]);
   });
 
-  it('has as much time left when the machine’s clock was set forward meanwhile', async () => {
+  it('is unaffected by a change of the system clock', async () => {
     const receivedAt = new Timestamp();
     jest.setSystemTime(Date.now() + 3_600_000);
     const world = new World({});
@@ -44,7 +44,7 @@ describe(`${RoutingService.name}, short of time`, () => {
     expect(world.calls.map(({ limits }) => limits.requestMs)).toEqual([600_000]);
   });
 
-  it('tells what failed so far when the time is up before the next route', async () => {
+  it('reports earlier failures when the time is up before the next route', async () => {
     const world = new World({ openai: [{ ...bad('timeout'), delayMs: 350 }] });
     const receivedAt = new Date(Date.now() - 599_700);
     const { result } = await onFakeClock(() => world.open({}, COVERS_ALL, receivedAt));
@@ -55,7 +55,7 @@ describe(`${RoutingService.name}, short of time`, () => {
     expect(world.called).toEqual(['openai']);
   });
 
-  it('waits out no Retry-After that lasts longer than the request', async () => {
+  it('does not wait for a Retry-After beyond the request’s time', async () => {
     const world = new World({ openai: [limited(1_500)], azure: [limited(1_500)] });
     const receivedAt = new Date(Date.now() - 599_000);
     const { result, passedMs } = await onFakeClock(() => world.open({}, COVERS_ALL, receivedAt));
@@ -64,11 +64,11 @@ describe(`${RoutingService.name}, short of time`, () => {
   });
 
   it.each([
-    // What is left of the request's time, when the call times out, and whether that is the route's fault.
+    // Remaining time, time of the timeout, and whether the route is at fault.
     [300, 350, false],
     [5_000, 60, true],
   ])(
-    'with %d ms left, takes a time-out after %d ms for the route’s fault: %s',
+    'with %d ms left, blames the route for a timeout after %d ms: %s',
     async (leftMs, delayMs, isBlamed) => {
       const five = Array.from({ length: 5 });
       const azure = five.map(() => ({ ...bad('timeout'), delayMs }));

@@ -24,10 +24,10 @@ import { RouteUpstreams } from './route-upstreams.js';
 import { SingleAttempts } from './single-attempts.js';
 import { droppedHeaders, toCall, toTextCall } from './to-upstream-call.js';
 
-/** A count of tokens is worth no longer wait: an estimate takes its place. */
+/** Limit of a token count, after which an estimate is used. */
 const PATIENCE_FOR_COUNT_MS = 10_000;
 
-/** Decides which vendors are asked for an answer, in which order, and when to go on to the next. */
+/** Routes requests: plans, calls, falls back and caches. */
 @Injectable()
 export class RoutingService {
   private readonly logger = new Logger(RoutingService.name);
@@ -42,7 +42,7 @@ export class RoutingService {
     private readonly cache: AnswerCache,
   ) {}
 
-  /** How each account of a provider does that has several, as this process knows; undefined: it has one. */
+  /** Returns the state of a provider's accounts in this process; undefined when it has one. */
   accountsOf(provider: string): AccountFigures[] | undefined {
     const members = this.operatorPools.of(provider);
     if (!members) return undefined;
@@ -52,15 +52,17 @@ export class RoutingService {
   }
 
   /**
-   * The routes that a request will try. Calls nobody. A request that the cache can answer has one
-   * route, which costs nothing and is not called.
+   * Returns the routes that a request will try, without calling a vendor. A cache hit has one free
+   * route, which is not called.
    *
-   * @throws NotFoundError for an unknown model, or when preferences leave no provider
+   * @throws NotFoundError for an unknown model, or when preferences exclude every provider
    * @throws MaxCostError when every route could cost more than the caller allows
-   * @throws PermissionError for a model that a list does not leave, or where one leaves no provider
-   * @throws InvalidRequestError for a model of another kind, or a field that shared capacity refuses
-   * @throws ProviderUnavailableError when no provider of the models is configured, or all are paused
-   * @throws RateLimitError when all accounts that are left have reached their vendors' limits
+   * @throws PermissionError when an allow or deny list excludes the model or all its providers
+   * @throws InvalidRequestError for a model of another kind, or a field that shared capacity
+   * rejects
+   * @throws ProviderUnavailableError when no provider of the models is configured, or all are
+   * paused
+   * @throws RateLimitError when all available accounts have reached their vendors' limits
    */
   plan<Request extends RoutableRequest>(
     caller: Caller,
@@ -71,18 +73,18 @@ export class RoutingService {
   }
 
   /**
-   * Tries the plan's routes until one yields its first content, and passes its events on. Lazy:
-   * nobody is called before the first pull. The first event names the route that answers. Where the plan
-   * says so, another route goes on with an answer that breaks off.
+   * Tries the plan's routes until one yields its first content, and passes its events on. Lazy: the
+   * first pull makes the first call. The first event names the answering route. Another route may
+   * continue an interrupted answer, if the plan allows it.
    *
-   * @throws GatewayError when no route answers, or an answer breaks off
-   * @throws CallerGoneError when nobody waits any more
+   * @throws GatewayError when no route answers, or an answer is interrupted
+   * @throws CallerGoneError when the caller disconnected
    */
   open(plan: Plan, cover: RouteCover): OpenedAnswer {
     if (plan.cache?.hit) return replay(plan, plan.cache.hit);
     this.follow(plan);
     const { body, dialect } = plan.request;
-    // Parts of a Responses body are kept to the end in any case, for the stored answer.
+    // Responses answers are stored, so their parts are kept anyway.
     const isKept = dialect === 'responses' || plan.recovery !== undefined;
     const asked = isKept ? undefined : () => body.forget?.();
     const answered = isKept ? undefined : () => body.forget?.('always');
@@ -109,10 +111,10 @@ export class RoutingService {
   }
 
   /**
-   * The same for work that is no text generation. A route whose vendor cannot do such work at all
-   * is passed over.
+   * Does the same for work other than text generation. Skips routes whose vendor does not support
+   * the work.
    *
-   * @param start begins the work at a vendor, undefined where it has no such work
+   * @param start begins the work at a vendor; undefined where unsupported
    */
   openWork<Request extends WorkRequest, Output>(
     plan: Plan<Request>,
@@ -139,8 +141,8 @@ export class RoutingService {
   }
 
   /**
-   * Keeps an answer for later when its caller allows it. To be put around everything that looks at
-   * the answer, so that one that is withheld is not kept.
+   * Caches an answer if its caller allows it. Must wrap every step that inspects the answer, so
+   * that withheld answers are not cached.
    */
   keep<Event extends CanonicalEvent | WorkEvent<unknown>>(
     { cache, routes, callerGone }: Plan<RoutableRequest>,
@@ -157,12 +159,12 @@ export class RoutingService {
   }
 
   /**
-   * One call to the vendor of one route, which counts for that route's health: for work that has no fallback,
-   * because it may be asked for once only.
+   * Calls one route, and counts the outcome for its health. For work without fallback, because it
+   * may be requested only once.
    *
-   * @param requestId of the request or the job that it is for, for our log
-   * @throws UpstreamError when the vendor cannot do such work, the operator has paused the route, or
-   *   whatever the call throws
+   * @param requestId of the request or job, for log lines
+   * @throws UpstreamError when the vendor does not support the work, the operator has paused the
+   * route, or whatever the call throws
    */
   attempt<Result>(
     route: PlannedRoute,
@@ -172,22 +174,22 @@ export class RoutingService {
     return this.singles.attempt(route, requestId, call);
   }
 
-  /** Whether the cache has an answer to a request now. */
+  /** Returns whether the cache has an answer to a request. */
   isKept(caller: Caller, request: RoutableRequest, ttlSeconds: number): Promise<boolean> {
     return this.planner.isKept(caller, request, ttlSeconds);
   }
 
-  /** How each shared route does that this process has called. */
+  /** Returns the state of each shared route that this process has called. */
   conditions(): RouteCondition[] {
     return this.records.health.sharedRoutes();
   }
 
   /**
-   * The prompt's length as the vendor of the first route counts it; undefined when that vendor
-   * counts none, or does not answer in time.
+   * Counts the prompt's tokens with the first route's vendor; undefined when that vendor does not
+   * count or is too slow.
    *
-   * @throws InvalidRequestError for a request that the vendor would refuse
-   * @throws CallerGoneError when nobody waits any more
+   * @throws InvalidRequestError for a request that the vendor would reject
+   * @throws CallerGoneError when the caller disconnected
    */
   async countTokens(plan: Plan): Promise<{ tokens: number; provider: string } | undefined> {
     const [route] = plan.routes;
@@ -205,14 +207,17 @@ export class RoutingService {
       if (plan.callerGone.aborted) throw new CallerGoneError();
       if (!(error instanceof UpstreamError)) throw error;
       if (!error.allowsFallback) throw callerErrorOf([{ route, error }], plan.request);
-      this.logger.warn(`${provider} counted no tokens: ${error.summary}`, {
+      this.logger.warn(`${provider} failed to count tokens: ${error.summary}`, {
         request_id: plan.requestId,
       });
       return undefined;
     }
   }
 
-  /** Shared routes that fail again and again, as far as this process knows; without a model the whole provider. */
+  /**
+   * Returns the shared routes that keep failing in this process; without a model the whole
+   * provider.
+   */
   failingRoutes(): Omit<RouteCondition, 'state'>[] {
     return this.records.health.failingRoutes();
   }
@@ -226,12 +231,12 @@ export class RoutingService {
     return this.upstreams.of(route);
   }
 
-  /** How fast a route has been of late, over the same account; undefined where nothing is known. */
+  /** Returns the recent speed of a route over the same account; undefined when unknown. */
   speedOf(key: HealthKey): RouteSpeed | undefined {
     return this.records.health.speedOf(key);
   }
 
-  /** Whether the route is left alone for a while, over the same account. */
+  /** Returns whether the route is in cooldown, over the same account. */
   isCooling(key: HealthKey): boolean {
     return this.records.health.isCooling(key);
   }

@@ -9,7 +9,7 @@ import { selectRoutes } from './select-routes.js';
 import { NOTHING_PARTICULAR, gpt, claude, select } from '../../../test/support/route-selection.js';
 
 describe(selectRoutes.name, () => {
-  describe("with the caller's own accounts", () => {
+  describe('with BYOK accounts', () => {
     const own = (
       provider: string,
       {
@@ -45,7 +45,7 @@ describe(selectRoutes.name, () => {
       );
     const both = { provider: { order: ['openai'] } };
 
-    it('puts an account before the shared capacity of its provider, if that may follow', () => {
+    it('puts an account before its provider’s shared capacity, if that may follow', () => {
       const allowing = own('openai', { allowSharedFallback: true });
       expect(waysOf(both, { byok: [allowing] }, [gpt])).toEqual([
         'byok own openai',
@@ -59,7 +59,7 @@ describe(selectRoutes.name, () => {
       ]);
     });
 
-    it('leaves no shared capacity behind an account that does not allow it, but other models', () => {
+    it('excludes shared capacity after an account that does not allow it, but keeps other models', () => {
       expect(waysOf({}, { byok: [own('openai')] }, [gpt, claude])).toEqual([
         'byok own openai',
         'shared anthropic',
@@ -68,17 +68,17 @@ describe(selectRoutes.name, () => {
       ]);
     });
 
-    it('takes a paused account for no leave to use shared capacity', () => {
+    it('does not fall back to shared capacity when a BYOK account is paused', () => {
       const situation = { byok: [own('openai')], paused: ['openai'] };
       expect(() => select({}, situation, [gpt])).toThrow(ProviderUnavailableError);
     });
 
-    it('lets the caller choose the shared capacity of another provider all the same', () => {
+    it('still lets the caller choose another provider’s shared capacity', () => {
       const chosen = { provider: { only: ['azure'] } };
       expect(waysOf(chosen, { byok: [own('openai')] }, [gpt])).toEqual(['shared azure']);
     });
 
-    it('tries several accounts in their order, and shared capacity if all of them allow it', () => {
+    it('tries several accounts in order, then shared capacity if all allow it', () => {
       const [newer, older] = [
         own('openai', { id: 'newer', allowSharedFallback: true }),
         own('openai', { id: 'older' }),
@@ -86,7 +86,7 @@ describe(selectRoutes.name, () => {
       expect(waysOf({}, { byok: [newer, older] }, [gpt])).toEqual(['byok newer', 'byok older']);
     });
 
-    it('spreads those of a pool, which the others of the tenant are none of', () => {
+    it('balances the accounts of a pool, and keeps the others apart', () => {
       const pooled = [
         own('openai', { id: 'a', weight: 2 }),
         own('openai', { id: 'b', weight: 3 }),
@@ -126,22 +126,22 @@ describe(selectRoutes.name, () => {
       expect(routes.every(({ trafficMode }) => trafficMode === 'byok')).toBe(true);
     });
 
-    it('serves what the operator has not configured', () => {
+    it('serves providers that the operator has not configured', () => {
       const situation = { unconfigured: ['openai', 'azure'], byok: [own('azure')] };
       expect(waysOf({}, situation, [gpt])).toEqual(['byok own azure']);
     });
 
-    it('sorts by what is charged, which is the fee', () => {
+    it('sorts by the charge, which is the fee', () => {
       const situation = { byok: [own('azure', { allowSharedFallback: true })] };
       expect(waysOf({ route: 'sort' }, situation, [gpt])[0]).toBe('byok own azure');
     });
 
-    it('gives fields that shared capacity refuses to own accounts only', () => {
+    it('sends fields that shared capacity rejects to BYOK accounts only', () => {
       const bound = { service_tier: 'priority' };
       expect(waysOf(bound, { byok: [own('azure', { allowSharedFallback: true })] }, [gpt])).toEqual(
         ['byok own azure'],
       );
-      // Even if that account has a pause: shared capacity is no way out.
+      // Even in cooldown: shared capacity is no alternative.
       const cooling = { byok: [own('azure')], cooling: ['azure'] };
       expect(waysOf(bound, cooling, [gpt])).toEqual(['byok own azure']);
       expect(() => select(bound, {}, [gpt])).toThrow(

@@ -10,7 +10,7 @@ import { selectRoutes } from './select-routes.js';
 import { NOTHING_PARTICULAR, gpt, claude } from '../../../test/support/route-selection.js';
 
 describe(selectRoutes.name, () => {
-  describe('with what only some vendors get, and not every model has a price for', () => {
+  describe('with options that only some vendors get and some models have no price for', () => {
     const BOUND = { param: 'anthropic-beta', message: 'No.' };
     const SEARCH = { param: 'tools.0.type', message: 'No searches.' };
     const selectMessages = (fields: Partial<CanonicalRequest>, prices: Partial<Pricing> = {}) => {
@@ -41,17 +41,17 @@ describe(selectRoutes.name, () => {
       },
     });
 
-    it('leaves out those that would get an unpriced header', () => {
+    it('excludes routes that would receive an unpriced header', () => {
       expect(selectMessages(headers({}))).toEqual(ALL);
       expect(selectMessages(headers({ bound: BOUND }))).toEqual(ALL.slice(1));
     });
 
-    it('refuses when nothing is left', () => {
+    it('rejects when no route is left', () => {
       const routing = { ...messagesRequest().routing, only: ['anthropic'] };
       expect(() => selectMessages({ ...headers({ bound: BOUND }), routing })).toThrow('No.');
     });
 
-    it('allows long prompts where the price reaches that far', () => {
+    it('allows long prompts where they are priced', () => {
       const { context_length: context } = claude;
       const longer = { ...BOUND, tokens: context + 1 };
       expect(selectMessages(headers({ longContext: longer }))).toEqual(ALL.slice(1));
@@ -59,7 +59,7 @@ describe(selectRoutes.name, () => {
       expect(selectMessages(headers({ longContext: priced }))).toEqual(ALL);
     });
 
-    it('sets aside what searches cost, and another reading of the prompt for each', () => {
+    it('reserves the cost of searches, and another reading of the prompt for each', () => {
       const ceilingOf = (most: number) =>
         selectRoutes(
           { ...messagesRequest(), webSearch: { most, bound: SEARCH } },
@@ -73,7 +73,7 @@ describe(selectRoutes.name, () => {
       });
     });
 
-    it('leaves out those that would search for nothing', () => {
+    it('excludes routes that would search for free', () => {
       const webSearch = { most: 10, bound: SEARCH };
       expect(selectMessages({ webSearch })).toEqual(['bedrock', 'openai', 'azure']);
       expect(selectMessages({ webSearch }, { web_search: '0.01' })).toEqual(ALL);
@@ -83,7 +83,7 @@ describe(selectRoutes.name, () => {
   });
 });
 
-describe('routes that are left out', () => {
+describe('excluded routes', () => {
   const reasonsOf = (fields: Record<string, unknown>, rest: Partial<RoutingState>) => {
     const leftOut: LeftOutRoute[] = [];
     const state = { ...NOTHING_PARTICULAR, ...rest, leftOut };
@@ -99,7 +99,7 @@ describe('routes that are left out', () => {
     ({ provider }: { provider: string }): boolean =>
       providers.includes(provider);
 
-  it('are named with the reason', () => {
+  it('are listed with the reason', () => {
     const fields = { provider: { ignore: ['vertex'], allow_fallbacks: false } };
     const state = {
       isConfigured: (provider: string) => provider !== 'azure',
@@ -117,7 +117,7 @@ describe('routes that are left out', () => {
     ]);
   });
 
-  it('are those behind the best where all are cooling down', () => {
+  it('include those after the best one when all cool down', () => {
     const reasons = reasonsOf({}, { isCooling: () => true });
     expect(reasons.map(([, provider]) => provider)).toEqual([
       'azure',
@@ -137,7 +137,7 @@ describe('routes that are left out', () => {
       'NotFoundError',
     ],
     ['without a price', { service_tier: 'flex' }, {}, 'unpriced', 'InvalidRequestError'],
-  ])('are named where all are %s', (_, fields, state, reason, error) => {
+  ])('are listed when all are %s', (_, fields, state, reason, error) => {
     const named = reasonsOf(fields, state);
     expect(named.slice(0, 5).map((entry) => entry[2])).toEqual(Array(5).fill(reason));
     expect(named.at(-1)?.[0]).toBe(error);

@@ -16,7 +16,7 @@ const providersOf = (...rest: Parameters<typeof select>) =>
   select(...rest).map(({ provider }) => provider);
 
 describe(selectRoutes.name, () => {
-  it('gives the routes of each model in the order of the chain', () => {
+  it('returns the routes of each model in the order of the chain', () => {
     expect(select().map(({ model, provider }) => `${model} at ${provider}`)).toEqual([
       'openai/gpt at openai',
       'openai/gpt at azure',
@@ -26,7 +26,7 @@ describe(selectRoutes.name, () => {
     ]);
   });
 
-  it('tries no route that is paused, not even where all others are cooling down', () => {
+  it('tries no paused route, even when all others cool down', () => {
     const situation = { paused: ['openai'], cooling: ['azure', 'anthropic', 'bedrock', 'vertex'] };
     expect(providersOf({}, situation)).toEqual(['azure']);
     expect(providersOf({}, { paused: ['azure', 'vertex'] })).toEqual([
@@ -36,7 +36,7 @@ describe(selectRoutes.name, () => {
     ]);
   });
 
-  it('says that all routes are paused, also where only the wishes of the caller leave no other', () => {
+  it('reports that all routes are paused, even when preferences exclude the others', () => {
     const refusal = expect.objectContaining({
       status: 503,
       type: 'provider_unavailable',
@@ -53,17 +53,21 @@ describe(selectRoutes.name, () => {
       { order: ['vertex', 'azure'] },
       ['azure', 'openai', 'vertex', 'anthropic', 'bedrock'],
     ],
-    ['order of strangers', { order: ['x'] }, ['openai', 'azure', 'anthropic', 'bedrock', 'vertex']],
+    [
+      'order of unknown providers',
+      { order: ['x'] },
+      ['openai', 'azure', 'anthropic', 'bedrock', 'vertex'],
+    ],
     ['only', { only: ['azure', 'bedrock'] }, ['azure', 'bedrock']],
     ['ignore', { ignore: ['openai', 'anthropic'] }, ['azure', 'bedrock', 'vertex']],
     ['only and ignore', { only: ['azure', 'vertex'], ignore: ['azure'] }, ['vertex']],
     ['no fallbacks', { allow_fallbacks: false }, ['openai']],
     ['no fallbacks and order', { allow_fallbacks: false, order: ['azure'] }, ['azure']],
-  ])('minds %s', (_, provider, expected) => {
+  ])('applies %s', (_, provider, expected) => {
     expect(providersOf({ provider })).toEqual(expected);
   });
 
-  it('leaves out providers that are not configured or cooling down', () => {
+  it('excludes providers that are unconfigured or in cooldown', () => {
     expect(providersOf({}, { unconfigured: ['openai'], cooling: ['bedrock'] })).toEqual([
       'azure',
       'anthropic',
@@ -71,19 +75,19 @@ describe(selectRoutes.name, () => {
     ]);
   });
 
-  it('takes the next one when fallbacks are off and the first cools down', () => {
+  it('uses the next one when fallbacks are off and the first cools down', () => {
     const provider = { allow_fallbacks: false };
     expect(providersOf({ provider }, { cooling: ['openai'] })).toEqual(['azure']);
   });
 
-  it('tries the best one all the same when all cool down', () => {
+  it('tries the best one when all cool down', () => {
     const cooling = ['openai', 'azure', 'anthropic', 'bedrock', 'vertex'];
     expect(providersOf({}, { cooling })).toEqual(['openai']);
     expect(providersOf({ provider: { ignore: ['openai'] } }, { cooling })).toEqual(['azure']);
     expect(providersOf({ provider: { order: ['azure'] } }, { cooling })).toEqual(['azure']);
   });
 
-  it('says which models no provider is configured for', () => {
+  it('names the models without a configured provider', () => {
     const unconfigured = ['openai', 'azure', 'anthropic', 'bedrock', 'vertex'];
     expect(() => select({}, { unconfigured })).toThrow(ProviderUnavailableError);
     expect(() => select({}, { unconfigured })).toThrow('openai/gpt, anthropic/claude');
@@ -94,7 +98,7 @@ describe(selectRoutes.name, () => {
     { only: [] },
     { ignore: ['openai', 'azure', 'anthropic', 'bedrock', 'vertex'] },
     { only: ['openai'], ignore: ['openai'] },
-  ])('finds nothing left by %j', (provider) => {
+  ])('throws when nothing is left by %j', (provider) => {
     expect(() => select({ provider })).toThrow(NotFoundError);
     expect(() => select({ provider })).toThrow(expect.objectContaining({ param: 'provider' }));
   });
@@ -115,11 +119,11 @@ describe(selectRoutes.name, () => {
     const sorted = (fields: Record<string, unknown> = {}, situation: Situation = {}) =>
       providersOf({ route: 'sort', ...fields }, situation, models);
 
-    it('puts the cheapest first, over all models', () => {
+    it('puts the cheapest first, across all models', () => {
       expect(sorted()).toEqual(['c', 'd', 'b', 'a']);
     });
 
-    it('weighs prompt and completion as the request needs them', () => {
+    it('weighs prompt and completion by the request’s needs', () => {
       const routes = [priced('in', '0.00001', '0.000001'), priced('out', '0.000001', '0.00001')];
       const model = chatModel('in/x', routes);
       const cheapest = (fields: Record<string, unknown>) =>
@@ -129,7 +133,7 @@ describe(selectRoutes.name, () => {
       expect(cheapest({ max_tokens: 1, messages: long })).toBe('out');
     });
 
-    it('decides between equal prices by latency, the unknown last', () => {
+    it('sorts equal prices by latency, unknown ones last', () => {
       expect(sorted({}, { latencies: { d: 50 } })).toEqual(['d', 'c', 'b', 'a']);
       expect(sorted({}, { latencies: { d: 50, c: 20 } })).toEqual(['c', 'd', 'b', 'a']);
     });
@@ -161,14 +165,14 @@ describe(selectRoutes.name, () => {
       ]);
     });
 
-    it('still minds the other preferences', () => {
+    it('still applies the other preferences', () => {
       expect(sorted({ provider: { ignore: ['c'], allow_fallbacks: false } })).toEqual(['d']);
       expect(sorted({}, { cooling: ['c', 'd'] })).toEqual(['b', 'a']);
       expect(sorted({}, { cooling: ['a', 'b', 'c', 'd'] })).toEqual(['c']);
     });
   });
 
-  it('carries everything that a call and the ledger need', () => {
+  it('includes everything that a call and the ledger need', () => {
     expect(select()[1]).toMatchObject({
       model: 'openai/gpt',
       catalogueId: 'openai/gpt',

@@ -15,15 +15,15 @@ import type { RoutingState } from './routing-state.js';
 import { withoutUnpriced } from './unpriced-routes.js';
 
 /**
- * The routes of a request in the order in which they are tried. A pure function of its arguments.
+ * Returns the routes of a request in the order of attempts. A pure function of its arguments.
  *
- * @param models the models of the request's chain, in its order
+ * @param models the models of the request's chain, in order
  * @throws ProviderUnavailableError when no provider of any model is configured, or all are paused
- * @throws PermissionError when the lists of those whom it counts on leave no provider
- * @throws NotFoundError (`provider`) when the caller's preferences leave nothing
- * @throws InvalidRequestError for a field that shared capacity refuses when there is nothing else
- * @throws MaxCostError when each of them could cost more than the caller allows
- * @throws RateLimitError when all accounts that are left have reached their vendors' limits
+ * @throws PermissionError when provider lists exclude every provider
+ * @throws NotFoundError (`provider`) when the caller's preferences exclude everything
+ * @throws InvalidRequestError for a field that shared capacity rejects, when nothing else is left
+ * @throws MaxCostError when each route could cost more than the caller allows
+ * @throws RateLimitError when all available accounts have reached their vendors' limits
  */
 export function selectRoutes(
   request: RoutableRequest,
@@ -34,41 +34,42 @@ export function selectRoutes(
   const configured = configuredRoutes(request, models, state);
   if (configured.length === 0) {
     throw new ProviderUnavailableError(
-      `No provider that serves ${models.map((model) => model.id).join(', ')} is configured here.`,
+      `No provider that serves ${models.map((model) => model.id).join(', ')} is configured.`,
     );
   }
   const { subjects, leftOut } = state;
-  // Here and below: most requests have no preferences and no accounts of tenants, and need no copies.
+  // Here and below: most requests have no preferences and no BYOK accounts, and need no copies.
   const granted = subjects ? withoutDenied(configured, subjects, leftOut) : configured;
   const wanted = withoutUnwanted(granted, routing, leftOut);
   const [best] = wanted;
   if (best === undefined) {
     throw new NotFoundError(
       'provider',
-      '`provider.only` and `provider.ignore` leave no provider for this model.',
+      '`provider.only` and `provider.ignore` exclude every provider of this model.',
     );
   }
   let routes = wanted;
   if (routing.sort) routes = sortRoutes(routes, routing.sort, routing, stream, state);
   else if (routing.strategy === 'sort') routes = byPrice(routes, stream, state);
   if (state.byok.length > 0) routes = withoutUnwantedShared(routes, leftOut);
-  // Behind the above: an account of the tenant's that is dear or paused is no leave to use shared capacity.
+  // After the steps above: an over-priced or paused BYOK account does not fall back to shared
+  // capacity.
   if (routing.maxPrice) routes = withoutDear(routes, routing.maxPrice, leftOut);
   routes = withoutPaused(routes, state);
   routes = withoutUnpriced(request, routes, models, state);
   routes = withoutCostly(routes, state);
 
   const [first, ...others] = readyRoutes(routes, state);
-  // All are cooling down: rather try the best one than refuse.
+  // When all cool down, try the best one rather than fail.
   if (first === undefined) return [bestOfCooling(routes, state) ?? best];
   if (routing.allowFallbacks) return [first, ...others];
-  // To the caller, the accounts of one provider are one route.
+  // The accounts of one provider are a single route to the caller.
   const kept = first.pooled ? others.filter((route) => isSamePool(first, route)) : [];
   noteLeftOut(leftOut, others, kept, 'no_fallbacks');
   return [first, ...kept];
 }
 
-/** Those of providers that the caller wants. */
+/** Keeps the providers that the caller wants. */
 function withoutUnwanted(
   routes: PlannedRoute[],
   { only, ignore }: RoutableRequest['routing'],
@@ -82,7 +83,9 @@ function withoutUnwanted(
   return left;
 }
 
-/** @throws MaxCostError when that leaves nothing */
+/**
+ * @throws MaxCostError when nothing is left
+ */
 function withoutCostly(
   routes: PlannedRoute[],
   { costLimit, leftOut }: RoutingState,
@@ -94,7 +97,7 @@ function withoutCostly(
   return left;
 }
 
-/** Those that neither cool down nor rest. */
+/** Keeps routes that are not in cooldown. */
 function readyRoutes(routes: readonly PlannedRoute[], state: RoutingState): PlannedRoute[] {
   const ready = routes.filter((route) => !state.isCooling(route) && waitMsOf(route, state) <= 0);
   if (state.leftOut) {
@@ -106,12 +109,16 @@ function readyRoutes(routes: readonly PlannedRoute[], state: RoutingState): Plan
   return ready;
 }
 
-/** Milliseconds for which a pool's account takes nothing more; 0: it does, or is none of a pool. */
+/**
+ * Returns the ms until a pooled account takes requests again; 0 when it does now or is not pooled.
+ */
 function waitMsOf(route: PlannedRoute, { pools }: RoutingState): number {
   return isPooled(route) ? (pools?.waitMs(route) ?? 0) : 0;
 }
 
-/** @throws RateLimitError where all there is are accounts that take nothing more for now */
+/**
+ * @throws RateLimitError when only exhausted accounts are left
+ */
 function bestOfCooling(
   routes: readonly PlannedRoute[],
   state: RoutingState,
@@ -127,7 +134,9 @@ function bestOfCooling(
   );
 }
 
-/** @throws ProviderUnavailableError when that leaves nothing */
+/**
+ * @throws ProviderUnavailableError when nothing is left
+ */
 function withoutPaused(routes: PlannedRoute[], state: RoutingState): PlannedRoute[] {
   if (!routes.some((route) => state.isPaused(route))) return routes;
   const left = routes.filter((route) => !state.isPaused(route));
@@ -135,13 +144,13 @@ function withoutPaused(routes: PlannedRoute[], state: RoutingState): PlannedRout
   if (left.length > 0) return left;
   const names = [...new Set(routes.map(({ model }) => model))].join(', ');
   throw new ProviderUnavailableError(
-    `The operator of this gateway has paused every route to ${names} that this request may take. Use another model, or try again later.`,
+    `The operator of this gateway has paused every route to ${names} that this request may use. Use another model, or try again later.`,
   );
 }
 
 /**
- * Where shared capacity stands behind a tenant's account that does not allow it as its fallback, it is
- * left out. Another model is another wish: whoever names it may be served by shared capacity.
+ * Excludes shared capacity for a model where a BYOK account does not allow it as a fallback. Other
+ * models in the chain may use shared capacity, because the caller named them.
  */
 function withoutUnwantedShared(
   routes: readonly PlannedRoute[],

@@ -3,10 +3,10 @@ import type { RouteSpeed } from './health/speed-memory.js';
 import type { HealthKey } from './route-health.js';
 
 /**
- * How fast shared capacity has served a model of late: of several accounts with the provider that which answered
- * most often. Undefined where nothing is known.
+ * Returns the recent speed of shared capacity for a model; of several accounts, that of the one
+ * with most answers. Undefined when unknown.
  *
- * @param speeds by the route and account
+ * @param speeds by route and account
  */
 export function sharedSpeed(
   speeds: { speedOf(key: HealthKey): RouteSpeed | undefined },

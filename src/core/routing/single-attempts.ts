@@ -10,7 +10,7 @@ import { RoutePauses } from './route-pauses.service.js';
 import { RouteRecords } from './route-records.js';
 import { RouteUpstreams } from './route-upstreams.js';
 
-/** Calls to one route, for work that may be asked for once only and so has no fallback. */
+/** Calls one route without fallback, for work that may be requested only once. */
 @Injectable()
 export class SingleAttempts {
   constructor(
@@ -27,7 +27,7 @@ export class SingleAttempts {
   ): Promise<Result> {
     const { pauses, records, upstreams } = this;
     if (pauses.of(route)) {
-      // As if no connection came about: nobody was asked, and it may be otherwise in a while.
+      // Treated as a failed connection: no vendor was called, and a later try may succeed.
       throw new UpstreamError({
         failure: 'connect',
         message: 'The operator has paused the route.',
@@ -44,7 +44,7 @@ export class SingleAttempts {
       if (!asked) {
         throw new UpstreamError({
           failure: 'unsupported',
-          message: `The provider ${route.provider} cannot do this.`,
+          message: `The provider ${route.provider} does not support this work.`,
           param: 'model',
         });
       }
@@ -64,7 +64,7 @@ export class SingleAttempts {
     }
   }
 
-  /** A route that was stored knows no more of its account than the id. */
+  /** A stored route knows only its account's id. */
   private pooledOf(route: PlannedRoute): (PlannedRoute & PooledRoute) | undefined {
     if (isPooled(route)) return route;
     const { provider, account, byok } = route;

@@ -5,18 +5,20 @@ import { promptTokensOf } from '../../canonical/prompt-size.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import type { Model } from '../catalogue/catalogue.types.js';
 
-/** Output tokens that credits are set aside for in any case, where the caller names no limit. */
+/** Output tokens reserved when the caller sets no limit. */
 const LEAST_OUTPUT_TOKENS = 4_096;
-/** What is left for an answer when the prompt's bound fills the context, as the bound is a high one. */
+/** Room left for an answer when the prompt's upper bound fills the context. */
 const LEAST_FITTING_TOKENS = 1_024;
 
-/** What a text request can use at most on one route of a model, and how long its answers may get there. */
+/**
+ * The most that a text request can use on one route of a model, and how long its answers may get.
+ */
 export interface TextCeiling {
   ceiling: Usage;
   output: OutputLimit;
 }
 
-/** The least that is set aside; the hold makes the output as long as the credits allow. */
+/** Returns the minimum reservation; the hold raises the output as far as credits allow. */
 export function textCeilingOf(
   request: CanonicalRequest,
   model: Model,
@@ -27,7 +29,7 @@ export function textCeilingOf(
   const webSearches = webSearch?.most ?? 0;
   const prompt = promptTokensOf(promptSize, model.media_tokens);
   const found = webSearches * TOKENS_PER_SEARCH;
-  // The figures for media are high ones, and no vendor takes more than the context; text is counted.
+  // Media estimates are high, so the context caps them; text is counted.
   const lastReading = Math.max(promptSize.tokens, Math.min(prompt + found, context));
   // Each search is followed by another reading of the prompt.
   const readings = Math.min(prompt * (1 + webSearches) + found, context * (1 + webSearches));
@@ -35,7 +37,7 @@ export function textCeilingOf(
 
   const pricing = pricingOf(route, { inputTokens });
   const isOpen = maxOutputTokens === undefined;
-  // What was predicted and does not come is billed on top of what comes.
+  // Rejected predictions are billed on top of the output.
   const most = isOpen ? (longest ?? context) : maxOutputTokens + predictedTokens;
   const least = isOpen ? Math.min(LEAST_OUTPUT_TOKENS + predictedTokens, most) : most;
   const output: OutputLimit = {
@@ -47,7 +49,7 @@ export function textCeilingOf(
     isShort: false,
   };
   const ceiling: Usage = { ...NO_USAGE, inputTokens, outputTokens: least * choices, webSearches };
-  // Where the vendor bills what it writes to its cache, it may write all of the prompt.
+  // Where cache writes are billed, the whole prompt may be written.
   if (pricing.cacheWrite > pricing.prompt) ceiling.cacheWriteTokens = inputTokens;
   const hasLongCache = pricing.cacheWriteLong > pricing.cacheWrite && asksForLongCache(request);
   if (hasLongCache) ceiling.cacheWriteTokens = ceiling.cacheWriteLongTokens = inputTokens;
@@ -55,7 +57,10 @@ export function textCeilingOf(
   return { ceiling, output };
 }
 
-/** The longer life of a cached prompt is asked for by `"ttl": "1h"`, wherever it stands and however it is spelled. */
+/**
+ * Returns whether the request may ask for the longer cache TTL, `"ttl": "1h"`, anywhere and in any
+ * JSON escape.
+ */
 function asksForLongCache({ body: { bytes } }: CanonicalRequest): boolean {
   return bytes.includes('1h"') || bytes.includes(String.raw`\u0068"`);
 }

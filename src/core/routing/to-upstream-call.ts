@@ -7,7 +7,7 @@ import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { CallLimits, Upstream, UpstreamCall, WorkCall } from '../../vendors/upstream.js';
 import type { Plan, PlannedRoute } from './plan.js';
 
-/** What of a caller's headers is named as dropped; a vendor that never gets any is no loss. */
+/** Names the dropped caller headers, for vendors that receive any. */
 export function droppedHeaders(
   { vendorHeaders }: CanonicalRequest,
   { trafficMode }: PlannedRoute,
@@ -17,7 +17,10 @@ export function droppedHeaders(
   return passesAll ? [] : (vendorHeaders?.dropped ?? []);
 }
 
-/** The limits of a call that begins now: it may take what is left of the request's time; undefined: none. */
+/**
+ * Returns the limits of a call that starts now, within the request's remaining time; undefined when
+ * none is left.
+ */
 export function limitsLeft(
   plan: Plan<RoutableRequest>,
   { limits }: PlannedRoute,
@@ -29,10 +32,10 @@ export function limitsLeft(
 }
 
 /**
- * What the vendor of a route is asked: the request, how far its answer may go, and how long it may take.
+ * Builds the vendor call: the request, its output limit and its time limits.
  *
  * @param signal closes the call
- * @param request the plan's, or one that asks for the rest of its answer
+ * @param request the plan's, or one for the rest of its answer
  */
 export function toTextCall(
   { request: planned, vendorSignal }: Plan,
@@ -55,13 +58,13 @@ export function toTextCall(
   };
 }
 
-/** The gateway's own limit stands below a caller's, where there are both: it is what `max_cost` pays for. */
+/** The gateway's limit is below the caller's, if both are set: it is what `max_cost` covers. */
 function withOwnLimit(request: CanonicalRequest, limit: number | undefined): CanonicalRequest {
   const isReplaced = limit !== undefined && request.maxOutputTokens !== undefined;
   return isReplaced ? { ...request, maxOutputTokens: limit } : request;
 }
 
-/** What is left of a limit for an answer of which a part is there. */
+/** Returns the rest of a limit after part of the answer. */
 function lessSaid(
   tokens: number | undefined,
   { saidTokens }: CanonicalRequest,
@@ -69,7 +72,7 @@ function lessSaid(
   return tokens && saidTokens ? Math.max(1, tokens - saidTokens) : tokens;
 }
 
-/** What names a thing in an account of one vendor means nothing in the words of another. */
+/** References to an account of one vendor mean nothing to another. */
 function untranslatable(request: CanonicalRequest): CanonicalRequest {
   return {
     ...request,
@@ -77,14 +80,14 @@ function untranslatable(request: CanonicalRequest): CanonicalRequest {
       const { param } = request.accountBoundParam!;
       throw new UpstreamError({
         failure: 'unsupported',
-        message: `\`${param}\` is only understood by providers that speak this dialect themselves.`,
+        message: `\`${param}\` is only supported by providers that use this API natively. Remove it, or choose such a provider.`,
         param,
       });
     },
   };
 }
 
-/** The same for work that is no text. */
+/** Builds the call for work other than text generation. */
 export function toCall<Request extends RoutableRequest>(
   plan: Plan<Request>,
   route: PlannedRoute,

@@ -6,7 +6,7 @@ import type { Model } from '../catalogue/catalogue.types.js';
 import { noteLeftOut } from './left-out.js';
 import type { LeftOutRoute, PlannedRoute } from './plan.js';
 
-/** What of the choice of routes this depends on. */
+/** Inputs of this step. */
 interface UnpricedState {
   vendorOf(
     provider: string,
@@ -16,9 +16,9 @@ interface UnpricedState {
 }
 
 /**
- * Leaves out shared capacity where it has no price for something that the request asks for.
+ * Excludes shared capacity that has no price for an option of the request.
  *
- * @throws InvalidRequestError when that leaves nothing
+ * @throws InvalidRequestError when nothing is left
  */
 export function withoutUnpriced(
   request: RoutableRequest,
@@ -48,7 +48,9 @@ export function withoutUnpriced(
   );
 }
 
-/** Whether a route has a price for the tier or the region that is asked for, and its vendor is told of it. */
+/**
+ * Returns whether a route has a price for the requested tier or region, and its vendor receives it.
+ */
 function hasPrice(
   { priced }: AccountBoundParam,
   text: CanonicalRequest | undefined,
@@ -62,7 +64,7 @@ function hasPrice(
   return isTierPriced && isRegionPriced;
 }
 
-/** The tiers and regions that a request may ask for on a route. */
+/** Returns the tiers and regions that a request may use on a route. */
 function pricedBy(
   { dialect }: CanonicalRequest,
   { offer, provider, account, upstreamModel }: PlannedRoute,
@@ -74,7 +76,7 @@ function pricedBy(
   return { tiers: [...(ordinary.tiers?.keys() ?? [])], regions: [...(regions?.keys() ?? [])] };
 }
 
-/** Why none takes it, with what would be taken. */
+/** Explains the rejection and names the valid values. */
 function sayPriced(
   { param, message, priced }: AccountBoundParam,
   text: CanonicalRequest,
@@ -84,10 +86,13 @@ function sayPriced(
   const kind = priced?.tier === undefined ? 'regions' : 'tiers';
   const names = [...new Set(routes.flatMap((route) => pricedBy(text, route, state)[kind]))];
   if (names.length === 0) return message;
-  return `\`${param}\` has no price here for what was asked for. It may be ${names.join(' or ')}, or left out.`;
+  return `\`${param}\` has no price for this value. Use ${names.join(' or ')}, or leave it out.`;
 }
 
-/** What of a request has no price on a route; a vendor that never gets it costs nothing for it. */
+/**
+ * Returns the unpriced option of a request on a route; a vendor that never receives it charges
+ * nothing.
+ */
 function unpricedIn(
   { dialect, vendorHeaders, webSearch }: CanonicalRequest,
   { provider, model: id, upstreamModel, pricing }: PlannedRoute,

@@ -12,7 +12,7 @@ const attempt = (startMs: number, fields: Partial<TracedAttempt>): TracedAttempt
   ...fields,
 });
 
-/** The spans of a request of a second, its own apart. */
+/** Returns the spans of a one-second request, without its root span. */
 function spansOf(...attempts: TracedAttempt[]) {
   const answer = { hasRoute: true, finishReasons: [], content: [], isTruncated: false };
   const ending = { outcome: 'completed', model: 'a/b', provider: 'one', usage: NO_USAGE };
@@ -33,7 +33,7 @@ function spansOf(...attempts: TracedAttempt[]) {
 const lost: Partial<TracedAttempt> = { outcome: 'outpaced', isSpare: true };
 
 describe(draftSpans.name, () => {
-  it('gives both of two that were asked at once a span, and that of the answer lasts to its end', () => {
+  it('creates a span for both concurrent calls, and extends the winner’s to its end', () => {
     const [first, second] = spansOf(attempt(0, {}), attempt(100, { ...lost, isHedge: true }));
     expect(first).toMatchObject({ endMs: 1_000, error: undefined });
     expect(first!.attributes).toMatchObject({ 'gateway.attempt.first_content_ms': 40 });
@@ -46,7 +46,7 @@ describe(draftSpans.name, () => {
     expect(second!.attributes).not.toHaveProperty('gateway.attempt.first_content_ms');
   });
 
-  it('knows the answer of the second where that was faster', () => {
+  it('attributes the answer to the hedge when that was faster', () => {
     const [first, second] = spansOf(attempt(0, lost), attempt(100, { isHedge: true }));
     expect([first!.endMs, second!.endMs]).toEqual([40, 1_000]);
     expect(first!.attributes).not.toHaveProperty('gateway.attempt.hedged');

@@ -17,15 +17,15 @@ import { MAX_TEXT_CHARACTERS, TextBudget } from './trace-message.js';
 
 export interface DraftOptions {
   /**
-   * A tenant sees a call of its own (CLIENT), under the name that it gave; the operator a request
-   * that came in (SERVER), whose it was, and nothing of what the caller said about it.
+   * A tenant sees an outgoing call (CLIENT) under its own name; the operator sees an incoming
+   * request (SERVER) with its tenant, but without what the caller said about it.
    */
   audience: 'tenant' | 'operator';
-  /** Whether prompts and answers are in it. */
+  /** Whether to include prompts and answers. */
   includeContent: boolean;
 }
 
-/** Endpoints by what the conventions, or else this service, call their operation. */
+/** Operation names by endpoint, from the conventions or else our own. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   chat: 'chat',
   completions: 'chat',
@@ -37,15 +37,15 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'audio.translations': 'transcription',
 };
 
-/** Of the JSON of one list of messages. */
+/** Limit of the JSON of one message list. */
 const MAX_MESSAGES_CHARACTERS = 4 * MAX_TEXT_CHARACTERS;
 
-/** Outcomes of an attempt that are no failure of a vendor. */
+/** Outcomes that are not a vendor's failure. */
 const HARMLESS = new Set(['answered', 'outpaced', 'uncovered', 'aborted', 'pending']);
 
 /**
- * The spans of a finished request: its own, and one for each route that was tried or passed over.
- * They hold on to nothing of the request.
+ * Builds the spans of a finished request: the root span, and one for each route that was tried or
+ * skipped. Retains nothing of the request.
  */
 export function draftSpans(trace: RecordedTrace, options: DraftOptions): SpanDraft[] {
   const { context, attempts } = trace;
@@ -55,7 +55,7 @@ export function draftSpans(trace: RecordedTrace, options: DraftOptions): SpanDra
   const root: SpanDraft = {
     traceId: context.traceId,
     traceState: context.traceState,
-    // The tenant's trace and the operator's may lie in one collector, as spans of one trace.
+    // One collector may receive both the tenant's and the operator's spans of a trace.
     spanId: isTenant ? context.spanId : newSpanId(),
     parentSpanId: context.parentSpanId,
     isParentRemote: context.parentSpanId !== undefined,
@@ -151,7 +151,7 @@ function contentAttributes(trace: RecordedTrace): Attributes {
   ] as const) {
     if (content.length === 0) continue;
     const json = JSON.stringify(content);
-    // The texts are bounded; what is left to grow is a great many parts of no text.
+    // Texts are bounded, so only very many parts without text can exceed the limit.
     if (json.length > MAX_MESSAGES_CHARACTERS) isCut = true;
     else attributes[name] = json;
   }
@@ -159,7 +159,7 @@ function contentAttributes(trace: RecordedTrace): Attributes {
   return attributes;
 }
 
-/** An attempt carries no usage, and no operation, so that nobody adds the same call up twice. */
+/** Attempts carry no usage or operation, so that collectors do not count a call twice. */
 function attemptDraft(
   trace: RecordedTrace,
   { spanId: parentSpanId }: SpanDraft,
@@ -191,7 +191,7 @@ function attemptDraft(
     parentSpanId,
     isParentRemote: false,
     name: `attempt ${route.model} via ${route.provider}`,
-    // A call that was never made has no other side.
+    // A skipped call has no remote side.
     kind: outcome === 'uncovered' ? 'internal' : 'client',
     startMs,
     endMs: isAnswer ? trace.endedAt.getTime() : startMs + attempt.durationMs,
@@ -200,11 +200,14 @@ function attemptDraft(
   };
 }
 
-/** What a request failed with after its last route had answered, or while nobody could tell why. */
+/**
+ * Returns the error of a request that failed after its last route answered, or for an unknown
+ * reason.
+ */
 function lateErrorOf({ ending, guardrails }: RecordedTrace, outcome: string): string | undefined {
   if (ending.outcome !== 'failed' || (outcome !== 'answered' && outcome !== 'pending'))
     return undefined;
-  // A guardrail that withheld the answer found no fault with the vendor.
+  // A guardrail that withheld the answer is not the vendor's failure.
   const isWithheld = guardrails.some(
     ({ action, direction }) => action === 'block' && direction === 'output',
   );

@@ -15,14 +15,14 @@ describe('traceInput', () => {
       messagesRequest({ system: 'Be brief.', messages: [{ role: 'user', content: 'Hi.' }] }),
     ],
     ['responses', responsesRequest({ instructions: 'Be brief.', input: 'Hi.' })],
-  ])('sets the instructions apart that %s have in a field of their own', (_, request) => {
+  ])('separates the instructions that %s have in their own field', (_, request) => {
     expect(traceInput(request, new TextBudget())).toEqual({
       instructions: INSTRUCTION,
       messages: [QUESTION],
     });
   });
 
-  it('leaves a system message where it is part of the conversation', () => {
+  it('keeps a system message in the conversation', () => {
     const system = { role: 'system', content: 'Be brief.' };
     const messages = [{ role: 'system', parts: INSTRUCTION }, QUESTION];
     const requests = [

@@ -6,21 +6,20 @@ import type {
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import type { BlobPart, TextBudget, TraceMessage, TracePart } from './trace-message.js';
 
-/** More messages than this are left out, the oldest first. */
+/** Most messages to record; the oldest are dropped. */
 const MAX_MESSAGES = 1_000;
 
-/** What a model was sent. */
 export interface TraceInput {
-  /** What the dialect has beside the conversation: `system` of messages, `instructions` of responses. */
+  /** Instructions outside the conversation: `system` in messages, `instructions` in responses. */
   readonly instructions: TracePart[];
   /** A conversation, or texts to embed or to speak. */
   readonly messages: TraceMessage[];
 }
 
-/** Is told of bytes that are left out, in base64, and may note more of them. */
+/** Called with omitted base64 data; may add details to the note. */
 export type NoteMedia = (note: BlobPart, base64: string) => void;
 
-/** What a model was sent, cut to the budget. */
+/** Returns the prompt, cut to the budget. */
 export function traceInput(
   request: RoutableRequest,
   budget: TextBudget,
@@ -44,7 +43,7 @@ export function traceInput(
   };
 }
 
-/** Whether the canonical prompt's first message was a field of its own in the body. */
+/** Returns whether the first canonical message came from a separate body field. */
 function hasInstructions({ dialect, body: { value } }: CanonicalRequest): boolean {
   if (dialect === 'messages') return value.system != null;
   return dialect === 'responses' && typeof value.instructions === 'string';

@@ -20,7 +20,7 @@ describe('reportOutages', () => {
     log: (line: string) => void said.push(`log: ${line}`),
   };
 
-  it('tells of the beginning and the end of an outage, and passes everything on', () => {
+  it('logs the start and end of an outage, and passes every batch on', () => {
     const exporter = new ExporterDouble();
     const reported = reportOutages(exporter, 'traces', logger);
     const results: Result[] = [];
@@ -36,8 +36,8 @@ describe('reportOutages', () => {
     send('d', { code: 0 });
     send('e', { code: 0 });
     expect(said).toEqual([
-      `warn: The operator's collector does not take traces: Not found ${'x'.repeat(190)}`,
-      "log: The operator's collector takes traces again",
+      `warn: OpenTelemetry export of traces failing:  Not found ${'x'.repeat(190)}`,
+      'log: OpenTelemetry export of traces recovered',
     ]);
     expect(exporter.sent).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(results).toHaveLength(5);

@@ -20,11 +20,11 @@ import { toSpans, serviceResource, TRACE_SCOPE } from './to-spans.js';
 /** `ExportResultCode.SUCCESS` of OpenTelemetry's exporters. */
 const SUCCESS = 0;
 
-/** What sends the service's own traces and metrics off. Loaded only where a collector is named. */
+/** Exports the service's own traces and metrics. Loaded only when a collector is configured. */
 export interface OperatorExporters {
-  /** Undefined where traces are not exported. */
+  /** Undefined when traces are not exported. */
   readonly exportSpans: ((drafts: readonly SpanDraft[]) => void) | undefined;
-  /** Sends what is left. */
+  /** Flushes and stops. */
   stop(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export function startExporters(
 ): OperatorExporters {
   const resource = serviceResource({ 'service.instance.id': randomUUID(), ...config.resource });
   const { tracesUrl, metricsUrl } = config;
-  // Both read what else is standard (time-outs, batch sizes, compression) from the environment.
+  // Both read other standard settings (timeouts, batch sizes, compression) from the environment.
   const spans =
     tracesUrl === undefined
       ? undefined
@@ -75,7 +75,7 @@ export function startExporters(
 
 const EXPORT_LIMIT_MS = 30_000;
 
-/** The one registry of the service, as another source of what the SDK sends. */
+/** Exposes the service's registry as a metrics source of the SDK. */
 class RegistryProducer implements MetricProducer {
   private readonly startTime = now();
 
@@ -108,8 +108,8 @@ interface Exporter<Batch> {
 }
 
 /**
- * Has an exporter say when its collector stops taking what it is sent, and when it does again: once
- * each, not for every batch.
+ * Makes an exporter log the start and end of its collector's outages, once each rather than for
+ * every batch.
  *
  * @param what is exported, for the log
  * @returns the same exporter
@@ -125,9 +125,9 @@ export function reportOutages<Batch, Kind extends Exporter<Batch>>(
     send(batch, (result) => {
       const hasFailed = result.code !== SUCCESS;
       if (hasFailed && !isFailing) {
-        logger.warn(`The operator's collector does not take ${what}: ${reasonOf(result)}`);
+        logger.warn(`OpenTelemetry export of ${what} failing: ${reasonOf(result)}`);
       } else if (!hasFailed && isFailing) {
-        logger.log(`The operator's collector takes ${what} again`);
+        logger.log(`OpenTelemetry export of ${what} recovered`);
       }
       isFailing = hasFailed;
       done(result);
@@ -135,7 +135,9 @@ export function reportOutages<Batch, Kind extends Exporter<Batch>>(
   return exporter;
 }
 
-/** Its first words: a collector's answer may be long, and of many lines. */
+/**
+ * Returns the beginning of the message, since a collector's answer may be long and have many lines.
+ */
 function reasonOf({ error }: ExportResult): string {
   return (error?.message ?? 'no reason given').replace(/\s+/g, ' ').slice(0, 200);
 }

@@ -16,12 +16,12 @@ import { isExported } from './sampling.js';
 import { TracingService } from './tracing.service.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 
-/** How long a stop waits for what has not been sent yet. */
+/** Time limit of the flush at shutdown. */
 const STOP_LIMIT_MS = 3_000;
 
 /**
- * The service's own traces and metrics for the operator's collector, where `OTEL_*` variables name
- * one. Without them nothing of it is loaded. Texts of callers are never in it.
+ * Exports the service's own traces and metrics to the operator's collector, if `OTEL_*` variables
+ * name one. Without them loads no SDK. Never exports callers' texts.
  */
 @Injectable()
 export class OperatorTelemetryService
@@ -46,7 +46,7 @@ export class OperatorTelemetryService
 
   async beforeApplicationShutdown(): Promise<void> {
     if (!this.exporters) return;
-    // The trace of an answer that has left already is given a turn later.
+    // The trace of a finished answer arrives one turn later.
     await nextTurn();
     await within(STOP_LIMIT_MS, this.exporters.stop(), () => undefined);
   }
@@ -62,7 +62,7 @@ export class OperatorTelemetryService
     try {
       exporters.exportSpans(draftSpans(trace, { audience: 'operator', includeContent: false }));
     } catch (error) {
-      this.logger.error(`A trace could not be exported: ${messageOf(error)}`);
+      this.logger.error(`trace not exported: ${messageOf(error)}`);
     }
   }
 }

@@ -13,7 +13,7 @@ const read = (events: CanonicalEvent[], streamed = false, budget = new TextBudge
   outputMessages(events, streamed, budget);
 
 describe(outputMessages.name, () => {
-  it('gathers texts, reasoning and calls by choice', () => {
+  it('collects texts, reasoning and calls by choice', () => {
     const messages = read([
       { type: 'reasoning', choice: 0, text: 'hm' },
       { type: 'text', choice: 0, text: 'Hel' },
@@ -65,7 +65,7 @@ describe(outputMessages.name, () => {
     ['a message', [relay('messages', JSON.stringify(message))], false],
     ['a response', [relay('responses', JSON.stringify({ output }))], false],
     ['a response stream', [relay('responses', 'event: …', { answer: { output } })], true],
-  ])('reads %s that was relayed', (_name, events, streamed) => {
+  ])('reads relayed %s', (_name, events, streamed) => {
     expect(read(events, streamed)).toMatchObject([
       { role: 'assistant', parts: [{ type: 'text', content: 'Hello' }] },
     ]);
@@ -78,7 +78,7 @@ describe(outputMessages.name, () => {
     }
   });
 
-  it('knows the reason of an answer of which it has no end', () => {
+  it('uses the finish reason of an answer without an end', () => {
     const cut: CanonicalEvent[] = [{ type: 'text', choice: 0, text: 'Hello' }];
     const response = [relay('responses', JSON.stringify({ output }))];
     for (const events of [cut, response]) {
@@ -87,7 +87,7 @@ describe(outputMessages.name, () => {
     }
   });
 
-  it('cuts texts at the bound and says so', () => {
+  it('cuts texts at the limit and reports it', () => {
     const budget = new TextBudget(7);
     const [first] = read([{ type: 'text', choice: 0, text: 'Hello world' }], false, budget);
     expect(first!.parts).toEqual([{ type: 'text', content: 'Hello w' }]);

@@ -13,7 +13,7 @@ const message = (content: string) => ({
 });
 
 describe(transcriptMessages.name, () => {
-  it.each(['json', 'verbose_json', 'text', 'srt', 'vtt'])('reads what is said in %s', (format) => {
+  it.each(['json', 'verbose_json', 'text', 'srt', 'vtt'])('reads the text from %s', (format) => {
     const budget = new TextBudget();
     expect(transcriptMessages(request(format), renderTranscript(parts, format), budget)).toEqual([
       message('One falcon.'),
@@ -21,7 +21,7 @@ describe(transcriptMessages.name, () => {
     expect(budget.isSpent).toBe(false);
   });
 
-  it('cuts a long one, makes nothing of one that is no JSON, and of none', () => {
+  it('cuts a long transcript, and returns an empty message for invalid JSON, and none without output', () => {
     const budget = new TextBudget(3);
     const output = renderTranscript(parts, 'text');
     expect(transcriptMessages(request('text'), output, budget)).toEqual([message('One')]);

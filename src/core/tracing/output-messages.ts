@@ -14,15 +14,15 @@ import {
 } from '../../canonical/work-request.js';
 import { transcriptTexts } from '../../vendors/dialects/audio/transcript.js';
 
-/** Reasoning is shown, not sent back, so it does not matter who signed it. */
+/** Reasoning is only shown, so its signer does not matter. */
 const MESSAGES = { signatureIssuer: '', jsonTool: undefined };
 
-/** More choices or tool calls than any vendor gives. */
+/** More choices or tool calls than any vendor returns. */
 const MAX_CHOICES = 128;
 const MAX_CALLS = 1_000;
 
-/** The conventions' word for an answer without an end, which their schema asks for. */
-const BROKEN_OFF = 'error';
+/** Finish reason that the conventions require for an incomplete answer. */
+const INCOMPLETE = 'error';
 
 interface OpenMessage {
   texts: { type: 'text' | 'reasoning' | 'refusal'; content: string }[];
@@ -31,10 +31,10 @@ interface OpenMessage {
 }
 
 /**
- * What a model answered, one message for each choice.
+ * Returns the model's answer, one message per choice.
  *
  * @param streamed whether relayed bytes are server-sent events
- * @param finishReasons of the choices, for those of which the events kept here do not tell it
+ * @param finishReasons of the choices, for those without a finish event here
  */
 export function outputMessages(
   events: readonly CanonicalEvent[],
@@ -86,7 +86,7 @@ function add(message: OpenMessage, event: Extract<CanonicalEvent, { choice: numb
 function close(
   { texts, calls }: OpenMessage,
   budget: TextBudget,
-  finishReason = BROKEN_OFF,
+  finishReason = INCOMPLETE,
 ): TraceMessage {
   const parts: TracePart[] = texts.map(({ type, content }) => ({
     type,
@@ -107,7 +107,7 @@ function close(
   };
 }
 
-/** Reads what was relayed unread, as far as it can be read. */
+/** Decodes relayed bytes as far as possible. */
 function relayedEvents(relays: readonly RelayEvent[], streamed: boolean): CanonicalEvent[] {
   const [first] = relays;
   if (!first) return [];
@@ -122,12 +122,15 @@ function relayedEvents(relays: readonly RelayEvent[], streamed: boolean): Canoni
       first.dialect === 'chat' ? new ChatStreamDecoder() : new MessagesStreamDecoder(MESSAGES);
     return relays.flatMap(({ bytes }) => decoder.push(bytes));
   } catch {
-    // The vendor's answer is not what it should be; its caller has it as it is.
+    // The vendor's answer is malformed; its caller got it unchanged.
     return [];
   }
 }
 
-/** A response's last event repeats the whole of it; of one that broke off there are its pieces. */
+/**
+ * Reads a Responses answer from its final event, which repeats it; an interrupted one from its
+ * pieces.
+ */
 function readResponse(relays: readonly RelayEvent[], streamed: boolean): CanonicalEvent[] {
   const last = relays.at(-1);
   const whole = last?.answer ?? (streamed ? undefined : parse(last?.bytes));
@@ -179,12 +182,12 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Whether what comes of a request is a `Transcript`. */
+/** Returns whether the request's output is a `Transcript`. */
 export function isTranscription(request: RoutableRequest): request is TranscriptionRequest {
   return !isTextRequest(request) && request.kind === 'transcription';
 }
 
-/** What a request was answered, as messages: what was heard in a recording, or what a model said. */
+/** Returns the answer to a request as messages: a transcript, or what a model said. */
 export function answerMessages(
   { request, answer, streamed }: Pick<RecordedTrace, 'request' | 'answer' | 'streamed'>,
   budget: TextBudget,
@@ -195,9 +198,9 @@ export function answerMessages(
 }
 
 /**
- * What was heard in a recording, as one message, without the marks of subtitles.
+ * Returns a transcript as one message, without subtitle marks.
  *
- * @param output the transcript; none when the request came to nothing
+ * @param output the transcript; undefined when the request failed
  */
 export function transcriptMessages(
   { format }: TranscriptionRequest,
@@ -217,7 +220,7 @@ function textOf(transcript: Transcript, format: string): string {
   try {
     return transcriptTexts(transcript, format).join('\n').trim();
   } catch {
-    // The vendor's JSON is none; its caller has it as it is.
+    // The vendor's JSON is malformed; its caller got it unchanged.
     return '';
   }
 }

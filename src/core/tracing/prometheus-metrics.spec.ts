@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry, Summary } from 'prom-client';
 import { toMetricData } from './prometheus-metrics.js';
 
 describe(toMetricData.name, () => {
-  it('turns counters, gauges and histograms over and leaves summaries out', async () => {
+  it('converts counters, gauges and histograms, and skips summaries', async () => {
     const registers = [new Registry()];
     const help = 'h';
     new Counter({ name: 'c', help, labelNames: ['l'], registers }).inc({ l: 'x' }, 3);

@@ -10,7 +10,7 @@ import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 
 export type PrometheusMetric = MetricObjectWithValues<MetricValue<string>>;
 
-/** A value of a histogram also says which of the histogram's figures it is. */
+/** A histogram value with its series: bucket, sum or count. */
 interface NamedValue extends MetricValue<string> {
   metricName?: string;
 }
@@ -20,7 +20,9 @@ interface Span {
   endTime: HrTime;
 }
 
-/** The figures of `/metrics` in OpenTelemetry's form; summaries, of which it has none, are left out. */
+/**
+ * Converts the metrics of `/metrics` to OpenTelemetry's format, except summaries, which it lacks.
+ */
 export function toMetricData(metrics: readonly PrometheusMetric[], span: Span): MetricData[] {
   return metrics.flatMap((metric): MetricData[] => {
     const common = {
@@ -32,7 +34,7 @@ export function toMetricData(metrics: readonly PrometheusMetric[], span: Span): 
       },
       aggregationTemporality: AggregationTemporality.CUMULATIVE,
     };
-    // The types promise prom-client's enumeration, but what is there are the words.
+    // The types declare prom-client's enum, but the values are strings.
     switch (String(metric.type)) {
       case 'counter': {
         const dataPoints = pointsOf(metric.values, span);
@@ -73,7 +75,7 @@ function histogramsOf(values: readonly NamedValue[], span: Span): DataPoint<Hist
   }));
 }
 
-/** Prometheus counts all that is below each bound, OpenTelemetry what lies between two. */
+/** Prometheus buckets are cumulative, OpenTelemetry's are not. */
 function toHistogram(values: readonly NamedValue[]): Histogram {
   const figure = (suffix: string): number =>
     values.find(({ metricName }) => metricName?.endsWith(suffix))?.value ?? 0;

@@ -13,29 +13,33 @@ import type { TraceFields } from './trace-fields.js';
 import type { CanonicalEvent, WorkEvent } from '../../canonical/canonical-event.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 
-/** More of an answer than this is not remembered, in characters or bytes. */
+/** Most of an answer to remember, in characters or bytes. */
 const MAX_REMEMBERED = 256 * 1024;
-/** The same for who keeps whole answers. Pieces of a relayed stream are many times their text. */
+/**
+ * The same for sinks that keep whole answers. Chunks of a relayed stream are many times their text.
+ */
 const MAX_REMEMBERED_WHOLE = 2 * 1024 * 1024;
 
-/** Bytes of an answer that are not remembered. */
+/** A note on media that is not remembered. */
 export interface MediaNote {
   readonly mime_type: string;
   readonly bytes: number;
-  /** Hex. */
+  /** Hexadecimal. */
   readonly sha256: string;
 }
 
-/** What the answers of all running requests may take together, so that many long ones at once fill no memory. */
+/** Bounds the memory that the answers of all running requests use together. */
 export class AnswerMemory {
-  /** Bytes, roughly. */
+  /** In bytes, approximately. */
   taken = 0;
-  /** Answers that did not fit and were left out. */
+  /** Answers dropped for lack of memory. */
   leftOut = 0;
 
   constructor(private readonly most: number) {}
 
-  /** @returns whether there was room */
+  /**
+   * @returns whether there was room
+   */
   take(bytes: number): boolean {
     if (this.taken + bytes > this.most) return false;
     this.taken += bytes;
@@ -43,13 +47,13 @@ export class AnswerMemory {
   }
 }
 
-/** Sees an answer's events, and remembers what a trace tells of them. */
+/** Records what a trace needs from an answer's events. */
 export class TracedAnswer {
-  /** One for each choice, in the order in which they ended. */
+  /** One for each choice, in the order of their ends. */
   readonly finishReasons: string[] = [];
-  /** Content of the answer, where it is wanted. */
+  /** Content of the answer, if wanted. */
   readonly content: CanonicalEvent[] = [];
-  /** The output of work of which it is wanted. */
+  /** Output of other work, if wanted. */
   output: unknown;
   /** The vendor's id of the answer, which the caller sees too. */
   id: string | undefined;
@@ -61,9 +65,9 @@ export class TracedAnswer {
   private pictures: readonly string[] = [];
 
   /**
-   * @param keepsOutput whether the output, if there is one, is a text
-   * @param keepsWhole whether long answers are wanted, and what there is to say of media
-   * @param memory what is left for it and all others
+   * @param keepsOutput whether an output is text
+   * @param keepsWhole whether long answers and media notes are wanted
+   * @param memory shared by all running requests
    */
   constructor(
     private readonly keepsContent: boolean,
@@ -72,7 +76,7 @@ export class TracedAnswer {
     private readonly memory = new AnswerMemory(Infinity),
   ) {}
 
-  /** What was made beside text, where that is wanted. To be asked once, when nothing follows. */
+  /** Returns notes on media, if wanted. Call once, at the end. */
   takeMedia(): MediaNote[] {
     const notes = this.pictures.map((base64): MediaNote => {
       const bytes = Buffer.from(base64, 'base64');
@@ -123,9 +127,9 @@ export class TracedAnswer {
 
   private remember(event: CanonicalEvent, size: number): void {
     if (!this.keepsContent || this.isTruncated) return;
-    // An event has a size of its own, however little it says.
+    // Every event has overhead, however little text.
     const weight = size + 64;
-    // A whole answer that is relayed comes as one piece, of which a cut one would be no JSON.
+    // A whole relayed answer is a single chunk; cutting it would break the JSON.
     const most = this.keepsWhole ? MAX_REMEMBERED_WHOLE : MAX_REMEMBERED;
     if (this.remembered + weight > most && this.content.length > 0) {
       this.isTruncated = true;
@@ -139,7 +143,7 @@ export class TracedAnswer {
     }
   }
 
-  /** Lets go of what was said. */
+  /** Releases the content. */
   forget(): void {
     this.content.length = 0;
     this.memory.taken -= this.remembered;
@@ -159,7 +163,7 @@ export class TracedAnswer {
   }
 }
 
-/** All that happened in one request. It holds on to the request's body: not to be kept. */
+/** Everything that happened in one request. References the request's body, so do not retain it. */
 export interface RecordedTrace {
   readonly tenantId: string;
   /** As of `TraceOrigin`. */
@@ -175,56 +179,59 @@ export interface RecordedTrace {
   readonly attempts: readonly TracedAttempt[];
   readonly ending: RequestEnding;
   readonly guardrails: readonly TriggeredGuardrail[];
-  /** `hit` or `miss`; undefined where there is no cache to ask. */
+  /** `hit` or `miss`; undefined without the cache. */
   readonly cache: string | undefined;
   readonly answer: TracedAnswer;
-  /** Whether the tenant asked for its traces to be sent on. */
+  /** Whether the tenant asked for the trace to be sent on. */
   readonly isBroadcast: boolean;
 }
 
-/** What became of one route. */
+/** The outcome of one call. */
 export interface TracedAttempt {
   readonly route: Pick<BillableRoute, 'model' | 'provider' | 'account' | 'scopeKeyId'>;
   readonly startedAt: Date;
   /** To the first content, or to the failure. */
   readonly durationMs: number;
-  /** `answered`, `uncovered` (never called: the credits did not reach), `outpaced`, `aborted`, or a failure. */
+  /**
+   * `answered`, `uncovered` (never called: insufficient credits), `outpaced`, `aborted`, or a
+   * failure.
+   */
   readonly outcome: string;
   readonly status?: number | undefined;
-  /** As of `BillableAttempt`. */
+  /** See `BillableAttempt`. */
   readonly isHedge?: boolean;
   readonly isSpare?: boolean;
 }
 
-/** A planned request, as far as tracing is concerned; routing's plan is one. */
+/** The part of a planned request that tracing needs; implemented by routing's plan. */
 export interface TracedRequest extends Omit<BillableRequest, keyof VendorHandle | 'attempts'> {
   readonly request: RoutableRequest;
   readonly attempts: readonly TracedAttempt[];
   observer?: RequestObserver | undefined;
 }
 
-/** Who asks for a trace. */
+/** The tenant and request of a trace. */
 export interface TraceSubject {
   readonly tenantId: string;
   /** As of `TraceOrigin`. */
   readonly chain?: KeyChain | undefined;
   /** Whether the request asked for its trace to be sent to the tenant's destinations. */
   readonly isBroadcast: boolean;
-  /** Whether its tenant wants what is said in it to be kept; null: as the service's setting says. */
+  /** The tenant's content logging; null for the service's setting. */
   readonly contentLog: boolean | null;
-  /** Where it stands; the same at each call. */
+  /** Returns the trace context; the same on each call. */
   readonly context: () => TraceContext;
 }
 
-/** How much a sink wants to know: nothing, all but the texts, or the texts as well. */
+/** How much a sink wants: nothing, everything except texts, or everything. */
 export type TraceInterest = 'none' | 'figures' | 'content';
 
-/** Takes the traces of finished requests. Neither method may throw, wait or take long. */
+/** Receives the traces of finished requests. Methods must not throw, wait or take long. */
 export interface TraceSink {
-  /** Whether it wants long answers whole, and what there is to say of media. */
+  /** Whether it wants long answers in full, and notes on media. */
   readonly keepsWhole?: boolean;
-  /** Asked as a request begins. */
+  /** Called at the start of a request. */
   interestIn(subject: TraceSubject): TraceInterest;
-  /** Called when the answer has left. */
+  /** Called when the answer has been sent. */
   accept(trace: RecordedTrace): void;
 }

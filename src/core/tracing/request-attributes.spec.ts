@@ -13,7 +13,7 @@ describe(requestAttributes.name, () => {
     [{ text: { verbosity: 'low' } }, undefined],
     [{ output_config: { format: { type: 'json_schema', schema: {} } } }, 'json'],
     [{ output_config: { effort: 'low' } }, undefined],
-  ])('say of %j that the output is to be %s', (value, type) => {
+  ])('for %j set the output type to %s', (value, type) => {
     const request = {
       dialect: 'chat',
       body: { value },

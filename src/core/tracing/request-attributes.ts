@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js'
 import { isTextRequest, type RoutableRequest } from '../../canonical/work-request.js';
 import { GEN_AI } from './span-draft.js';
 
-/** Numbers of the body and what they are called, whichever dialect they are in. */
+/** Attribute names of numeric body members, in any dialect. */
 const NUMBERS: readonly (readonly [string, string])[] = [
   ['temperature', GEN_AI.requestTemperature],
   ['top_p', GEN_AI.requestTopP],
@@ -17,7 +17,7 @@ const NUMBERS: readonly (readonly [string, string])[] = [
 const MAX_STOP_SEQUENCES = 16;
 const MAX_STOP_CHARACTERS = 256;
 
-/** What each kind of work yields, by the conventions' names. */
+/** Output types by kind of work, as the conventions name them. */
 const OUTPUT_TYPES: Readonly<Record<string, string>> = {
   speech: 'speech',
   transcription: 'text',
@@ -25,7 +25,7 @@ const OUTPUT_TYPES: Readonly<Record<string, string>> = {
   video: 'video',
 };
 
-/** What kind of text each dialect's caller asked for, in the conventions' words; undefined: none. */
+/** Returns the requested text type in the conventions' words; undefined without one. */
 function textType({ response_format, text, output_config }: JsonObject): string | undefined {
   const format = [
     response_format,
@@ -36,7 +36,7 @@ function textType({ response_format, text, output_config }: JsonObject): string 
   return format.type.startsWith('json') ? 'json' : 'text';
 }
 
-/** What a request asked for, but for its texts. */
+/** Returns the request's options, without its texts. */
 export function requestAttributes(request: RoutableRequest): Attributes {
   const { value } = request.body;
   const attributes: Attributes = {

@@ -37,7 +37,7 @@ function follow(memory: AnswerMemory, keepsContent = true) {
 }
 
 describe(RequestTrace.name, () => {
-  it('leaves an answer out when those of others take the memory, and gives back what it took', async () => {
+  it('drops an answer when others use up the memory, and releases its own', async () => {
     const memory = new AnswerMemory(1_000);
     const [one, two] = [follow(memory), follow(memory)];
     one.trace.observe(text(500));
@@ -46,14 +46,14 @@ describe(RequestTrace.name, () => {
     two.trace.observe(text(500));
     two.trace.observe(text(1));
     expect([memory.taken, memory.leftOut]).toEqual([564, 1]);
-    // There is room again for who comes on.
+    // There is room again for later requests.
     one.trace.observe(text(300));
     expect(await two.end()).toEqual({ isTruncated: true, events: 0 });
     expect(await one.end()).toEqual({ isTruncated: false, events: 2 });
     expect([memory.taken, memory.leftOut]).toEqual([0, 1]);
   });
 
-  it('gives back what it took when its request comes to no end, and takes nothing for figures', () => {
+  it('releases memory when its request never ends, and uses none for figures', () => {
     const memory = new AnswerMemory(1_000);
     const { trace } = follow(memory);
     trace.observe(text(500));

@@ -16,7 +16,7 @@ import type { KeyChain } from '../access/scope.js';
 import type { TraceFields } from './trace-fields.js';
 import { isTranscription } from './output-messages.js';
 
-/** The part of a response that a trace looks at; work without a caller has none. */
+/** The part of a response that a trace reads; work without a caller has none. */
 export type TracedResponse = Pick<ServerResponse, 'getHeader' | 'once' | 'closed'>;
 
 export interface RequestTraceOptions {
@@ -29,11 +29,11 @@ export interface RequestTraceOptions {
   keepsWhole: boolean;
   memory: AnswerMemory;
   response: TracedResponse | undefined;
-  /** Called once, when the answer has left, which is forgotten then. */
+  /** Called once, when the answer has been sent; the answer is released afterwards. */
   onRecorded: (trace: RecordedTrace) => void;
 }
 
-/** Records one request, from its plan to its settlement. */
+/** Records one request from plan to settlement. */
 export class RequestTrace implements RequestObserver {
   private readonly answer: TracedAnswer;
   private readonly guardrails: TriggeredGuardrail[] = [];
@@ -57,7 +57,7 @@ export class RequestTrace implements RequestObserver {
 
   ended(ending: RequestEnding): void {
     const { response } = this.options;
-    // The answer's end is still on its way: all else waits until it has left.
+    // The answer is still being sent; everything else waits for that.
     const endedAt = ending.endedAt ?? new Date();
     const give = (): void => {
       this.options.onRecorded(this.record(ending, endedAt));

@@ -1,12 +1,12 @@
 import type { Attributes } from '@opentelemetry/api';
 
 /**
- * The attributes of the semantic conventions for generative AI that traces carry. The conventions
- * are not stable yet, and their package asks that such names are copied rather than imported.
+ * Attributes of the semantic conventions for generative AI. The conventions are unstable, and their
+ * package recommends copying such names over importing them.
  */
 export const GEN_AI = {
   operationName: 'gen_ai.operation.name',
-  /** What `providerName` was called before; many collectors still look for it. */
+  /** Former name of `providerName`; many collectors still use it. */
   system: 'gen_ai.system',
   providerName: 'gen_ai.provider.name',
   outputType: 'gen_ai.output.type',
@@ -43,7 +43,7 @@ export const HTTP_STATUS = 'http.response.status_code';
 
 export const CONTENT_TRUNCATED = 'gateway.content.truncated';
 
-/** Attributes that hold, or tell of, what was said. */
+/** Attributes that contain or reveal content. */
 const CONTENT_ATTRIBUTES: ReadonlySet<string> = new Set([
   GEN_AI.systemInstructions,
   GEN_AI.inputMessages,
@@ -52,30 +52,30 @@ const CONTENT_ATTRIBUTES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What there is to say of a span. It is plain data that JSON keeps as it is, so that a trace costs
- * little until somebody is there to take it; `toSpans` makes OpenTelemetry's spans of it.
+ * The data of a span. Plain JSON, so that a trace is cheap until a sink takes it; `toSpans`
+ * converts it to OpenTelemetry's spans.
  */
 export interface SpanDraft {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** As the caller's `tracestate` had it. */
+  /** From the caller's `tracestate`. */
   readonly traceState?: string | undefined;
-  /** 16 hexadecimal digits, as the parent's. */
+  /** 16 hexadecimal digits, like the parent's. */
   readonly spanId: string;
   readonly parentSpanId?: string | undefined;
   /** Whether the parent is the caller's own span. */
   readonly isParentRemote: boolean;
   readonly name: string;
   readonly kind: 'client' | 'server' | 'internal';
-  /** Milliseconds since 1970. */
+  /** In Unix ms. */
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
-  /** What it failed with. */
+  /** Type of the failure. */
   readonly error?: string | undefined;
 }
 
-/** The same spans for those who are not to see prompts and answers. */
+/** Returns the spans without prompts and answers. */
 export function withoutContent(drafts: readonly SpanDraft[]): SpanDraft[] {
   return drafts.map((draft) => {
     const entries = Object.entries(draft.attributes);

@@ -12,15 +12,14 @@ import type { SpanDraft } from './span-draft.js';
 
 const SERVICE_NAME = 'model-gateway';
 
-/** Who made the spans. */
 export const TRACE_SCOPE = { name: SERVICE_NAME };
 
-/** The service as the tenants' collectors see it: nothing of the machine that it runs on. */
+/** The service as tenants' collectors see it, without the host. */
 export const TENANT_RESOURCE: Resource = serviceResource({});
 
 const KINDS = { client: SpanKind.CLIENT, server: SpanKind.SERVER, internal: SpanKind.INTERNAL };
 
-/** Spans for OpenTelemetry's exporters and serializers. */
+/** Converts drafts to spans for OpenTelemetry's exporters and serializers. */
 export function toSpans(drafts: readonly SpanDraft[], resource: Resource): ReadableSpan[] {
   return drafts.map((draft) => toSpan(draft, resource));
 }

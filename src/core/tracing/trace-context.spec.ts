@@ -26,14 +26,14 @@ describe(readTraceContext.name, () => {
     `00-${TRACE.toUpperCase()}-${SPAN}-01`,
     `00-${'0'.repeat(32)}-${SPAN}-01`,
     `00-${TRACE}-${'0'.repeat(16)}-01`,
-  ])('begins a new trace where the header is %s', (traceparent) => {
+  ])('starts a new trace for the header %s', (traceparent) => {
     const context = readTraceContext({ traceparent, tracestate: 'a=1' });
     expect(context.traceId).toMatch(/^[0-9a-f]{32}$/);
     expect(context.traceId).not.toBe(TRACE);
     expect([context.parentSpanId, context.traceState]).toEqual([undefined, undefined]);
   });
 
-  it('leaves out a trace state that is longer than anybody has to pass on', () => {
+  it('drops a trace state longer than must be propagated', () => {
     const headers = { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: `a=${'x'.repeat(511)}` };
     expect(readTraceContext(headers)).toMatchObject({ traceId: TRACE, traceState: undefined });
   });

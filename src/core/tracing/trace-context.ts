@@ -1,32 +1,32 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { randomFillSync } from 'node:crypto';
 
-/** Asking for many at once costs little more than asking for a few. */
+/** Requesting many random bytes costs little more than a few. */
 const pool = Buffer.allocUnsafe(4_096);
 
 let used = pool.length;
 
-/** Where a request's root span stands: in the caller's trace, or at the head of one of its own. */
+/** Position of a request's root span: in the caller's trace, or at the head of its own. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** Of the root span: 16 hexadecimal digits. */
+  /** The root span's 16 hexadecimal digits. */
   readonly spanId: string;
   /** The caller's own span. */
   readonly parentSpanId: string | undefined;
-  /** Whether the caller records its own span; undefined where there is none. */
+  /** Whether the caller samples its own span; undefined without one. */
   readonly isParentSampled: boolean | undefined;
-  /** The caller's `tracestate`, unread. */
+  /** The caller's `tracestate`, unparsed. */
   readonly traceState: string | undefined;
 }
 
-/** Longer ones may be left out, as the recommendation says. */
+/** Longer ones may be dropped, by the W3C recommendation. */
 const MAX_TRACE_STATE_CHARACTERS = 512;
 
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
 
-/** The flag of a span that is recorded. */
+/** Flag of a sampled span. */
 const SAMPLED = 0x01;
 
 /** Version, trace id, parent id and flags; versions after 00 may have more fields. */
@@ -38,8 +38,8 @@ export function newSpanId(): string {
 }
 
 /**
- * The context of a request by its W3C headers. A `traceparent` that cannot be read begins a new
- * trace, as the recommendation says.
+ * Reads a request's W3C trace context. An invalid `traceparent` starts a new trace, as the
+ * recommendation requires.
  */
 export function readTraceContext({ traceparent, tracestate }: IncomingHttpHeaders): TraceContext {
   const spanId = newSpanId();
@@ -64,7 +64,7 @@ function readTraceState(state: string | undefined): string | undefined {
   return state && state.length <= MAX_TRACE_STATE_CHARACTERS ? state : undefined;
 }
 
-/** Random bytes, as twice as many hexadecimal digits. At most 64 bytes. */
+/** Returns random bytes as hexadecimal digits. At most 64 bytes. */
 function randomHex(bytes: number): string {
   if (used + bytes > pool.length) {
     randomFillSync(pool);

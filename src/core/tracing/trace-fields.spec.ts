@@ -3,7 +3,7 @@ import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { checkTraceFields, MAX_TRACE_BYTES, readTraceFields } from './trace-fields.js';
 
 describe(readTraceFields.name, () => {
-  it('names the trace and passes on all that stands in the object', () => {
+  it('names the trace and passes on every member', () => {
     const fields = readTraceFields(
       {
         trace_name: 'step',
@@ -33,11 +33,11 @@ describe(readTraceFields.name, () => {
     });
   });
 
-  it.each([undefined, null, {}])('takes %s for no name and no attributes', (trace) => {
+  it.each([undefined, null, {}])('treats %s as no name and no attributes', (trace) => {
     expect(readTraceFields(trace, {})).toEqual({ name: undefined, attributes: {} });
   });
 
-  it('spells what the conventions have as text', () => {
+  it('converts the conventions’ attributes to text', () => {
     expect(readTraceFields({ session_id: 7, user_id: { a: 1 }, n: 7 }, {}).attributes).toEqual({
       'session.id': '7',
       'user.id': '{"a":1}',
@@ -45,7 +45,7 @@ describe(readTraceFields.name, () => {
     });
   });
 
-  it('tells tags and the end user of the request, unless the trace names another', () => {
+  it('adds the request’s tags and end user, unless the trace names another', () => {
     const request = { endUser: 'ann\ud800', tags: { team: 'a', 'cost.center': '7' } };
     const tags = { 'gateway.tag.team': 'a', 'gateway.tag.cost.center': '7' };
     expect(readTraceFields(null, request)).toEqual({
@@ -58,7 +58,7 @@ describe(readTraceFields.name, () => {
     });
   });
 
-  it('is not fooled by names that every object has', () => {
+  it('handles names that every object has', () => {
     const trace = JSON.parse('{"constructor":"a","__proto__":"b"}') as Record<string, unknown>;
     expect(Object.entries(readTraceFields(trace, {}).attributes)).toEqual([
       ['gateway.trace.constructor', 'a'],
@@ -68,7 +68,7 @@ describe(readTraceFields.name, () => {
 });
 
 describe(checkTraceFields.name, () => {
-  it('takes 16 KB and not a byte more', () => {
+  it('accepts 16 KB and not a byte more', () => {
     const frame = JSON.stringify({ a: '' }).length;
     const fits = { a: 'x'.repeat(MAX_TRACE_BYTES - frame) };
     expect(() => checkTraceFields(fits)).not.toThrow();
@@ -78,7 +78,7 @@ describe(checkTraceFields.name, () => {
     );
   });
 
-  it('takes 128 members and not one more', () => {
+  it('accepts 128 members and no more', () => {
     const members = Array.from({ length: 129 }, (_, index) => [`m${index}`, 1]);
     const fits: unknown = Object.fromEntries(members.slice(1));
     const many: unknown = Object.fromEntries(members);

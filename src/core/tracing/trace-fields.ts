@@ -3,23 +3,23 @@ import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { RequestTags } from '../../canonical/request-tags.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
-/** What the caller says about its trace in the body's `trace`. */
+/** Contents of the body's `trace`. */
 export interface TraceFields {
-  /** What the root span is to be called. */
+  /** Name of the root span. */
   readonly name: string | undefined;
-  /** The root span's share of it. */
+  /** Attributes of the root span. */
   readonly attributes: Readonly<Attributes>;
 }
 
-/** Of the object's JSON, in UTF-8. */
+/** Of the object's JSON in UTF-8. */
 export const MAX_TRACE_BYTES = 16 * 1024;
 
-/** As many as OpenTelemetry keeps of a span's attributes. */
+/** OpenTelemetry's limit of attributes per span. */
 const MAX_MEMBERS = 128;
 
 const MAX_NAME_CHARACTERS = 256;
 
-/** Members with a name of their own in the semantic conventions. */
+/** Members with a name in the semantic conventions. */
 const CONVENTIONS: ReadonlyMap<string, string> = new Map([
   ['session_id', 'session.id'],
   ['user_id', 'user.id'],
@@ -28,10 +28,10 @@ const CONVENTIONS: ReadonlyMap<string, string> = new Map([
 export const NO_FIELDS: TraceFields = { name: undefined, attributes: {} };
 
 /**
- * Looks at a body's `trace` without making anything of it.
+ * Validates a body's `trace`.
  *
- * @throws InvalidRequestError for one that is no object, is too large or has too many members, and
- *   for a name or priority that is no string
+ * @throws InvalidRequestError unless it is an object within the limits, with strings for name and
+ * priority
  */
 export function checkTraceFields(trace: unknown): asserts trace is JsonObject | null | undefined {
   if (trace == null) return;
@@ -53,9 +53,9 @@ export function checkTraceFields(trace: unknown): asserts trace is JsonObject | 
 }
 
 /**
- * Reads a body's `trace` that `checkTraceFields` has passed. What is in it besides `trace_name` is
- * passed on as `gateway.trace.*`, lists and objects as JSON text. The request's tags are `gateway.tag.*`, and its
- * end user is `user.id` unless the trace names another.
+ * Reads a body's validated `trace`. Passes on members other than `trace_name` as `gateway.trace.*`,
+ * lists and objects as JSON text. Adds the request's tags as `gateway.tag.*`, and its end user as
+ * `user.id` unless the trace names another.
  */
 export function readTraceFields(
   trace: JsonObject | null | undefined,
@@ -68,7 +68,7 @@ export function readTraceFields(
   for (const [key, value] of Object.entries(trace)) {
     if (value == null) continue;
     const name = CONVENTIONS.get(key);
-    // The conventions want text; others may be of any type.
+    // The conventions require text; others may have any type.
     if (name !== undefined) attributes[name] = String(toAttribute(value));
     else attributes[`gateway.trace.${key}`.toWellFormed()] = toAttribute(value);
   }
@@ -76,7 +76,7 @@ export function readTraceFields(
   return { name: name.slice(0, MAX_NAME_CHARACTERS).toWellFormed() || undefined, attributes };
 }
 
-/** Strict readers refuse lone surrogates, and integers that are none in 64 bits. */
+/** Strict collectors reject lone surrogates, and integers beyond 64 bits. */
 function toAttribute(value: unknown): string | number | boolean {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string') return value.toWellFormed();

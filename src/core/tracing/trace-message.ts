@@ -1,4 +1,4 @@
-/** A message as the semantic conventions have it in `gen_ai.input.messages` and `…output.messages`. */
+/** A message of `gen_ai.input.messages` or `gen_ai.output.messages` in the semantic conventions. */
 export interface TraceMessage {
   role: string;
   parts: TracePart[];
@@ -12,23 +12,23 @@ export type TracePart =
   | { type: 'uri'; modality: string; uri: string }
   | BlobPart;
 
-/** Bytes that are left out. */
+/** Omitted binary data. */
 export interface BlobPart {
   type: 'blob';
   modality: string;
   mime_type: string;
   content: '';
   omitted: true;
-  /** Both are only there where they were asked for. */
+  /** Both are set only if requested. */
   bytes?: number;
-  /** Hex; null: not known. */
+  /** Hexadecimal; null when unknown. */
   sha256?: string | null;
 }
 
-/** Characters of all texts in one list of messages; the rest is cut off. */
+/** Limit of all texts in one message list, in characters. */
 export const MAX_TEXT_CHARACTERS = 64 * 1024;
 
-/** Cuts texts so that a list of messages stays within its bound. */
+/** Cuts texts to keep a message list within its limit. */
 export class TextBudget {
   isSpent = false;
   private left: number;
@@ -37,7 +37,7 @@ export class TextBudget {
     this.left = characters;
   }
 
-  /** Characters that were taken so far. */
+  /** Characters taken so far. */
   get taken(): number {
     return this.characters - this.left;
   }

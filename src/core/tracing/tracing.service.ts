@@ -15,10 +15,10 @@ import { messageOf } from '../../platform/errors/thrown.js';
 import type { KeyChain } from '../access/scope.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 
-/** What the answers of running requests may take together; one takes 2 MB at most. */
+/** Memory of all running requests' answers; one takes at most 2 MB. */
 const MAX_REMEMBERED_BYTES = 64 * 1024 * 1024;
 
-/** Where a request came from. Work that runs later keeps the three headers and has no response. */
+/** Origin of a request. Work that runs later keeps the three headers and has no response. */
 export interface TraceOrigin {
   readonly tenantId: string;
   /** The key that asks; absent: none of its own scopes serve. */
@@ -30,7 +30,7 @@ export interface TraceOrigin {
   readonly response?: TracedResponse;
 }
 
-/** Records what happens in requests for those who want to know; for all others it does nothing. */
+/** Records requests for interested sinks; costs nothing for others. */
 @Injectable()
 export class TracingService {
   private readonly logger = new Logger(TracingService.name);
@@ -40,12 +40,12 @@ export class TracingService {
   constructor(metrics: GatewayMetrics) {
     metrics.track(
       'gateway_traced_answers_bytes',
-      'Answers of running requests in memory, for traces and the content log.',
+      'Memory of answers in flight, for traces and the content log.',
       () => this.memory.taken,
     );
     metrics.trackTotal(
       'gateway_traced_answers_left_out_total',
-      'Answers that traces and the content log have without their texts, as others took the memory.',
+      'Answers recorded without text for lack of memory, in traces and the content log.',
       () => this.memory.leftOut,
     );
   }
@@ -55,16 +55,16 @@ export class TracingService {
   }
 
   /**
-   * Follows a request from now on, if anybody wants its trace. To be called when it is planned.
+   * Records a request from now on, if a sink wants its trace. Call after planning.
    *
-   * @throws InvalidRequestError for a `trace` that is malformed, whether it is wanted or not
+   * @throws InvalidRequestError for a malformed `trace`, even if not recorded
    */
   trace(planned: TracedRequest, origin: TraceOrigin): void {
     const { tenantId, chain, headers, response, contentLog = null } = origin;
     const { trace } = planned.request.body.value;
     checkTraceFields(trace);
     const isBroadcast = isOptIn(headers);
-    // Read on demand: most requests are of interest to nobody.
+    // Computed on demand, since most requests are not traced.
     let context: TraceContext | undefined;
     const contextOf = (): TraceContext => (context ??= readTraceContext(headers));
     const subject: TraceSubject = { tenantId, chain, isBroadcast, contentLog, context: contextOf };
@@ -98,7 +98,7 @@ export class TracingService {
       try {
         sink.accept(trace);
       } catch (error) {
-        this.logger.error(`A trace was not taken: ${messageOf(error)}`);
+        this.logger.error(`trace not recorded: ${messageOf(error)}`);
       }
     }
   }

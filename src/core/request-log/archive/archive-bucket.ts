@@ -10,7 +10,7 @@ const PREFIX = 'request-logs/v1/';
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 30;
 
-/** What is asked for lies in a bucket that gives no answer. */
+/** Thrown when archived data is needed and the bucket does not respond. */
 export class ArchiveUnavailableError extends GatewayError {
   constructor(options?: ErrorOptions) {
     super(
@@ -19,7 +19,7 @@ export class ArchiveUnavailableError extends GatewayError {
         type: 'provider_unavailable',
         param: 'gateway',
         message:
-          'Requests of that time lie in the archive of the request log, which cannot be reached now. Try again later, or ask for younger requests only.',
+          'Requests of that time are archived, and the archive is unavailable. Try again later, or query more recent requests only.',
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       },
       options,
@@ -27,7 +27,7 @@ export class ArchiveUnavailableError extends GatewayError {
   }
 }
 
-/** The bucket with the months of the request log that are no longer in the database. */
+/** Stores archived months of the request log in a bucket. */
 @Injectable()
 export class ArchiveBucket implements OnApplicationShutdown {
   private readonly logger = new Logger(ArchiveBucket.name);
@@ -36,10 +36,10 @@ export class ArchiveBucket implements OnApplicationShutdown {
   constructor(@Inject(APP_CONFIG) private readonly config: Pick<AppConfig, 's3'>) {}
 
   /**
-   * Keeps a file under a name that its content gives: whoever stores it again changes nothing, and
-   * nobody overwrites what another gateway keeps in the bucket.
+   * Stores a file under a key derived from its content, so that repeated writes are idempotent and
+   * never overwrite another gateway's files.
    *
-   * @param month `2026_11`
+   * @param month such as `2026_11`
    * @returns the key
    * @throws ArchiveUnavailableError
    */
@@ -59,7 +59,10 @@ export class ArchiveBucket implements OnApplicationShutdown {
     return Key;
   }
 
-  /** @param end the first byte that is not wanted. @throws ArchiveUnavailableError */
+  /**
+   * @param end exclusive
+   * @throws ArchiveUnavailableError
+   */
   async read(Key: string, start: number, end: number): Promise<ArrayBuffer> {
     const bytes = await this.ask(async ({ client, GetObjectCommand }, Bucket) => {
       const Range = `bytes=${start}-${end - 1}`;
@@ -74,13 +77,17 @@ export class ArchiveBucket implements OnApplicationShutdown {
         throw new Error(`${Key} is not as long as it was`);
       }
       const read = await Body?.transformToByteArray();
-      if (read?.length !== end - start) throw new Error(`${Key} is not as long as it was`);
+      if (read?.length !== end - start) throw new Error(`${Key} has an unexpected length`);
       return read;
     });
     return Uint8Array.from(bytes).buffer;
   }
 
-  /** Of one that is not there too. @throws ArchiveUnavailableError */
+  /**
+   * Deletes a file; a missing one is no error.
+   *
+   * @throws ArchiveUnavailableError
+   */
   async remove(Key: string): Promise<void> {
     await this.ask(({ client, DeleteObjectCommand }, Bucket) =>
       client.send(new DeleteObjectCommand({ Bucket, Key })),
@@ -105,7 +112,7 @@ export class ArchiveBucket implements OnApplicationShutdown {
       return await question(await this.opening, s3.bucket);
     } catch (error) {
       const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-      this.logger.warn(`The archive of the request log gave no answer: ${reason}`);
+      this.logger.warn(`request log archive unavailable: ${reason}`);
       throw new ArchiveUnavailableError({ cause: error });
     }
   }

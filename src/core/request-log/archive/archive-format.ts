@@ -9,7 +9,7 @@ const KINDS = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   integer: { type: 'INT32' },
   bigint: { type: 'INT64' },
-  /** As a text, so that a row which is read is the very one that was written. */
+  /** As text, so that rows are read back exactly as written. */
   json: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   boolean: { type: 'BOOLEAN' },
   time: {
@@ -21,7 +21,7 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/** All columns of `request_logs`, by the names they have there. */
+/** All columns of `request_logs`, by name. */
 const COLUMNS: Readonly<Record<string, Kind>> = {
   id: 'bigint',
   request_id: 'uuid',
@@ -54,7 +54,7 @@ const COLUMNS: Readonly<Record<string, Kind>> = {
   created_at: 'time',
   flagged: 'boolean',
   replaces_crash: 'boolean',
-  // Not in files of versions before, as what follows.
+  // These and later columns are missing in files of earlier versions.
   first_token_ms: 'integer',
   vendor_cost: 'bigint',
   vendor_started_ms: 'integer',
@@ -66,7 +66,7 @@ const COLUMNS: Readonly<Record<string, Kind>> = {
   config_version: 'integer',
 };
 
-/** Whose bounds are written down, of each group; others would cost time and prune nothing. */
+/** Columns with statistics per row group; others would cost time and prune nothing. */
 const BOUNDED = new Set(['tenant_id', 'request_id', 'created_at']);
 const NULLABLE = new Set([
   ...['error_type', 'finish_reason', 'billing_note'],
@@ -88,12 +88,12 @@ const SCHEMA: SchemaElement[] = [
 ];
 
 /**
- * A row of `request_logs` by its columns, as `toRecordset` takes it. Times are texts as `instantSql` gives
- * them, and so is JSON.
+ * A row of `request_logs` as `toRecordset` takes it. Times are text as `instantSql` formats them,
+ * and JSON is text.
  */
 export type ArchivedRow = Record<string, string | number | boolean | null>;
 
-/** A time with its microseconds, always as long and in UTC, so that texts compare as the times do. */
+/** Formats a time in UTC with microseconds and a fixed length, so that text order is time order. */
 export const instantSql = (time: string): string =>
   `to_char(${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
@@ -101,7 +101,7 @@ export function toInstant(date: Date): string {
   return `${date.toISOString().slice(0, -1)}000Z`;
 }
 
-/** What a statement selects of `request_logs` to answer rows as they are archived. */
+/** Selects a row of `request_logs` in its archived form. */
 export const ARCHIVED_ROW_SQL = FIELDS.map(({ name, kind }) =>
   kind === 'time'
     ? `${instantSql(name)} AS ${name}`
@@ -112,7 +112,7 @@ export const ARCHIVED_ROW_SQL = FIELDS.map(({ name, kind }) =>
 
 const JSON_COLUMNS = FIELDS.filter(({ kind }) => kind === 'json').map(({ name }) => name);
 
-/** Archived rows as a document for `json_populate_recordset`. */
+/** Encodes archived rows for `json_populate_recordset`. */
 export function toRecordset(rows: readonly ArchivedRow[]): string {
   return JSON.stringify(
     rows.map((row) => {
@@ -126,12 +126,12 @@ export function toRecordset(rows: readonly ArchivedRow[]): string {
   );
 }
 
-/** The row as a line, by which a row that was read is compared to the one that was written. */
+/** Encodes the row as a line, to compare rows read back with those written. */
 export function lineOf(row: ArchivedRow): string {
   return JSON.stringify(FIELDS.map(({ name }) => row[name]));
 }
 
-/** Writes a file of Parquet in memory, one call to `add` a row group. */
+/** Starts a Parquet file in memory; each `add` writes a row group. */
 export async function startArchiveFile(): Promise<{
   add: (rows: readonly ArchivedRow[]) => void;
   finish: () => Uint8Array;
@@ -174,7 +174,7 @@ function decode(value: unknown): string | number | boolean | null {
   }
 }
 
-/** What is known of the rows of a group, ends included. */
+/** Bounds of a row group, inclusive. */
 export interface RowGroup {
   readonly rowStart: number;
   readonly rowEnd: number;
@@ -187,10 +187,12 @@ export interface Bounds {
   readonly last: string;
 }
 
-/** A file whose end has been read; its rows are read group by group. */
+/** An archive file with a parsed footer; rows are read group by group. */
 export interface ArchiveFile {
   readonly groups: readonly RowGroup[];
-  /** @param columns undefined: all */
+  /**
+   * @param columns undefined for all
+   */
   read(group: RowGroup, columns?: string[]): Promise<ArchivedRow[]>;
 }
 
@@ -200,7 +202,7 @@ const PARSERS = {
     return `${new Date(Number(micros / 1000n)).toISOString().slice(0, -1)}${rest}Z`;
   },
 };
-/** The end of a file of 50,000 rows is about half as long. */
+/** About twice the footer of a file of 50,000 rows. */
 const FOOTER_BYTES = 128 * 1024;
 /** Far more than a group has; the parser allocates by what a file says. */
 const MAX_GROUP_ROWS = 100_000;
@@ -221,7 +223,7 @@ export async function openArchiveFile(file: AsyncBuffer): Promise<ArchiveFile> {
         parsers: PARSERS,
         rowStart,
         rowEnd,
-        // Files of versions before have fewer.
+        // Files of earlier versions have fewer columns.
         columns: columns?.filter((name) => known.has(name)),
       });
       return rows.map((row) =>
@@ -238,7 +240,7 @@ function groupsOf({ row_groups: groups }: FileMetaData): RowGroup[] {
       const column = columns.find(({ meta_data: data }) => data?.path_in_schema[0] === name);
       const { min_value: first, max_value: last } = column?.meta_data?.statistics ?? {};
       if (typeof first !== 'string' || typeof last !== 'string') {
-        throw new Error(`The archive says nothing about its column ${name}`);
+        throw new Error(`The archive has no statistics for its column ${name}`);
       }
       return { first, last };
     };

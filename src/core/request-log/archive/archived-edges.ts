@@ -12,11 +12,11 @@ import {
   type RequestLogArchive,
 } from './request-log-archive.js';
 
-/** Rows that are counted one by one, where a span cuts an hour. */
+/** Limit of rows counted individually, where a span cuts an hour. */
 const MAX_ROWS = 50_000;
-/** So many rows take tens of megabytes, so they are read for two requests at a time. */
+/** So many rows take tens of megabytes, so two requests at a time may read them. */
 export const archiveReading = pLimit(2);
-/** What `FACT_COLUMNS` and `SERIES_COLUMNS` name. */
+/** The columns in `FACT_COLUMNS` and `SERIES_COLUMNS`. */
 const COLUMNS = [
   'id',
   'tenant_id',
@@ -36,26 +36,26 @@ const COLUMNS = [
   'created_at',
 ];
 
-/** Rows of the archive in SQL, from a parameter that has them as a JSON document. */
+/** Selects archived rows from a parameter with a JSON document. */
 export const archivedRowsSql = (parameter: string): string =>
   `json_populate_recordset(NULL::request_logs, ${parameter}::json) AS archived`;
 
-/** A snapshot of the database, and of the archive what belongs to it. */
+/** A snapshot of the database with the matching part of the archive. */
 export interface ArchivedSnapshot {
   readonly client: PoolClient;
   readonly progress: RequestLogProgress;
   readonly span: Span;
-  /** Those that may have rows of the tenant in the span. */
+  /** Files that may have rows of the tenant in the span. */
   readonly files: ArchivedFile[];
   /** Archived rows of the hours that the span cuts, as JSON; undefined when there are none. */
   readonly edgeRows: string | undefined;
 }
 
 /**
- * Reads a snapshot whose months of the archive are counted too: whole hours are in the sums, rows of
- * the hours that the span cuts are read from the archive first. No connection is held meanwhile.
+ * Reads a snapshot that includes archived months: whole hours come from the sums, and rows of the
+ * hours that the span cuts are read from the archive first. Holds no connection meanwhile.
  *
- * @throws ArchiveUnavailableError, InvalidRequestError when there are too many such rows
+ * @throws ArchiveUnavailableError, InvalidRequestError for too many such rows
  */
 export async function readWithEdges<Result>(
   { database, archive, limit }: ArchivedReading,
@@ -73,7 +73,7 @@ export async function readWithEdges<Result>(
         const cuts = [rowsBefore, rowsAfter].filter(({ start, end }) => start < end).map(toBounds);
         const cutFiles = files.filter((file) => cuts.some((cut) => overlap(cut, boundsOf(file))));
         const of = cutFiles.map(({ key }) => key).join();
-        // One month more may have been archived since.
+        // Another month may have been archived meanwhile.
         if (of !== '' && edges?.of !== of) return { missing: { of, cuts, cutFiles } };
         const edgeRows = of === '' ? undefined : edges?.rows;
         return { done: [await work({ client, progress, span, files, edgeRows })] as const };
@@ -91,7 +91,7 @@ export async function readWithEdges<Result>(
       if (places.length > MAX_ROWS) {
         throw new InvalidRequestError(
           'start_date',
-          'There are too many requests in the hours that start_date and end_date cut. So long ago they must be whole hours (UTC).',
+          'Too many archived requests fall into partial hours. Set start_date and end_date to whole hours (UTC).',
         );
       }
       return { of, rows: toRecordset(await archive.load(places, COLUMNS)) };
@@ -105,7 +105,7 @@ export interface ArchivedReading {
   readonly limit: LimitFunction;
 }
 
-/** The instants of a span, with both ends included. */
+/** Returns the inclusive bounds of a span. */
 export function toBounds({ start, end }: Span): { first: string; last: string } {
   const last = new Date(end.getTime() - 1);
   return { first: toInstant(start), last: `${last.toISOString().slice(0, -1)}999Z` };

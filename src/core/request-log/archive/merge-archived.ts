@@ -9,8 +9,8 @@ import { type ArchivedRow, toRecordset } from './archive-format.js';
 import { type ArchivedPlace, newestFirst, type RequestLogArchive } from './request-log-archive.js';
 
 /**
- * The rows of a list that stand in the database and in the archive, from one place to another. Those of
- * the archive are read here, and no others.
+ * Merges the rows of a list from the database and the archive, within a range. Reads only the
+ * archived rows that it returns.
  *
  * @throws ArchiveUnavailableError
  */
@@ -32,7 +32,7 @@ export async function mergeArchived(
   return list.flatMap(({ id, row }) => (row ? withTextRead(row) : (read.get(String(id)) ?? [])));
 }
 
-/** Reads archived rows as those of the table are read, unless they are too old to be shown. */
+/** Converts archived rows to the form of table rows. Drops rows older than the retention. */
 export async function readArchived(
   database: Database,
   archived: readonly ArchivedRow[],

@@ -16,10 +16,10 @@ import {
   toInstant,
 } from './archive-format.js';
 
-/** Ends of files that are kept in memory, up to half a megabyte each. */
+/** Footers cached in memory, up to half a megabyte each. */
 const OPEN_FILES = 32;
 
-/** A file of the archive, as `archived_request_logs` has it. */
+/** A file of the archive, as in `archived_request_logs`. */
 export interface ArchivedFile {
   readonly key: string;
   readonly bytes: number;
@@ -27,9 +27,9 @@ export interface ArchivedFile {
   readonly lastAt: Date;
 }
 
-/** Where a row stands in a list, and in the archive. */
+/** A row's position in a list and in the archive. */
 export interface ArchivedPlace {
-  /** As `instantSql` gives it. */
+  /** As `instantSql` formats it. */
   readonly at: string;
   readonly id: number;
   readonly file: ArchivedFile;
@@ -40,9 +40,9 @@ export interface ArchivedPlace {
 export interface ArchiveQuery {
   readonly tenantIds: readonly string[];
   readonly filters: LogFilters;
-  /** Spans of instants, both ends included. */
+  /** Spans with inclusive bounds. */
   readonly spans: readonly Bounds[];
-  /** Only what comes after this in a list. */
+  /** Only rows after this one in the list. */
   readonly after?: { readonly at: string; readonly id: number };
   readonly limit: number;
 }
@@ -51,21 +51,23 @@ interface Querier {
   query<Row extends QueryResultRow>(text: string, values?: unknown[]): Promise<QueryResult<Row>>;
 }
 
-/** What is yet to be opened, and how new a row it may have at most. */
+/** A file or group to open, with the latest time of its rows. */
 interface Candidate {
   readonly lastAt: string;
   readonly file: ArchivedFile;
   readonly group?: RowGroup;
 }
 
-/** Finds rows of tenants in the archive; all methods throw ArchiveUnavailableError. */
+/** Finds tenants' rows in the archive. All methods throw ArchiveUnavailableError. */
 @Injectable()
 export class RequestLogArchive {
   private readonly open = new LRUCache<string, Promise<ArchiveFile>>({ max: OPEN_FILES });
 
   constructor(private readonly bucket: ArchiveBucket) {}
 
-  /** The files that may have rows of any of the tenants in a span. Asks the database only. */
+  /**
+   * Returns the files that may have rows of any of the tenants in a span. Reads the database only.
+   */
   async filesOf(
     database: Querier,
     tenantIds: readonly string[],
@@ -84,7 +86,7 @@ export class RequestLogArchive {
     return rows;
   }
 
-  /** The files that may have rows in a span, of whatever tenant. Asks the database only. */
+  /** Returns the files that may have rows of any tenant in a span. Reads the database only. */
   async filesIn(database: Querier, { start, end }: Span): Promise<ArchivedFile[]> {
     const { rows } = await database.query<ArchivedFile>(
       `SELECT key, bytes, first_created_at AS "firstAt", last_created_at AS "lastAt"
@@ -95,18 +97,20 @@ export class RequestLogArchive {
     return rows;
   }
 
-  /** The groups of a file that may have rows in a span. */
+  /** Returns the groups of a file that may have rows in a span. */
   async groupsIn(file: ArchivedFile, span: Bounds): Promise<RowGroup[]> {
     const { groups } = await this.fileOf(file);
     return groups.filter(({ instants }) => overlap(span, instants));
   }
 
-  /** @param columns undefined: all */
+  /**
+   * @param columns undefined for all
+   */
   async readGroup(file: ArchivedFile, group: RowGroup, columns?: string[]): Promise<ArchivedRow[]> {
     return (await this.fileOf(file)).read(group, columns);
   }
 
-  /** The first rows of a list, newest first. Reads no more groups than it takes to find them. */
+  /** Returns the first rows of a list, newest first. Reads no more groups than necessary. */
   async newest(files: readonly ArchivedFile[], query: ArchiveQuery): Promise<ArchivedPlace[]> {
     const candidates: Candidate[] = files.map((file) => ({ lastAt: endOf(file), file }));
     let found: ArchivedPlace[] = [];
@@ -132,7 +136,10 @@ export class RequestLogArchive {
     }
   }
 
-  /** @param columns undefined: all. @returns the rows of the places, in any order */
+  /**
+   * @param columns undefined for all
+   * @returns the rows, in any order
+   */
   async load(places: readonly ArchivedPlace[], columns?: string[]): Promise<ArchivedRow[]> {
     const groups = new Map<RowGroup, ArchivedPlace[]>();
     for (const place of places) {
@@ -148,7 +155,9 @@ export class RequestLogArchive {
     return rows;
   }
 
-  /** @param requestId a UUID */
+  /**
+   * @param requestId a UUID
+   */
   async find(
     database: Querier,
     tenantId: string,
@@ -210,7 +219,7 @@ export class RequestLogArchive {
   }
 }
 
-/** What the filters ask of the columns of a row. */
+/** Returns the filters as checks on columns. */
 function checksOf({ tags, minCost = 0, maxCost = Infinity, ...filters }: LogFilters) {
   const { status, model, provider, endpoint, apiKeyId, endUser } = filters;
   const texts = { status, model, provider, endpoint, end_user: endUser };
@@ -228,14 +237,16 @@ function checksOf({ tags, minCost = 0, maxCost = Infinity, ...filters }: LogFilt
   return checks;
 }
 
-/** @param text JSON of a row's tags */
+/**
+ * @param text JSON of a row's tags
+ */
 function hasTags(text: unknown, tags: RequestTags): boolean {
   const found: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
   if (!isJsonObject(found)) return false;
   return Object.entries(tags).every(([key, value]) => found[key] === value);
 }
 
-/** Orders as lists do, by what both have. */
+/** Compares rows by time and id, like lists do. */
 export function newestFirst(
   one: { readonly at: string; readonly id: number },
   other: { readonly at: string; readonly id: number },
@@ -248,7 +259,7 @@ export function overlap(one: Bounds, other: Bounds): boolean {
   return one.first <= other.last && one.last >= other.first;
 }
 
-/** When the rows of a file were written, at the latest: JavaScript has cut the microseconds. */
+/** Returns the bounds of a file's rows, rounded up because Date cuts microseconds. */
 export function boundsOf(file: ArchivedFile): Bounds {
   return { first: toInstant(file.firstAt), last: endOf(file) };
 }

@@ -21,11 +21,11 @@ export interface CacheLookup {
   readonly tenantId: string;
   readonly key: string;
   readonly ttlSeconds: number;
-  /** The answer that was kept, if there is one. */
+  /** Undefined on a miss. */
   readonly hit: CachedAnswer | undefined;
 }
 
-/** Gives again what a tenant has been answered before, and keeps what may be given again. */
+/** Returns cached answers to repeated requests of a tenant and stores new ones. */
 @Injectable()
 export class AnswerCache {
   constructor(
@@ -34,9 +34,9 @@ export class AnswerCache {
   ) {}
 
   /**
-   * Looks for an answer to the same request of the same tenant. Undefined when such a request is
-   * never answered out of the cache: work without an exact answer in text, and whatever depends on
-   * something in a vendor account, which may change while the request stays the same.
+   * Looks for an answer to the same request of the same tenant. Returns undefined when the request
+   * cannot be cached: its answer is not plain text or vectors, or depends on state in a vendor
+   * account that can change between identical requests.
    */
   async lookUp(
     tenantId: string,
@@ -52,9 +52,8 @@ export class AnswerCache {
   }
 
   /**
-   * Passes an answer's events on, and keeps the answer once it has come to a good end. It is to be
-   * the last to see them, so that an answer that a guardrail withholds is not kept; nor is one whose
-   * caller left.
+   * Passes an answer's events on and stores the answer once it is complete. Must be the outermost
+   * step, so that answers withheld by a guardrail or abandoned by the caller are not stored.
    */
   async *keep<Event extends CanonicalEvent | WorkEvent<unknown>>(
     { tenantId, key, ttlSeconds }: CacheLookup,
@@ -79,13 +78,13 @@ export class AnswerCache {
 
 function isCacheable(request: RoutableRequest): request is CacheableRequest {
   if (request.accountBoundParam !== undefined) return false;
-  // What the web says is asked for anew each time.
+  // Web search results must be fresh.
   return isTextRequest(request) ? !request.webSearch : request.kind === 'embedding';
 }
 
 /**
- * For how many seconds the caller wants the answer kept, and that one kept before will do;
- * undefined when it must be a new one.
+ * Parses `x-gateway-cache`: the seconds for which to store the answer and accept a stored one;
+ * undefined when the cache is not to be used.
  *
  * @throws InvalidRequestError (`x-gateway-cache`) for any other value
  */
@@ -97,6 +96,6 @@ export function readCacheTtl(headers: IncomingHttpHeaders): number | undefined {
   if (seconds >= 1 && seconds <= MAX_TTL_SECONDS) return seconds;
   throw new InvalidRequestError(
     CACHE_HEADER,
-    `\`X-Gateway-Cache\` is \`true\`, \`false\`, or a number of seconds from 1 to ${MAX_TTL_SECONDS}.`,
+    `\`X-Gateway-Cache\` must be \`true\`, \`false\` or a number of seconds from 1 to ${MAX_TTL_SECONDS}.`,
   );
 }

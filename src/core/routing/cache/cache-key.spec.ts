@@ -25,11 +25,11 @@ describe(cacheKeyOf.name, () => {
     ['metadata', { metadata: { a: 'b' } }],
     ['trace', { trace: { trace_name: 'x' } }],
     ['max_cost', { max_cost: 5, max_cost_mode: 'fit' }],
-  ])('is the same with another %s', (_name, fields) => {
+  ])('ignores %s', (_name, fields) => {
     expect(keyOf({ ...BODY, ...fields })).toBe(keyOf(BODY));
   });
 
-  it('does not see white space, the order of keys, and how a character is spelled', () => {
+  it('ignores white space, key order and escape sequences', () => {
     const one = '{"model":"a/b","stop":{"x":1,"y":["ä",{"b":2,"a":1}]}}';
     const other = '{ "stop" : {"y": ["\\u00e4", {"a":1, "b":2.0}], "x":1 },\n"model":"a\\/b" }';
     expect(keyOf(other)).toBe(keyOf(one));
@@ -55,32 +55,32 @@ describe(cacheKeyOf.name, () => {
     ['logprobs', { logprobs: true }],
     ['logit_bias', { logit_bias: { 1: 2 } }],
     ['reasoning', { reasoning: { effort: 'low' } }],
-    ['a field that nobody knows', { later: 1 }],
-  ])('is another with another %s', (_name, fields) => {
+    ['an unknown field', { later: 1 }],
+  ])('depends on %s', (_name, fields) => {
     expect(keyOf({ ...BODY, ...fields })).not.toBe(keyOf(BODY));
   });
 
-  it('is another for another tenant and another dialect', () => {
+  it('depends on the tenant and the dialect', () => {
     const keys = (['chat', 'messages', 'responses'] as const).flatMap((dialect) =>
       ['one', 'two'].map((tenant) => keyOf(BODY, dialect, tenant)),
     );
     expect(new Set(keys).size).toBe(6);
   });
 
-  it('tells a text from what looks like it', () => {
+  it('distinguishes a string from a value that looks like it', () => {
     const contents = ['1', 1, ['1'], { 0: '1' }, null, true, 'true'];
     expect(new Set(contents.map((x) => keyOf({ x }))).size).toBe(contents.length);
     expect(keyOf({ a: 'x', b: 'y' })).not.toBe(keyOf({ a: 'x"b"y' }));
   });
 
-  it('tells numbers apart that only a vendor can', () => {
+  it('distinguishes numbers that only a vendor can tell apart', () => {
     const keys = ['9007199254740993', '9007199254740992', '1e400', '2e400'].map((seed) =>
       keyOf(`{"model":"a/b","seed":${seed}}`),
     );
     expect(new Set(keys).size).toBe(4);
   });
 
-  it('names embeddings by what is asked for', () => {
+  it('keys embeddings by input and options', () => {
     const keyOfInput = (fields: object): string =>
       cacheKeyOf('tenant', embeddingRequest({ input: 'Hi', ...fields }));
     expect(keyOfInput({ user: 'ann' })).toBe(keyOfInput({}));

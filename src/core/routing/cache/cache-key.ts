@@ -3,10 +3,9 @@ import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import type { EmbeddingRequest } from '../../../canonical/work-request.js';
 import { isJsonObject, type JsonBody } from '../../../platform/http/json-body.js';
 
-/** What can be answered out of the cache. */
 export type CacheableRequest = CanonicalRequest | EmbeddingRequest;
 
-/** Members of a body that change neither what a model is asked nor what it may answer. */
+/** Body members that change neither the prompt nor the possible answers. */
 const EXCLUDED_MEMBERS = new Set([
   ...[
     'stream',
@@ -20,13 +19,13 @@ const EXCLUDED_MEMBERS = new Set([
   ],
 ]);
 
-/** Answers that were kept in another form must not be found. */
+/** Bump when the stored form of answers changes. */
 const FORMAT = 1;
 
 /**
- * Names the answer to a request: the same for two requests of one tenant that differ in nothing but
- * white space, the order of keys, and members that do not reach the model. Everything else counts,
- * whether the gateway knows it or not.
+ * Returns the cache key of a request. Two requests of one tenant share a key when they differ only
+ * in white space, key order, and members that do not reach the model. All other members count,
+ * known to the gateway or not.
  */
 export function cacheKeyOf(tenantId: string, request: CacheableRequest): string {
   const wireFormat = 'dialect' in request ? request.dialect : request.kind;
@@ -45,7 +44,8 @@ function memberText(body: JsonBody, key: string): string | Buffer {
     return JSON.stringify(inOrder(body.value[key]));
   } catch (error) {
     if (!(error instanceof InexactNumberError)) throw error;
-    // Two numbers that are one to us need not be one to the vendor, who gets them as they came.
+    // Numbers that are equal in JavaScript may differ for the vendor, which gets their original
+    // digits.
     const member = body.members.findLast((candidate) => candidate.key === key);
     return member ? body.bytes.subarray(member.valueStart, member.valueEnd) : body.bytes;
   }
@@ -53,7 +53,7 @@ function memberText(body: JsonBody, key: string): string | Buffer {
 
 class InexactNumberError extends Error {}
 
-/** The same value with its keys sorted, at every depth. */
+/** Returns the value with its keys sorted at every depth. */
 function inOrder(value: unknown): unknown {
   if (typeof value === 'number') {
     const isExact = Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value);

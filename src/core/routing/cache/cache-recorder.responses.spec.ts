@@ -6,7 +6,7 @@ const text = { type: 'output_text', text: 'Hi', annotations: [], logprobs: [] };
 const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
 
 describe(readResponseOutput.name, () => {
-  it('reads texts, reasoning, refusals and calls in their order', () => {
+  it('reads texts, reasoning, refusals and calls in order', () => {
     const logprobs = [{ token: 'Hi' }];
     const output = [
       {
@@ -33,15 +33,15 @@ describe(readResponseOutput.name, () => {
   });
 
   it.each<[string, unknown]>([
-    ['no list', undefined],
-    ['an item that is none', [null]],
+    ['no array', undefined],
+    ['a null item', [null]],
     ['an item of another type', [{ type: 'web_search_call', id: 'ws' }]],
     ['a call of a custom tool', [{ type: 'custom_tool_call', call_id: 'c', name: 'f', input: '' }]],
     ['a part of another type', [message(text, { type: 'output_audio' })]],
     ['a text with annotations', [message({ ...text, annotations: [{ type: 'url_citation' }] })]],
-    ['a text that is none', [message({ ...text, text: 1 })]],
+    ['a text that is not a string', [message({ ...text, text: 1 })]],
     ['a call without an id', [{ ...call, call_id: undefined }]],
-  ])('does not read %s', (_name, output) => {
+  ])('rejects %s', (_name, output) => {
     expect(readResponseOutput(output)).toBeUndefined();
   });
 });

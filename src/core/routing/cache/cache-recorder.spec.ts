@@ -39,7 +39,7 @@ function record(events: AnswerEvent[], maxCharacters = 1_000): CachedAnswer | un
 }
 
 describe(CacheRecorder.name, () => {
-  it('joins the pieces of each text and leaves their order as it is', () => {
+  it('joins the pieces of each text and preserves their order', () => {
     const events = [
       named,
       { type: 'start', id: 'x' } as const,
@@ -75,7 +75,7 @@ describe(CacheRecorder.name, () => {
     });
   });
 
-  it('joins choices that come in turns, each with itself', () => {
+  it('joins interleaved choices separately', () => {
     const turns = [
       text('a'),
       text('x', 1),
@@ -92,7 +92,7 @@ describe(CacheRecorder.name, () => {
     ]);
   });
 
-  it('leaves pieces with probabilities as they came', () => {
+  it('keeps pieces with log probabilities separate', () => {
     const piece = (value: string): CanonicalEvent => ({
       ...text(value),
       type: 'text',
@@ -104,12 +104,12 @@ describe(CacheRecorder.name, () => {
     expect(record([named, ...pieces, finish('stop')])?.events.slice(0, 3)).toEqual(pieces);
   });
 
-  it('takes an answer without a word, and the last word on usage', () => {
+  it('accepts an empty answer and uses the last usage report', () => {
     const first: CanonicalEvent = { type: 'usage', usage: NO_USAGE };
     expect(record([named, first, usage, finish('stop')])?.events).toEqual([usage, finish('stop')]);
   });
 
-  it('reads a relayed response from its end', () => {
+  it('reads a relayed response from its final event', () => {
     const piece = {
       type: 'relay',
       dialect: 'responses',
@@ -128,10 +128,10 @@ describe(CacheRecorder.name, () => {
 
   it.each<[string, AnswerEvent[]]>([
     ['was filtered', [text('a'), finish('content_filter')]],
-    ['ended for a reason of the vendor’s own', [text('a'), finish('pause_turn')]],
+    ['ended for a reason of the vendor', [text('a'), finish('pause_turn')]],
     ['did not end', [text('a')]],
-    ['went on after its end', [text('a'), finish('stop'), text('b')]],
-    ['has a choice that did not end', [text('a'), text('b', 1), finish('stop', 1)]],
+    ['continued after its end', [text('a'), finish('stop'), text('b')]],
+    ['has a choice without an end', [text('a'), text('b', 1), finish('stop', 1)]],
     ['has a choice that was filtered', [text('a'), finish('stop'), finish('content_filter', 1)]],
     ['is empty', []],
     ['is too long', [text('a'.repeat(900)), text('b'.repeat(101)), finish('stop')]],
@@ -149,13 +149,13 @@ describe(CacheRecorder.name, () => {
       ],
     ],
     ['has too many numbers', [{ type: 'output', output: [Array.from({ length: 91 }, () => 1)] }]],
-  ])('keeps no answer that %s', (_name, events) => {
+  ])('does not store an answer that %s', (_name, events) => {
     expect(record([named, ...events])).toBeUndefined();
   });
 });
 
-describe('an encoded answer', () => {
-  it('is read as it was, vectors to the last bit', () => {
+describe('encodeAnswer and decodeAnswer', () => {
+  it('round-trip an answer, with vectors bit for bit', () => {
     const vectors = [[0.1, -1e-300, 1 / 3, Math.fround(0.7), 0], 'AACAPw==', []];
     const answer = record([named, { type: 'output', output: vectors }, usage])!;
     expect(decodeAnswer(encodeAnswer(answer))).toEqual(answer);
@@ -164,7 +164,7 @@ describe('an encoded answer', () => {
   });
 
   it.each(['', '{', '{}', 'null', '[1]', '{"events":1}', '{"events":[{"type":"output"}]}'])(
-    'is not read from %j',
+    'are undefined for %j',
     (bytes) => {
       expect(decodeAnswer(Buffer.from(bytes))).toBeUndefined();
     },

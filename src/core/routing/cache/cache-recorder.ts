@@ -16,29 +16,31 @@ import { ownOutputLimitOf } from '../../../canonical/billable-route.js';
 import type { CachedAnswer, CachedEvent } from './cached-answer.js';
 import { isJsonObject, type JsonObject } from '../../../platform/http/json-body.js';
 
-/** Something of an answer that could not be given again. */
+/** Thrown for a part of an answer that cannot be replayed. */
 class NoCounterpartError extends Error {}
 
 type AnswerEvent = CanonicalEvent | WorkEvent<unknown>;
 type ChoiceEvent = Extract<CachedEvent, { choice: number }>;
 
-/** Endings of an answer that is all that the model had to say, or was allowed to. */
+/** Finish reasons of complete answers. */
 const COMPLETE: ReadonlySet<FinishReason> = new Set(['stop', 'length', 'tool_calls']);
 
-/** Of one number in base64. */
+/** Of one base64-encoded number. */
 const CHARACTERS_PER_NUMBER = 11;
 
-/** Writes an answer down while it passes, as long as it is one that may be kept. */
+/** Records an answer as it passes, as long as it can be cached. */
 export class CacheRecorder {
   private route: RouteEvent | undefined;
   private usage: UsageEvent | undefined;
   private readonly events: CachedEvent[] = [];
-  /** The last event of each choice that has not finished; undefined where it has. */
+  /** Last event of each unfinished choice; undefined for finished ones. */
   private readonly open = new Map<number, ChoiceEvent | undefined>();
   private characters = 0;
   private isUnfit = false;
 
-  /** @param maxCharacters of an answer that is worth keeping */
+  /**
+   * @param maxCharacters longest answer to store
+   */
   constructor(private readonly maxCharacters: number) {}
 
   observe(event: AnswerEvent): void {
@@ -70,9 +72,9 @@ export class CacheRecorder {
   }
 
   /**
-   * The answer, when it has come to its end; undefined when it is not to be kept.
+   * Returns the complete answer; undefined when it must not be stored.
    *
-   * @param upstreamModelOf the vendor's own name of the model that answered
+   * @param upstreamModelOf returns the vendor's name of the model that answered
    */
   result(upstreamModelOf: (event: RouteEvent) => string): CachedAnswer | undefined {
     const isCut = [...this.open.values()].some((last) => last !== undefined);
@@ -81,7 +83,7 @@ export class CacheRecorder {
     return {
       route: { model, provider, catalogueId, upstreamModel: upstreamModelOf(this.route) },
       droppedParams: this.route.droppedParams,
-      // First, because a stream may begin with how long the prompt was.
+      // Streams may start with the prompt's usage, so it goes first.
       events: this.usage ? [this.usage, ...this.events] : this.events,
     };
   }
@@ -96,14 +98,18 @@ export class CacheRecorder {
   }
 
   private finish(event: FinishEvent): void {
-    // The gateway's own limit depends on the credits of the moment, and is nothing to keep.
+    // A limit set by the gateway depends on the current credits, so the cut answer must not be
+    // reused.
     const isCutHere = event.reason === 'length' && this.route && ownOutputLimitOf(this.route.route);
     if (isCutHere || !COMPLETE.has(event.reason)) return this.giveUp();
     this.events.push(event);
     this.open.set(event.choice, undefined);
   }
 
-  /** Bytes say nothing here, but the last event of a Responses vendor repeats the whole answer. */
+  /**
+   * Records a relayed answer: its raw bytes are opaque, but the final Responses event repeats the
+   * answer.
+   */
   private addRelayed({ dialect, answer, usage, finishReason }: RelayEvent): void {
     if (dialect !== 'responses') return this.giveUp();
     if (!answer) return;
@@ -128,10 +134,14 @@ export class CacheRecorder {
   }
 }
 
-/** Adds the next piece of a text to the one before. @returns false when it is another text */
+/**
+ * Appends the next piece to the last event.
+ *
+ * @returns false when it belongs to another text
+ */
 function join(last: ChoiceEvent, next: ChoiceEvent): boolean {
   if (last.type === 'text' && next.type === 'text') {
-    // Probabilities belong to the tokens of their own piece.
+    // Log probabilities belong to the tokens of their own piece.
     if (last.logprobs != null || next.logprobs != null) return false;
     last.text += next.text;
     return true;
@@ -172,11 +182,11 @@ function lengthOf(event: ChoiceEvent): number {
 }
 
 /**
- * What the answer of a Responses vendor says, as events. Signatures are left as they stand there, since
- * only callers of the same dialect get them.
+ * Converts a Responses answer to events. Keeps signatures, because only callers of the same dialect
+ * get them.
  *
- * @param output the answer's items, which are the vendor's own
- * @returns undefined when any of it has no canonical counterpart, and would be missing from then on
+ * @param output the answer's items, in the vendor's format
+ * @returns undefined when an item has no canonical counterpart and would be lost
  */
 export function readResponseOutput(output: unknown): ContentEvent[] | undefined {
   try {

@@ -5,10 +5,10 @@ import type {
   OutputEvent,
 } from '../../../canonical/canonical-event.js';
 import type { EmbeddingVectors } from '../../../canonical/work-request.js';
-/** An event of an answer that is the same whenever the answer is given. */
+/** An event that is the same on every replay. */
 export type CachedEvent = ContentEvent | FinishEvent | UsageEvent | OutputEvent<EmbeddingVectors>;
 
-/** The route that gave an answer, as far as its caller may see it. */
+/** The route that answered, as far as the caller may see it. */
 export interface AnsweringRoute {
   readonly model: string;
   readonly provider: string;
@@ -16,19 +16,19 @@ export interface AnsweringRoute {
   readonly upstreamModel: string;
 }
 
-/** A complete answer, as it is kept: its events, pieces of one text joined. */
+/** A complete answer as stored, with the pieces of each text joined. */
 export interface CachedAnswer {
   readonly route: AnsweringRoute;
   readonly droppedParams: readonly string[];
   readonly events: readonly CachedEvent[];
 }
 
-/** Numbers in the bytes that they have in memory: exact, and read and written in no time. */
+/** A vector as its bytes in memory: exact and fast to read. */
 interface PackedVector {
   float64: string;
 }
 
-/** The same with its vectors packed. */
+/** A cached answer with packed vectors. */
 interface StoredAnswer extends Omit<CachedAnswer, 'events'> {
   readonly events: readonly (
     | Exclude<CachedEvent, OutputEvent<EmbeddingVectors>>
@@ -36,7 +36,6 @@ interface StoredAnswer extends Omit<CachedAnswer, 'events'> {
   )[];
 }
 
-/** The bytes in which an answer is kept. */
 export function encodeAnswer(answer: CachedAnswer): Buffer {
   const events = answer.events.map((event) =>
     event.type === 'output' ? { ...event, output: event.output.map(packVector) } : event,
@@ -44,7 +43,7 @@ export function encodeAnswer(answer: CachedAnswer): Buffer {
   return Buffer.from(JSON.stringify({ ...answer, events }));
 }
 
-/** Undefined for bytes that are no answer, which somebody else must have written. */
+/** Returns undefined for bytes that are not a stored answer. */
 export function decodeAnswer(bytes: Buffer): CachedAnswer | undefined {
   try {
     const answer = JSON.parse(bytes.toString('utf8')) as StoredAnswer;

@@ -6,14 +6,14 @@ const KILOBYTE = Buffer.alloc(1_000, 'x');
 describe(InProcessCacheStore.name, () => {
   beforeEach(() => {
     jest.useFakeTimers();
-    // What was made at the very beginning of a clock has no age for lru-cache.
+    // lru-cache gives no age to entries made at clock zero.
     jest.advanceTimersByTime(1);
   });
   afterEach(() => {
     jest.useRealTimers();
   });
 
-  it('gives back what it was given until its time is over', () => {
+  it('returns a value until its TTL expires', () => {
     const store = withRoomFor(10_000);
     store.set('tenant', 'a', KILOBYTE, 2);
     jest.advanceTimersByTime(1_999);
@@ -23,7 +23,7 @@ describe(InProcessCacheStore.name, () => {
     expect(store.bytesInUse()).toBe(0);
   });
 
-  it('makes room by dropping what was asked for longest ago', () => {
+  it('evicts the least recently used entry', () => {
     const store = withRoomFor(5_500);
     for (const key of ['a', 'b', 'c']) store.set('tenant', key, KILOBYTE, 60);
     store.get('a');
@@ -37,7 +37,7 @@ describe(InProcessCacheStore.name, () => {
     expect(store.bytesInUse()).toBeLessThanOrEqual(5_500);
   });
 
-  it('never holds more than it may, overhead of small entries included', () => {
+  it('stays within its limit, including the overhead of small entries', () => {
     const store = withRoomFor(100_000);
     for (let index = 0; index < 10_000; index++)
       store.set('tenant', `key ${index}`, Buffer.alloc(1), 60);
@@ -46,7 +46,7 @@ describe(InProcessCacheStore.name, () => {
     expect(store.get('key 0')).toBeUndefined();
   });
 
-  it('counts a key once however often it is set, and a value that is too large not at all', () => {
+  it('counts a key once however often it is set, and rejects oversized values', () => {
     const store = withRoomFor(2_000);
     for (let times = 0; times < 5; times++) store.set('tenant', 'a', KILOBYTE, 60);
     expect(store.bytesInUse()).toBeLessThan(2_000);
@@ -55,24 +55,24 @@ describe(InProcessCacheStore.name, () => {
     expect(store.bytesInUse()).toBe(0);
   });
 
-  it('holds on to no more memory than a value is long', () => {
+  it('holds no more memory than the value needs', () => {
     const store = withRoomFor(10_000);
     store.set('tenant', 'a', Buffer.from('a short answer'), 60);
     expect(store.get('a')?.toString()).toBe('a short answer');
     expect(store.get('a')?.buffer.byteLength).toBe('a short answer'.length);
   });
 
-  it('keeps so much for one tenant, whose oldest go, and leaves the others theirs', () => {
+  it('limits each tenant, evicting its oldest entries and no other tenant’s', () => {
     const store = new InProcessCacheStore({ maxBytes: 100_000, maxBytesPerTenant: 3_500 });
     store.set('other', 'theirs', KILOBYTE, 60);
     for (const key of ['a', 'b', 'c']) store.set('tenant', key, KILOBYTE, 60);
     const kept = ['a', 'b', 'c', 'theirs'].map((key) => store.get(key) !== undefined);
     expect(kept).toEqual([false, true, true, true]);
-    // Longer than all that the tenant may have.
+    // Larger than the tenant's whole share.
     store.set('tenant', 'd', Buffer.alloc(3_000), 60);
     expect(store.get('d')).toBeUndefined();
     expect(store.get('c')).toBeDefined();
-    // What has ended counts for nothing, though nobody has asked for it since.
+    // Expired entries free their space even if never read.
     store.set('tenant', 'c', KILOBYTE, 1);
     jest.advanceTimersByTime(1_001);
     store.set('tenant', 'e', KILOBYTE, 60);
@@ -80,7 +80,7 @@ describe(InProcessCacheStore.name, () => {
     expect(store.bytesInUse()).toBe(3 * 1_700);
   });
 
-  it('keeps nothing when it has no room at all', () => {
+  it('stores nothing when the limit is 0', () => {
     const store = withRoomFor(0);
     store.set('tenant', 'a', Buffer.alloc(0), 60);
     expect(store.get('a')).toBeUndefined();

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { CacheStore, type CacheLimits } from './cache-store.js';
 
-/** What an entry takes beside its value, as measured: key, buffer objects, places in the maps. */
+/** Measured memory of an entry beyond its value: key, buffer objects, map slots. */
 const ENTRY_OVERHEAD_BYTES = 700;
 
 interface Entry {
@@ -9,14 +9,14 @@ interface Entry {
   readonly value: Buffer;
 }
 
-/** What is kept for one tenant. */
+/** The entries of one tenant. */
 interface Share {
-  /** In the order in which they came, or were last asked for. */
+  /** Least recently used first. */
   readonly keys: Set<string>;
   bytes: number;
 }
 
-/** Keeps answers in this process's memory; those that nobody has asked for longest go first. */
+/** Keeps answers in this process's memory and evicts the least recently used. */
 export class InProcessCacheStore extends CacheStore {
   private readonly entries: LRUCache<string, Entry> | undefined;
   private readonly shares = new Map<string, Share>();
@@ -28,10 +28,10 @@ export class InProcessCacheStore extends CacheStore {
       this.entries = new LRUCache({
         maxSize: maxBytes,
         sizeCalculation: sizeOf,
-        // What has ended is to leave room at once, also in its tenant's share.
+        // Expired entries must free their space at once, also in the tenant's share.
         ttlAutopurge: true,
         dispose: (entry, key) => this.leave(entry, key),
-        // The clock as it is now, which a test may have replaced.
+        // Read at construction, since tests may replace the clock.
         perf: performance,
       });
     }
@@ -45,7 +45,7 @@ export class InProcessCacheStore extends CacheStore {
     const entry = this.entries?.get(key);
     if (!entry) return undefined;
     const keys = this.shares.get(entry.tenantId)?.keys;
-    // To the end of the line.
+    // Move to the most recently used end.
     if (keys?.delete(key)) keys.add(key);
     return entry.value;
   }
@@ -81,7 +81,9 @@ export class InProcessCacheStore extends CacheStore {
   }
 }
 
-/** Small buffers share a block of memory, all of which one that is kept would hold on to. */
+/**
+ * Copies small buffers out of the pool block they share, which one cached buffer would keep alive.
+ */
 function withoutNeighbours(value: Buffer): Buffer {
   if (value.buffer.byteLength === value.length) return value;
   const own = Buffer.allocUnsafeSlow(value.length);

@@ -15,27 +15,27 @@ const ENTRY_OVERHEAD_BYTES = 828;
 /** More than encryption adds to a value. Longer values were not written by the gateway and are not fetched. */
 const LAST_BYTE = MAX_ANSWER_BYTES + 64;
 
-/** A request never waits longer for what may be kept for it. */
+/** Longest time a request waits for the cache. */
 const COMMAND_TIMEOUT_MS = 100;
 
 const KEY_PREFIX = 'gateway:cache:';
-/** What is kept for whom: each list has the keys of entries, without the prefix. */
+/** Bookkeeping of entries per tenant; each list holds entry keys without the prefix. */
 const LISTS = ['ends', 'order', 'sizes', 'bytes'].map((name) => `gateway:cache-${name}`);
 
-/** Of Redis's own limit: the queue and the counts of requests need the rest. */
+/** Share of Redis's own limit; the queue and the request counters need the rest. */
 const SHARE_OF_REDIS = 0.5;
 
 /**
- * Keeps an entry within the limits. KEYS: the entry, then LISTS. ARGV: the entry's key, the value, for
- * how many ms, the tenant, the bytes it counts, the limit of the tenant, that of all.
+ * Stores an entry within the limits. KEYS: the entry, then LISTS. ARGV: the entry's key, the value,
+ * the TTL in ms, the tenant, the bytes to count, the tenant's limit, the total limit.
  *
- * `ends` and `order` hold the keys by when they end and by their numbers, `order:<tenant>` those of one
- * tenant; `sizes` has `<tenant> <bytes>` of each, `bytes` the sums. Entries that have ended are taken out
- * first; Redis has dropped them itself. So that nobody waits, one call takes out so many at most, and
- * keeps nothing when that does not do.
+ * `ends` and `order` hold the keys by expiry and by sequence number, `order:<tenant>` those of one
+ * tenant; `sizes` holds `<tenant> <bytes>` of each entry, `bytes` the sums. Removes expired entries
+ * first, which Redis has dropped already. One call removes a bounded number, so that it does not
+ * block Redis, and stores nothing when that is not enough.
  *
- * The first write asks for memory: when Redis has none it fails, and says so before anything is changed.
- * Then half of what is cached is given up, since others need the room more.
+ * The first write needs memory, so an out-of-memory error occurs before anything changes. The
+ * script then evicts half of the cache, since other keys need the memory more.
  */
 const SET_SCRIPT = `
 local ends, order, sizes, bytes = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -126,9 +126,8 @@ export class RedisCacheStore extends CacheStore implements OnModuleInit, OnAppli
       commandTimeoutMs: COMMAND_TIMEOUT_MS,
       scripts: { keepAnswer: { lua: SET_SCRIPT, numberOfKeys: 1 + LISTS.length } },
       logger: this.logger,
-      whenFailing: (reason) =>
-        `Redis keeps no answers (${reason}); nothing is cached until it does`,
-      whenBack: 'Redis keeps answers again',
+      whenFailing: (reason) => `cache is unavailable: Redis fails (${reason})`,
+      whenBack: 'cache is available again',
       onReady: (redis) => this.readMemoryRules(redis),
     });
   }
@@ -141,7 +140,7 @@ export class RedisCacheStore extends CacheStore implements OnModuleInit, OnAppli
     this.redis.disconnect();
   }
 
-  /** Whether nothing is found and nothing kept just now. */
+  /** True while reads miss and writes are dropped. */
   get isDegraded(): boolean {
     return this.redis.isDegraded;
   }
@@ -172,7 +171,7 @@ export class RedisCacheStore extends CacheStore implements OnModuleInit, OnAppli
 
   async bytesInUse(): Promise<number> {
     const bytes = await this.redis.ask((redis) => redis.hget('gateway:cache-bytes', 'all'));
-    if (bytes === undefined) throw new Error('Redis does not say how much it keeps');
+    if (bytes === undefined) throw new Error('Redis does not report the size of the cache');
     return Number(bytes ?? 0);
   }
 
@@ -189,8 +188,8 @@ export class RedisCacheStore extends CacheStore implements OnModuleInit, OnAppli
   }
 
   /**
-   * Leaves room in a Redis that has a limit of its own, and tells the operator when it would rather drop
-   * keys: those of the queue are among them. Where Redis does not say, the limits are as they are set.
+   * Lowers the limit to a share of Redis's `maxmemory`, and warns when the eviction policy may drop
+   * the queue's keys. Where Redis does not report them, the configured limits apply.
    */
   private async readMemoryRules(redis: Redis): Promise<void> {
     const info = await redis.info('memory');
@@ -200,8 +199,8 @@ export class RedisCacheStore extends CacheStore implements OnModuleInit, OnAppli
     if (limit > 0) this.maxBytes = Math.min(this.maxBytes, Math.floor(limit * SHARE_OF_REDIS));
     if (policy !== 'noeviction') {
       this.logger.warn(
-        `Redis has maxmemory-policy ${policy} and may drop wake-ups of the queue; set it to noeviction. ` +
-          'The cache keeps to its own limit (GATEWAY_CACHE_MAX_BYTES)',
+        `Redis has maxmemory-policy ${policy} and may drop wake-ups of the queue. Set it to noeviction. ` +
+          'The cache enforces its own limit (GATEWAY_CACHE_MAX_BYTES)',
       );
     }
   }

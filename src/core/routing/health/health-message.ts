@@ -7,42 +7,43 @@ import {
 } from './speed-sketch.js';
 
 const VERSION = 1;
-/** Longer names of routes are nobody else's business. */
+/** Longer route names are rejected. */
 const MAX_NAME = 600;
-/** Of what a text holds; more is no message of ours. */
+/** Longest accepted message, in items. */
 const MAX_ITEMS = 2_000;
 const MAX_TEXT = 65_536;
-/** Of ages and rests, an hour: pauses are seconds long. */
+/** Upper bound of ages and cooldowns: an hour, while pauses last seconds. */
 export const MAX_MS = 3_600_000;
 
 /**
- * What became of a route: `open` after a run of failures, `cooling` because the vendor asked to wait, `well`
- * after an answer. Ages and rests are durations, as clocks differ.
+ * Reports the state of a route: `open` after a run of failures, `cooling` because the vendor asked
+ * to wait, `well` after an answer. Ages and cooldowns are durations, because the clocks of
+ * instances differ.
  */
 export interface RouteNews {
   readonly type: 'open' | 'cooling' | 'well';
   readonly name: string;
-  /** How long ago it became so. */
+  /** Time since the state changed. */
   readonly ageMs: number;
-  /** For how long it is still left alone; 0 when that is over. */
+  /** Remaining cooldown; 0 when it is over. */
   readonly restMs: number;
 }
 
-/** What instances tell each other of routes. */
+/** An item that instances exchange about routes. */
 export type HealthItem =
   | RouteNews
-  /** An instance that is new, or has missed something, asks the others for what they know. */
+  /** Sent by an instance that is new or missed messages, to ask the others for what they know. */
   | { readonly type: 'hello' }
-  /** The instance tries a route whose pause is ending; others let it. */
+  /** The instance probes a route whose pause is ending; the others leave it alone. */
   | { readonly type: 'trying'; readonly name: string }
-  /** What it has seen since it told last. */
+  /** What the instance measured since its last message. */
   | {
       readonly type: 'speeds';
       readonly name: string;
       readonly latencies: PackedCounts;
       readonly speeds: PackedCounts;
     }
-  /** All that it knows, in answer to a hello. */
+  /** Everything the instance knows, in answer to `hello`. */
   | {
       readonly type: 'memory';
       readonly name: string;
@@ -51,18 +52,17 @@ export type HealthItem =
     };
 
 export interface HealthMessage {
-  /** The instance that says it. */
+  /** Sender's instance id. */
   readonly from: string;
-  /** Of its texts; they rise. */
+  /** Increases with each message of the sender. */
   readonly number: number;
   readonly items: readonly HealthItem[];
 }
 
 /**
- * The texts that tell of the items, none longer than allowed; an item that does not fit into one by itself is
- * left out.
+ * Encodes items as messages of limited length. Drops items that exceed the limit on their own.
  *
- * @param next gives the number of the next text
+ * @param next returns the number of the next message
  */
 export function writeMessages(
   from: string,
@@ -97,8 +97,8 @@ export function writeMessages(
 }
 
 /**
- * Undefined for what is no message, or one of a later kind. Items that are unknown or malformed are left out:
- * another version may say more.
+ * Parses a message. Returns undefined for anything else, including messages of a later version.
+ * Skips unknown and malformed items, which a later version may send.
  */
 export function readMessage(text: string): HealthMessage | undefined {
   if (text.length > MAX_TEXT) return undefined;

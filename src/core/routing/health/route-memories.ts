@@ -4,34 +4,39 @@ import { FAILURES_TO_OPEN, isOpen, newsOf, type RouteMemory } from './route-memo
 import { readName } from './route-names.js';
 import { forgetOldest, MAX_ROUTES } from './speed-memory.js';
 
-/** A route that has cooled down is tried by one request in this time until it answers. */
+/** After a cooldown, one request in this time probes the route until it answers. */
 export const PROBE_EVERY_MS = 1_000;
-/** The longest rest of an account of a pool, whatever a vendor says: its word is looked at again then. */
+/**
+ * Longest cooldown of a pooled account, whatever its vendor says; the vendor is asked again
+ * afterwards.
+ */
 export const MAX_REST_MS = 3_600_000;
-/** A route that was not tried for so long after its pause is no longer called failing. */
+/** A route untried for this long after its pause no longer counts as failing. */
 export const FORGIVEN_AFTER_MS = 300_000;
-/** An answer that has come to its end here so lately counts for more than failures that another instance has seen. */
+/** A local success this recent outweighs failures that another instance reports. */
 const OWN_EYES_MS = 2_000;
-/** Others are told of a pause that has become longer by so much. */
+/** A pause that grew by at least this much is reported to other instances. */
 const TOLD_STEP_MS = 250;
 
-/** Who tells other instances; names are those of routes, see `route-names.ts`. */
+/** Notifies other instances; names are route names, see `route-names.ts`. */
 export interface HealthWatcher {
-  /** A pause has begun, has changed, or is over before its time. */
+  /** A pause began, changed or ended early. */
   changed(name: string): void;
-  /** A request tries a route that failures have put on a pause. */
+  /** A request probes a route that failures paused. */
   trying(name: string): void;
 }
 
-/** How routes have fared, by their names, and what instances tell each other of it. */
+/** Holds the health of routes by name, and what instances exchange about it. */
 export class RouteMemories {
   private readonly memories = new Map<string, RouteMemory>();
-  /** When an answer of a provider last came to its end here, by the names of providers. */
+  /** When an answer last completed, by provider name. */
   private readonly reachedMs = new Map<string, number>();
-  /** Undefined where there are no others. */
+  /** Undefined on a single instance. */
   watcher: HealthWatcher | undefined;
 
-  /** @param longestPauseMs of a route that is no account of a pool */
+  /**
+   * @param longestPauseMs for routes that are not pooled accounts
+   */
   constructor(
     private readonly longestPauseMs: () => number,
     private readonly clock: Pick<Clock, 'monotonicMs'>,
@@ -49,7 +54,7 @@ export class RouteMemories {
     return this.memories.get(name);
   }
 
-  /** The same, made where there is none. */
+  /** Returns the memory of a route, creating it if needed. */
   of(name: string): RouteMemory {
     let memory = this.memories.get(name);
     if (!memory) {
@@ -68,7 +73,7 @@ export class RouteMemories {
     return memory;
   }
 
-  /** Whether it is on a pause; asked for by a request that would take it. */
+  /** Returns whether the route is paused. Called for a request that would take it. */
   rests(name: string, nowMs: number): boolean {
     const memory = this.memories.get(name);
     if (memory === undefined || memory.coolUntilMs <= nowMs) return false;
@@ -81,14 +86,15 @@ export class RouteMemories {
     memory.coolUntilMs = nowMs + pauseMs;
     if (pauseMs <= 0) return;
     memory.turnedMs = nowMs;
-    // One that is asked in vain all the time begins its pause anew all the time, which is not worth a word.
+    // A route under constant failing calls restarts its pause all the time; only real growth is
+    // reported.
     const step = Math.min(TOLD_STEP_MS, pauseMs / 2);
     if (memory.coolUntilMs - memory.toldUntilMs < step) return;
     memory.toldUntilMs = memory.coolUntilMs;
     this.watcher?.changed(name);
   }
 
-  /** Ends a pause that failures brought. One that the vendor asked for stays. */
+  /** Ends a pause caused by failures. A cooldown requested by the vendor stays. */
   endPause(name: string, memory: RouteMemory, nowMs: number): void {
     if (!isOpen(memory)) return;
     memory.turnedMs = nowMs;
@@ -97,7 +103,7 @@ export class RouteMemories {
     this.watcher?.changed(name);
   }
 
-  /** An answer has come to its end. */
+  /** Records a completed answer. */
   complete(name: string, providerName: string, nowMs: number): void {
     const memory = this.memories.get(name);
     if (!memory) return;
@@ -107,15 +113,15 @@ export class RouteMemories {
     this.reachedMs.set(providerName, nowMs);
   }
 
-  /** A request tries the route. */
+  /** Records a request that tries the route. */
   tryOut(name: string, nowMs: number): void {
     if (this.leaveToProbe(name, nowMs)) this.watcher?.trying(name);
   }
 
   /**
-   * Leaves a route that failures have put on a pause to one request, of this instance or of another.
+   * Reserves a paused, failing route for a single probe, of this instance or another.
    *
-   * @returns whether it is such a route
+   * @returns whether the route is paused for failures
    */
   leaveToProbe(name: string, nowMs = this.clock.monotonicMs()): boolean {
     const memory = this.memories.get(name);
@@ -124,7 +130,7 @@ export class RouteMemories {
     return true;
   }
 
-  /** For how long such a route is still left alone in ms; undefined for others. */
+  /** Returns the remaining pause of a failing route, in ms; undefined for others. */
   openForMs(name: string): number | undefined {
     const memory = this.memories.get(name);
     return memory && isOpen(memory)
@@ -132,7 +138,7 @@ export class RouteMemories {
       : undefined;
   }
 
-  /** Whether a request would have taken the route while it was left alone, since this was last asked. */
+  /** Returns whether a request wanted the route during its pause, and resets that. */
   takeWanted(name: string): boolean {
     const memory = this.memories.get(name);
     if (!memory?.isWanted) return false;
@@ -140,12 +146,12 @@ export class RouteMemories {
     return true;
   }
 
-  /** What other instances are to know of a route. */
+  /** Returns what to report about a route. */
   newsOf(name: string, nowMs = this.clock.monotonicMs()): RouteNews {
     return newsOf(name, this.memories.get(name), nowMs);
   }
 
-  /** The same of all routes that are not well. */
+  /** Returns the reports on all routes that are not healthy. */
   allNews(nowMs = this.clock.monotonicMs()): RouteNews[] {
     return [...this.memories]
       .filter(([, { coolUntilMs }]) => coolUntilMs > Math.max(0, nowMs - FORGIVEN_AFTER_MS))
@@ -153,7 +159,7 @@ export class RouteMemories {
       .filter(({ type }) => type !== 'well');
   }
 
-  /** Takes over what another instance says of a route, unless something later is known here. */
+  /** Adopts another instance's report, unless something newer is known here. */
   learn({ type, name, ageMs, restMs }: RouteNews, nowMs = this.clock.monotonicMs()): void {
     const known = this.memories.get(name);
     const turnedMs = nowMs - ageMs;
@@ -165,10 +171,10 @@ export class RouteMemories {
       known.turnedMs = turnedMs;
       return;
     }
-    // A model's name is no provider's.
+    // A model's name is never a provider's.
     const seenWellMs = this.reachedMs.get(name) ?? known?.completedMs ?? -Infinity;
     if (type === 'open' && nowMs - seenWellMs < OWN_EYES_MS) return;
-    // What others tell makes nothing be forgotten.
+    // Reports from others must not evict local knowledge.
     if (!known && this.memories.size >= MAX_ROUTES) return;
     const memory = this.of(name);
     if (type === 'open') memory.failures = Math.max(memory.failures, FAILURES_TO_OPEN - 1);

@@ -1,25 +1,30 @@
 import { MAX_MS, type RouteNews } from './health-message.js';
 
-/** Failures in a row after which a route is left alone for a while. */
+/** Consecutive failures that open the breaker. */
 export const FAILURES_TO_OPEN = 5;
 
-/** How a route has fared, as far as it says how it will. Times are on a monotonic clock. */
+/** The health of a route. Times are on a monotonic clock. */
 export interface RouteMemory {
-  /** When the latest call began. */
+  /** Start of the latest call. */
   triedMs: number;
   failures: number;
   coolUntilMs: number;
-  /** When the latest pause began or an answer ended one: earlier calls say nothing new by failing. */
+  /**
+   * Start of the latest pause, or the answer that ended one. Failures of earlier calls are ignored.
+   */
   turnedMs: number;
-  /** The end of the latest pause as other instances know it. */
+  /** End of the latest pause as other instances know it. */
   toldUntilMs: number;
-  /** When an answer last came to its end here. */
+  /** When an answer last completed here. */
   completedMs: number;
-  /** Whether a request would have taken the route since this was last asked. */
+  /** Whether a request wanted the route since this was last read. */
   isWanted: boolean;
 }
 
-/** From well to bad. `cooling`: the vendor asked to wait; `open`: a run of failures opened the breaker. */
+/**
+ * From healthy to bad. `cooling`: the vendor asked to wait; `open`: a run of failures opened the
+ * breaker.
+ */
 export const ROUTE_STATES = ['healthy', 'cooling', 'open'] as const;
 export type RouteState = (typeof ROUTE_STATES)[number];
 
@@ -28,12 +33,15 @@ export function stateOf({ coolUntilMs, failures }: RouteMemory, nowMs: number): 
   return failures >= FAILURES_TO_OPEN - 1 ? 'open' : 'cooling';
 }
 
-/** Whether failures have put the route on a pause that no answer has ended: once it is over one call at a time tries it. */
+/**
+ * Returns whether failures paused the route and no answer has ended that. After the pause, one call
+ * at a time probes it.
+ */
 export function isOpen({ failures, coolUntilMs }: RouteMemory): boolean {
   return failures >= FAILURES_TO_OPEN - 1 && coolUntilMs > 0;
 }
 
-/** What other instances are to know of a route; one that nothing is remembered of is well. */
+/** Builds the report on a route; unknown routes are healthy. */
 export function newsOf(name: string, memory: RouteMemory | undefined, nowMs: number): RouteNews {
   if (!memory) return { type: 'well', name, ageMs: 0, restMs: 0 };
   const ageMs = Math.min(MAX_MS, Math.max(0, Math.floor(nowMs - memory.turnedMs)));

@@ -1,19 +1,19 @@
-/** Ends a tenant's account in a name; no provider's id has one. */
+/** Follows the tenant's account in a name; provider ids never contain it. */
 const OWNER_END = ':';
-/** Begins one of the operator's accounts behind its provider's id, where there are several. */
+/** Precedes the operator's account, after the provider's id, where there are several. */
 const ACCOUNT_BEGIN = '@';
-/** Ends the name for whole answers; no vendor's name of a model has one. */
+/** Marks the name used for whole answers; vendors' model names never contain it. */
 const WHOLE_END = '\n';
 
-/** Which route a memory is about: a provider's model, or with no model the whole provider. */
+/** Identifies a route's memory: a provider's model, or the whole provider without one. */
 export interface HealthKey {
   provider: string;
   upstreamModel: string;
-  /** One of several accounts of the operator's, each of which fails for itself. */
+  /** One of several operator accounts; each fails independently. */
   account?: string | undefined;
-  /** Of one account of a pool, which rests by itself while the others serve. */
+  /** One account of a pool; it cools down while the others serve. */
   pooled?: object | undefined;
-  /** Of a tenant's own account, whose failures are no one else's. */
+  /** A tenant's own account, whose failures affect no other tenant. */
   byok?: { credential: { id: string }; hasTenantAddress: boolean };
 }
 
@@ -23,7 +23,7 @@ export function modelKey({ provider, account, upstreamModel, byok }: HealthKey):
   return byok ? `${byok.credential.id}${OWNER_END}${key}` : key;
 }
 
-/** For the latency of answers that are not streamed, which says nothing of the others. */
+/** Returns the name for the latency of unstreamed answers, which differs from that of streams. */
 export function wholeKey(key: HealthKey): string {
   return `${modelKey(key)}${WHOLE_END}`;
 }
@@ -34,15 +34,15 @@ export function providerKey({ provider, account, byok }: HealthKey): string {
 }
 
 /**
- * A tenant's own account as a whole, whatever its model; undefined where that has no name of its own: of shared
- * capacity, and of what has an address of its own, which is the provider there.
+ * Returns the name of a tenant's own account across models. Undefined for shared capacity, and for
+ * accounts with their own address, where the provider's name serves.
  */
 export function ownAccountKey({ provider, byok }: HealthKey): string | undefined {
   if (!byok || byok.hasTenantAddress) return undefined;
   return `${byok.credential.id}${OWNER_END}${provider}`;
 }
 
-/** What a name says. An upstream model may hold any character, but only behind the first slash. */
+/** Parses a name. Only the upstream model, after the first slash, may contain any character. */
 export function readName(name: string): {
   isOwn: boolean;
   provider: string;

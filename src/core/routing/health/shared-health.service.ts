@@ -7,32 +7,36 @@ import { readName } from './route-names.js';
 import { readMessage, writeMessages, type HealthItem } from './health-message.js';
 
 const TOPIC = 'route_health';
-/** What changes within so long is told together. */
+/** Changes within this time share a message. */
 const GATHER_MS = 25;
 const SPEEDS_EVERY_MS = 5_000;
-/** Routes whose figures are told at a time, and in answer to an instance that asks. */
+/** Most routes per report of speeds, and per answer to a new instance. */
 const MAX_SPEEDS = 200;
-/** So long before a pause ends its instances agree on who tries the route. */
+/** Lead before the end of a pause in which instances agree on who probes the route. */
 const LEAD_MS = 50;
-/** For less than the time between two tries, since instances do not hear of them at once. */
+/** Shorter than the time between probes, because messages take time to arrive. */
 const TRIES_FOR_MS = PROBE_EVERY_MS - 2 * LEAD_MS;
-/** An instance that asks is answered within this time, by few of many. */
+/** Window in which a few of many instances answer a new one. */
 const ANSWER_WITHIN_MS = 400;
-/** Instances that are heard of; of more, the eldest is taken for new again. */
+/** Instances to remember; the oldest is forgotten beyond that. */
 const MAX_INSTANCES = 1_000;
 
-/** Who tries a route, until when; undefined: this instance has said that it does, and not heard it yet. */
+/**
+ * The instance that probes a route, and until when. `by` is undefined until this instance has heard
+ * its own claim.
+ */
 interface Try {
   readonly by: string | undefined;
   readonly untilMs: number;
 }
 
 /**
- * Tells other instances how routes do, and heeds what they tell: which are on a pause, who tries one whose pause
- * ends, and how fast they answer. Only changes are told, off the path of requests. What is lost is lost: each
- * instance goes on by itself, and one that comes back asks the others.
+ * Shares the health of routes with other instances: which are paused, which instance probes one
+ * after its pause, and how fast they answer. Sends changes only, off the request path. Lost
+ * messages are not repeated: each instance works alone, and one that reconnects asks the others.
  *
- * Of those who want to try a route, the first whose word all hear does: the channel tells all in one order.
+ * Of the instances that want to probe a route, the first one on the channel wins, because all
+ * receive messages in the same order.
  */
 export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly id = randomUUID();
@@ -49,7 +53,9 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
   private readonly contests = new Map<string, NodeJS.Timeout>();
   private readonly lastNumbers = new Map<string, number>();
 
-  /** @param isServed whether a provider is configured here; what is said of others is nobody's business */
+  /**
+   * @param isServed whether a provider is configured here; reports on others are ignored
+   */
   constructor(
     private readonly health: RouteHealth,
     private readonly channel: InstanceChannel,
@@ -78,7 +84,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
     for (const contest of this.contests.values()) clearTimeout(contest);
   }
 
-  /** Tells others how fast routes have answered since this was told last. */
+  /** Sends the speeds measured since the last report. */
   tellSpeeds(): void {
     const nowMs = performance.now();
     for (const [name, { untilMs }] of this.tries) if (untilMs <= nowMs) this.tries.delete(name);
@@ -97,7 +103,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
     this.gather();
   }
 
-  /** A request tries the route, whatever is agreed: if nobody does yet, this instance says that it does. */
+  /** Records that a request probes the route, and claims the probe if no instance has. */
   private tellTry(name: string): void {
     if (!this.isTried(name)) this.claim(name);
     this.contestLater(name);
@@ -120,14 +126,17 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
     this.contests.set(name, timer.unref());
   }
 
-  /** The route's pause is about to end: who would have used it says so, and whoever is heard first tries it. */
+  /**
+   * Decides who probes a route whose pause is about to end: instances that want it claim it, and
+   * the first claim wins.
+   */
   private contest(name: string): void {
     this.contests.delete(name);
     const restMs = this.health.memories.openForMs(name);
     if (restMs === undefined || restMs === 0) return;
-    // It has become longer meanwhile.
+    // The pause has grown meanwhile.
     if (restMs > 2 * LEAD_MS) this.contestLater(name);
-    // Where nobody wants it, the first who does will try it.
+    // If no instance wants the route, the first later request probes it.
     else if (!this.isTried(name) && this.health.memories.takeWanted(name)) this.claim(name);
   }
 
@@ -138,7 +147,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
     }, GATHER_MS).unref();
   }
 
-  /** One text after the other, so that none overtakes another. */
+  /** Sends messages one after the other, to preserve their order. */
   private send(): void {
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined;
@@ -159,7 +168,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  /** Asks the others for what was missed, and tells them what they may have missed. */
+  /** Asks the others for missed reports, and sends what they may have missed. */
   private ask(): void {
     if (this.isStopped) return;
     this.items.push({ type: 'hello' });
@@ -167,14 +176,14 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
     this.send();
   }
 
-  /** One of many instances is enough to tell of speeds. */
+  /** Answers a new instance after a random delay; a few answers are enough. */
   private answerSoon(): void {
     if (this.answering) return;
     this.isAnswered = false;
     this.answering = setTimeout(() => {
       this.answering = undefined;
       for (const { name } of this.health.memories.allNews()) this.changes.add(name);
-      // Before what it is part of, or it would be counted twice.
+      // Add pending speeds first, or the totals would count them twice.
       this.addSpeeds();
       const known = this.isAnswered ? [] : this.health.speeds.pack(MAX_SPEEDS, performance.now());
       for (const figures of known) this.items.push({ type: 'memory', ...figures });
@@ -188,14 +197,14 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
     if (!message) return;
     const { from, number, items } = message;
     if (from === this.id) {
-      // Only its place among those of others says something new.
+      // Own messages matter only for their order among the others' claims.
       for (const item of items) if (item.type === 'trying') this.hearTry(item.name, from);
     } else if (this.isNew(from, number)) {
       for (const item of items) this.heed(item, from);
     }
   }
 
-  /** Whether it is none that comes late or again. */
+  /** Returns whether the message is neither late nor a duplicate. */
   private isNew(from: string, number: number): boolean {
     const { lastNumbers } = this;
     if (number <= (lastNumbers.get(from) ?? -1)) return false;
@@ -225,7 +234,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
   private hearTry(name: string, from: string): void {
     const nowMs = performance.now();
     const { by, untilMs = 0 } = this.tries.get(name) ?? {};
-    // Whoever was heard before is trying it.
+    // An earlier claim wins.
     if (untilMs > nowMs && by !== undefined && by !== from) return;
     if (this.health.memories.openForMs(name) === undefined) return;
     this.tries.set(name, { by: from, untilMs: nowMs + TRIES_FOR_MS });

@@ -22,15 +22,19 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** A request comes: it tries the route unless that is left alone. @returns whether it does */
+/**
+ * Simulates a request, which tries the route unless it is paused.
+ *
+ * @returns whether it did
+ */
 function request({ health }: Instance): boolean {
   if (health.isCooling(KEY)) return false;
   health.recordAttempt(KEY);
   return true;
 }
 
-describe('health that instances share', () => {
-  it('opens a breaker everywhere, and closes it everywhere', async () => {
+describe('SharedHealth', () => {
+  it('opens and closes a breaker on all instances', async () => {
     const [one, two, three] = [fleet.start(), fleet.start(), fleet.start()];
     fail(one.health);
     await pass(50);
@@ -40,13 +44,13 @@ describe('health that instances share', () => {
     await pass(50);
     for (const { health } of fleet.instances)
       expect(health.memories.newsOf(NAME).type).toBe('well');
-    // Nobody is closer to a breaker than before.
+    // The failures do not count towards another breaker.
     fail(three.health, 4);
     expect(three.health.isCooling(KEY)).toBe(false);
     expect(one.health.isCooling(KEY)).toBe(false);
   });
 
-  it('lets all wait where a vendor asked one to, for what is left of it', async () => {
+  it('shares the rest of a cooldown that a vendor requested', async () => {
     const [one, two] = [fleet.start(), fleet.start()];
     askToWait(one.health, 4_000);
     await pass(100);
@@ -58,7 +62,7 @@ describe('health that instances share', () => {
     expect(two.health.isCooling(KEY)).toBe(false);
   });
 
-  it('lets all rest an account of a pool for as long as its vendor asked', async () => {
+  it('shares the cooldown of a pooled account', async () => {
     const [one, two] = [fleet.start(), fleet.start()];
     const pooled = { ...KEY, account: 'eu', pooled: {} };
     one.health.rest(pooled, 60_000);
@@ -69,7 +73,7 @@ describe('health that instances share', () => {
     expect(two.health.isCooling(pooled)).toBe(false);
   });
 
-  it("shares what tenants' own accounts meet, as theirs alone", async () => {
+  it('shares failures of a tenant’s own account for that account only', async () => {
     const [one, two] = [fleet.start(), fleet.start()];
     const own = { ...KEY, byok: { credential: { id: 'a' }, hasTenantAddress: true } };
     fail(one.health, 5, own);
@@ -78,7 +82,7 @@ describe('health that instances share', () => {
     expect(two.health.isCooling(KEY)).toBe(false);
   });
 
-  it('believes what it has just seen itself more than failures of another', async () => {
+  it('trusts its own recent success over another instance’s failures', async () => {
     const [one, two] = [fleet.start(), fleet.start()];
     two.health.recordAnswer(KEY, 10);
     two.health.recordCompletion(KEY);
@@ -91,13 +95,13 @@ describe('health that instances share', () => {
     await pass(50);
     expect(one.health.isCooling(KEY)).toBe(true);
     expect(two.health.isCooling(KEY)).toBe(false);
-    // A request to wait is the account's, whoever was asked.
+    // A request to wait concerns the account, whichever instance received it.
     askToWait(fleet.start().health, 8_000);
     await pass(50);
     expect(two.health.isCooling(KEY)).toBe(true);
   });
 
-  it('tells changes only, and of a route that fails all the time no more than a few', async () => {
+  it('sends changes only, and few for a route that fails constantly', async () => {
     const one = fleet.start();
     await pass(50);
     const before = fleet.bus.texts.length;
@@ -115,7 +119,7 @@ describe('health that instances share', () => {
     expect(fleet.bus.texts.length - before).toBeLessThanOrEqual(6);
   });
 
-  it('does not mind clocks that differ', async () => {
+  it('tolerates different clocks', async () => {
     const [one, two] = [fleet.start(), fleet.start(86_400_000)];
     askToWait(one.health, 5_000);
     await pass(50);
@@ -124,7 +128,7 @@ describe('health that instances share', () => {
     expect(two.health.isCooling(KEY)).toBe(false);
   });
 
-  it('is quiet once it has ended', async () => {
+  it('sends nothing after shutdown', async () => {
     const one = fleet.start();
     await pass(1_000);
     one.shared.onApplicationShutdown();
@@ -136,26 +140,26 @@ describe('health that instances share', () => {
     expect(fleet.bus.texts.slice(length).every((text) => text.includes('"hello"'))).toBe(true);
   });
 
-  describe('when a pause ends', () => {
-    it('lets one of all try', async () => {
+  describe('at the end of a pause', () => {
+    it('lets one instance probe', async () => {
       const instances = [fleet.start(), fleet.start(), fleet.start(), fleet.start()];
       fail(instances[0]!.health);
       let tried = 0;
-      // Each is asked for the route every 10 ms.
+      // Each instance gets a request every 10 ms.
       for (let elapsedMs = 0; elapsedMs < COOLDOWN_MS + 3_000; elapsedMs += 10) {
         await pass(10);
         for (const each of instances) if (request(each)) tried++;
       }
-      // One a second, as one instance alone would.
+      // One probe a second, as with a single instance.
       expect(tried).toBeGreaterThanOrEqual(3);
       expect(tried).toBeLessThanOrEqual(4);
     });
 
-    it('lets another one try when the first is gone', async () => {
+    it('lets another instance probe when the first dies', async () => {
       const [one, two] = [fleet.start(), fleet.start()];
       fail(one.health);
       await pass(COOLDOWN_MS - 500);
-      // Only the one was asked, so it has the turn; then it is killed.
+      // Only this instance gets requests, so it claims the probe; then it dies.
       request(one);
       await pass(470);
       expect(fleet.bus.count('trying')).toBe(1);
@@ -166,7 +170,7 @@ describe('health that instances share', () => {
       expect(request(two)).toBe(true);
     });
 
-    it('leaves an instance that few ask to try at once', async () => {
+    it('lets an instance with few requests probe at once', async () => {
       const [one, two] = [fleet.start(), fleet.start()];
       fail(one.health);
       await pass(COOLDOWN_MS + 30_000);
@@ -176,7 +180,7 @@ describe('health that instances share', () => {
       expect(request(one)).toBe(false);
     });
 
-    it('does not hold up an instance that hears nobody', async () => {
+    it('does not delay an instance that is alone', async () => {
       const [one, two] = [fleet.start(), fleet.start()];
       fail(one.health);
       await pass(50);
@@ -190,7 +194,7 @@ describe('health that instances share', () => {
   });
 
   describe('speeds', () => {
-    it('are those of all instances', async () => {
+    it('combine the figures of all instances', async () => {
       const [one, two] = [fleet.start(), fleet.start()];
       for (let count = 0; count < 60; count++) one.health.recordAnswer(KEY, 100);
       for (let count = 0; count < 40; count++) two.health.recordAnswer(KEY, 1_000);
@@ -208,7 +212,7 @@ describe('health that instances share', () => {
       expect(fleet.bus.count('speeds')).toBe(told);
     });
 
-    it('and pauses are told to an instance that starts, by one', async () => {
+    it('are sent with pauses to a new instance, by one other', async () => {
       const [one, two] = [fleet.start(), fleet.start()];
       for (let count = 0; count < 60; count++) one.health.recordAnswer(KEY, 100);
       fail(two.health);
@@ -223,7 +227,7 @@ describe('health that instances share', () => {
     });
   });
 
-  it('goes on alone while the channel is away, and catches up when it is back', async () => {
+  it('works alone during a channel outage and catches up afterwards', async () => {
     const [one, two] = [fleet.start(), fleet.start()];
     two.channel.isCut = true;
     fail(one.health);
@@ -235,7 +239,7 @@ describe('health that instances share', () => {
     expect(two.health.isCooling(KEY)).toBe(true);
   });
 
-  it('is told by the one that comes back, too', async () => {
+  it('shares what a reconnected instance saw', async () => {
     const [one, two] = [fleet.start(), fleet.start()];
     two.channel.isCut = true;
     fail(two.health);

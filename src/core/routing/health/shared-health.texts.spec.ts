@@ -21,8 +21,8 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-describe('health that instances share', () => {
-  describe('of texts', () => {
+describe('SharedHealth', () => {
+  describe('messages', () => {
     const text = (items: unknown[], fields: object = {}) =>
       JSON.stringify({ v: 1, from: 'other', n: 1, items, ...fields });
     const opened = (fields: object = {}) => ({
@@ -39,7 +39,7 @@ describe('health that instances share', () => {
       return health;
     };
 
-    it('ignores one that comes late or again', async () => {
+    it('ignores late and duplicate messages', async () => {
       const well = { type: 'well', name: NAME, ageMs: 0, restMs: 0 };
       const health = await hear(
         text([opened()], { n: 7 }),
@@ -49,7 +49,7 @@ describe('health that instances share', () => {
       expect(health.isCooling(KEY)).toBe(false);
     });
 
-    it('ignores news that is older than what is known', async () => {
+    it('ignores reports older than its own knowledge', async () => {
       const { health } = fleet.start();
       fail(health);
       await pass(1_000);
@@ -60,7 +60,7 @@ describe('health that instances share', () => {
       expect(health.isCooling(KEY)).toBe(false);
     });
 
-    it('takes what it knows of one with more in it, as a later version may send', async () => {
+    it('reads the known part of a message from a later version', async () => {
       const health = await hear(
         text([{ type: 'verdict', name: NAME }, opened({ why: 'x' })], { more: 1 }),
       );
@@ -68,37 +68,34 @@ describe('health that instances share', () => {
     });
 
     it.each([
-      ['no JSON', '{'],
+      ['invalid JSON', '{'],
       ['null', 'null'],
       ['an array', '[]'],
       ['a number', '5'],
       ['another version', text([opened()], { v: 2 })],
       ['no sender', text([opened()], { from: '' })],
-      ['a number that is none', text([opened()], { n: 'x' })],
+      ['an invalid number', text([opened()], { n: 'x' })],
       ['no items', text([], { items: { 0: opened() } })],
       ['too many items', text(Array.from({ length: 2_001 }, () => opened()))],
-      ['too long a text', text([opened()], { more: 'x'.repeat(70_000) })],
-      ['a provider that is not served here', text([opened({ name: 'evil/gpt' })])],
-      ['a name that is none', text([opened({ name: { toString: 'x' } })])],
-      ['too long a name', text([opened({ name: `openai/${'x'.repeat(700)}` })])],
-      ['a rest without end', text([opened({ restMs: 1e300 })])],
-      ['a negative rest', text([opened({ restMs: -1 })])],
-      ['a broken rest', text([opened({ restMs: 1.5 })])],
+      ['an oversized message', text([opened()], { more: 'x'.repeat(70_000) })],
+      ['an unconfigured provider', text([opened({ name: 'evil/gpt' })])],
+      ['an invalid name', text([opened({ name: { toString: 'x' } })])],
+      ['an oversized name', text([opened({ name: `openai/${'x'.repeat(700)}` })])],
+      ['an endless cooldown', text([opened({ restMs: 1e300 })])],
+      ['a negative cooldown', text([opened({ restMs: -1 })])],
+      ['a fractional cooldown', text([opened({ restMs: 1.5 })])],
       ['an age in the future', text([opened({ ageMs: -1 })])],
       [
-        'figures of half a pair',
+        'an odd number of figures',
         text([{ type: 'speeds', name: NAME, latencies: [1], speeds: [] }]),
       ],
-      ['figures too many', text([{ type: 'speeds', name: NAME, latencies: [1, 1e9], speeds: [] }])],
+      ['too many figures', text([{ type: 'speeds', name: NAME, latencies: [1, 1e9], speeds: [] }])],
+      ['invalid figures', text([{ type: 'speeds', name: NAME, latencies: [1, 'x'], speeds: [] }])],
       [
-        'figures that are none',
-        text([{ type: 'speeds', name: NAME, latencies: [1, 'x'], speeds: [] }]),
-      ],
-      [
-        'half a memory',
+        'an incomplete memory',
         text([{ type: 'memory', name: NAME, latencies: [0, []], speeds: [0, [], []] }]),
       ],
-      ['a try of what is well', text([{ type: 'trying', name: NAME }])],
+      ['a probe of a healthy route', text([{ type: 'trying', name: NAME }])],
     ])('ignores %s', async (_what, each) => {
       const health = await hear(each);
       expect(health.isCooling(KEY)).toBe(false);
@@ -106,14 +103,14 @@ describe('health that instances share', () => {
       expect(health.speedOf(KEY)).toBeUndefined();
     });
 
-    it('never waits longer than the setting, whatever it is told', async () => {
+    it('never pauses longer than the setting, whatever others report', async () => {
       const health = await hear(text([opened({ restMs: 3_600_000 })]));
       expect(health.isCooling(KEY)).toBe(true);
       await pass(COOLDOWN_MS);
       expect(health.isCooling(KEY)).toBe(false);
     });
 
-    it('forgets nothing of its own for names that others make up', async () => {
+    it('keeps its own knowledge when others send made-up names', async () => {
       const one = fleet.start();
       askToWait(one.health, COOLDOWN_MS);
       for (let text_ = 0; text_ < 12; text_++) {

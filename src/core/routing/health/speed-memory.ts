@@ -5,24 +5,27 @@ import {
   type Percentiles,
 } from './speed-sketch.js';
 
-/** Speeds kept per route for `tokensPerSecond`. */
+/** Latest speeds per route that `tokensPerSecond` uses. */
 const SAMPLES = 32;
-/** Of the speeds seen, so many are slower than what is taken for the route's: short answers slow it down. */
+/** Quantile taken as the route's speed; high, because short answers pull speeds down. */
 const SPEED_QUANTILE = 0.75;
-/** Shorter ones tell more of the network's pieces than of the model. */
+/** Shorter durations reflect network chunks, not the model. */
 const MIN_SPEED_MS = 100;
-/** Answers of fewer tokens are mostly waiting, of the vendor or for a slow reader. */
+/** Shorter answers are dominated by waiting, for the vendor or a slow reader. */
 const MIN_SPEED_TOKENS = 64;
-/** For so long figures that were worked out are given again. */
+/** How long computed percentiles are reused. */
 const FRESH_MS = 1_000;
-/** Callers make up the names in families of models; beyond this many the oldest route is forgotten. */
+/** Callers can invent names in model families; beyond this limit the oldest route is forgotten. */
 export const MAX_ROUTES = 10_000;
 
-/** How fast a route answers. Percentiles of both rise: p90 of the speeds is that of fast answers. */
+/** Speed of a route. Both percentiles rise: p90 of speeds is that of fast answers. */
 export interface RouteSpeed {
   /** To the first content, in ms; undefined before the first answer. */
   readonly latencyMs: Percentiles | undefined;
-  /** Output tokens a second from call to end, hidden reasoning included; undefined before the first long answer. */
+  /**
+   * Output tokens per second over the whole call, hidden reasoning included; undefined before the
+   * first long answer.
+   */
   readonly tokensPerSecond: Percentiles | undefined;
   /** Answers that have begun. */
   readonly samples: number;
@@ -31,33 +34,33 @@ export interface RouteSpeed {
 interface Figures {
   readonly latencies: SpeedSketch;
   readonly speeds: SpeedSketch;
-  /** The last ones of this process, as a ring. */
+  /** Ring of this process's latest speeds. */
   readonly lastSpeeds: number[];
   next: number;
-  /** As of `readMs`. */
+  /** Percentiles as of `readMs`. */
   read: RouteSpeed | undefined;
   readMs: number;
 }
 
-/** Figures of a route as they travel, of latencies and of tokens a second. */
+/** A route's figures in a message: latencies, and tokens per second. */
 interface Packed<Form> {
   readonly name: string;
   readonly latencies: Form;
   readonly speeds: Form;
 }
 
-/** How fast routes have answered, here and at other instances, by the names that `RouteHealth` gives them. */
+/** Remembers how fast routes answer, here and on other instances, by `RouteHealth`'s names. */
 export class SpeedMemory {
   private readonly routes = new Map<string, Figures>();
-  /** With figures that other instances have not been told of. */
-  private readonly untold = new Set<string>();
+  /** Routes with figures not yet sent to other instances. */
+  private readonly unsent = new Set<string>();
 
   noteLatency(name: string, latencyMs: number, nowMs: number): void {
     this.figures(name, nowMs).latencies.add(latencyMs, nowMs);
     this.markUntold(name);
   }
 
-  /** An answer of so many tokens has come to its end. Short ones say nothing. */
+  /** Records a completed answer. Ignores short ones. */
   noteAnswer(name: string, tokens: number, durationMs: number, nowMs: number): void {
     if (durationMs < MIN_SPEED_MS || tokens < MIN_SPEED_TOKENS) return;
     const figures = this.figures(name, nowMs);
@@ -68,7 +71,7 @@ export class SpeedMemory {
     figures.next = (figures.next + 1) % SAMPLES;
   }
 
-  /** As of the last second; undefined where nothing is remembered. */
+  /** Returns the speed, at most a second old; undefined for unknown routes. */
   of(name: string, nowMs: number): RouteSpeed | undefined {
     const figures = this.routes.get(name);
     if (!figures) return undefined;
@@ -79,18 +82,18 @@ export class SpeedMemory {
     return figures.read;
   }
 
-  /** Of this process's last answers; undefined before the first. */
+  /** Returns the speed of this process's latest answers; undefined before the first. */
   tokensPerSecond(name: string): number | undefined {
     const sorted = [...(this.routes.get(name)?.lastSpeeds ?? [])].sort((one, other) => one - other);
     return sorted[Math.floor(sorted.length * SPEED_QUANTILE)];
   }
 
-  /** Hands over what other instances have not been told of, of so many routes at most. */
+  /** Returns and clears what other instances have not been sent, for at most `limit` routes. */
   takeUntold(limit: number): Packed<PackedCounts>[] {
     const taken: Packed<PackedCounts>[] = [];
-    for (const name of this.untold) {
+    for (const name of this.unsent) {
       if (taken.length === limit) break;
-      this.untold.delete(name);
+      this.unsent.delete(name);
       const figures = this.routes.get(name);
       if (!figures) continue;
       const { latencies, speeds } = figures;
@@ -99,7 +102,7 @@ export class SpeedMemory {
     return taken;
   }
 
-  /** All that is remembered, of so many routes at most. */
+  /** Returns everything remembered, for at most `limit` routes. */
   pack(limit: number, nowMs: number): Packed<PackedSketch>[] {
     const packed: Packed<PackedSketch>[] = [];
     for (const [name, { latencies, speeds }] of this.routes) {
@@ -110,14 +113,14 @@ export class SpeedMemory {
     return packed;
   }
 
-  /** Adds what another instance has seen. */
+  /** Adds another instance's measurements. */
   merge({ name, latencies, speeds }: Packed<PackedCounts>, nowMs: number): void {
     const figures = this.othersFigures(name, nowMs);
     figures?.latencies.merge(latencies, nowMs);
     figures?.speeds.merge(speeds, nowMs);
   }
 
-  /** Takes over what another instance remembers, where that is more. */
+  /** Adopts another instance's memory where it holds more. */
   adopt({ name, latencies, speeds }: Packed<PackedSketch>, nowMs: number): void {
     const figures = this.othersFigures(name, nowMs);
     figures?.latencies.adopt(latencies, nowMs);
@@ -125,10 +128,10 @@ export class SpeedMemory {
   }
 
   private markUntold(name: string): void {
-    if (this.untold.size < MAX_ROUTES) this.untold.add(name);
+    if (this.unsent.size < MAX_ROUTES) this.unsent.add(name);
   }
 
-  /** What others tell makes nothing be forgotten. */
+  /** Returns undefined when the memory is full: others' reports must not evict local knowledge. */
   private othersFigures(name: string, nowMs: number): Figures | undefined {
     const isFull = this.routes.size >= MAX_ROUTES && !this.routes.has(name);
     return isFull ? undefined : this.figures(name, nowMs);
@@ -152,7 +155,7 @@ export class SpeedMemory {
   }
 }
 
-/** Makes room for one more. */
+/** Evicts the oldest route when the map is full. */
 export function forgetOldest(routes: Map<string, unknown>): void {
   if (routes.size < MAX_ROUTES) return;
   const [oldest] = routes.keys();

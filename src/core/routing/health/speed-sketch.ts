@@ -1,14 +1,14 @@
-/** Buckets in each doubling: a figure that is read is within 2.2 % of one that was noted. */
+/** Buckets per doubling: values read are within 2.2 % of those recorded. */
 const STEPS_PER_DOUBLING = 16;
-/** From 1/16 to beyond 2^26: tokens a second of the slowest, and milliseconds of a day. */
+/** From 1/16 to above 2^26: tokens per second of the slowest model to milliseconds of a day. */
 const FIRST_BUCKET = -4 * STEPS_PER_DOUBLING;
 const LAST_BUCKET = 27 * STEPS_PER_DOUBLING;
-/** After one to two of these a figure is forgotten. */
+/** Values are forgotten after one to two windows. */
 const WINDOW_MS = 300_000;
-/** What a message may claim of one bucket. */
+/** Most that a message may claim for one bucket. */
 const MAX_COUNT = 1_000_000;
 
-/** Smallest figures that no more than so many of a hundred are above; whatever is counted, p99 is the largest. */
+/** Percentiles by nearest rank; with few values p99 is the largest. */
 export interface Percentiles {
   readonly p50: number;
   readonly p75: number;
@@ -16,50 +16,56 @@ export interface Percentiles {
   readonly p99: number;
 }
 
-/** How many figures fell into each bucket, by the bucket's number. */
+/** Number of values by bucket. */
 type Counts = Map<number, number>;
 
-/** Counts as they travel: bucket, count, bucket, count and so on. */
+/** Counts in a message: bucket, count, bucket, count and so on. */
 export type PackedCounts = readonly number[];
 
-/** All that a sketch holds: how long ago the window began, in ms, its counts, and those of the window before. */
+/** A whole sketch: age of the window in ms, its counts, and those of the previous window. */
 export type PackedSketch = readonly [ageMs: number, current: PackedCounts, previous: PackedCounts];
 
 const NOTHING: PackedCounts = [];
 
 /**
- * The distribution of figures of the last 5 to 10 minutes, in buckets that each are some 4 % wide. Those of
- * several processes add up to what one process would have seen.
+ * Sketches the distribution of values of the last 5 to 10 minutes, in buckets about 4 % wide.
+ * Sketches of several processes add up to that of a single process.
  */
 export class SpeedSketch {
   private current: Counts = new Map();
   private previous: Counts = new Map();
-  /** Figures of this process that others have not been told of. */
-  private untold: Counts = new Map();
+  /** Values of this process that have not been sent to others. */
+  private unsent: Counts = new Map();
   private beganMs: number;
 
-  /** @param nowMs here and below on the clock of `performance.now()` */
+  /**
+   * @param nowMs on the clock of `performance.now()`, here and below
+   */
   constructor(nowMs: number) {
     this.beganMs = nowMs;
   }
 
-  /** Notes a figure of this process. */
+  /** Records a value of this process. */
   add(value: number, nowMs: number): void {
     this.turn(nowMs);
     const bucket = bucketOf(value);
     increase(this.current, bucket, 1);
-    increase(this.untold, bucket, 1);
+    increase(this.unsent, bucket, 1);
   }
 
-  /** Hands over what others have not been told of. */
+  /** Returns and clears the unsent values. */
   takeUntold(): PackedCounts {
-    if (this.untold.size === 0) return NOTHING;
-    const packed = pack(this.untold);
-    this.untold = new Map();
+    if (this.unsent.size === 0) return NOTHING;
+    const packed = pack(this.unsent);
+    this.unsent = new Map();
     return packed;
   }
 
-  /** Notes what another process has seen. @param counts as `isPackedCounts` found it */
+  /**
+   * Adds the values of another process.
+   *
+   * @param counts checked by `isPackedCounts`
+   */
   merge(counts: PackedCounts, nowMs: number): void {
     this.turn(nowMs);
     increaseAll(this.current, unpack(counts));
@@ -70,7 +76,11 @@ export class SpeedSketch {
     return [Math.round(nowMs - this.beganMs), pack(this.current), pack(this.previous)];
   }
 
-  /** Takes over what another process holds, if that is more. @param packed as `isPackedSketch` found it */
+  /**
+   * Adopts the sketch of another process if it holds more values.
+   *
+   * @param packed checked by `isPackedSketch`
+   */
   adopt([ageMs, current, previous]: PackedSketch, nowMs: number): void {
     const other = new SpeedSketch(nowMs - ageMs);
     other.current = unpack(current);
@@ -81,13 +91,13 @@ export class SpeedSketch {
     this.previous = other.previous;
   }
 
-  /** How many figures it holds. */
+  /** Returns the number of values. */
   samples(nowMs: number): number {
     this.turn(nowMs);
     return totalOf(this.current) + totalOf(this.previous);
   }
 
-  /** Undefined while it holds nothing. */
+  /** Returns undefined when empty. */
   percentiles(nowMs: number): Percentiles | undefined {
     const total = this.samples(nowMs);
     if (total === 0) return undefined;
@@ -119,7 +129,7 @@ function bucketOf(value: number): number {
   return Math.min(Math.max(bucket, FIRST_BUCKET), LAST_BUCKET);
 }
 
-/** To three digits. */
+/** Rounds to three digits. */
 function valueOf(bucket: number): number {
   return Number((2 ** (bucket / STEPS_PER_DOUBLING)).toPrecision(3));
 }
@@ -148,7 +158,7 @@ function unpack(packed: PackedCounts): Counts {
   return counts;
 }
 
-/** Whether what another process has sent can be merged. */
+/** Returns whether another process's counts can be merged. */
 export function isPackedCounts(value: unknown): value is PackedCounts {
   if (!Array.isArray(value) || value.length % 2 !== 0) return false;
   if (value.length > 2 * (LAST_BUCKET - FIRST_BUCKET + 1)) return false;
@@ -157,14 +167,14 @@ export function isPackedCounts(value: unknown): value is PackedCounts {
   );
 }
 
-/** Whether what another process has sent can be adopted. */
+/** Returns whether another process's sketch can be adopted. */
 export function isPackedSketch(value: unknown): value is PackedSketch {
   if (!Array.isArray(value) || value.length !== 3) return false;
   const [ageMs, current, previous] = value as unknown[];
   return isWhole(ageMs, 0, WINDOW_MS) && isPackedCounts(current) && isPackedCounts(previous);
 }
 
-/** Whether it is a whole number within bounds. */
+/** Returns whether the value is an integer within bounds. */
 export function isWhole(value: unknown, least: number, most: number): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
 }

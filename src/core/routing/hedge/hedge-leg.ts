@@ -11,27 +11,29 @@ import { Timestamp, type TimestampClock } from '../../../platform/time/timestamp
 import type { AttemptRecorder } from '../attempt-recorder.js';
 import type { Plan, RouteAttempt } from '../plan.js';
 
-interface LaneCall {
+interface LegCall {
   readonly attempt: RouteAttempt;
   readonly tried: AttemptRecorder;
-  /** What came of it so far. */
+  /** Events received so far. */
   readonly held: readonly (CanonicalEvent | WorkEvent<unknown>)[];
 }
 
 /**
- * One of two routes that are asked at once, and the signal by which its call alone is closed. What is to
- * be known of a call that is closed is written down at that moment, whenever its vendor lets go.
+ * One of two concurrent calls, with a signal that closes only its own. Usage of a closed call is
+ * recorded at once, whenever the vendor lets go of the connection.
  */
 export class HedgeLeg implements CancelSignal {
   isClosed = false;
-  /** Its content came first. */
+  /** True once its content came first. */
   hasWon = false;
-  /** The lane of the other route, once it is asked. */
+  /** The other call, once it started. */
   other: HedgeLeg | undefined;
   private readonly canceller: Canceller;
-  private call: LaneCall | undefined;
+  private call: LegCall | undefined;
 
-  /** @param isHedge whether it was begun because the other one is silent */
+  /**
+   * @param isHedge true for the call that started because the first one was silent
+   */
   constructor(
     private readonly plan: Plan<RoutableRequest>,
     private readonly clock: TimestampClock,
@@ -66,15 +68,19 @@ export class HedgeLeg implements CancelSignal {
     this.canceller.removeEventListener(type, listener);
   }
 
-  /** The route is called, maybe for the second time. */
-  begin(attempt: RouteAttempt, tried: AttemptRecorder, held: LaneCall['held']): void {
+  /** Starts a call to the route; a retry calls this again. */
+  begin(attempt: RouteAttempt, tried: AttemptRecorder, held: LegCall['held']): void {
     this.call = { attempt, tried, held };
     if (!this.isHedge) return;
     attempt.isHedge = true;
     attempt.isSpare = this.isSpare;
   }
 
-  /** The first content has come. @returns false when the other route's was there before */
+  /**
+   * Claims the race with the first content.
+   *
+   * @returns false when the other call was first
+   */
   claim(): boolean {
     if (this.isClosed) return false;
     this.hasWon = true;
@@ -84,14 +90,14 @@ export class HedgeLeg implements CancelSignal {
     return true;
   }
 
-  /** The other route has failed: what this one does is done for the caller from here on. */
+  /** Makes this call the one that the caller pays for, because the other one failed. */
   goOnAlone(): void {
     this.other?.setAside();
     this.other = undefined;
     if (this.call && !this.isClosed) this.call.attempt.isSpare = false;
   }
 
-  /** Closes the vendor's connection at once, unless its answer has begun. */
+  /** Closes the connection to the vendor at once, unless the answer has begun. */
   close(outcome: 'outpaced' | 'aborted'): void {
     if (this.isClosed || this.hasWon) return;
     this.isClosed = true;
@@ -107,12 +113,12 @@ export class HedgeLeg implements CancelSignal {
     this.canceller.abort();
   }
 
-  /** The caller has left: what was done beside the route that it waits for ends at once. */
+  /** Closes the hedge at once when the caller disconnects. */
   leave(): void {
     if (this.isSpare) this.close('aborted');
   }
 
-  /** What it did is not what the caller pays for. */
+  /** Excludes the call from what the caller pays for. */
   private setAside(): void {
     if (this.call) this.call.attempt.isSpare = true;
   }
@@ -123,19 +129,19 @@ export class HedgeLeg implements CancelSignal {
 }
 
 /**
- * What a vendor has used that was closed before its first content, as of any call that is closed: the input
- * as it was reported, else the prompt's bound; the output that it makes in such a time. Undefined where
+ * Estimates the usage of a call closed before its first content, as for any closed call: input as
+ * reported, else the prompt's upper bound; output as generated in the elapsed time. Undefined when
  * nothing was sent.
  */
 function usedInSilence(
   { estimate, speeds }: Plan<RoutableRequest>,
-  { attempt: { route, sentAt }, held }: LaneCall,
+  { attempt: { route, sentAt }, held }: LegCall,
   now: Timestamp,
 ): Usage | undefined {
   if (!sentAt) return undefined;
   const counted = usageIn(held);
   const { ceiling, output } = route;
-  // Vectors, speech and transcripts have no output that goes on in secret.
+  // Vectors, speech and transcripts have no hidden output.
   if (ceiling.outputTokens === 0) return counted ?? estimate;
   const seconds = now.msSince(sentAt) / 1_000;
   const speed = (speeds?.tokensPerSecond(route) ?? UNMEASURED_SPEED) * (output?.choices ?? 1);

@@ -12,9 +12,9 @@ describe(readHedge.name, () => {
     expect(readHedge({ 'x-gateway-hedge-ms': value })).toBe(ms);
   });
 
-  it('wants none without the header', () => expect(readHedge({})).toBeUndefined());
+  it('returns undefined without the header', () => expect(readHedge({})).toBeUndefined());
 
-  it.each(['0', '60001', '-1', '1.5', '1e3', 'soon', '', ' 5', '100000'])('refuses %j', (value) => {
+  it.each(['0', '60001', '-1', '1.5', '1e3', 'soon', '', ' 5', '100000'])('rejects %j', (value) => {
     expect(() => readHedge({ 'x-gateway-hedge-ms': value })).toThrow(
       expect.objectContaining({ status: 400, param: 'x-gateway-hedge-ms' }),
     );
@@ -23,7 +23,7 @@ describe(readHedge.name, () => {
 
 describe(mayBeHedged.name, () => {
   const chat = chatRequest({ model: 'openai/gpt' });
-  it('takes text and vectors', () => {
+  it('allows text and embeddings', () => {
     expect([mayBeHedged(chat), mayBeHedged(embeddingRequest({ model: 'a/b' }))]).toEqual([
       true,
       true,
@@ -31,14 +31,11 @@ describe(mayBeHedged.name, () => {
   });
 
   it.each([
-    ['searches', chatRequest({ model: 'openai/gpt', web_search_options: {} })],
-    [
-      'tools of the vendor',
-      chatRequest({ model: 'openai/gpt', tools: [{ type: 'code_interpreter' }] }),
-    ],
-    ['what nobody waits for', { ...chat, body: { ...chat.body, value: { background: true } } }],
-    ['pictures', { ...embeddingRequest({ model: 'a/b' }), kind: 'image' as const }],
-  ])('takes no %s', (_, request) => {
+    ['web searches', chatRequest({ model: 'openai/gpt', web_search_options: {} })],
+    ['vendor tools', chatRequest({ model: 'openai/gpt', tools: [{ type: 'code_interpreter' }] })],
+    ['background responses', { ...chat, body: { ...chat.body, value: { background: true } } }],
+    ['images', { ...embeddingRequest({ model: 'a/b' }), kind: 'image' as const }],
+  ])('does not allow %s', (_, request) => {
     expect(mayBeHedged(request as typeof chat)).toBe(false);
   });
 });

@@ -6,9 +6,9 @@ import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js'
 const HEDGE_HEADER = 'x-gateway-hedge-ms';
 
 /**
- * After how many milliseconds of silence a caller wants a second route asked, by header.
+ * Parses `x-gateway-hedge-ms`: the milliseconds of silence after which a second route is called.
  *
- * @throws InvalidRequestError for anything but a whole number from 1 to 60,000
+ * @throws InvalidRequestError for anything but an integer from 1 to 60,000
  */
 export function readHedge({ [HEDGE_HEADER]: value }: IncomingHttpHeaders): number | undefined {
   if (value === undefined) return undefined;
@@ -16,14 +16,14 @@ export function readHedge({ [HEDGE_HEADER]: value }: IncomingHttpHeaders): numbe
   if (ms >= 1 && ms <= MAX_HEDGE_MS) return ms;
   throw new InvalidRequestError(
     HEDGE_HEADER,
-    `\`X-Gateway-Hedge-Ms\` is a whole number of milliseconds from 1 to ${MAX_HEDGE_MS}.`,
+    `\`X-Gateway-Hedge-Ms\` must be an integer number of milliseconds from 1 to ${MAX_HEDGE_MS}.`,
   );
 }
 
 /**
- * Whether a request may be asked of two vendors at once. Not where asking has effects beside the answer or
- * costs by the piece: what vendors search and run, what names things in one account, and pictures; nor where
- * nobody waits.
+ * Returns whether two vendors may work on a request at once. Excludes requests with effects or
+ * charges besides the answer (vendor tools and searches, references to one account, images and
+ * video), and background requests.
  */
 export function mayBeHedged(request: RoutableRequest): boolean {
   if (request.accountBoundParam !== undefined) return false;

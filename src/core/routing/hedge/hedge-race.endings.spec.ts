@@ -35,8 +35,8 @@ describe(HedgeRace.name, () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  describe('when the caller leaves', () => {
-    it('closes both, and the caller owes for the first alone', async () => {
+  describe('when the caller disconnects', () => {
+    it('closes both calls, and charges only the first', async () => {
       const world = new World({ openai: [slow(NEVER)], azure: [slow(NEVER)] });
       const asked = ask(world);
       await pass(1_100);
@@ -52,12 +52,12 @@ describe(HedgeRace.name, () => {
       expect(attemptsOf(asked)).toEqual([['openai aborted'], ['azure aborted', 'hedge', 'spare']]);
       const [first, second] = asked.plan!.attempts;
       expect(first!.usage).toBeUndefined();
-      // A second at the speed that is taken for a route nobody has measured.
+      // One second at the speed assumed for an unmeasured route.
       expect(second!.usage!.outputTokens).toBe(100);
       expect([asked.plan!.upstreamCalled, jest.getTimerCount()]).toEqual([true, 0]);
     });
 
-    it('closes the second at once, and listens to the first for a moment', async () => {
+    it('closes the hedge at once and reads the first call for a short while', async () => {
       const world = new World({ openai: [slow(300)], azure: [slow(NEVER)] });
       world.isPatient = true;
       const asked = ask(world);
@@ -70,7 +70,7 @@ describe(HedgeRace.name, () => {
       expect(routeIn(asked)).toBe('openai');
     });
 
-    it('asks no second route any more', async () => {
+    it('starts no hedge afterwards', async () => {
       const world = new World({ openai: [slow(300)] });
       world.isPatient = true;
       const asked = ask(world);
@@ -81,7 +81,7 @@ describe(HedgeRace.name, () => {
     });
   });
 
-  it('estimates what the closed vendor used, from what it counted as it began', async () => {
+  it('estimates a closed vendor’s usage from the input it reported', async () => {
     const begun = { ...NO_USAGE, inputTokens: 7, outputTokens: 1 };
     const began: CanonicalEvent = { type: 'usage', usage: begun, isPartial: true };
     const world = new World({
@@ -98,7 +98,7 @@ describe(HedgeRace.name, () => {
     expect(route.ceiling.inputTokens).toBeGreaterThan(0);
   });
 
-  it('has a hedged answer gone on with when it breaks off', async () => {
+  it('recovers a hedged answer that is interrupted', async () => {
     const words: CanonicalEvent = {
       type: 'text',
       choice: 0,

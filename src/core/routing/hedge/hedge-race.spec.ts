@@ -35,7 +35,7 @@ describe(HedgeRace.name, () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('asks nobody else where the first route is in time, and leaves no timer', async () => {
+  it('calls no second route when the first is fast, and leaves no timer', async () => {
     const world = new World({ openai: [slow(99)] });
     const asked = ask(world);
     await pass(99);
@@ -43,7 +43,7 @@ describe(HedgeRace.name, () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('gives the answer of the second route where its content is first, and closes the other', async () => {
+  it('uses the second route when its content is first, and closes the first', async () => {
     const world = new World({ openai: [slow(NEVER)], azure: [slow(50)] });
     const asked = ask(world);
     await pass(99);
@@ -61,7 +61,7 @@ describe(HedgeRace.name, () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('gives the answer of the first route where that is first after all', async () => {
+  it('uses the first route when its content is first after all', async () => {
     const world = new World({ openai: [slow(120)], azure: [slow(NEVER)] });
     const asked = ask(world);
     await pass(120);
@@ -70,7 +70,7 @@ describe(HedgeRace.name, () => {
     expect(world.hedges).toEqual(['lost']);
   });
 
-  it('takes one of two whose content comes at the same instant, and ends the other', async () => {
+  it('uses one of two calls whose content arrives at the same time', async () => {
     const world = new World({ openai: [slow(150)], azure: [slow(50)] });
     const asked = ask(world);
     await pass(150);
@@ -83,7 +83,7 @@ describe(HedgeRace.name, () => {
     expect(world.openIterations).toBe(0);
   });
 
-  it('ignores content of a vendor that goes on after it was closed', async () => {
+  it('ignores content from a vendor that continues after being closed', async () => {
     const world = new World({ openai: [{ ...slow(200), isDeaf: true }], azure: [slow(10)] });
     const asked = ask(world);
     await pass(110);
@@ -96,7 +96,7 @@ describe(HedgeRace.name, () => {
     expect(world.openIterations).toBe(0);
   });
 
-  it('ignores a failure of one that was closed, for its health too', async () => {
+  it('ignores the failure of a closed call, also for the route’s health', async () => {
     const failing = { silentMs: 200, isDeaf: true, error: error('server') };
     const world = new World({ openai: Array.from({ length: 9 }, () => failing), azure: [] });
     for (let count = 0; count < 9; count++) {
@@ -108,14 +108,14 @@ describe(HedgeRace.name, () => {
   });
 
   it.each([
-    ['a server error, tried again at once', bad('server'), ['openai', 'azure', 'openai']],
-    ['a time-out', bad('timeout'), ['openai', 'azure']],
-  ])('goes on with the second route alone after %s of the first', async (_, script, called) => {
+    ['a server error, retried at once', bad('server'), ['openai', 'azure', 'openai']],
+    ['a timeout', bad('timeout'), ['openai', 'azure']],
+  ])('continues with the second route after %s of the first', async (_, script, called) => {
     const world = new World({ openai: [slow(150, script), slow(10, script)], azure: [slow(500)] });
     const asked = ask(world);
     await pass(200);
     expect([asked.isOver, world.called, world.closed]).toEqual([false, called, []]);
-    // Should its caller leave, that is the work that it pays for.
+    // If the caller disconnects, this is the work it pays for.
     expect(asked.plan!.upstreamCalled).toBe(true);
     expect(asked.plan!.vendorWork!.startedAt).toBe(asked.plan!.attempts[1]!.sentAt);
     await pass(400);
@@ -123,7 +123,7 @@ describe(HedgeRace.name, () => {
     expect(attemptsOf(asked)[1]).toEqual(['azure answered', 'hedge']);
   });
 
-  it('goes on with the first route alone where the second fails, and asks no third', async () => {
+  it('continues with the first route when the second fails, and calls no third', async () => {
     const world = new World({ openai: [slow(500)], azure: [bad('timeout')], anthropic: [GOOD] });
     const asked = ask(world, { models: ['anthropic/claude'] });
     await pass(400);
@@ -133,7 +133,7 @@ describe(HedgeRace.name, () => {
     expect([routeIn(asked), world.hedges]).toEqual(['openai', ['lost']]);
   });
 
-  it('goes on behind both where both fail, and tries neither again', async () => {
+  it('continues after both when both fail, and retries neither', async () => {
     const world = new World({ openai: [slow(150, bad('timeout'))], azure: [slow(10, bad('cut'))] });
     const asked = ask(world, { models: ['anthropic/claude'] });
     await pass(200);
@@ -141,7 +141,7 @@ describe(HedgeRace.name, () => {
     expect(world.hedges).toEqual(['failed']);
   });
 
-  it('tells of both where nobody answers', async () => {
+  it('reports both when no route answers', async () => {
     const world = new World({ openai: [slow(150, bad('timeout'))], azure: [slow(99, bad('cut'))] });
     const asked = ask(world);
     await pass(200);
@@ -153,7 +153,7 @@ describe(HedgeRace.name, () => {
   it.each<[string, Record<string, Script[]>]>([
     ['first', { openai: [slow(150, bad('caller'))], azure: [slow(NEVER)] }],
     ['second', { openai: [slow(NEVER)], azure: [slow(50, bad('caller'))] }],
-  ])('ends both where the %s finds the request bad', async (_, scripts) => {
+  ])('ends both when the %s rejects the request', async (_, scripts) => {
     const world = new World(scripts);
     const asked = ask(world, { models: ['anthropic/claude'] });
     await pass(150);
@@ -161,7 +161,7 @@ describe(HedgeRace.name, () => {
     expect([world.closed.length, world.openIterations, world.called.length]).toEqual([1, 0, 2]);
   });
 
-  it('asks the second where the first fails before it is due, and a third where that is silent', async () => {
+  it('calls the second route when the first fails early, and hedges with the third', async () => {
     const world = new World({ openai: [bad('connect')], azure: [slow(NEVER)] });
     const asked = ask(world, { models: ['anthropic/claude'] });
     await pass(99);
@@ -170,13 +170,13 @@ describe(HedgeRace.name, () => {
     expect([routeIn(asked), world.closed]).toEqual(['anthropic', ['azure']]);
   });
 
-  it('passes over a route that is on trial', async () => {
+  it('skips a route on probation', async () => {
     const world = new World({ azure: Array.from({ length: 5 }, () => bad('timeout')), openai: [] });
     for (let count = 0; count < 5; count++) {
       ask(world, { provider: { only: ['azure'] } });
       await pass(1);
     }
-    // Its pause of 30 s is over; the next call is to show how it does.
+    // Its pause of 30 s is over; the next call probes it.
     await pass(31_000);
     world.called.length = 0;
     world.rewrite({ openai: [slow(NEVER)], anthropic: [GOOD] });
@@ -185,8 +185,8 @@ describe(HedgeRace.name, () => {
     expect([routeIn(asked), world.called]).toEqual(['anthropic', ['openai', 'anthropic']]);
   });
 
-  describe('is refused', () => {
-    it('where the credits do not reach for the second route', async () => {
+  describe('is skipped', () => {
+    it('when the credits do not cover the second route', async () => {
       const world = new World({ openai: [slow(200)] });
       const cover = { cover: jest.fn(() => Promise.resolve(false)) };
       const asked = ask(world, {}, cover);
@@ -199,7 +199,7 @@ describe(HedgeRace.name, () => {
       expect(cover.cover).toHaveBeenCalledTimes(1);
     });
 
-    it('where setting credits aside fails, or takes longer than the first route', async () => {
+    it('when reserving credits fails, or takes longer than the first route', async () => {
       const world = new World({ openai: [slow(200), slow(200)] });
       const failing = ask(world, {}, { cover: () => Promise.reject(new Error('no database')) });
       const late = ask(
@@ -214,7 +214,7 @@ describe(HedgeRace.name, () => {
       expect([world.called, world.hedges]).toEqual([['openai', 'openai'], ['uncovered']]);
     });
 
-    it('where the share of such requests is used up', async () => {
+    it('when the hedge share is used up', async () => {
       const world = new World({ openai: Array.from({ length: 9 }, () => slow(200)) });
       world.config.hedgePercent = 40;
       for (let count = 0; count < 9; count++) ask(world);
@@ -225,7 +225,7 @@ describe(HedgeRace.name, () => {
       expect((await world.plan({ hedge_ms: 5 })).hedgeMs).toBeUndefined();
     });
 
-    it('where all other models are served over the same account, as is one route alone', async () => {
+    it('when the only other routes use the same account, or there are none', async () => {
       const mini = chatModel('openai/mini', [modelRoute('openai')]);
       const world = new World({ openai: [slow(200), slow(200)] }, [gpt, mini]);
       const only = { provider: { only: ['openai'] } };

@@ -6,28 +6,32 @@ import type { Plan, PlannedRoute, RouteAttempt } from '../plan.js';
 import type { HedgeShare } from './hedge-share.js';
 import { HedgeLeg } from './hedge-leg.js';
 
-/** Where it is counted what became of second routes, and by whose time they are due. */
+/** Receives hedge outcomes and keeps the hedge delay's clock. */
 export interface HedgeSinks {
   readonly metrics: Pick<GatewayMetrics, 'observeHedge'>;
   readonly clock: Clock;
 }
 
-/** What a race needs of who walks the routes. */
+/** Operations that a race needs from the walk over the routes. */
 export interface HedgedWalk<Answer> {
-  /** Asks a route. Undefined: it has no answer. @throws GatewayError when no other route would have one */
-  ask(route: PlannedRoute, lane: HedgeLeg): Promise<Answer | undefined>;
-  /** Whether a route may be asked for nothing but speed. */
+  /**
+   * Calls a route. Returns undefined when it has no answer.
+   *
+   * @throws GatewayError when no other route would have one
+   */
+  ask(route: PlannedRoute, leg: HedgeLeg): Promise<Answer | undefined>;
+  /** Returns whether a route may be called only for speed. */
   mayTry(route: PlannedRoute): boolean;
-  /** Sets aside what a route may cost at most, where that is more than is there. */
+  /** Reserves the route's ceiling, if the tenant's credits cover it. */
   cover(route: PlannedRoute): Promise<boolean>;
 }
 
 /**
- * Asks a second route as well, once for a request, when the one that was asked is silent for so long. The
- * first content wins, and the other call is closed at once.
+ * Calls a second route once per request, when the first one stays silent too long. The first
+ * content wins and the other call is closed at once.
  */
 export class HedgeRace<Answer extends { readonly attempt: RouteAttempt }> {
-  /** The second route; undefined before it is asked. */
+  /** Undefined until the hedge starts. */
   second: PlannedRoute | undefined;
   private isDue = true;
 
@@ -42,33 +46,34 @@ export class HedgeRace<Answer extends { readonly attempt: RouteAttempt }> {
   }
 
   /**
-   * Asks a route, and a second one if that is silent. Undefined: neither has an answer.
+   * Calls a route, and a second one if it stays silent. Returns undefined when neither answers.
    *
-   * @throws GatewayError when no other route would have one, CallerGoneError when nobody waits any more
+   * @throws GatewayError when no other route would answer, CallerGoneError when the caller
+   * disconnected
    */
   async ask(route: PlannedRoute): Promise<Answer | undefined> {
     const { clock } = this.records;
-    const lane = new HedgeLeg(this.plan, clock);
-    const asked = this.walk.ask(route, lane);
+    const leg = new HedgeLeg(this.plan, clock);
+    const asked = this.walk.ask(route, leg);
     if (!this.isDue) return asked;
     const over = new Canceller();
     const end = (): void => over.abort();
     asked.then(end, end);
     if (!(await clock.wait(over, this.afterMs))) return asked;
     this.isDue = false;
-    const second = await this.secondTo(route, lane, over);
+    const second = await this.secondTo(route, leg, over);
     if (!second) return asked;
     this.second = second;
     const spare = new HedgeLeg(this.plan, clock, true);
-    lane.other = spare;
-    spare.other = lane;
-    return this.firstOf({ lane, asked }, { lane: spare, asked: this.walk.ask(second, spare) });
+    leg.other = spare;
+    spare.other = leg;
+    return this.firstOf({ leg, asked }, { leg: spare, asked: this.walk.ask(second, spare) });
   }
 
-  /** The route to ask as well, which is paid for by now; undefined: none. */
+  /** Returns the route to hedge with, already paid for; undefined when there is none. */
   private async secondTo(
     silent: PlannedRoute,
-    lane: HedgeLeg,
+    leg: HedgeLeg,
     over: Canceller,
   ): Promise<PlannedRoute | undefined> {
     const { plan, share } = this;
@@ -76,16 +81,16 @@ export class HedgeRace<Answer extends { readonly attempt: RouteAttempt }> {
     const route = this.candidateFor(silent);
     if (!route) return this.refuse('no_route');
     if (!share.hasRoom) return this.refuse('over_share');
-    // Whatever is wrong with the books, the first route goes on.
+    // A ledger failure must not disturb the first call.
     const isCovered = await this.walk.cover(route).catch(() => false);
     if (!isCovered) return this.refuse('uncovered');
     if (plan.callerGone.aborted) return this.refuse('caller_left');
-    // It has been silent no longer.
-    if (over.aborted || lane.hasWon) return undefined;
+    // The first call has answered or ended meanwhile.
+    if (over.aborted || leg.hasWon) return undefined;
     return share.take() ? route : this.refuse('over_share');
   }
 
-  /** Over another account: the same model's first, then those of the chain. */
+  /** Picks a route over another account: of the same model first, then of the chain. */
   private candidateFor(silent: PlannedRoute): PlannedRoute | undefined {
     const { routes, attempts } = this.plan;
     const others = routes.filter(
@@ -102,7 +107,7 @@ export class HedgeRace<Answer extends { readonly attempt: RouteAttempt }> {
   }
 
   private async firstOf(...runs: [Run<Answer>, Run<Answer>]): Promise<Answer | undefined> {
-    const [, { lane: spare }] = runs;
+    const [, { leg: spare }] = runs;
     const { callerGone } = this.plan;
     const onLeft = (): void => spare.leave();
     callerGone.addEventListener('abort', onLeft);
@@ -123,23 +128,26 @@ export class HedgeRace<Answer extends { readonly attempt: RouteAttempt }> {
 }
 
 interface Run<Answer> {
-  readonly lane: HedgeLeg;
+  readonly leg: HedgeLeg;
   readonly asked: Promise<Answer | undefined>;
 }
 
-/** Whoever has none leaves the other alone; what no other route would mend ends both. */
+/**
+ * Resolves with the first answer. One call's failure leaves the other running, but a failure that
+ * no route would avoid ends both.
+ */
 function firstAnswerOf<Answer>(runs: readonly Run<Answer>[]): Promise<Answer | undefined> {
   return new Promise((resolve, reject) => {
     let running = runs.length;
-    for (const { lane, asked } of runs) {
+    for (const { leg, asked } of runs) {
       asked.then(
         (answer) => {
           if (answer !== undefined) return resolve(answer);
-          lane.other?.goOnAlone();
+          leg.other?.goOnAlone();
           if (--running === 0) resolve(undefined);
         },
         (error: Error) => {
-          lane.other?.close('aborted');
+          leg.other?.close('aborted');
           reject(error);
         },
       );
@@ -147,7 +155,7 @@ function firstAnswerOf<Answer>(runs: readonly Run<Answer>[]): Promise<Answer | u
   });
 }
 
-/** What one account is slow with, it may be slow with again; and its limits are for both. */
+/** A slow account may be slow again, and both calls would count against its limits. */
 function isSameAccount(one: PlannedRoute, other: PlannedRoute): boolean {
   return (
     one.provider === other.provider &&

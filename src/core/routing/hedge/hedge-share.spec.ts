@@ -4,7 +4,7 @@ import { HedgeShare } from './hedge-share.js';
 const share = (percent: number): HedgeShare => new HedgeShare(() => percent);
 
 describe(HedgeShare.name, () => {
-  it('gives no more than the share, from the first request on', () => {
+  it('never exceeds the share, from the first request on', () => {
     const tenth = share(10);
     const taken: number[] = [];
     for (let count = 1; count <= 40; count++) {
@@ -15,12 +15,12 @@ describe(HedgeShare.name, () => {
     expect(tenth.latest).toEqual({ requests: 40, hedged: 4, won: 0 });
   });
 
-  it('never gives more than the share of any 1,000 in a row, whenever they are asked for', () => {
+  it('never exceeds the share in any 1,000 consecutive requests', () => {
     const third = share(33);
     const given: number[] = [];
     for (let count = 0; count < 5_000; count++) {
       third.noteRequest();
-      // Some take many at once, as requests that came before them do.
+      // Some take several at once, on behalf of earlier requests.
       const wishes = (count * 7) % 13 === 0 ? 40 : 0;
       given.push(Array.from({ length: wishes }, () => third.take()).filter(Boolean).length);
     }
@@ -30,7 +30,7 @@ describe(HedgeShare.name, () => {
     expect(given.reduce((total, each) => total + each, 0)).toBeGreaterThan(1_500);
   });
 
-  it('looks no further back than 1,000 requests', () => {
+  it('looks back over 1,000 requests only', () => {
     const all = share(100);
     all.noteRequest();
     all.take();
@@ -41,7 +41,7 @@ describe(HedgeShare.name, () => {
     expect(all.latest).toEqual({ requests: 1_000, hedged: 0, won: 0 });
   });
 
-  it('takes a new share at once', () => {
+  it('applies a changed share at once', () => {
     let percent = 0;
     const changing = new HedgeShare(() => percent);
     changing.noteRequest();

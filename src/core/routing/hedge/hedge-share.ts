@@ -1,7 +1,7 @@
-/** So many of the latest requests that may be hedged are looked back on. */
+/** Number of recent hedgeable requests considered. */
 const WINDOW = 1_000;
 
-/** Of the latest requests that a second route may be asked for: how many had one, and for how many it was faster. */
+/** Recent hedgeable requests: how many were hedged, and how often the hedge won. */
 export interface LatestHedges {
   readonly requests: number;
   readonly hedged: number;
@@ -9,26 +9,28 @@ export interface LatestHedges {
 }
 
 /**
- * Keeps the requests that two vendors work on at once below the share that the operator allows, of the
- * latest requests in this process that would take a second route.
+ * Keeps hedged requests below the operator's share of the recent hedgeable requests in this
+ * process.
  */
 export class HedgeShare {
-  /** For each of the latest requests, how many second routes were asked from its arrival to the next one's. */
+  /** Hedges started between each recent request and the next. */
   private readonly slots = new Uint16Array(WINDOW);
-  /** … and how many such answered in that time. */
+  /** Wins in the same intervals. */
   private readonly wins = new Uint16Array(WINDOW);
   private asked = 0;
   private made = 0;
   private won = 0;
 
-  /** @param percent that is allowed by now */
+  /**
+   * @param percent returns the current limit
+   */
   constructor(private readonly percent: () => number) {}
 
   get isOff(): boolean {
     return this.percent() === 0;
   }
 
-  /** A request begins that a second route may be asked for. */
+  /** Records a request that may be hedged. */
   noteRequest(): void {
     const slot = this.asked++ % WINDOW;
     this.made -= this.slots[slot]!;
@@ -40,7 +42,11 @@ export class HedgeShare {
     return (this.made + 1) * 100 <= this.percent() * Math.min(this.asked, WINDOW);
   }
 
-  /** Takes what one second route needs of the share. @returns false when there is no room */
+  /**
+   * Takes one hedge from the share.
+   *
+   * @returns false when the share is used up
+   */
   take(): boolean {
     if (!this.hasRoom) return false;
     this.slots[(this.asked - 1) % WINDOW]!++;
@@ -48,7 +54,7 @@ export class HedgeShare {
     return true;
   }
 
-  /** A second route was faster. */
+  /** Records that a hedge won. */
   noteWin(): void {
     this.wins[(this.asked - 1) % WINDOW]!++;
     this.won++;

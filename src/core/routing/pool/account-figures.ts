@@ -2,26 +2,28 @@ import { ROUTE_STATES, type RouteCondition } from '../route-health.js';
 import type { AccountPools } from './account-pools.js';
 import type { PoolMember } from './pool-member.js';
 
-/** From well to bad. `limited`: this minute has no room for another request; the others as of routes. */
+/** From healthy to bad. `limited`: the current minute has no room for another request. */
 export const ACCOUNT_STATES = ['healthy', 'limited', ...ROUTE_STATES.slice(1)] as const;
 export type AccountState = (typeof ACCOUNT_STATES)[number];
 
-/** How one account of a provider does, as far as this process knows. */
+/** State and load of a provider's account in this process. */
 export interface AccountFigures {
   readonly id: string;
   readonly weight: number;
-  /** The worst of its models. */
+  /** The worst state of its models. */
   readonly state: AccountState;
   readonly inFlight: number;
   readonly requestsLastMinute: number;
-  /** What is expected of requests under way included. */
+  /** Includes the expected usage of requests in flight. */
   readonly tokensLastMinute: number;
-  /** As configured, of all instances together. */
+  /** As configured, for all instances together. */
   readonly requestsPerMinute: number | undefined;
   readonly tokensPerMinute: number | undefined;
 }
 
-/** @param conditions of all shared routes */
+/**
+ * @param conditions of all shared routes
+ */
 export function figuresOf(
   provider: string,
   { key, account = key, weight, requestsPerMinute, tokensPerMinute }: PoolMember,

@@ -2,32 +2,37 @@ import type { AccountAllowance, Allowance } from '../../../vendors/account-allow
 import { MinuteWindow } from './minute-window.js';
 import type { PooledRoute, PoolMember } from './pool-member.js';
 
-/** Models about which a vendor's word is kept; callers make up the names in families. */
-const MAX_WORDS = 1_000;
-/** As busy as an account looks that has used up its minute: it gets requests only where all others have. */
+/**
+ * Models per account whose vendor-reported limits are kept; callers can invent names in families.
+ */
+const MAX_ALLOWANCES = 1_000;
+/**
+ * Utilization of an account with a spent minute; it gets requests only when all accounts are as
+ * busy.
+ */
 const MAX_USED = 0.99;
 
-/** A vendor's word about one model, and when it came; what went out since is taken off. */
-interface Word {
+/** A vendor's report on one model's limits and when it arrived, less the requests sent since. */
+interface ReportedAllowance {
   requests: number;
   tokens: number;
   readonly said: AccountAllowance;
   readonly saidMs: number;
 }
 
-/** What one account has to do, and had in the last minute, as far as this process knows. */
+/** Tracks one account's load, now and in the last minute, in this process. */
 export class AccountLoad {
-  /** Requests under way. */
+  /** Requests in flight. */
   open = 0;
   readonly requests = new MinuteWindow();
   readonly tokens = new MinuteWindow();
-  /** By models, as vendors count most limits by them. */
-  private readonly words = new Map<string, Word>();
+  /** By model, since vendors apply most limits per model. */
+  private readonly words = new Map<string, ReportedAllowance>();
 
   /**
-   * How busy it is for its weight: the less, the sooner its turn; 0 with nothing under way.
+   * Returns the load relative to the account's weight; lower goes first, 0 means idle.
    *
-   * @param share of the account's limits that is this process's
+   * @param share this process's share of the account's limits
    */
   pressure({ weight, tokensPerMinute }: PoolMember, share: number, nowMs: number): number {
     if (this.open === 0) return 0;
@@ -36,7 +41,10 @@ export class AccountLoad {
     return this.open / weight / (1 - used);
   }
 
-  /** Milliseconds until it may take a request, by its limits and by the vendor's word; 0: now. */
+  /**
+   * Returns the ms until the account may take a request, by its limits and the vendor's report; 0
+   * means now.
+   */
   waitMs(
     { upstreamModel, pooled: { member, tokens } }: PooledRoute,
     share: number,
@@ -60,7 +68,7 @@ export class AccountLoad {
     return waitMs;
   }
 
-  /** A request goes out. */
+  /** Records a request that is sent. */
   begin({ upstreamModel, pooled: { tokens } }: PooledRoute, nowMs: number): void {
     this.open++;
     this.requests.add(1, nowMs);
@@ -71,21 +79,21 @@ export class AccountLoad {
     word.tokens -= tokens;
   }
 
-  /** Takes what the vendor says of itself in place of what was thought. */
+  /** Replaces the estimate by the vendor's report. */
   heed(upstreamModel: string, said: AccountAllowance, nowMs: number): void {
-    if (this.words.size >= MAX_WORDS) this.words.clear();
+    if (this.words.size >= MAX_ALLOWANCES) this.words.clear();
     const requests = said.requests?.left ?? 0;
     const tokens = said.tokens?.left ?? 0;
     this.words.set(upstreamModel, { requests, tokens, said, saidMs: nowMs });
   }
 }
 
-/** At least one: an account must not be out of use because there are many processes. */
+/** At least one, so that many processes do not disable an account. */
 function shareOf(limit: number, share: number): number {
   return Math.max(1, Math.floor(limit * share));
 }
 
-/** How long until so much more is there than was left: with a known limit it comes back steadily. */
+/** Returns the ms until the missing amount is refilled; with a known limit it refills steadily. */
 function refillMs({ left, limit, resetMs }: Allowance, missing: number): number {
   if (missing <= 0) return 0;
   const used = limit === undefined ? 0 : limit - left;

@@ -5,7 +5,7 @@ import { RouteHealth } from '../route-health.js';
 import { AccountPools } from './account-pools.js';
 import type { PooledRoute, PoolMember } from './pool-member.js';
 
-/** The same numbers in every run. */
+/** Deterministic random numbers. */
 function seeded(): () => number {
   let state = 42;
   return () => {
@@ -32,14 +32,14 @@ class World {
     }));
   }
 
-  /** The next request's account; undefined: none takes it. */
+  /** Returns the next request's account; undefined when none takes it. */
   take() {
     const [first] = this.pools.order(this.routes);
     if (!first || this.pools.waitMs(first) > 0) return undefined;
     return { account: first.account, use: this.pools.begin(first) };
   }
 
-  /** How many of so many requests went where, each over at once. */
+  /** Counts sequential requests per account. */
   spread(requests: number): Record<string, number> {
     const counts: Record<string, number> = {};
     for (let count = 0; count < requests; count++) {
@@ -57,7 +57,7 @@ class World {
 }
 
 describe(AccountPools.name, () => {
-  it('gives each account its weight of the requests', () => {
+  it('distributes requests by weight', () => {
     const {
       a = 0,
       b = 0,
@@ -73,17 +73,17 @@ describe(AccountPools.name, () => {
     expect(Math.abs(c - 7_000)).toBeLessThan(200);
   });
 
-  it('keeps requests under way even for their weights', () => {
+  it('distributes requests in flight by weight', () => {
     const world = new World({ slow: { weight: 1 }, fast: { weight: 1 } });
     const open = Array.from({ length: 50 }, () => world.take());
-    // One ends nothing, so the other gets what comes.
+    // One account finishes nothing, so the other gets every new request.
     for (const taken of open) if (taken?.account === 'fast') taken.use.end();
     const { slow = 0, fast = 0 } = world.spread(100);
     expect(slow).toBe(0);
     expect(fast).toBe(100);
   });
 
-  it('keeps each of three accounts at its limit until the sum is spent, and tells when there is more', () => {
+  it('keeps three accounts at their limits until the sum is spent, and returns the time to wait', () => {
     const world = new World({
       a: { requestsPerMinute: 10 },
       b: { requestsPerMinute: 20 },
@@ -97,13 +97,13 @@ describe(AccountPools.name, () => {
     }
     expect(counts).toEqual({ a: 10, b: 20, c: 70, none: 20 });
     const waitMs = Math.min(...world.waits());
-    // The first request was at 250 ms, and its minute is over within its second.
+    // The first request came at 250 ms, and its minute ends within that second.
     expect(world.nowMs + waitMs).toBe(61_000);
     world.nowMs += waitMs;
     expect(world.take()).toBeDefined();
   });
 
-  it('never lets more into any minute than an account may take', () => {
+  it('never exceeds an account’s limit in any minute', () => {
     const world = new World({ a: { requestsPerMinute: 10 }, b: { requestsPerMinute: 25 } });
     const times: Record<string, number[]> = { a: [], b: [] };
     for (; world.nowMs < 300_000; world.nowMs += 130) {
@@ -115,11 +115,11 @@ describe(AccountPools.name, () => {
       Math.max(...list.map((from) => list.filter((at) => at >= from && at < from + 60_000).length));
     expect(most(times.a!)).toBe(10);
     expect(most(times.b!)).toBe(25);
-    // … and that they are used up.
+    // … and the limits are used up.
     expect(times.a!.length).toBeGreaterThan(40);
   });
 
-  it('counts tokens before they are used, and corrects them when they were', () => {
+  it('counts tokens before they are used, and corrects them afterwards', () => {
     const world = new World({ a: { tokensPerMinute: 1_000 }, b: { tokensPerMinute: 2_000 } }, 300);
     const taken = Array.from({ length: 9 }, () => world.take());
     expect(taken.map((each) => each?.account).sort()).toEqual([
@@ -128,18 +128,18 @@ describe(AccountPools.name, () => {
     ]);
     expect(world.take()).toBeUndefined();
     const [used, failed] = taken.filter((each) => each?.account === 'a');
-    // It has used a third of what was expected, which makes room for one more, once.
+    // It used a third of the estimate, which makes room for one more request.
     used?.use.end({ inputTokens: 60, outputTokens: 40 });
     used?.use.end({ inputTokens: 60, outputTokens: 40 });
     expect(world.take()?.account).toBe('a');
     expect(world.take()).toBeUndefined();
-    // What came to nothing is free again.
+    // A failed request frees its tokens.
     failed?.use.fail();
     expect(world.take()?.account).toBe('a');
     expect(world.take()).toBeUndefined();
   });
 
-  it('expects answers to be as long as those before, and no longer than they may be', () => {
+  it('estimates the length of answers from earlier ones, up to the request’s limit', () => {
     const world = new World({ a: {} });
     expect(world.pools.expectedTokens({ provider: 'p', upstreamModel: 'm' }, 10_000)).toBe(500);
     world.take()?.use.end({ inputTokens: 1, outputTokens: 2_000 });
@@ -150,7 +150,7 @@ describe(AccountPools.name, () => {
     expect(world.pools.expectedTokens({ provider: 'p', upstreamModel: 'other' }, 10_000)).toBe(500);
   });
 
-  it('heeds what a vendor says is left, until it is there again', () => {
+  it('respects the vendor’s reported remainder until it resets', () => {
     const world = new World({ a: { weight: 100 }, b: {} });
     const [a] = world.routes;
     world.pools.begin(a!).heed({
@@ -162,7 +162,7 @@ describe(AccountPools.name, () => {
     expect(world.waits()).toEqual([1, 0]);
     world.nowMs = 20_000;
     expect(world.waits()).toEqual([0, 0]);
-    // Tokens that do not reach for this request may do for a smaller one.
+    // Too few tokens for this request may be enough for a smaller one.
     world.pools.begin(a!).heed({
       'x-ratelimit-remaining-tokens': '99',
       'x-ratelimit-reset-tokens': '30s',
@@ -170,21 +170,21 @@ describe(AccountPools.name, () => {
     expect(world.waits()).toEqual([30_000, 0]);
     const small = { ...a!, pooled: { ...a!.pooled, tokens: 50 } };
     expect(world.pools.waitMs(small)).toBe(0);
-    // What goes out meanwhile is taken off.
+    // Requests sent meanwhile are deducted.
     world.pools.begin(small);
     expect(world.pools.waitMs(small)).toBeGreaterThan(0);
-    // Where the whole is known, it comes back bit by bit.
+    // With a known limit, it refills steadily.
     world.pools.begin(a!).heed({
       'x-ratelimit-limit-tokens': '1090',
       'x-ratelimit-remaining-tokens': '90',
       'x-ratelimit-reset-tokens': '60s',
     });
     expect(world.waits()).toEqual([600, 0]);
-    // Another model of the account has limits of its own.
+    // Another model of the account has its own limits.
     expect(world.pools.waitMs({ ...a!, upstreamModel: 'other' })).toBe(0);
   });
 
-  it('lets an account rest that is told to wait, and leaves one alone that is refused', () => {
+  it('cools down a rate-limited account, and pauses a rejected one', () => {
     const world = new World({ a: {}, b: {}, c: {} });
     const [a, b, c] = world.routes;
     const fail = (
@@ -198,12 +198,12 @@ describe(AccountPools.name, () => {
         0,
         world.nowMs,
       );
-    // For longer than a failing route is left alone.
+    // Longer than the pause of a failing route.
     fail(a!, 'rate_limited', { status: 429, retryAfterMs: 25_000 });
     fail(b!, 'operator', { status: 401 });
     expect(world.spread(20)).toEqual({ c: 20 });
     expect(world.waits()).toEqual([25_000, 0, 0]);
-    // A refused key is no good for any model; a limit is about one.
+    // A rejected key affects all models; a rate limit affects one.
     expect(world.health.isCooling({ ...a!, upstreamModel: 'other' }, 0)).toBe(false);
     expect(world.health.isCooling({ ...b!, upstreamModel: 'other' }, 0)).toBe(true);
     fail(c!, 'operator', { status: 403 });
@@ -213,12 +213,12 @@ describe(AccountPools.name, () => {
     expect(Object.keys(world.spread(20)).sort()).toEqual(['b', 'c']);
     world.nowMs = 25_000;
     expect(Object.keys(world.spread(50)).sort()).toEqual(['a', 'b', 'c']);
-    // Without a time it is a short one.
+    // Without a time, the cooldown is short.
     fail(a!, 'rate_limited', { status: 429 });
     expect(world.waits()[0]).toBe(5_000);
   });
 
-  it('puts the preferred account first as long as it can take the request', () => {
+  it('puts the preferred account first while it can take the request', () => {
     const world = new World({ a: { requestsPerMinute: 1 }, b: {}, c: {} });
     const first = () => world.pools.order(world.routes, 'a')[0];
     expect([first()?.account, first()?.account]).toEqual(['a', 'a']);
@@ -228,7 +228,7 @@ describe(AccountPools.name, () => {
     expect(world.pools.order(world.routes, 'b').at(-1)?.account).toBe('a');
   });
 
-  it('takes no more than its part where other instances take theirs', () => {
+  it('takes only its share of the limits next to other instances', () => {
     const world = new World({ a: { requestsPerMinute: 10, tokensPerMinute: 100_000 } });
     world.pools.share = 1 / 3;
     expect(world.spread(5)).toEqual({ a: 3, none: 2 });
@@ -236,7 +236,7 @@ describe(AccountPools.name, () => {
     expect(world.spread(10)).toEqual({ a: 7, none: 3 });
   });
 
-  it('forgets the account that had nothing to do for longest where tenants have too many', () => {
+  it('forgets the longest idle account when tenants have too many', () => {
     const { pools } = new World({});
     const routeOf = (key: string): PooledRoute => ({
       provider: 'p',

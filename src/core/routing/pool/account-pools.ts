@@ -5,25 +5,25 @@ import type { HealthKey, RouteHealth } from '../route-health.js';
 import { AccountLoad } from './account-load.js';
 import { idOf, type PooledRoute, type PoolMember } from './pool-member.js';
 
-/** Accounts kept in mind; tenants have some too, of which the one that had nothing to do for longest is forgotten. */
+/** Accounts to remember, including tenants'; beyond that the longest idle one is forgotten. */
 const MAX_LOADS = 10_000;
-/** Models at providers of which the length of answers is kept. */
+/** Models per provider whose answer lengths are remembered. */
 const MAX_LENGTHS = 10_000;
-/** What an answer is taken to be long, in tokens, before any was seen. */
+/** Expected output tokens before any answer was seen. */
 const FIRST_GUESS_TOKENS = 500;
-/** How much the latest answer moves what is expected of the next. */
+/** Weight of the latest answer in the moving average. */
 const LENGTH_WEIGHT = 0.1;
 
-/** Spreads the requests of a provider among its accounts, and knows what each of them can still take. */
+/** Balances the requests of a provider over its accounts, within each account's limits. */
 export class AccountPools {
-  /** Of each account's limits so much is this process's; other instances have the rest. */
+  /** This process's share of each account's limits. */
   share = 1;
   private readonly loads = new Map<string, AccountLoad>();
   private readonly lengths = new Map<string, number>();
 
   /**
-   * @param clock that `health` goes by
-   * @param random from 0 to less than 1
+   * @param clock shared with `health`
+   * @param random returns numbers from 0 to less than 1
    */
   constructor(
     private readonly health: Pick<RouteHealth, 'isCooling' | 'restMs' | 'rest'>,
@@ -32,11 +32,12 @@ export class AccountPools {
   ) {}
 
   /**
-   * The routes in the order in which they are to be tried: first one by weight, of two the less busy; the
-   * others, the least busy first; and at last those that can take nothing now. Changes nothing.
+   * Sorts the routes in order of preference: of two chosen by weight the less busy one, then the
+   * others by load, then the accounts that can take nothing now. Changes no state.
    *
    * @param routes over the accounts of one pool
-   * @param preferred id of the account, or of the tenant's credential, that is first as long as it can take the request
+   * @param preferred id of the account or tenant credential that goes first while it can take the
+   * request
    */
   order<Route extends PooledRoute>(routes: readonly Route[], preferred?: string): Route[] {
     if (routes.length < 2) return [...routes];
@@ -51,25 +52,32 @@ export class AccountPools {
     return [wanted, ...others, ...routes.filter((route) => !able.includes(route))];
   }
 
-  /** Milliseconds for which an account takes no more: it is at its limit, or the vendor asked to wait; 0: it does. */
+  /**
+   * Returns the ms until the account takes requests again, after its limit or a cooldown; 0 means
+   * now.
+   */
   waitMs(route: PooledRoute, nowMs = this.clock.monotonicMs()): number {
     const restMs = this.health.restMs(route, nowMs);
     const load = this.loads.get(route.pooled.member.key);
     return Math.max(restMs, load?.waitMs(route, this.share, nowMs) ?? 0);
   }
 
-  /** A request is about to leave over a route. To be ended in any case. */
+  /** Records a request about to be sent. Callers must end the returned use. */
   begin(route: PooledRoute): AccountUse {
     return new AccountUse(route, this.loadOf(route.pooled.member), this, this.clock.monotonicMs());
   }
 
-  /** How many output tokens an answer is taken to have. @param most of one that may be no longer */
+  /**
+   * Estimates the output tokens of an answer.
+   *
+   * @param most the request's limit
+   */
   expectedTokens(key: HealthKey, most: number): number {
     const length = this.lengths.get(lengthKey(key)) ?? FIRST_GUESS_TOKENS;
     return Math.min(Math.ceil(length), most);
   }
 
-  /** What an account has to do; undefined: nothing since the start. */
+  /** Returns an account's load; undefined if unused since the start. */
   loadFor(key: string): AccountLoad | undefined {
     return this.loads.get(key);
   }
@@ -78,7 +86,7 @@ export class AccountPools {
     return this.clock.monotonicMs();
   }
 
-  /** An answer had so many output tokens. */
+  /** Records the output tokens of an answer. */
   learnLength(route: PooledRoute, tokens: number): void {
     const key = lengthKey(route);
     const before = this.lengths.get(key);
@@ -91,7 +99,7 @@ export class AccountPools {
     return !this.health.isCooling(route, nowMs) && this.waitMs(route, nowMs) <= 0;
   }
 
-  /** Two by weight; of those the one with less to do, and the first of two that have the same. */
+  /** Draws two routes by weight and returns the less busy one, the first when equal. */
   private pick<Route extends PooledRoute>(
     routes: readonly Route[],
     nowMs: number,
@@ -122,7 +130,7 @@ export class AccountPools {
       if (this.loads.size >= MAX_LOADS) this.forgetIdle();
       load = new AccountLoad();
     } else this.loads.delete(key);
-    // Behind the others: the first one is the one that was used longest ago.
+    // Moves to the end; the first entry is the least recently used.
     this.loads.set(key, load);
     return load;
   }
@@ -136,12 +144,12 @@ export class AccountPools {
   }
 }
 
-/** Answers over a tenant's account, whatever they are made to be, say nothing of those over others. */
+/** Answers over a tenant's account must not influence estimates for others. */
 function lengthKey({ provider, upstreamModel, byok }: HealthKey): string {
   return `${byok?.credential.id ?? provider}/${upstreamModel}`;
 }
 
-/** One request's part of its account's load, from its call to the end of its answer. */
+/** One request's share of its account's load, from its call to the end of the answer. */
 export class AccountUse {
   private isOver = false;
 
@@ -154,23 +162,23 @@ export class AccountUse {
     load.begin(route, startedMs);
   }
 
-  /** Reads what the head of a response says of the account. */
+  /** Reads the rate-limit headers of a response. */
   heed(headers: IncomingHttpHeaders): void {
     const { upstreamModel, pooled } = this.route;
     const said = pooled.member.readAllowance(headers);
     if (said) this.load.heed(upstreamModel, said, this.pools.now());
   }
 
-  /** There is no answer: what was set aside of the minute's tokens is free again. */
+  /** Ends without an answer and frees the reserved tokens. */
   fail(): void {
     this.end({ inputTokens: 0, outputTokens: 0 }, false);
   }
 
   /**
-   * The answer is over, and has used so much. What it used is counted as of now, since nobody says when a vendor
-   * counts it. Another end changes nothing.
+   * Ends with the answer's usage, counted as of now, because vendors do not say when they count.
+   * Later calls have no effect.
    *
-   * @param used undefined: nobody knows, and what was expected stands
+   * @param used undefined when unknown; the estimate stays
    */
   end(used?: { inputTokens: number; outputTokens: number }, isAnswer = true): void {
     if (this.isOver) return;
@@ -185,7 +193,7 @@ export class AccountUse {
   }
 }
 
-/** Why an account is passed over before it is hit: others have used up its minute since it was planned. */
+/** Returns the error for an account whose minute was used up after planning. */
 export function fullAccount(waitMs: number): UpstreamError | undefined {
   if (waitMs <= 0) return undefined;
   const message = 'the account is at its limit';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MinuteWindow } from './minute-window.js';
 
 describe(MinuteWindow.name, () => {
-  it('counts for a minute at least, and a second longer at most', () => {
+  it('counts for at least a minute and at most a second longer', () => {
     const window = new MinuteWindow();
     window.add(3, 10_900);
     expect(window.total(70_900)).toBe(3);
@@ -10,7 +10,7 @@ describe(MinuteWindow.name, () => {
     expect(window.total(71_900)).toBe(0);
   });
 
-  it('says how long until something fits, which it does then', () => {
+  it('returns the exact time until an amount fits', () => {
     const window = new MinuteWindow();
     window.add(4, 1_000);
     window.add(4, 31_000);
@@ -22,14 +22,14 @@ describe(MinuteWindow.name, () => {
     expect(window.waitMs(7, 10, 31_000)).toBe(61_000);
   });
 
-  it('takes what is larger than its limit when there is nothing else', () => {
+  it('accepts an amount above the limit when the window is empty', () => {
     const window = new MinuteWindow();
     expect(window.waitMs(50, 10, 0)).toBe(0);
     window.add(50, 0);
     expect(window.waitMs(1, 10, 100)).toBe(60_900);
   });
 
-  it('corrects what it counted, as long as it remembers it', () => {
+  it('corrects counts that it still remembers', () => {
     const window = new MinuteWindow();
     window.add(10, 5_000);
     window.add(-4, 5_000, 20_000);
@@ -38,7 +38,7 @@ describe(MinuteWindow.name, () => {
     expect(window.total(90_000)).toBe(0);
   });
 
-  it('forgets all of it after a long silence', () => {
+  it('forgets everything after a long silence', () => {
     const window = new MinuteWindow();
     window.add(10, 5_000);
     window.add(1, 500_000);

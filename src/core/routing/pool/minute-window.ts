@@ -1,24 +1,26 @@
 const SECOND_MS = 1_000;
-/** A minute, and the second that has begun: so nothing is forgotten before its minute is over. */
+/** One minute plus the current second, so that nothing is forgotten too early. */
 const BUCKETS = 61;
 
 /**
- * How much there was in the last minute, to the second. It forgets up to a second late, so that what fits here
- * fits into any minute of the vendor's, however that counts.
+ * Sums the amounts of the last minute, per second. Forgets up to a second late, so that what fits
+ * here fits into any minute as the vendor counts it.
  */
 export class MinuteWindow {
   private readonly buckets = new Float64Array(BUCKETS);
-  /** The second of the newest bucket. */
+  /** Second of the newest bucket. */
   private newest = 0;
   private sum = 0;
 
-  /** @param nowMs on a clock that never goes back; the same for all calls */
+  /**
+   * @param nowMs on a monotonic clock shared by all calls
+   */
   total(nowMs: number): number {
     this.advance(nowMs);
     return this.sum;
   }
 
-  /** Counts so much at a moment, or less of what was counted there; one that has been forgotten stays so. */
+  /** Adds an amount at a time, or corrects it with a negative one. Ignores forgotten seconds. */
   add(amount: number, atMs: number, nowMs = atMs): void {
     this.advance(nowMs);
     const second = Math.floor(atMs / SECOND_MS);
@@ -27,7 +29,10 @@ export class MinuteWindow {
     this.sum += amount;
   }
 
-  /** Milliseconds until so much fits under a limit; 0: it does. More than the limit fits when there is nothing else. */
+  /**
+   * Returns the ms until an amount fits under a limit; 0 means now. An amount above the limit fits
+   * into an empty window.
+   */
   waitMs(amount: number, limit: number, nowMs: number): number {
     this.advance(nowMs);
     let excess = this.sum + Math.min(amount, limit) - limit;

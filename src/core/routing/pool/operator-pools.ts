@@ -11,7 +11,7 @@ import type { CatalogueService } from '../../catalogue/catalogue.service.js';
 import { exactPricingOf, isCompletePricing } from '../../catalogue/exact-pricing-of.js';
 import type { PoolMember } from './pool-member.js';
 
-/** The operator's accounts with providers that have several, as requests need them. */
+/** Provides the operator's accounts with providers that have several. */
 export class OperatorPools {
   private readonly logger = new Logger(OperatorPools.name);
   private known: { providers: readonly ProviderConfig[]; catalogue: string } | undefined;
@@ -23,16 +23,16 @@ export class OperatorPools {
     private readonly config: Pick<AppConfig, 'declared'>,
   ) {}
 
-  /** True when some provider has several accounts. */
+  /** True when a provider has several accounts. */
   get hasAny(): boolean {
     return this.upstreams.providers.some(({ accounts }) => accounts !== undefined);
   }
 
-  /** In the order of their declaration; undefined where a provider has one account only. */
+  /** Returns the accounts in declared order; undefined for a provider with a single account. */
   of(provider: string): readonly PoolMember[] | undefined {
     const { known, catalogue } = this;
     const { providers } = this.upstreams;
-    // Either is another one after a change of the configuration.
+    // Both are replaced when the configuration changes.
     if (known?.providers !== providers || known.catalogue !== catalogue.fingerprint) {
       this.read(providers);
     }
@@ -64,7 +64,7 @@ export class OperatorPools {
     };
   }
 
-  /** A price that says not all of what its model costs would make something free, and is no price. */
+  /** Rejects a price that leaves part of its model unpriced, as that part would be free. */
   private exactPrices(
     name: string,
     prices: NonNullable<PoolAccount['prices']>,
@@ -76,10 +76,8 @@ export class OperatorPools {
         exact.set(row, exactPricingOf(pricing));
         continue;
       }
-      const why = model
-        ? 'does not price all that the model costs'
-        : 'is of no row of the catalogue';
-      this.logger.error(`${name}.prices: ${row} ${why}; the catalogue's price holds`);
+      const why = model ? 'does not price every unit of the model' : 'is not in the catalogue';
+      this.logger.error(`${name}.prices: ${row} ${why}; using the catalogue's price`);
     }
     return exact;
   }

@@ -2,34 +2,34 @@ import type { ExactPricing } from '../../../canonical/exact-pricing.js';
 import type { ReadAllowance } from '../../../vendors/account-allowance.js';
 import type { HealthKey } from '../route-health.js';
 
-/** One of several accounts among which the requests of one provider are spread. */
+/** One of several accounts that share a provider's requests. */
 export interface PoolMember {
-  /** Unique among all of this process. */
+  /** Unique in this process. */
   readonly key: string;
-  /** The account's id, of the operator's accounts; undefined: it is a tenant's own. */
+  /** Id of an operator's account; undefined for a tenant's own. */
   readonly account?: string;
   readonly weight: number;
   readonly readAllowance: ReadAllowance;
-  /** Of all instances together; undefined: as much as comes. */
+  /** Of all instances together; undefined for unlimited. */
   readonly requestsPerMinute?: number | undefined;
-  /** The same of tokens, input and output together. */
+  /** Input and output tokens per minute; undefined for unlimited. */
   readonly tokensPerMinute?: number | undefined;
-  /** Catalogue rows that it serves, by id or with a `*` at the end; undefined: all. */
+  /** Catalogue rows that it serves, by id or with a trailing `*`; undefined for all. */
   readonly models?: readonly string[] | undefined;
-  /** By catalogue rows, in place of theirs. */
+  /** Prices by catalogue row that replace the catalogue's. */
   readonly prices?: ReadonlyMap<string, ExactPricing> | undefined;
-  /** Whether those are a file's of this instance, and no version's of the configuration. */
+  /** Whether the prices come from this instance's file rather than a configuration version. */
   readonly hasFilePrices?: boolean;
 }
 
-/** What one request asks of an account, as far as limits count it. */
+/** One request's demand on an account's limits. */
 export interface PooledCall {
   readonly member: PoolMember;
-  /** Of input and, as far as can be told, of output. */
+  /** Input and estimated output. */
   readonly tokens: number;
 }
 
-/** A route over one account of a pool. */
+/** A route over a pooled account. */
 export interface PooledRoute extends HealthKey {
   readonly pooled: PooledCall;
 }
@@ -40,12 +40,12 @@ export function isPooled<Route extends HealthKey & { pooled?: PooledCall }>(
   return route.pooled !== undefined;
 }
 
-/** How its owner calls it. */
+/** Returns the id that the account's owner uses. */
 export function idOf({ account, key }: PoolMember): string {
   return account ?? key;
 }
 
-/** Whether an account is for a row of the catalogue. */
+/** Returns whether the account serves a catalogue row. */
 export function servesModel({ models }: Pick<PoolMember, 'models'>, catalogueId: string): boolean {
   if (!models) return true;
   return models.some((name) =>

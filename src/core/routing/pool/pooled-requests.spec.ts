@@ -10,8 +10,8 @@ import {
   countOf,
 } from '../../../../test/support/pooled-environment.js';
 
-describe('requests of a provider with several accounts', () => {
-  it('have a route for each account before those of the next provider', async () => {
+describe('requests over a pool of operator accounts', () => {
+  it('plan a route for each account before the next provider', async () => {
     const { routes } = await world({ a: {}, b: {} }).plan();
     expect(routes.map(({ provider, account }) => [provider, account]).sort()).toEqual([
       ['azure', undefined],
@@ -21,7 +21,7 @@ describe('requests of a provider with several accounts', () => {
     expect(routes[2]?.provider).toBe('azure');
   });
 
-  it('have another account asked when the first is silent, unless that is at its limit', async () => {
+  it('hedge over another account unless it is at its limit', async () => {
     const silent = (): Script => ({ ...GOOD, silentMs: 1_000_000 });
     const hedged = { hedge_ms: 5 };
     const one = world(
@@ -45,7 +45,7 @@ describe('requests of a provider with several accounts', () => {
     }
   });
 
-  it('keep each account below its limit until the sum is spent, then are refused with the time to wait', async () => {
+  it('keep each account below its limit until the sum is spent, then fail with the time to wait', async () => {
     const one = world({ a: limits(10), b: limits(20), c: limits(70) });
     for (let count = 0; count < 100; count++) {
       const { failure } = await ask(one, { model: 'openai/alone' });
@@ -61,7 +61,7 @@ describe('requests of a provider with several accounts', () => {
     expect(one.called).toHaveLength(100);
   });
 
-  it('count at once, however many there are under way', async () => {
+  it('count at once, however many are in flight', async () => {
     const one = world({ a: limits(3), b: limits(3) });
     const plans = await Promise.all(
       Array.from({ length: 8 }, () => one.plan({ model: 'openai/alone' })),
@@ -84,7 +84,7 @@ describe('requests of a provider with several accounts', () => {
   it('are limited by tokens as well', async () => {
     const one = world({ a: { tokensPerMinute: 1_200 }, b: { tokensPerMinute: 600 } });
     const fields = { model: 'openai/alone', max_tokens: 500 };
-    // Of the first it is expected to be as long as it may; of the next what the first has shown.
+    // The first answer is estimated at its limit, later ones by the first.
     expect((await ask(one, fields)).failure).toBeUndefined();
     for (let count = 0; count < 200; count++) {
       const plan = await one.plan(fields).catch(() => undefined);
@@ -93,7 +93,7 @@ describe('requests of a provider with several accounts', () => {
         void event;
       plan.noteEnd({ ...NO_USAGE, inputTokens: 10, outputTokens: 20 });
     }
-    // 30 tokens each, and the estimate of one that no longer fits.
+    // 30 tokens each, plus the estimate of one that no longer fits.
     const { 'openai@a': a = 0, 'openai@b': b = 0 } = countOf(one.called);
     expect(a).toBeGreaterThan(36);
     expect(a).toBeLessThanOrEqual(40);
@@ -102,13 +102,13 @@ describe('requests of a provider with several accounts', () => {
     expect((await refusal(one, fields)).status).toBe(429);
   });
 
-  it('go to another provider of the model when all accounts are at their limit', async () => {
+  it('use another provider of the model when all accounts are at their limits', async () => {
     const one = world({ a: limits(1), b: limits(1) });
     for (let count = 0; count < 4; count++) await ask(one);
     expect(countOf(one.called)).toEqual({ azure: 2, 'openai@a': 1, 'openai@b': 1 });
   });
 
-  it('go over the others when one answers 429, which rests for as long as it says', async () => {
+  it('use the other accounts while one that answered 429 cools down', async () => {
     const one = world(
       { a: { weight: 1_000_000 }, b: {} },
       { 'openai@a': [limited(60_000), limited(60_000)] },
@@ -123,7 +123,7 @@ describe('requests of a provider with several accounts', () => {
     expect(countOf(one.called)).toEqual({ 'openai@a': 1, 'openai@b': 6 });
   });
 
-  it('are told to wait when all accounts are told so', async () => {
+  it('return the wait when all accounts are rate limited', async () => {
     const one = world(
       { a: {}, b: {} },
       { 'openai@a': [limited(40_000)], 'openai@b': [limited(50_000)] },
@@ -135,7 +135,7 @@ describe('requests of a provider with several accounts', () => {
     expect(one.called).toHaveLength(2);
   });
 
-  it('go over the others when one is refused, and are not told to wait when all are', async () => {
+  it('use the other accounts when one is rejected, and are tried anyway when all are', async () => {
     const one = world({ a: { weight: 1_000_000 }, b: {} }, { 'openai@a': [bad('operator')] });
     expect((await ask(one, { model: 'openai/alone' })).failure).toBeUndefined();
     await ask(one, { model: 'openai/alone' });
@@ -145,11 +145,11 @@ describe('requests of a provider with several accounts', () => {
       { 'openai@a': [bad('operator')], 'openai@b': [bad('operator')] },
     );
     expect((await ask(both, { model: 'openai/alone' })).failure).toMatchObject({ status: 502 });
-    // One is tried all the same, as of all routes that fail.
+    // One is tried anyway, as with all failing routes.
     expect((await ask(both, { model: 'openai/alone' })).failure).toBeUndefined();
   });
 
-  it('leave out accounts whose vendor says that nothing is left', async () => {
+  it('skip accounts whose vendor reports an empty budget', async () => {
     const spent: Script = {
       ...GOOD,
       headers: { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '45s' },
@@ -159,7 +159,7 @@ describe('requests of a provider with several accounts', () => {
     expect(one.called).toEqual(['openai@a', 'openai@b', 'openai@b', 'openai@b']);
   });
 
-  it('leave out accounts that are not for the model', async () => {
+  it('skip accounts that do not serve the model', async () => {
     const one = world({ a: { models: ['openai/g*'] }, b: { models: ['openai/alone'] } });
     const accountsOf = async (model: string) =>
       (await one.plan({ model })).routes.map(({ account }) => account);
@@ -169,19 +169,19 @@ describe('requests of a provider with several accounts', () => {
     expect((await refusal(none, { model: 'openai/alone' })).status).toBe(503);
   });
 
-  it('stay with the accounts of the one provider where no fallbacks are wanted', async () => {
+  it('stay within the provider’s accounts when fallbacks are off', async () => {
     const one = world({ a: {}, b: {} });
     const { routes } = await one.plan({ provider: { allow_fallbacks: false } });
     expect(routes.map(({ provider }) => provider)).toEqual(['openai', 'openai']);
   });
 
-  it('show in the figures of their accounts, which have no key', async () => {
+  it('appear in the figures of their accounts, without keys', async () => {
     const one = world(
       { full: limits(1), rests: {}, idle: { weight: 2, models: ['openai/other'] } },
       { 'openai@rests': [limited(60_000)] },
     );
     await ask(one, { model: 'openai/alone' });
-    // Where the first one tried both, there is none left to plan with.
+    // The first account has tried both, so nothing is left to plan with.
     await ask(one, { model: 'openai/alone' }).catch(() => undefined);
     expect(one.service.accountsOf('azure')).toBeUndefined();
     const figures = one.service.accountsOf('openai');
@@ -194,7 +194,7 @@ describe('requests of a provider with several accounts', () => {
     expect(JSON.stringify(figures)).not.toContain('apiKey');
   });
 
-  it('count for work that was planned earlier, by the account that its stored route names', async () => {
+  it('count for previously planned work, by the stored route’s account', async () => {
     const one = world({ a: limits(1), b: {} });
     const { routes } = await one.plan({ model: 'openai/alone' });
     const stored = (account: string) => ({ ...routes[0], account, pooled: undefined });
@@ -203,12 +203,12 @@ describe('requests of a provider with several accounts', () => {
     expect(await submit('a')).toBe('taken');
     await expect(submit('a')).rejects.toMatchObject({ failure: 'rate_limited' });
     expect(await submit('b')).toBe('taken');
-    // One that is gone since is not counted.
+    // An account that is gone since is not counted.
     expect(await submit('gone')).toBe('taken');
     expect(one.pools.loadFor('openai@a')).toMatchObject({ open: 0 });
   });
 
-  it('do not leak what is under way, whatever becomes of it', async () => {
+  it('are no longer in flight after any outcome', async () => {
     const one = world(
       { a: {}, b: {} },
       { 'openai@a': [bad('server', { status: 400 }), GOOD, bad('cut')] },

@@ -13,7 +13,7 @@ import {
   countOf,
 } from '../../../../test/support/pooled-environment.js';
 
-describe('requests over several accounts of a tenant with one provider', () => {
+describe('requests over several BYOK accounts with one provider', () => {
   const KEY = 'sk-secret-of-the-tenant';
   const own = (
     id: string,
@@ -46,7 +46,7 @@ describe('requests over several accounts of a tenant with one provider', () => {
     return one;
   }
 
-  it('keep each below its limit until the sum is spent, then are refused with the time to wait', async () => {
+  it('keep each account below its limit until the sum is spent, then fail with the time to wait', async () => {
     const one = owning([own('a', limits(1)), own('b', limits(2)), own('c', limits(7))]);
     for (let count = 0; count < 10; count++) expect((await ask(one)).failure).toBeUndefined();
     expect(countOf(one.called)).toEqual({ a: 1, b: 2, c: 7 });
@@ -59,7 +59,7 @@ describe('requests over several accounts of a tenant with one provider', () => {
     expect(one.called).toHaveLength(10);
   });
 
-  it('go on over shared capacity only where all of them allow it', async () => {
+  it('fall back to shared capacity only if all accounts allow it', async () => {
     const sharing = { allowSharedFallback: true };
     const open = owning([own('a', limits(1), sharing), own('b', limits(1), sharing)]);
     for (let count = 0; count < 3; count++) await ask(open);
@@ -77,7 +77,7 @@ describe('requests over several accounts of a tenant with one provider', () => {
     expect(await refusal(one, fields)).toMatchObject({ status: 429 });
   });
 
-  it('go over the others when one is told to wait, or is refused', async () => {
+  it('use the other accounts when one is rate limited or rejected', async () => {
     for (const script of [limited(60_000), bad('operator', { status: 401 })]) {
       const one = owning([own('a', { weight: 1_000 }), own('b', { weight: 1e-9 })], {
         a: [script],
@@ -87,14 +87,14 @@ describe('requests over several accounts of a tenant with one provider', () => {
     }
   });
 
-  it('are told to wait as long as the vendor says when all rest', async () => {
+  it('return the vendor’s wait when all accounts cool down', async () => {
     const one = owning([own('a'), own('b')], { a: [limited(40_000)], b: [limited(50_000)] });
     expect((await ask(one)).failure).toBeInstanceOf(RateLimitError);
     expect(await refusal(one)).toMatchObject({ status: 429, retryAfterSeconds: 40 });
     expect(one.called).toHaveLength(2);
   });
 
-  it('take what a routing key stored only where nothing else is left, whatever its weight', async () => {
+  it('use a credential stored by a routing key last, whatever its weight', async () => {
     const one = owning([
       own('main', limits(2)),
       own('late', { weight: 1_000 }, { scopeKeyId: 'key' }),
@@ -103,14 +103,14 @@ describe('requests over several accounts of a tenant with one provider', () => {
     expect(one.called).toEqual(['main', 'main', 'late', 'late']);
   });
 
-  it('stay with the account where their conversation is', async () => {
+  it('stay with the conversation’s account', async () => {
     const one = owning([own('a'), own('b'), own('c')]);
     const messages = [{ role: 'user', content: 'word '.repeat(2_000) }];
     for (let count = 0; count < 8; count++) await ask(one, { messages });
     expect(new Set(one.called).size).toBe(1);
   });
 
-  it('say nothing of the length of answers over other accounts', async () => {
+  it('do not influence length estimates of other accounts', async () => {
     const one = owning([own('a')]);
     await ask(one);
     const route = { provider: 'openai', upstreamModel: 'openai-model' };
@@ -123,7 +123,7 @@ describe('requests over several accounts of a tenant with one provider', () => {
     );
   });
 
-  it('count for work that was planned earlier', async () => {
+  it('count for previously planned work', async () => {
     const one = owning([own('a', limits(1))]);
     const { routes } = await one.plan();
     const stored = { ...routes[0], pooled: undefined };

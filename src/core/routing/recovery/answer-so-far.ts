@@ -1,14 +1,17 @@
 import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 
-/** What the caller has of an answer, as far as another route could go on with it. */
+/**
+ * Tracks what the caller has received of an answer, to decide whether another route can continue
+ * it.
+ */
 export class AnswerSoFar {
-  /** Its text, without reasoning. */
+  /** Text without reasoning. */
   text = '';
-  /** Whether the caller has the reason why it ended. */
+  /** Whether the caller has received the finish reason. */
   isFinished = false;
-  /** In reasoning that has not come to its end, or a signature. */
+  /** Inside unfinished reasoning, or awaiting its signature. */
   private isReasoning = false;
-  /** By something that cannot be gone on with: a tool call, a refusal. */
+  /** Contains something that cannot be continued: a tool call or a refusal. */
   private isClosed = false;
 
   observe(event: CanonicalEvent): void {
@@ -39,12 +42,12 @@ export class AnswerSoFar {
   }
 
   /**
-   * Whether another route could go on from here.
+   * Returns whether another route could continue from here.
    *
-   * @param signsReasoning whether the vendor signs its reasoning at the end: without that, what there
-   * is of it would be refused in the next turn
+   * @param signsReasoning whether the vendor signs its reasoning at the end; it rejects unsigned
+   * reasoning in the next turn
    */
-  canGoOn(signsReasoning: boolean): boolean {
+  canContinue(signsReasoning: boolean): boolean {
     return !this.isClosed && !(this.isReasoning && signsReasoning);
   }
 }

@@ -4,21 +4,21 @@ import { SeededRandom } from '../../../../test/support/seeded-random.js';
 import { cutTail } from './cut-tail.js';
 import { Continuation } from './continuation.js';
 
-/** What a reader has in the end; undefined: it does not go on with the text. */
+/** Returns the reader's final text; undefined when the answer does not continue it. */
 function join(text: string, answer: string, next: () => number): string | undefined {
   const { tail } = cutTail(text);
-  const seam = new Continuation(text, tail);
+  const continuation = new Continuation(text, tail);
   let joined = text;
   for (let at = 0; at < answer.length;) {
     const length = 1 + Math.floor(next() * 12);
-    joined += seam.push(answer.slice(at, at + length));
+    joined += continuation.push(answer.slice(at, at + length));
     at += length;
   }
-  return seam.isJoined ? joined : undefined;
+  return continuation.isJoined ? joined : undefined;
 }
 
 describe(cutTail, () => {
-  it('leaves an end that stands nowhere before, behind a visible character', () => {
+  it('cuts a unique tail after a visible character', () => {
     for (const whole of BROKEN_TEXTS) {
       for (let length = 1; length <= whole.length; length++) {
         const text = whole.slice(0, length);
@@ -28,7 +28,7 @@ describe(cutTail, () => {
         if (said === '') continue;
         expect(text.indexOf(tail.trimStart())).toBe(length - tail.trimStart().length);
         expect(tail.length).toBeGreaterThanOrEqual(16);
-        // No half of a character, and no accent without its letter.
+        // Never splits a surrogate pair or separates an accent from its letter.
         expect(tail).not.toMatch(/^(?:[\p{M}\udc00-\udfff]|\u200d)/u);
       }
     }
@@ -41,34 +41,34 @@ describe(cutTail, () => {
     });
   });
 
-  it('takes a short text whole', () => {
+  it('takes a short text as a whole', () => {
     expect(cutTail('The quick')).toEqual({ said: '', tail: 'The quick' });
   });
 });
 
-describe('an answer that repeats itself', () => {
-  it('is cut in time that grows with its length', () => {
+describe('a repetitive answer', () => {
+  it('is cut in linear time', () => {
     const same = 'a'.repeat(400_000);
     const startedMs = performance.now();
     expect(cutTail(`${same}b${same}`).tail).toHaveLength(2 ** 19);
-    // Looking for each end took more than that.
+    // A search for each tail would take longer.
     expect(performance.now() - startedMs).toBeLessThan(3_000);
   });
 
-  it('is not compared from each place to its end', () => {
+  it('is not compared from every position to its end', () => {
     const text = `${'a'.repeat(100_000)} and that was the end of it`;
-    const seam = new Continuation(text, cutTail(text).tail);
+    const continuation = new Continuation(text, cutTail(text).tail);
     const startedMs = performance.now();
-    expect(seam.push('a'.repeat(100_000))).toBe('');
-    // That took the square of its length.
+    expect(continuation.push('a'.repeat(100_000))).toBe('');
+    // That would take quadratic time.
     expect(performance.now() - startedMs).toBeLessThan(3_000);
-    expect(seam.isUnjoined).toBe(true);
+    expect(continuation.isUnjoined).toBe(true);
   });
 
-  it('is not gone on with by blanks without end', () => {
-    const seam = new Continuation('It was a dark night', ' dark night');
-    for (let count = 0; count < 10_000; count++) seam.push(' ');
-    expect(seam.isUnjoined).toBe(true);
+  it('is not continued by endless blanks', () => {
+    const continuation = new Continuation('It was a dark night', ' dark night');
+    for (let count = 0; count < 10_000; count++) continuation.push(' ');
+    expect(continuation.isUnjoined).toBe(true);
   });
 });
 
@@ -83,17 +83,17 @@ describe(Continuation, () => {
       const { said } = cutTail(text);
       const faithful = whole.slice(said.length);
       expect(join(text, faithful, next)).toBe(whole);
-      // … without the white space before it, as models do.
+      // … without the leading white space, as models do.
       expect(join(text, faithful.trimStart(), next)).toBe(whole);
-      // … from the very beginning, or somewhat earlier.
+      // … from the very beginning, or from an earlier position.
       expect(join(text, whole, next)).toBe(whole);
       const earlier = Math.floor(next() * said.length);
       expect(join(text, whole.slice(earlier), next)).toBe(whole);
     }
   });
 
-  // What repeats itself at once can't be told from what is said again.
-  it.each(DISTINCT_TEXTS)('takes nothing else for what goes on with %j', (whole) => {
+  // Immediate repetition cannot be told apart from repeated output.
+  it.each(DISTINCT_TEXTS)('accepts no other continuation of %j', (whole) => {
     for (const cut of cuts) {
       const text = whole.slice(0, 1 + Math.floor(cut * (whole.length - 1)));
       const { said, tail } = cutTail(text);
@@ -114,7 +114,7 @@ describe(Continuation, () => {
     ['a broken line', 'said in a\nfew words', true],
     ['no space', 'said ina few words', false],
     ['none at all', 'saidinafewwords', false],
-  ])('takes %s for what it is', (_name, again, isSame) => {
+  ])('judges %s', (_name, again, isSame) => {
     const text = 'What there is to say is said in a few words';
     expect(join(text, `${again}, and more`, next)).toBe(isSame ? `${text}, and more` : undefined);
   });
@@ -124,12 +124,12 @@ describe(Continuation, () => {
     ['if (a) {\n\n  return b + c +', ' d;', true],
     ['if (a) {\n    return b + c +', ' d;', false],
     ['if (a) { return b + c +', ' d;', true],
-  ])('holds to the indentation of lines, in %j', (again, rest, isSame) => {
+  ])('respects indentation, in %j', (again, rest, isSame) => {
     const text = 'if (a) {\n  return b + c +';
     expect(join(text, again + rest, next)).toBe(isSame ? text + rest : undefined);
   });
 
-  it('adds white space at the seam once', () => {
+  it('adds white space at the join once', () => {
     const text = 'The first line of it ends here\n';
     expect(join(text, `${text}\n\nNext`, next)).toBe(`${text}\n\nNext`);
     expect(join(text, `${text.trimEnd()} Next`, next)).toBe(`${text}Next`);
@@ -139,12 +139,12 @@ describe(Continuation, () => {
     expect(join(indented, 'The first line of it:\n  next', next)).toBeUndefined();
   });
 
-  it('follows a long repetition in pieces without reading all of it anew', () => {
+  it('follows a long repetition in pieces without rereading it', () => {
     const text = Array.from({ length: 20_000 }, (_, index) => `word ${index} `).join('');
-    const seam = new Continuation(text, cutTail(text).tail);
+    const continuation = new Continuation(text, cutTail(text).tail);
     let fresh = '';
-    for (let at = 0; at < text.length; at += 3) fresh += seam.push(text.slice(at, at + 3));
-    fresh += seam.push('and so on');
+    for (let at = 0; at < text.length; at += 3) fresh += continuation.push(text.slice(at, at + 3));
+    fresh += continuation.push('and so on');
     expect(fresh.trim()).toBe('and so on');
   });
 });

@@ -1,39 +1,38 @@
 const SPACE = /\s/u;
 const SPACES = /\s+/uy;
 /**
- * Characters that are compared, and places from which what is said may go on: a text that repeats itself
- * could be said again from any place in it, which would take the square of its length. Beyond, it is given up.
+ * Limits the comparisons and starting positions: a repetitive text could match from any position,
+ * which would take quadratic time.
  */
 const MOST_COMPARED = 5_000_000;
 const MOST_PLACES = 1_000_000;
 const LINE_BREAK = /[\n\r\u2028\u2029]/u;
 
-/** How far what was said has been found to repeat the text, from one place in it. */
+/** How far the continuation repeats the text from one starting position. */
 interface Repetition {
   textAt: number;
-  /** In what has not been compared yet; -1 where they differ. */
-  heardAt: number;
+  /** Position in the uncompared input; -1 after a mismatch. */
+  inputAt: number;
 }
 
 /**
- * Joins the text of an answer that broke off with that of the route that goes on with it. What the
- * latter says is kept back until it has said again how the text so far ends, as it was told to; it may
- * begin earlier, even from the very beginning, and its white space may be another. Nothing else is
- * believed to go on with the text.
+ * Joins an interrupted answer with the continuation from another route. Holds the continuation back
+ * until it has repeated the tail of the text, as instructed. The repetition may start earlier, even
+ * at the beginning, and may differ in white space. Rejects anything else.
  */
 export class Continuation {
-  private heard = '';
-  /** The end of it, which has not been compared yet. */
+  private input = '';
+  /** Input that has not been compared yet. */
   private fresh = '';
   private repeated = 0;
   private compared = 0;
-  /** Undefined before any character was said; none left: it was something else. */
+  /** Undefined before the first character; empty when nothing matches. */
   private repetitions: Repetition[] | undefined;
   private state: 'open' | 'joined' | 'unjoined';
 
   /**
-   * @param text so far
-   * @param tail how it ends, which stands nowhere else in it; see `cutTail`
+   * @param text the answer so far
+   * @param tail its end, which occurs nowhere else in it; see `cutTail`
    */
   constructor(
     private readonly text: string,
@@ -46,21 +45,25 @@ export class Continuation {
     return this.state === 'joined';
   }
 
-  /** What was said does not go on with the text. */
+  /** True when the continuation does not match the text. */
   get isUnjoined(): boolean {
     return this.state === 'unjoined';
   }
 
-  /** What was kept back: all of it while the seam is open, then what was said again. */
+  /** The withheld input: all of it before the join, then the repeated part. */
   get said(): string {
-    return this.state === 'joined' ? this.heard.slice(0, this.repeated) : this.heard;
+    return this.state === 'joined' ? this.input.slice(0, this.repeated) : this.input;
   }
 
-  /** Takes the next piece of what the route says. @returns what of it is new */
+  /**
+   * Adds the next piece of the continuation.
+   *
+   * @returns the new text in it
+   */
   push(piece: string): string {
     if (this.state !== 'open') return this.state === 'joined' ? piece : '';
     if (piece === '') return '';
-    this.heard += piece;
+    this.input += piece;
     this.fresh += piece;
     this.repetitions ??= this.begin();
     if (this.isTooMuch()) this.state = 'unjoined';
@@ -71,10 +74,10 @@ export class Continuation {
       if (end === undefined) continue;
       this.state = 'joined';
       const fresh = this.fresh.slice(end);
-      this.repeated = this.heard.length - fresh.length;
+      this.repeated = this.input.length - fresh.length;
       return fresh;
     }
-    this.repetitions = this.repetitions.filter(({ heardAt }) => heardAt >= 0);
+    this.repetitions = this.repetitions.filter(({ inputAt }) => inputAt >= 0);
     if (this.repetitions.length === 0 || this.isTooMuch()) this.state = 'unjoined';
     else this.forgetCompared(this.repetitions);
     return '';
@@ -85,17 +88,20 @@ export class Continuation {
   }
 
   private forgetCompared(repetitions: readonly Repetition[]): void {
-    const compared = repetitions.reduce((least, { heardAt }) => Math.min(least, heardAt), Infinity);
+    const compared = repetitions.reduce((least, { inputAt }) => Math.min(least, inputAt), Infinity);
     this.fresh = this.fresh.slice(compared);
-    for (const repetition of repetitions) repetition.heardAt -= compared;
+    for (const repetition of repetitions) repetition.inputAt -= compared;
   }
 
-  /** All places from which it may be, once a character was said: models leave white space out, or add some. */
+  /**
+   * Returns all possible starting positions, once there is a visible character: models omit or add
+   * white space.
+   */
   private begin(): Repetition[] | undefined {
     const { text, fresh, tail } = this;
-    const heardAt = fresh.length - fresh.trimStart().length;
-    this.compared += heardAt;
-    const first = fresh[heardAt];
+    const inputAt = fresh.length - fresh.trimStart().length;
+    this.compared += inputAt;
+    const first = fresh[inputAt];
     if (first === undefined) return undefined;
     const found: Repetition[] = [];
     const last = text.length - (tail.trimStart().length || tail.length);
@@ -103,38 +109,42 @@ export class Continuation {
       let textAt = text.indexOf(first);
       textAt !== -1 && textAt <= last && found.length <= MOST_PLACES;
     ) {
-      found.push({ textAt, heardAt });
+      found.push({ textAt, inputAt });
       textAt = text.indexOf(first, textAt + 1);
     }
     return found;
   }
 
-  /** Goes on comparing. @returns where in what was said the text is over; undefined: not yet, or never */
+  /**
+   * Continues the comparison.
+   *
+   * @returns where the repetition ends; undefined while it has not or does not
+   */
   private follow(repetition: Repetition): number | undefined {
-    const { text, fresh: heard } = this;
-    while (repetition.textAt < text.length && repetition.heardAt < heard.length) {
-      const { textAt, heardAt } = repetition;
-      const isSpace = SPACE.test(text[textAt]!) && SPACE.test(heard[heardAt]!);
+    const { text, fresh: input } = this;
+    while (repetition.textAt < text.length && repetition.inputAt < input.length) {
+      const { textAt, inputAt } = repetition;
+      const isSpace = SPACE.test(text[textAt]!) && SPACE.test(input[inputAt]!);
       if (isSpace) {
         const written = spacesAt(text, textAt);
-        const spoken = spacesAt(heard, heardAt);
+        const spoken = spacesAt(input, inputAt);
         this.compared += written.length + spoken.length;
         const isTextOver = textAt + written.length === text.length;
-        if (isTextOver && spoken.startsWith(written)) return heardAt + written.length;
-        // There may be more of it.
-        if (heardAt + spoken.length === heard.length) return undefined;
+        if (isTextOver && spoken.startsWith(written)) return inputAt + written.length;
+        // The input may continue.
+        if (inputAt + spoken.length === input.length) return undefined;
         if (!isSameSpace(written, spoken)) break;
         repetition.textAt += written.length;
-        repetition.heardAt += spoken.length;
+        repetition.inputAt += spoken.length;
       } else {
         this.compared++;
-        if (text[textAt] !== heard[heardAt]) break;
+        if (text[textAt] !== input[inputAt]) break;
         repetition.textAt++;
-        repetition.heardAt++;
+        repetition.inputAt++;
       }
     }
-    if (repetition.textAt === text.length) return repetition.heardAt;
-    if (repetition.heardAt < heard.length) repetition.heardAt = -1;
+    if (repetition.textAt === text.length) return repetition.inputAt;
+    if (repetition.inputAt < input.length) repetition.inputAt = -1;
     return undefined;
   }
 }
@@ -144,7 +154,7 @@ function spacesAt(text: string, at: number): string {
   return SPACES.exec(text)?.[0] ?? '';
 }
 
-/** A line may be broken elsewhere, but not indented otherwise: what follows would not fit. */
+/** Line breaks may move, but indentation must match: the rest would not fit otherwise. */
 function isSameSpace(one: string, other: string): boolean {
   if (one === other || !LINE_BREAK.test(one) || !LINE_BREAK.test(other)) return true;
   return indentOf(one) === indentOf(other);

@@ -8,7 +8,7 @@ interface AddedTurn {
   readonly text: string;
 }
 
-/** Fields by which callers of either dialect limit the output. */
+/** Output limits of the Chat and Messages dialects. */
 const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'];
 
 /** Of text in most languages. */
@@ -22,11 +22,12 @@ const NEXT =
 const FIRST = 'Begin your reply with exactly the following characters, and go on from there:\n\n';
 
 /**
- * The request that has another route go on with an answer: its text so far stands behind the
- * conversation as what the assistant has begun to say, without its tail, which is to be said again.
+ * Builds the request for the rest of an answer. Appends the text so far, without its tail, as an
+ * assistant turn; the tail is to be repeated.
  *
- * @param isPrefilled whether the model goes on from there by itself; others are asked to
- * @param saidTokens of the limit that the caller has set on the output, so much is used up
+ * @param isPrefilled whether the model continues an assistant turn by itself; others get an
+ * instruction
+ * @param saidTokens part of the caller's output limit that is used up
  */
 export function continuedRequest(
   request: CanonicalRequest,
@@ -57,7 +58,7 @@ export function continuedRequest(
   };
 }
 
-/** A Responses body is never sent, as the answer has to be decoded: vendors get its prompt. */
+/** The answer must be decoded, so a Responses body is never sent: the vendor gets its prompt. */
 function withTurns(
   { dialect, body }: CanonicalRequest,
   turns: readonly AddedTurn[],
@@ -68,7 +69,7 @@ function withTurns(
   const messages: readonly unknown[] = Array.isArray(value.messages) ? value.messages : [];
   const added = turns.map(({ role, text }) => ({ role, content: text }));
   const edits = new Map([['messages', JSON.stringify([...messages, ...added])]]);
-  // A budget for thinking has to stay below the limit.
+  // A thinking budget must stay below the limit.
   for (const field of value.thinking == null ? LIMIT_FIELDS : []) {
     const limit = value[field];
     if (typeof limit === 'number') edits.set(field, String(Math.max(1, limit - saidTokens)));

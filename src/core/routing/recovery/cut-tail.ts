@@ -1,26 +1,26 @@
 /**
- * Characters that another route has to say again, at least, before it is believed to go on from where
- * an answer stopped: enough to be no coincidence, few enough to be said again at once.
+ * Minimum length of the tail that another route repeats to prove that it continues the answer: long
+ * enough to rule out coincidence, short enough to be quick.
  */
 const LEAST_TAIL = 16;
-/** How far back the beginning of a word is looked for; beyond that it is a language without spaces. */
+/** Longest search for the start of a word; languages without spaces have none. */
 const LONGEST_WORD = 32;
 
 const SPACE = /\s/u;
-/** What belongs to the character before it: marks, joiners, the second half of a pair. */
+/** Characters bound to the one before: marks, joiners, low surrogates. */
 const BOUND = /[\p{M}\p{Emoji_Modifier}\p{Regional_Indicator}\udc00-\udfff]|\u200d/u;
 const JOINER = '\u200d';
 
-/** An answer's text in two: what the next route is given as said, and what it has to say again. */
+/** An answer's text in two parts: given to the next route as said, and to be repeated. */
 export interface CutText {
-  /** Ends in a visible character; empty where the text is too short, or all the same. */
+  /** Ends in a visible character; empty when the text is too short or too uniform. */
   readonly said: string;
   readonly tail: string;
 }
 
 /**
- * Cuts the end off a text, at the beginning of a word where there are words, since models go on badly
- * from within one. The end stands nowhere before in the text, so it can only be found in one place.
+ * Cuts a unique tail off a text, at the start of a word if possible, since models continue badly
+ * within words.
  */
 export function cutTail(text: string): CutText {
   if (text.length <= LEAST_TAIL) return { said: '', tail: text };
@@ -36,18 +36,18 @@ export function cutTail(text: string): CutText {
   return { said: '', tail: text };
 }
 
-/** A text is the same whatever the white space in it, since that may be another where it is said again. */
+/** Normalizes white space, which may differ in the repetition. */
 function withSingleSpaces(text: string): string {
   return text.replace(/\s+/gu, ' ');
 }
 
 /**
- * Length of the longest end of a text that stands before in it, too. As in the search of Knuth, Morris and
- * Pratt, read from the end: looking for an end of a text that repeats itself would take the square of its length.
+ * Returns the length of the longest suffix that also occurs earlier. Uses the Knuth-Morris-Pratt
+ * failure function from the end, because a naive search of a repetitive text takes quadratic time.
  */
 function longestRepeatedEnd(text: string): number {
   const lastIndex = text.length - 1;
-  /** By place, from the end: how much of the text's end stands right behind it. */
+  /** By position from the end: length of the suffix that starts there and also ends the text. */
   const repeated = new Int32Array(text.length);
   let longest = 0;
   for (let place = 1, length = 0; place <= lastIndex; place++) {
@@ -62,7 +62,7 @@ function longestRepeatedEnd(text: string): number {
   return longest;
 }
 
-/** The nearest place at or before `index` where a text may be cut; 0: none. */
+/** Returns the nearest valid cut at or before `index`; 0 for none. */
 function cutBefore(text: string, index: number): number {
   for (let at = index; at > Math.max(0, index - LONGEST_WORD); at--) {
     if (SPACE.test(text[at]!) && !SPACE.test(text[at - 1]!)) return at;

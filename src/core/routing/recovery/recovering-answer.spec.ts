@@ -55,7 +55,7 @@ const ownAccount: ByokAccess = {
   hasTenantAddress: false,
 };
 
-/** What a reader sees, and what became of it. */
+/** Returns what a reader sees, and the outcome. */
 async function read(
   scripts: Record<string, Script[]>,
   fields: Record<string, unknown> = ASKED,
@@ -72,7 +72,7 @@ describe(RecoveringAnswer.name, () => {
   beforeAll(() => void Logger.overrideLogger(false));
   afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
 
-  it('has the next route of the model go on, in one text, one end and one usage', async () => {
+  it('continues over the model’s next route, with one text, one end and one usage', async () => {
     const { world, plan, events, failure, text, outcomes } = await read({
       openai: [breaksAfter(OPENING)],
       azure: [GOES_ON],
@@ -85,7 +85,7 @@ describe(RecoveringAnswer.name, () => {
     expect(outcomes).toEqual(['reset', 'answered']);
     expect(world.recoveries).toEqual(['continued']);
     expect(plan.attempts.map(({ continuesAt }) => continuesAt)).toEqual([undefined, SAID.length]);
-    // Of the text 37 characters and 19 are new, 12 tokens came with the 18 that were said again.
+    // 37 characters and 19 are new; the 18 repeated ones took 12 tokens.
     expect(events.filter((event) => event.type === 'usage')).toEqual([
       {
         type: 'usage',
@@ -110,25 +110,28 @@ describe(RecoveringAnswer.name, () => {
   });
 
   it.each([
-    ['shared capacity that goes on with what an own account began', 'own', 'openai', 'openai'],
-    ['the first of two that cost the same', 'openai', 'azure', undefined],
-  ])('is charged by %s', async (_case, begins, goesOn, dearer) => {
+    ['shared capacity that continues a BYOK answer', 'own', 'openai', 'openai'],
+    ['the first of two at the same price', 'openai', 'azure', undefined],
+  ])('is charged by %s', async (_case, starts, continues, expensive) => {
     const begun: CanonicalEvent = {
       type: 'usage',
       usage: { ...NO_USAGE, inputTokens: 9 },
       isPartial: true,
     };
-    const world = new World({ [begins]: [breaksAfter([begun, ...OPENING])], [goesOn]: [GOES_ON] });
-    if (begins === 'own') world.byok = [ownAccount];
+    const world = new World({
+      [starts]: [breaksAfter([begun, ...OPENING])],
+      [continues]: [GOES_ON],
+    });
+    if (starts === 'own') world.byok = [ownAccount];
     const { plan, events } = await world.open(ASKED);
-    expect(plan.dearerPart?.provider).toBe(dearer);
-    expect(plan.dearerPart?.trafficMode).toBe(dearer && 'shared');
-    // Of its own account a tenant can have the vendor say what it wants.
+    expect(plan.dearerPart?.provider).toBe(expensive);
+    expect(plan.dearerPart?.trafficMode).toBe(expensive && 'shared');
+    // Over its own account a tenant could make the vendor report anything.
     const { usage: counted } = events.findLast((event) => event.type === 'usage')!;
-    expect(counted.inputTokens === 9).toBe(dearer === undefined);
+    expect(counted.inputTokens === 9).toBe(expensive === undefined);
   });
 
-  it('gives everybody else turns while its reader sees nothing of what comes', async () => {
+  it('yields to other work while its reader sees nothing', async () => {
     const thoughts = Array.from({ length: 3_000 }, () => reasoning('x'));
     let turns = 0;
     const count = (): void => {
@@ -143,7 +146,7 @@ describe(RecoveringAnswer.name, () => {
     expect(turns).toBeGreaterThan(5);
   });
 
-  it('has a model that takes a beginning go on from there, and asks it to where it refuses', async () => {
+  it('lets a model continue a prefilled turn, and sends an instruction when it refuses', async () => {
     const broken = { openai: [breaksAfter(OPENING)] };
     const taken = await read({ ...broken, azure: [GOES_ON] }, ASKED, ['azure']);
     expect(taken.text).toBe(SAID + REST);
@@ -161,7 +164,7 @@ describe(RecoveringAnswer.name, () => {
     expect(refused.world.calls[2]!.request.prompt().messages.at(-1)!.role).toBe('user');
   });
 
-  it('leaves answers alone that come to their end', async () => {
+  it('does not touch complete answers', async () => {
     const { events, outcomes, plan } = await read({ openai: [says(...OPENING)] });
     expect(outcomes).toEqual(['answered']);
     expect(plan.attempts[0]!.usage).toBeUndefined();
@@ -169,11 +172,11 @@ describe(RecoveringAnswer.name, () => {
   });
 
   it.each<[string, Record<string, unknown>]>([
-    ['who asked for none', { stream: true }],
-    ['who asked for `off`', { ...ASKED, recovery: 'off' }],
-    ['of several answers', { ...ASKED, n: 2 }],
+    ['without the option', { stream: true }],
+    ['with the option `off`', { ...ASKED, recovery: 'off' }],
+    ['of several choices', { ...ASKED, n: 2 }],
     ['of JSON', { ...ASKED, response_format: { type: 'json_object' } }],
-    ['of probabilities', { ...ASKED, logprobs: true }],
+    ['of log probabilities', { ...ASKED, logprobs: true }],
   ])('does nothing for callers %s', async (_name, fields) => {
     const { failure, world } = await read({ openai: [breaksAfter(OPENING)] }, fields);
     expect(failure).toMatchObject({ status: 502 });
@@ -184,14 +187,14 @@ describe(RecoveringAnswer.name, () => {
   it.each<[string, CanonicalEvent[]]>([
     ['a tool call', [...OPENING, tool]],
     ['a refusal', [{ type: 'refusal', choice: 0, text: 'I must' }]],
-  ])('does not go on in the middle of %s', async (_name, events) => {
+  ])('does not continue within %s', async (_name, events) => {
     const { failure, world } = await read({ openai: [breaksAfter(events)] });
     expect(failure).toMatchObject({ status: 502 });
     expect(world.called).toEqual(['openai']);
     expect(world.recoveries).toEqual(['refused']);
   });
 
-  it('begins anew after unsigned reasoning, and shows none of what is thought again', async () => {
+  it('starts over after unsigned reasoning, and hides the repeated reasoning', async () => {
     const { text: shown, events } = await read({
       openai: [breaksAfter([reasoning('Hm')])],
       azure: [says(reasoning('Well'), text('Hello'))],
@@ -202,14 +205,14 @@ describe(RecoveringAnswer.name, () => {
 
   it.each<[string, Script]>([
     ['says something else', says(text('Certainly! '), text(REST))],
-    ['goes on where it was not told to', says(text(REST))],
-    ['says nothing', says()],
-    ['says too little', says(text(tail.slice(0, -1)))],
+    ['continues without the tail', says(text(REST))],
+    ['is empty', says()],
+    ['is too short', says(text(tail.slice(0, -1)))],
     ['calls a tool', { events: [start, tool, finish] }],
-    ['breaks off at once', breaksAfter([text(tail.slice(0, 3))])],
+    ['is interrupted at once', breaksAfter([text(tail.slice(0, 3))])],
     ['is overloaded', bad('server', { status: 529, retryAfterMs: 1 })],
-    ['refuses what it is asked', bad('caller', { status: 400 })],
-  ])('tells the caller honestly where the other route %s', async (_name, other) => {
+    ['rejects the request', bad('caller', { status: 400 })],
+  ])('reports the failure when the other route %s', async (_name, other) => {
     const {
       failure,
       text: shown,
@@ -222,11 +225,11 @@ describe(RecoveringAnswer.name, () => {
     expect(shown).toBe(SAID);
     expect(failure).toMatchObject({
       status: 502,
-      message: 'The answer from openai broke off before its end.',
+      message: 'The answer from openai was interrupted.',
     });
   });
 
-  it('goes on with models of the chain for who takes any', async () => {
+  it('continues over models of the chain when allowed', async () => {
     const scripts = () => ({
       openai: [breaksAfter(OPENING)],
       azure: [bad('operator')],
@@ -239,13 +242,13 @@ describe(RecoveringAnswer.name, () => {
     expect(any.outcomes).toEqual(['reset', 'operator', 'answered']);
   });
 
-  it('asks the same route again where there is no other', async () => {
+  it('calls the same route again when there is no other', async () => {
     const only = { ...ASKED, provider: { only: ['openai'] } };
     const { text: shown } = await read({ openai: [breaksAfter(OPENING), GOES_ON] }, only);
     expect(shown).toBe(SAID + REST);
   });
 
-  it('asks nobody once the time of the request is up', async () => {
+  it('makes no call once the request’s time is up', async () => {
     const late = Date.now() + 700_000;
     const clock = jest.spyOn(Date, 'now');
     const breaksOffLate = (): Script => {
@@ -259,7 +262,7 @@ describe(RecoveringAnswer.name, () => {
     expect(world.called).toEqual(['openai']);
   });
 
-  it('goes on more than once', async () => {
+  it('continues more than once', async () => {
     const longer = `${SAID}zy do`;
     const { text: shown, plan } = await read({
       openai: [breaksAfter(OPENING)],
@@ -272,13 +275,13 @@ describe(RecoveringAnswer.name, () => {
     expect(plan.attempts.map(({ outcome }) => outcome)).toEqual(['reset', 'cut', 'answered']);
   });
 
-  it('takes an answer for whole that lacks nothing but its usage', async () => {
+  it('treats an answer that lacks only its usage as complete', async () => {
     const { failure, world } = await read({ openai: [breaksAfter([...OPENING, finish])] });
     expect(failure).toBeUndefined();
     expect(world.called).toEqual(['openai']);
   });
 
-  it('leaves as much of the caller’s limit as there is', async () => {
+  it('leaves the rest of the caller’s limit', async () => {
     const { world } = await read(
       { openai: [breaksAfter(OPENING)], azure: [GOES_ON] },
       { ...ASKED, max_tokens: 100 },
@@ -288,7 +291,7 @@ describe(RecoveringAnswer.name, () => {
     expect(world.calls[1]!.maxOutputTokens).toBe(left);
   });
 
-  it('asks nobody when its caller has left', async () => {
+  it('makes no call for a disconnected caller', async () => {
     const world = new World({ openai: [{ events: [start, ...OPENING], hang: true }] });
     const events = world.service.open(await world.plan(ASKED), COVERS_ALL);
     for (let count = 0; count < 4; count++) await events.next();
@@ -299,7 +302,7 @@ describe(RecoveringAnswer.name, () => {
     expect(world.openIterations).toBe(0);
   });
 
-  it('ends what goes on when its reader leaves', async () => {
+  it('ends the continuation when its reader leaves', async () => {
     const world = new World({ openai: [breaksAfter(OPENING)], azure: [GOES_ON] });
     const events = world.service.open(await world.plan(ASKED), COVERS_ALL);
     while (world.called.length < 2) await events.next();

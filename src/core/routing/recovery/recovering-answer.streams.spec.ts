@@ -15,7 +15,10 @@ import { RecoveringAnswer } from './recovering-answer.js';
 const STREAMS = 200;
 const ASKED = { stream: true, recovery: 'continue' };
 
-/** What a vendor says that goes on; `soFar` is what the reader has, `said` what the vendor was told of it. */
+/**
+ * Builds a continuation from a vendor; `soFar` is what the reader has, `said` what the vendor was
+ * given.
+ */
 interface Situation {
   whole: string;
   soFar: string;
@@ -25,37 +28,37 @@ interface Situation {
 }
 
 const FAITHFUL: Record<string, (situation: Situation) => string> = {
-  'goes on': ({ whole, said }) => whole.slice(said.length),
-  'leaves white space out': ({ whole, said }) => whole.slice(said.length).trimStart(),
-  'begins anew': ({ whole }) => whole,
-  'begins earlier': ({ whole, said, random }) => whole.slice(random.below(said.length + 1)),
-  'has other white space': ({ whole, soFar, tail }) => respaced(tail) + whole.slice(soFar.length),
+  continues: ({ whole, said }) => whole.slice(said.length),
+  'omits white space': ({ whole, said }) => whole.slice(said.length).trimStart(),
+  'starts over': ({ whole }) => whole,
+  'starts earlier': ({ whole, said, random }) => whole.slice(random.below(said.length + 1)),
+  'changes white space': ({ whole, soFar, tail }) => respaced(tail) + whole.slice(soFar.length),
 };
 
 const UNFAITHFUL: Record<string, (situation: Situation) => string> = {
-  'remarks on it': ({ whole, said }) => `Sure, here's the rest: ${whole.slice(said.length)}`,
-  'puts it in other words': ({ whole, soFar, tail }) =>
+  'adds a remark': ({ whole, said }) => `Sure, here's the rest: ${whole.slice(said.length)}`,
+  rephrases: ({ whole, soFar, tail }) =>
     `${otherwise(tail)}, so to say${whole.slice(soFar.length)}`,
-  'leaves a gap': ({ whole, soFar, random }) => whole.slice(soFar.length + 1 + random.below(20)),
-  'says nothing': () => '',
-  'says another text': ({ whole, random }) =>
+  'skips text': ({ whole, soFar, random }) => whole.slice(soFar.length + 1 + random.below(20)),
+  'is empty': () => '',
+  'is another text': ({ whole, random }) =>
     random.pick(DISTINCT_TEXTS.filter((text) => text !== whole)),
-  'gets a character wrong': ({ whole, soFar, tail }) =>
+  'has a wrong character': ({ whole, soFar, tail }) =>
     `${tail.trim().slice(0, -1)}#${whole.slice(soFar.length)}`,
-  'stops too early': ({ tail }) => tail.trimEnd().slice(0, -1),
+  'stops early': ({ tail }) => tail.trimEnd().slice(0, -1),
 };
 
 describe(`${RecoveringAnswer.name} of ${STREAMS} streams`, () => {
   beforeAll(() => void Logger.overrideLogger(false));
   afterAll(() => void Logger.overrideLogger(['error', 'warn', 'log']));
 
-  it.each(seeds(22_001))('is the text that was broken off, seed %i', async (seed) => {
+  it.each(seeds(22_001))('recovers the interrupted text, seed %i', async (seed) => {
     const random = new SeededRandom(seed);
     for (let count = 0; count < STREAMS / 10; count++) {
       const [way, say] = random.pick(Object.entries(FAITHFUL));
       const told = await tell(random.pick(BROKEN_TEXTS), say, random);
       const { whole, soFar, shown, failure, events } = told;
-      // The message names what to look for when it fails.
+      // The message tells which case failed.
       expect({ way, soFar, shown, failure }).toEqual({
         way,
         soFar,
@@ -68,7 +71,7 @@ describe(`${RecoveringAnswer.name} of ${STREAMS} streams`, () => {
   });
 
   it.each(seeds(22_101))(
-    'is an honest failure where another text follows, seed %i',
+    'fails openly when the continuation does not match, seed %i',
     async (seed) => {
       const random = new SeededRandom(seed);
       for (let count = 0; count < STREAMS / 10; count++) {
@@ -78,7 +81,7 @@ describe(`${RecoveringAnswer.name} of ${STREAMS} streams`, () => {
           say,
           random,
         );
-        // Of so short a beginning it may be an answer of its own, which the reader has all of.
+        // A very short beginning may be a complete answer, which the reader has in full.
         const isWholeAnswer = answer.startsWith(soFar);
         const told = { way, soFar, shown, failure: (failure as { status?: number })?.status };
         expect(told).toEqual({
@@ -92,12 +95,12 @@ describe(`${RecoveringAnswer.name} of ${STREAMS} streams`, () => {
   );
 });
 
-/** Ten tests rather than one, each by a seed of its own. */
+/** Ten tests with a seed each, rather than one. */
 function seeds(first: number): number[] {
   return Array.from({ length: 10 }, (_, index) => first + index);
 }
 
-/** Has one vendor break off in the middle of its bytes, and another say something. */
+/** Interrupts one vendor within its bytes and lets another continue. */
 async function tell(whole: string, say: (situation: Situation) => string, random: SeededRandom) {
   const broken = await brokenStream(whole, random);
   const soFar = textOf(broken.events ?? []);
@@ -120,7 +123,7 @@ async function tell(whole: string, say: (situation: Situation) => string, random
   return { whole, soFar, answer, shown: textOf(events), events, failure };
 }
 
-/** A vendor's bytes up to any of them: in a frame, in a character, between the halves of a pair. */
+/** Cuts a vendor's bytes anywhere: within a frame, a character or a surrogate pair. */
 async function brokenStream(whole: string, random: SeededRandom): Promise<Script> {
   const isEscaped = random.below(3) === 0;
   const frames = piecesOf(whole, random).map((content) => {
@@ -152,7 +155,7 @@ async function brokenStream(whole: string, random: SeededRandom): Promise<Script
     if (!(error instanceof UpstreamError)) throw error;
     return { events: read, error };
   }
-  throw new Error('The stream did not break off.');
+  throw new Error('The stream was not interrupted.');
 }
 
 const textOf = (events: readonly CanonicalEvent[]): string =>
@@ -160,7 +163,7 @@ const textOf = (events: readonly CanonicalEvent[]): string =>
 
 const toText = (text: string): CanonicalEvent => ({ type: 'text', choice: 0, text });
 
-/** A text in pieces of a few code units, which may be halves of characters. */
+/** Splits a text into pieces of a few code units, which may split characters. */
 function piecesOf(text: string, random: SeededRandom): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length;) {
@@ -178,13 +181,13 @@ function inAscii(json: string): string {
   );
 }
 
-/** The same words, or characters, in another order. */
+/** Reorders the words, or characters. */
 function otherwise(text: string): string {
   const words = text.trim().split(' ');
   return (words.length > 1 ? words.reverse() : [...text].reverse()).join(' ');
 }
 
-/** The same words with other white space between them, but for what their lines are indented by. */
+/** Changes the white space between words, except indentation. */
 function respaced(text: string): string {
   return text.replace(
     /(?<=\S) (?=\S)/gu,

@@ -14,15 +14,15 @@ import { continuedRequest } from './continued-request.js';
 import { cutTail } from './cut-tail.js';
 import { Continuation } from './continuation.js';
 
-/** So many routes are asked to go on with one answer. */
+/** Most recovery attempts per answer. */
 const MAX_TRIES = 4;
 
-/** Failures after which the same route may go on itself, where there is no other. */
-const PASSING: ReadonlySet<UpstreamFailure> = new Set(['reset', 'cut', 'server', 'timeout']);
-/** … and after which nobody is asked, as they are no fault of the vendor's. */
+/** Failures after which the same route may continue, if there is no other. */
+const TRANSIENT: ReadonlySet<UpstreamFailure> = new Set(['reset', 'cut', 'server', 'timeout']);
+/** Failures that are not the vendor's fault; no recovery follows. */
 const NOT_VENDORS: ReadonlySet<UpstreamFailure> = new Set(['slow_reader', 'caller']);
 
-/** What a part may begin with, before any of its text. */
+/** Events that may precede the text of a part. */
 const MAY_PRECEDE_TEXT: ReadonlySet<CanonicalEvent['type']> = new Set([
   'start',
   'text',
@@ -32,26 +32,26 @@ const MAY_PRECEDE_TEXT: ReadonlySet<CanonicalEvent['type']> = new Set([
 
 const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
-/** What an answer that goes on depends on besides its plan. */
+/** Dependencies of a recovery besides its plan. */
 export interface RecoverySources {
   readonly fallback: RouteFallback<CanonicalEvent>;
   readonly metrics: Pick<GatewayMetrics, 'observeRecovery'>;
   upstreamOf(route: PlannedRoute): Pick<Upstream, 'signsReasoning' | 'continuesPrefill'>;
 }
 
-/** What a route adds that goes on with an answer. */
-interface Part {
-  readonly seam: Continuation;
+/** The continuation by one route. */
+interface ContinuedPart {
+  readonly continuation: Continuation;
   /** The answer's text before it. */
   readonly before: string;
-  /** Of the prompt by which it was asked for, beside the caller's own. */
+  /** Prompt tokens that the recovery added to the caller's own. */
   readonly addedTokens: number;
 }
 
 /**
- * An answer that another route goes on with when it breaks off after its first content, so that its
- * reader sees one text, one end and one usage. Of the routes that go on nothing is shown but text that
- * is new, and what comes behind it.
+ * Recovers an answer that is interrupted after its first content by continuing it over another
+ * route. Its reader sees one text, one end and one usage: of the continuing routes only new text
+ * and what follows it is shown.
  */
 export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent> {
   held: readonly (CanonicalEvent | RouteEvent)[];
@@ -59,11 +59,11 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
   private readonly first: PlannedRoute;
   private readonly soFar = new AnswerSoFar();
   private source: AsyncIterator<CanonicalEvent>;
-  /** What the first route counted as it began. */
-  private begun: Usage | undefined;
-  /** The latest, once the first route's answer has broken off. */
-  private part: Part | undefined;
-  /** Of it what is to be read next. */
+  /** Usage that the first route reported at the start. */
+  private initialUsage: Usage | undefined;
+  /** The latest continuation; undefined before the first interruption. */
+  private part: ContinuedPart | undefined;
+  /** Its events to be read next. */
   private ready: CanonicalEvent[] = [];
   private tries = 0;
 
@@ -84,7 +84,7 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     this.answer.tried.completed();
   }
 
-  /** What `rest` throws has been noted and put in words. */
+  /** Errors thrown by `rest` are final already. */
   toError(failure: unknown): unknown {
     return failure;
   }
@@ -102,10 +102,10 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
         if (result.done) return OVER;
         this.take(result.value);
       } catch (failure) {
-        const told = this.noteBreak(failure);
-        // All of it has been read, but for the count of its tokens.
+        const told = this.recordInterruption(failure);
+        // The answer is complete except for its usage.
         if (this.soFar.isFinished && failure instanceof UpstreamError) return OVER;
-        if (!(await this.isGoneOnWith(failure))) throw told;
+        if (!(await this.tryContinue(failure))) throw told;
       }
     }
   }
@@ -115,37 +115,45 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     return OVER;
   }
 
-  /** Looks for a route that goes on. @throws CallerGoneError when nobody waits any more */
-  private async isGoneOnWith(failure: unknown): Promise<boolean> {
+  /**
+   * Finds a route that continues the answer.
+   *
+   * @throws CallerGoneError when the caller disconnected
+   */
+  private async tryContinue(failure: unknown): Promise<boolean> {
     const { plan, sources, soFar } = this;
     const { route } = this.answer.attempt;
     if (!(failure instanceof UpstreamError) || NOT_VENDORS.has(failure.failure)) return false;
     if (failure.isRequestOver || failure.isBeyondLimit || plan.callerGone.aborted) return false;
-    const canGoOn = soFar.canGoOn(sources.upstreamOf(route).signsReasoning === true);
-    const isGoneOn = canGoOn && (await this.isGoneOnByAny(this.nextRoutes(route, failure)));
-    sources.metrics.observeRecovery(isGoneOn ? 'continued' : canGoOn ? 'failed' : 'refused');
-    return isGoneOn;
+    const canContinue = soFar.canContinue(sources.upstreamOf(route).signsReasoning === true);
+    const isContinued =
+      canContinue && (await this.continueOverAny(this.nextRoutes(route, failure)));
+    sources.metrics.observeRecovery(isContinued ? 'continued' : canContinue ? 'failed' : 'refused');
+    return isContinued;
   }
 
-  private async isGoneOnByAny(routes: readonly PlannedRoute[]): Promise<boolean> {
+  private async continueOverAny(routes: readonly PlannedRoute[]): Promise<boolean> {
     for (const next of routes) {
       if (this.tries++ >= MAX_TRIES) return false;
-      if (await this.isGoneOnBy(next)) return true;
+      if (await this.continueOver(next)) return true;
     }
     return false;
   }
 
-  /** Those behind the one that broke off; where there is none the same again, if that may help. */
+  /**
+   * Returns the routes after the interrupted one; without any, the same route again if the failure
+   * is transient.
+   */
   private nextRoutes(route: PlannedRoute, { failure }: UpstreamError): readonly PlannedRoute[] {
     const { routes, recovery } = this.plan;
     const behind = routes
       .slice(routes.indexOf(route) + 1)
       .filter(({ model }) => recovery === 'any' || model === this.first.model);
-    return behind.length === 0 && PASSING.has(failure) ? [route] : behind;
+    return behind.length === 0 && TRANSIENT.has(failure) ? [route] : behind;
   }
 
-  /** Asks a route to go on, and reads until it is known whether it does. */
-  private async isGoneOnBy(route: PlannedRoute): Promise<boolean> {
+  /** Calls a route to continue, and reads until it is clear whether it does. */
+  private async continueOver(route: PlannedRoute): Promise<boolean> {
     const { request } = this.plan;
     const before = this.soFar.text;
     const cut = cutTail(before);
@@ -153,11 +161,11 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     const isPrefilled = upstream.continuesPrefill?.(request, route.upstreamModel) === true;
     const ask = async (prefills: boolean) => {
       continued = continuedRequest(request, cut, prefills, tokensIn(cut.said));
-      return this.sources.fallback.goOn(route, continued);
+      return this.sources.fallback.continueAnswer(route, continued);
     };
     let continued = request;
     let answer = await ask(isPrefilled);
-    // Some of a vendor's models refuse to go on with a turn; those can be asked to.
+    // Some models reject prefilled turns; those get an instruction instead.
     const isRefused = isPrefilled && this.plan.attempts.at(-1)?.outcome === 'caller';
     if (!answer && isRefused) answer = await ask(false);
     if (!answer) return false;
@@ -166,17 +174,17 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     this.answer = answer;
     this.source = eventsOf(answer);
     this.part = {
-      seam: new Continuation(before, cut.tail),
+      continuation: new Continuation(before, cut.tail),
       before,
       addedTokens: continued.promptSize.tokens - request.promptSize.tokens,
     };
     try {
-      if (await this.isJoined(this.part.seam)) {
+      if (await this.isJoined(this.part.continuation)) {
         if (isDearer(route, this.charged)) this.plan.dearerPart = route;
         return true;
       }
     } catch (failure) {
-      const told = this.noteBreak(failure);
+      const told = this.recordInterruption(failure);
       if (failure instanceof UpstreamError) return false;
       throw told;
     }
@@ -186,17 +194,17 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     return false;
   }
 
-  /** Reads until the route has said again what it was to say, or something else. */
-  private async isJoined(seam: Continuation): Promise<boolean> {
-    while (!seam.isJoined && !seam.isUnjoined) {
+  /** Reads until the route has repeated the tail, or said something else. */
+  private async isJoined(continuation: Continuation): Promise<boolean> {
+    while (!continuation.isJoined && !continuation.isUnjoined) {
       const result = await this.source.next();
       if (result.done || !MAY_PRECEDE_TEXT.has(result.value.type)) break;
       this.take(result.value);
     }
-    return seam.isJoined;
+    return continuation.isJoined;
   }
 
-  /** Makes ready what the reader is to see of an event. */
+  /** Queues what the reader may see of an event. */
   private take(event: CanonicalEvent): void {
     const shown = this.part ? this.shownOf(event, this.part) : event;
     if (!shown) return;
@@ -204,17 +212,17 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     this.ready.push(shown);
   }
 
-  private shownOf(event: CanonicalEvent, part: Part): CanonicalEvent | undefined {
+  private shownOf(event: CanonicalEvent, part: ContinuedPart): CanonicalEvent | undefined {
     switch (event.type) {
       case 'text': {
-        const text = part.seam.push(event.text);
+        const text = part.continuation.push(event.text);
         return text === '' ? undefined : { ...event, text };
       }
       case 'usage':
         if (event.isPartial) return undefined;
         this.answer.attempt.usage = event.usage;
         return { type: 'usage', usage: this.join(event.usage, part), source: 'estimated' };
-      // It is thought anew, of what the reader has already.
+      // The new reasoning covers text that the reader already has.
       case 'reasoning':
       case 'start':
         return undefined;
@@ -225,58 +233,61 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
 
   private note(event: CanonicalEvent): void {
     this.soFar.observe(event);
-    if (event.type === 'usage' && event.isPartial) this.begun = event.usage;
+    if (event.type === 'usage' && event.isPartial) this.initialUsage = event.usage;
   }
 
-  /** @returns what the reader is told, unless another route goes on */
-  private noteBreak(failure: unknown): unknown {
+  /**
+   * @returns the error for the reader, should no other route continue
+   */
+  private recordInterruption(failure: unknown): unknown {
     const { attempt } = this.answer;
     attempt.usage ??= this.usedByPart();
-    return this.sources.fallback.noteBreak(this.answer, failure);
+    return this.sources.fallback.recordInterruption(this.answer, failure);
   }
 
-  /** What the vendor has used that gave the latest part, by what is known of it. */
+  /** Returns the usage of the latest part as far as known. */
   private usedByPart(): Usage {
-    const { part, soFar, begun = NO_USAGE } = this;
+    const { part, soFar, initialUsage = NO_USAGE } = this;
     const { estimate } = this.plan;
     if (!part) {
-      const inputTokens = begun.inputTokens || estimate.inputTokens;
-      return { ...begun, inputTokens, outputTokens: tokensIn(soFar.text) };
+      const inputTokens = initialUsage.inputTokens || estimate.inputTokens;
+      return { ...initialUsage, inputTokens, outputTokens: tokensIn(soFar.text) };
     }
     const fresh = soFar.text.slice(part.before.length);
     return {
       ...NO_USAGE,
       inputTokens: estimate.inputTokens + part.addedTokens,
-      outputTokens: tokensIn(part.seam.said) + tokensIn(fresh),
+      outputTokens: tokensIn(part.continuation.said) + tokensIn(fresh),
     };
   }
 
   /**
-   * The use of one answer: the prompt once, and all of the text, within what was set aside for the route
-   * that it is charged by. The first route's vendor can't be asked any more, so its part is an estimate.
+   * Combines the usage: the prompt once, plus all text, within the credits reserved for the charged
+   * route. The first vendor's part is an estimate, as it cannot be asked anymore.
    */
-  private join(last: Usage, { seam, before, addedTokens }: Part): Usage {
+  private join(last: Usage, { continuation, before, addedTokens }: ContinuedPart): Usage {
     const { ceiling } = this.charged;
-    const outputTokens = tokensIn(before) + Math.max(0, last.outputTokens - tokensIn(seam.said));
+    const outputTokens =
+      tokensIn(before) + Math.max(0, last.outputTokens - tokensIn(continuation.said));
     const read = { ...last, inputTokens: Math.max(1, last.inputTokens - addedTokens) };
-    const begun = (this.charged === this.first && this.begun) || read;
-    const inputTokens = Math.min(begun.inputTokens, ceiling.inputTokens);
-    const cacheReadTokens = Math.min(begun.cacheReadTokens, inputTokens);
-    const cacheWriteTokens = Math.min(begun.cacheWriteTokens, inputTokens - cacheReadTokens);
+    const initialUsage = (this.charged === this.first && this.initialUsage) || read;
+    const inputTokens = Math.min(initialUsage.inputTokens, ceiling.inputTokens);
+    const cacheReadTokens = Math.min(initialUsage.cacheReadTokens, inputTokens);
+    const cacheWriteTokens = Math.min(initialUsage.cacheWriteTokens, inputTokens - cacheReadTokens);
     const cappedOutput = Math.min(outputTokens, ceiling.outputTokens);
     return {
       ...NO_USAGE,
       inputTokens,
       cacheReadTokens,
       cacheWriteTokens,
-      cacheWriteLongTokens: Math.min(begun.cacheWriteLongTokens, cacheWriteTokens),
+      cacheWriteLongTokens: Math.min(initialUsage.cacheWriteLongTokens, cacheWriteTokens),
       outputTokens: cappedOutput,
       reasoningTokens: Math.min(last.reasoningTokens, cappedOutput),
     };
   }
 }
 
-/** All events of a part, from the first. Its reader may see few of them, so others have their turns here. */
+/** Yields all events of a part. Few may reach the reader, so it yields to the event loop itself. */
 async function* eventsOf({
   held,
   rest,

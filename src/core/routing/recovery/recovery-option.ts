@@ -7,19 +7,26 @@ import { InvalidRequestError } from '../../../platform/errors/gateway-errors.js'
 
 const RECOVERY_HEADER = 'x-gateway-recovery';
 
-/** What a caller wants by header. @throws InvalidRequestError for a value that it has not */
+/**
+ * Parses `x-gateway-recovery`.
+ *
+ * @throws InvalidRequestError for an unknown value
+ */
 export function readRecovery({
   [RECOVERY_HEADER]: value,
 }: IncomingHttpHeaders): Recovery | undefined {
   if (value === undefined || isRecovery(value)) return value;
   const values = RECOVERIES.map((recovery) => `\`${recovery}\``).join(', ');
-  throw new InvalidRequestError(RECOVERY_HEADER, `\`X-Gateway-Recovery\` is one of ${values}.`);
+  throw new InvalidRequestError(
+    RECOVERY_HEADER,
+    `\`X-Gateway-Recovery\` must be one of ${values}.`,
+  );
 }
 
 /**
- * Who may go on with the answer to a request, should it break off; undefined: nobody. What can't be
- * joined for sure is left as it is: several answers at once, JSON, single tokens' probabilities, and
- * what a vendor has looked up.
+ * Returns which routes may recover the answer to a request; undefined for none. Excludes answers
+ * that cannot be joined reliably: parallel choices, JSON, log probabilities, and vendor search
+ * results.
  */
 export function recoveryOf(
   request: RoutableRequest,

@@ -29,24 +29,24 @@ describe(conversationKeyOf.name, () => {
   });
 
   it.each<[string, Record<string, unknown>]>([
-    ['opens otherwise', { messages: [system, user('Ho')] }],
-    ['is told otherwise what it is', { messages: [{ ...system, content: 'x' }, user('Hi')] }],
+    ['opens differently', { messages: [system, user('Ho')] }],
+    ['has another system prompt', { messages: [{ ...system, content: 'x' }, user('Hi')] }],
     ['has other parts', { messages: [system, user([{ type: 'text', text: 'Ho' }])] }],
-    ['is of another model', { model: 'openai/other' }],
+    ['uses another model', { model: 'openai/other' }],
     ['has tools', { tools: [{ type: 'function', function: { name: 'f' } }] }],
     ['has a name', { prompt_cache_key: 'x' }],
-  ])('is another where a conversation %s', (_, fields) => {
+  ])('differs when a conversation %s', (_, fields) => {
     expect(keyOf(fields)).not.toBe(keyOf({}));
   });
 
-  it('is never that of another tenant', () => {
+  it('differs between tenants', () => {
     expect(keyOf({}, 'other')).not.toBe(keyOf({}));
     expect(keyOf({ session_id: 'x' }, 'other')).not.toBe(keyOf({ session_id: 'x' }));
-    // Nor by names that run into each other.
+    // Even when concatenated names are equal.
     expect(keyOf({ session_id: 'bc' }, 'a')).not.toBe(keyOf({ session_id: 'c' }, 'ab'));
   });
 
-  it('goes by what the caller calls it, the vendor’s field first', () => {
+  it('uses the caller’s id, the vendor’s field first', () => {
     const other = { messages: [user(LONG)] };
     expect(keyOf({ session_id: 'x', ...other })).toBe(keyOf({ session_id: 'x' }));
     expect(keyOf({ ...other }, 'tenant', 'x')).toBe(keyOf({ session_id: 'x' }));
@@ -57,14 +57,14 @@ describe(conversationKeyOf.name, () => {
     expect(keyOf({ session_id: null })).toBe(keyOf({}));
   });
 
-  it('takes long texts by how they begin', () => {
+  it('uses the beginning of long texts', () => {
     const huge = 'x'.repeat(1_000_000);
     expect(keyOf({ messages: [user(huge)] })).toBe(keyOf({ messages: [user(`${huge}y`)] }));
   });
 });
 
 describe(isCacheable.name, () => {
-  it('is for prompts that a vendor would keep', () => {
+  it('requires a prompt long enough for vendors to cache', () => {
     expect(isCacheable(chatRequest({ messages: [user(LONG)] }))).toBe(true);
     expect(isCacheable(chatRequest({ messages: [user('x'.repeat(1_000))] }))).toBe(false);
   });

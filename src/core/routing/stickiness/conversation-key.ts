@@ -3,35 +3,35 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { CanonicalRequest } from '../../../canonical/canonical-request.js';
 import { isJsonObject, type JsonBody } from '../../../platform/http/json-body.js';
 
-/** No vendor caches prompts of fewer than some 1,024 tokens. */
+/** No vendor caches prompts shorter than about 1,024 tokens. */
 const MIN_CHARACTERS = 4_096;
-/** So much of each text tells conversations apart, whatever more there is. */
+/** Prefix of each text that is hashed. */
 const MAX_TEXT = 4_096;
 const MAX_PARTS = 32;
-/** Of a name that callers make up. */
+/** Of an id that callers choose. */
 const MAX_NAME = 1_024;
 /** 96 bits. */
 const KEY_LENGTH = 16;
 
-/** What opens a conversation besides its messages, in any dialect. */
+/** Members that open a conversation besides its messages, in any dialect. */
 const OPENING_MEMBERS = ['tools', 'system', 'instructions'];
 
-/** What the header calls the conversation; undefined: nothing. */
+/** Returns the conversation id in the header; undefined without one. */
 export function readSessionId({ 'x-session-id': header }: IncomingHttpHeaders): string | undefined {
   return typeof header === 'string' && header !== '' ? header : undefined;
 }
 
-/** Whether any vendor would keep the prompt. */
+/** Returns whether some vendor would cache the prompt. */
 export function isCacheable({ promptSize }: Pick<CanonicalRequest, 'promptSize'>): boolean {
   return promptSize.characters >= MIN_CHARACTERS;
 }
 
 /**
- * Names the conversation that a request belongs to, so that all of its turns have one name, and those of other tenants
- * another: by what the caller calls it, else by how it opens. The turns that a stored response follows are in the
- * body.
+ * Returns a key that all turns of a conversation share, different for each tenant. Uses the
+ * caller's id, else the opening of the conversation. For a stored response, the body includes the
+ * earlier turns.
  *
- * @param sessionId as the caller's header has it
+ * @param sessionId from the caller's header
  */
 export function conversationKeyOf(
   tenantId: string,
@@ -53,7 +53,7 @@ export function conversationKeyOf(
   return hash.digest('base64url').slice(0, KEY_LENGTH);
 }
 
-/** Tools, what the system says, and messages up to the first of the user. */
+/** Hashes tools, system prompt, and messages up to the first user message. */
 function addOpening(hash: Hash, { bytes, members, value }: JsonBody): void {
   for (const key of OPENING_MEMBERS) {
     const member = members.findLast((each) => each.key === key);
@@ -77,13 +77,13 @@ function addContent(hash: Hash, content: unknown): void {
   if (!Array.isArray(content)) return;
   for (const part of content.slice(0, MAX_PARTS)) {
     if (!isJsonObject(part)) continue;
-    // Pictures and files are large, and stand beside words.
+    // Images and files are large, and come with text.
     const { type, text } = part;
     add(hash, typeof text === 'string' ? text.slice(0, MAX_TEXT) : String(type));
   }
 }
 
-/** With its length, so that no two lists of texts are one. */
+/** Adds the length too, so that different lists of texts never collide. */
 function add(hash: Hash, text: string): void {
   hash.update(`${text.length}:`);
   hash.update(text);

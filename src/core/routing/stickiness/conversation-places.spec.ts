@@ -12,7 +12,7 @@ function world(maxPlaces = 3) {
 }
 
 describe(ConversationPlaces.name, () => {
-  it('remembers a place from its last use for as long as it is kept', () => {
+  it('remembers a place for its TTL after the last use', () => {
     const { clock, places } = world();
     places.note('a', at('p'), 1_000);
     clock.nowMs = 999;
@@ -24,14 +24,14 @@ describe(ConversationPlaces.name, () => {
     expect(places.of('a')).toBeUndefined();
   });
 
-  it('forgets the one that was used longest ago where it is full', () => {
+  it('evicts the least recently used entry when full', () => {
     const { places } = world();
     for (const key of ['a', 'b', 'c', 'a', 'd']) places.note(key, at('p'), 1_000);
     expect(places.size).toBe(3);
     expect(['a', 'b', 'c', 'd'].filter((key) => places.of(key))).toEqual(['a', 'c', 'd']);
   });
 
-  it('tells of what is new or has moved, and not of what others told', () => {
+  it('reports new and moved conversations, but not those learned from others', () => {
     const { clock, places, moved } = world();
     places.note('a', at('p'), 1_000);
     places.note('a', at('p'), 1_000);

@@ -1,12 +1,12 @@
-/** Some 120 bytes each. */
+/** About 120 bytes each. */
 const MAX_PLACES = 50_000;
 
-/** Who has the beginning of a conversation in its cache. */
+/** The route that has the beginning of a conversation in its cache. */
 export interface ConversationPlace {
-  /** The alias that answered. */
+  /** Alias of the model that answered. */
   readonly model: string;
   readonly provider: string;
-  /** Of several of the operator's the one, or a tenant's own; undefined: there is one. */
+  /** One of several operator accounts, or a tenant's own; undefined when there is only one. */
   readonly account: string | undefined;
 }
 
@@ -14,11 +14,11 @@ interface Remembered extends ConversationPlace {
   readonly untilMs: number;
 }
 
-/** Where conversations went last, for as long as vendors keep what they have read. */
+/** Remembers each conversation's latest route for as long as vendors cache prompts. */
 export class ConversationPlaces {
-  /** The one that was used longest ago first. */
+  /** Least recently used first. */
   private readonly places = new Map<string, Remembered>();
-  /** Told of each conversation that is new here or has moved. */
+  /** Called for each conversation that is new here or has moved. */
   onMoved: ((key: string, place: ConversationPlace, ttlMs: number) => void) | undefined;
 
   constructor(
@@ -35,14 +35,14 @@ export class ConversationPlaces {
     return place && place.untilMs > this.now() ? place : undefined;
   }
 
-  /** A conversation was answered there. */
+  /** Records where a conversation was answered. */
   note(key: string, place: ConversationPlace, ttlMs: number): void {
     const before = this.of(key);
     this.learn(key, place, ttlMs);
     if (!before || !isSame(before, place)) this.onMoved?.(key, place, ttlMs);
   }
 
-  /** Another instance says so. */
+  /** Records another instance's report. */
   learn(key: string, { model, provider, account }: ConversationPlace, ttlMs: number): void {
     this.places.delete(key);
     if (this.places.size >= this.maxPlaces) {

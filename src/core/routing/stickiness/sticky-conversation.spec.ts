@@ -25,7 +25,7 @@ const RULES = 'Rules of a conversation. '.repeat(170);
 const world = (providers: ProviderConfig[], scripts: Record<string, Script[]> = {}) =>
   new World(scripts, [gpt, alone], undefined, providers);
 
-/** A conversation's messages as of its nth turn. */
+/** Returns a conversation's messages up to its nth turn. */
 function messagesOf(name: string, turns: number) {
   const messages = [
     { role: 'system', content: `${name}: ${RULES}` },
@@ -38,7 +38,7 @@ function messagesOf(name: string, turns: number) {
   return messages;
 }
 
-/** Asks for one turn, and says where it was answered. */
+/** Sends one turn and returns where it was answered. */
 async function turn(at: World, name: string, turns: number, fields = {}): Promise<string> {
   const body = { model: 'openai/alone', messages: messagesOf(name, turns), ...fields };
   const { plan, failure } = await at.open(body);
@@ -47,9 +47,9 @@ async function turn(at: World, name: string, turns: number, fields = {}): Promis
   return account === undefined ? provider : `${provider}@${account}`;
 }
 
-/** Vendors that keep prompts by account, up to each message. */
+/** Simulates vendors that cache prompts per account, up to each message. */
 class PromptCaches {
-  /** Of all that was read, since it was last set to 0. */
+  /** Cached tokens read since the last reset. */
   cachedTokens = 0;
   private readonly known = new Set<string>();
 
@@ -67,7 +67,9 @@ class PromptCaches {
 
 const NAMES = Array.from({ length: 100 }, (_, index) => `number ${index}`);
 
-/** @returns cached tokens of the turns after an account may have been added */
+/**
+ * @returns cached tokens of the turns after an account was possibly added
+ */
 async function converse(isAdded: boolean): Promise<number> {
   const one = world(pool('a', 'b', 'c'));
   const caches = new PromptCaches();
@@ -84,14 +86,14 @@ async function converse(isAdded: boolean): Promise<number> {
 }
 
 describe(StickyConversation.name, () => {
-  it('keeps 95 % of what is cached when an account is added', async () => {
+  it('keeps 95 % of cached tokens when an account is added', async () => {
     const before = await converse(false);
     const after = await converse(true);
     expect(before).toBeGreaterThan(0);
     expect(after / before).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('spreads conversations among accounts, and gives the new one its part of new ones', async () => {
+  it('distributes conversations over accounts, and gives a new account its share of new ones', async () => {
     const one = world(pool('a', 'b', 'c'));
     const counts: Record<string, number> = {};
     for (const name of NAMES) {
@@ -102,35 +104,35 @@ describe(StickyConversation.name, () => {
     expect(Math.min(...Object.values(counts))).toBeGreaterThan(15);
   });
 
-  it('moves with a conversation whose account fails, and stays there', async () => {
+  it('moves a conversation whose account fails, and keeps it there', async () => {
     const scripts: Record<string, Script[]> = {};
     const one = world(pool('a', 'b', 'c'), scripts);
     const first = await turn(one, 'x', 1);
     scripts[first] = [limited(30)];
     const second = await turn(one, 'x', 2);
     expect(second).not.toBe(first);
-    // The first is well again.
+    // The first account is healthy again.
     await new Promise((resolve) => setTimeout(resolve, 40));
     expect(await turn(one, 'x', 3)).toBe(second);
     expect(await turn(one, 'x', 4)).toBe(second);
   });
 
-  it('stays with another provider of the model that answered in place of the first', async () => {
+  it('stays with another provider that answered in place of the first', async () => {
     const one = world([], { openai: [limited(0)] });
     const fields = { model: 'openai/gpt' };
     expect(await turn(one, 'x', 1, fields)).toBe('azure');
     expect(await turn(one, 'x', 2, fields)).toBe('azure');
     expect(await turn(one, 'y', 1, fields)).toBe('openai');
-    // What the caller says of the order counts for more.
+    // The caller's order takes precedence.
     const provider = { order: ['openai'] };
     expect(await turn(one, 'x', 3, { ...fields, provider })).toBe('openai');
-    // Short prompts are not remembered at all.
+    // Short prompts are not remembered.
     const { size } = one.conversations;
     await one.open({ model: 'openai/gpt', messages: [{ role: 'user', content: 'Hi' }] });
     expect(one.conversations.size).toBe(size);
   });
 
-  it('agrees with other instances, which are told of what moves', async () => {
+  it('agrees with other instances, which learn of moves', async () => {
     const scripts: Record<string, Script[]> = {};
     const [one, other] = [world(pool('a', 'b', 'c'), scripts), world(pool('a', 'b', 'c'))];
     for (const name of NAMES) expect(await turn(other, name, 2)).toBe(await turn(one, name, 1));
@@ -142,7 +144,7 @@ describe(StickyConversation.name, () => {
     expect(await turn(other, 'z', 3)).toBe(second);
   });
 
-  it('keeps two turns at once together', async () => {
+  it('keeps concurrent turns together', async () => {
     const one = world(pool('a', 'b', 'c', 'd', 'e'));
     const fields = { model: 'openai/alone', messages: messagesOf('x', 1) };
     const plans = await Promise.all(Array.from({ length: 8 }, () => one.plan(fields)));
@@ -150,8 +152,8 @@ describe(StickyConversation.name, () => {
   });
 });
 
-describe('the place of a conversation', () => {
-  it('is known of its next plan, and only of its own', async () => {
+describe('a conversation’s route', () => {
+  it('is known to its next plan only', async () => {
     const one = world(pool('a', 'b', 'c'));
     const at = await turn(one, 'x', 1);
     const warmOf = async (name: string) => {
@@ -179,7 +181,7 @@ describe(rendezvous.name, () => {
     }));
   const KEYS = Array.from({ length: 10_000 }, (_, index) => `key-${index}`);
 
-  it('gives each account its weight', () => {
+  it('distributes by weight', () => {
     const counts = new Map<string, number>();
     for (const key of KEYS) {
       const id = rendezvous(key, routes({ a: 1, b: 2, c: 7 }))!;
@@ -190,7 +192,7 @@ describe(rendezvous.name, () => {
     expect(Math.abs(counts.get('c')! - 7_000)).toBeLessThan(300);
   });
 
-  it('moves nobody but to the account that is new', () => {
+  it('moves conversations only to a new account', () => {
     const moved = KEYS.filter(
       (key) =>
         rendezvous(key, routes({ a: 1, b: 1 })) !== rendezvous(key, routes({ b: 1, a: 1, c: 1 })),

@@ -4,17 +4,17 @@ import { idOf, type PooledRoute } from '../pool/pool-member.js';
 import { conversationKeyOf } from './conversation-key.js';
 import { type ConversationPlace, type ConversationPlaces, isSame } from './conversation-places.js';
 
-/** How long vendors keep what they have read since it was last used … */
+/** How long vendors cache prompts after their last use. */
 const CACHE_TTL_MS = 300_000;
-/** … and where the caller asks for more. */
+/** The same where the caller asks for the longer TTL. */
 const LONG_CACHE_TTL_MS = 3_600_000;
 const LONG_TTL = '"1h"';
 
 type PlannedRoutes = readonly [PlannedRoute, ...PlannedRoute[]];
 
-/** Keeps the turns of one conversation at the route that has its beginning in its cache. */
+/** Keeps the turns of a conversation on the route that has its beginning cached. */
 export class StickyConversation {
-  /** For the choice of accounts. */
+  /** Input of account selection. */
   readonly preference = {
     preferredAccount: (routes: readonly PooledRoute[]) => this.preferredAccount(routes),
   };
@@ -26,9 +26,9 @@ export class StickyConversation {
   ) {}
 
   /**
-   * Undefined for a caller who says itself what is asked first.
+   * Returns undefined when the caller chooses the order of routes.
    *
-   * @param sessionId as the caller's header has it
+   * @param sessionId from the caller's header
    */
   static of(
     tenantId: string,
@@ -42,12 +42,15 @@ export class StickyConversation {
     return new StickyConversation(key, ttlOf(request), places);
   }
 
-  /** By its name, as `key` has it. */
+  /** Returns the conversation of a key. */
   static named(key: string, places: ConversationPlaces): StickyConversation {
     return new StickyConversation(key, CACHE_TTL_MS, places);
   }
 
-  /** Which account of a pool is first as long as it is well: where the conversation is, else one that all instances agree on. */
+  /**
+   * Returns the pooled account to use first while it is healthy: the conversation's, or one on
+   * which all instances agree.
+   */
   preferredAccount(routes: readonly PooledRoute[]): string | undefined {
     const place = this.places.of(this.key);
     if (place && place.account !== undefined && place.provider === routes[0]?.provider) {
@@ -58,8 +61,8 @@ export class StickyConversation {
   }
 
   /**
-   * The routes with the one where the conversation is before the others of its model. Shared capacity does not go before
-   * a tenant's own account.
+   * Moves the conversation's route before others of its model, but never shared capacity before a
+   * BYOK account.
    */
   lead(routes: PlannedRoutes): PlannedRoutes {
     const place = this.places.of(this.key);
@@ -74,13 +77,13 @@ export class StickyConversation {
     return [lead, ...rest];
   }
 
-  /** Whether it was answered over this route last, so that the vendor may have its beginning in the cache. */
+  /** Returns whether this route answered last, so that the vendor may have the prompt cached. */
   isAt(route: PlannedRoute): boolean {
     const place = this.places.of(this.key);
     return place !== undefined && isSame(place, placeOf(route));
   }
 
-  /** The conversation is answered over this route. */
+  /** Records that this route answers the conversation. */
   note(route: PlannedRoute): void {
     this.places.note(this.key, placeOf(route), this.ttlMs);
   }
@@ -96,8 +99,8 @@ function ttlOf({ body }: CanonicalRequest): number {
 }
 
 /**
- * Highest random weight: the same account wherever it is asked, in proportion to weights, and when accounts come or go
- * only conversations move that have to.
+ * Rendezvous hashing (highest random weight): returns the same account everywhere, in proportion to
+ * weights, and moves as few conversations as possible when accounts change.
  */
 export function rendezvous(key: string, routes: readonly PooledRoute[]): string | undefined {
   let best: string | undefined;
@@ -110,7 +113,7 @@ export function rendezvous(key: string, routes: readonly PooledRoute[]): string 
   return best;
 }
 
-/** Evenly spread over 0 to 1, without either. */
+/** Returns a uniform number between 0 and 1, exclusive. */
 function shareOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

@@ -4,17 +4,20 @@ import type { InstanceChannel } from '../../../platform/channel/instance-channel
 import type { ConversationPlace, ConversationPlaces } from './conversation-places.js';
 
 const TOPIC = 'conversations';
-/** What moves within so long is told together. */
+/** Moves within this time share a message. */
 const GATHER_MS = 100;
-/** Of more that move within that time the eldest is told to nobody: the hash says the same to most. */
+/**
+ * Of more moves in that time the oldest are not reported; the hash gives most the same route
+ * anyway.
+ */
 const MAX_WAITING = 2_000;
 const MAX_PER_TEXT = 100;
 const KEY = /^[\w-]{16}$/;
 const MAX_NAME = 256;
 const MAX_TTL_MS = 3_600_000;
 
-/** A conversation as it is told: key, model, provider, account, for how many ms. */
-type Told = readonly [
+/** A conversation in a message: key, model, provider, account, TTL in ms. */
+type Move = readonly [
   key: string,
   model: string,
   provider: string,
@@ -23,15 +26,17 @@ type Told = readonly [
 ];
 
 /**
- * Tells other instances where conversations begin and move to, and heeds what they tell; off the path of requests. What is lost
- * is lost: each instance then goes by what it knows.
+ * Shares with other instances where conversations start and move to, off the request path. Lost
+ * messages are not repeated; each instance then uses what it knows.
  */
 export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly id = randomUUID();
-  private readonly waiting = new Map<string, Told>();
+  private readonly waiting = new Map<string, Move>();
   private gathering: NodeJS.Timeout | undefined;
 
-  /** @param channel undefined: there is none that could bear so much */
+  /**
+   * @param channel undefined without one that can carry the load
+   */
   constructor(
     private readonly places: ConversationPlaces,
     private readonly channel: InstanceChannel | undefined,
@@ -72,7 +77,7 @@ export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  /** Whatever may be said on the channel, by whomever. */
+  /** Validates a message from the channel, which may hold anything. */
   private hear(text: string): void {
     let told: unknown;
     try {
@@ -89,7 +94,7 @@ export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdo
   }
 }
 
-function isTold(value: unknown): value is Told {
+function isTold(value: unknown): value is Move {
   const parts: readonly unknown[] = Array.isArray(value) ? value : [];
   const [key, model, provider, account, ttlMs] = parts;
   return (

@@ -39,7 +39,7 @@ describe(StickyRoutes.name, () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('tells others where conversations begin and move to, many at once', () => {
+  it('reports new and moved conversations in batches', () => {
     const channel = new FakeChannel();
     const [one, other] = [instance(channel), instance(channel)];
     for (let each = 0; each < 150; each++) one.places.note(keyOf(each), place('p', 'a'), 1_000);
@@ -49,7 +49,7 @@ describe(StickyRoutes.name, () => {
     for (const text of channel.said) expect(text.length).toBeLessThan(channel.maxBytes / 2);
     expect(other.places.of(keyOf(0))).toMatchObject(place('q'));
     expect(other.places.of(keyOf(149))).toMatchObject(place('p', 'a'));
-    // Who was told need not tell again; nor does a turn that stays.
+    // Learned entries are not reported again, nor are unmoved conversations.
     other.places.note(keyOf(149), place('p', 'a'), 1_000);
     one.places.note(keyOf(1), place('p', 'a'), 1_000);
     jest.advanceTimersByTime(100);
@@ -58,7 +58,7 @@ describe(StickyRoutes.name, () => {
     expect(other.places.of(keyOf(0))).toBeUndefined();
   });
 
-  it('goes on by itself while the channel is away, or there is none', () => {
+  it('works alone during a channel outage, or without a channel', () => {
     const channel = new FakeChannel();
     const [one, other] = [instance(channel), instance(channel)];
     channel.isAway = true;
@@ -72,7 +72,7 @@ describe(StickyRoutes.name, () => {
   });
 
   it.each([
-    'no JSON',
+    'invalid JSON',
     '{}',
     '["x", null]',
     '["x", ["short", "m", "p", null, 1000]]',
@@ -81,7 +81,7 @@ describe(StickyRoutes.name, () => {
     JSON.stringify(['x', [keyOf(1), 'm', 'p', 5, 1_000]]),
     JSON.stringify(['x', [keyOf(1), 'm'.repeat(257), 'p', null, 1_000]]),
     JSON.stringify(['x', [keyOf(1), 'm', 'p']]),
-  ])('heeds nothing of %s', async (text) => {
+  ])('ignores %s', async (text) => {
     const channel = new FakeChannel();
     const { places } = instance(channel);
     await channel.publish('conversations', text);
