@@ -19,7 +19,7 @@ const RECORD = `
   last_success_at AS "lastSuccessAt", last_error AS "lastError", last_error_at AS "lastErrorAt",
   created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** Where tenants have traces sent, in the database, with what became of them; headers are encrypted there. */
+/** Stores destinations with their delivery counters. Headers are encrypted. */
 @Injectable()
 export class DestinationRepository {
   constructor(
@@ -41,7 +41,7 @@ export class DestinationRepository {
     return this.find(this.database, tenantId, id, '');
   }
 
-  /** @returns undefined when the tenant has `limit` of them already */
+  /** @returns undefined when the tenant already has `limit` destinations */
   async insert(
     transaction: SqlExecutor,
     tenantId: string,
@@ -50,7 +50,7 @@ export class DestinationRepository {
     limit: number,
   ): Promise<DestinationRecord | undefined> {
     const id = randomUUID();
-    // One at a time for each tenant, or two could both be the last that fits.
+    // Serialized per tenant, so that two inserts cannot both take the last place.
     await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
       `broadcast_destinations/${tenantId}`,
     ]);
@@ -86,11 +86,10 @@ export class DestinationRepository {
   }
 
   /**
-   * Changes what is given and nothing else.
-   *
-   * @param before what the change was decided on: when another one came first, nothing is changed
-   * @param dropsWaiting whether what waits for it is not for whoever gets it from now on
-   * @returns what it was and is now, and how many traces were dropped
+   * Updates the given fields.
+   * @param before the state the change was based on; a concurrent change makes it fail
+   * @param dropsWaiting whether pending deliveries must not go to the new target
+   * @returns the states before and after, and the number of dropped traces
    * @throws ConflictError
    */
   async update(
@@ -129,15 +128,14 @@ export class DestinationRepository {
         before.includesContent,
       ],
     );
-    // Thrown, so that nothing is dropped either.
+    // Throwing rolls back the drop as well.
     if (!rows[0] || !was) throw changedMeanwhile();
     return { was, record: this.toRecord(rows[0]), dropped };
   }
 
   /**
-   * Takes what waits for it along.
-   *
-   * @returns what it was and how many traces that were; undefined when there is no such destination
+   * Deletes a destination and its pending deliveries.
+   * @returns its last state and the number of dropped traces; undefined when it does not exist
    */
   async delete(
     transaction: SqlExecutor,
@@ -152,7 +150,7 @@ export class DestinationRepository {
     return rows[0] && { was: this.toRecord(rows[0]), dropped };
   }
 
-  /** Those that are on and get any traces, by tenant. */
+  /** Returns enabled destinations that receive traces, by tenant. */
   async findChoices(tenantIds: readonly string[]): Promise<Map<string, DestinationChoice[]>> {
     const { rows } = await this.database.lookUps.query<DestinationChoice & { tenantId: string }>(
       `SELECT id, tenant_id AS "tenantId", sampling_rate AS "samplingRate",
@@ -189,10 +187,9 @@ export class DestinationRepository {
 }
 
 /**
- * Before the destination itself is touched, in the order in which deliveries end: who locks the
- * other way round waits for somebody who waits for him.
- *
- * @returns how many traces waited
+ * Runs before the destination is locked, in the order in which deliveries complete, to avoid
+ * deadlocks.
+ * @returns the number of pending traces
  */
 async function removeWaiting(
   transaction: SqlExecutor,
@@ -217,29 +214,29 @@ async function removeWaiting(
 function changedMeanwhile(): ConflictError {
   return new ConflictError(
     'id',
-    'The destination was changed or deleted meanwhile; read it and try again.',
+    'The destination was changed or deleted concurrently. Read it and try again.',
   );
 }
 
-/** What its tenant decides of a destination. */
+/** Settings of a destination. */
 interface DestinationDraft {
   isEnabled: boolean;
   url: string;
   /** Sent with each delivery. */
   headers: Readonly<Record<string, string>>;
-  /** 0 to 1: the share of traces that is sent, decided by trace id. */
+  /** 0 to 1: share of traces to send, decided by trace id. */
   samplingRate: number;
   includesContent: boolean;
 }
 
 export interface DestinationRecord extends Omit<DestinationDraft, 'headers'>, ScopedRow {
   id: string;
-  /** Undefined when nobody can read them any more, since they were encrypted with another secret. */
+  /** Undefined when they were encrypted with another secret. */
   headers: Readonly<Record<string, string>> | undefined;
   /** Traces. */
   deliveredCount: number;
   droppedCount: number;
-  /** Deliveries that wait, batches of traces. */
+  /** Pending deliveries; each is a batch of traces. */
   pendingCount: number;
   lastSuccessAt: Date | null;
   lastError: string | null;
@@ -248,11 +245,11 @@ export interface DestinationRecord extends Omit<DestinationDraft, 'headers'>, Sc
   updatedAt: Date;
 }
 
-/** What has to be known of a destination to choose the traces that it gets. */
+/** The fields that decide which traces a destination gets. */
 export interface DestinationChoice extends Pick<
   DestinationRecord,
   'id' | 'samplingRate' | 'includesContent' | 'scopeKeyId'
 > {
-  /** Whether the last that was heard of its receiver, a moment ago, is a failure. */
+  /** Whether the most recent delivery failed. */
   isFailing: boolean;
 }

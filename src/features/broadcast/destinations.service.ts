@@ -36,10 +36,13 @@ import {
 import { testTrace } from './test-trace.js';
 import { TraceBatch } from './trace-batch.js';
 
-/** Where a tenant's traces go. A change holds at once here, and within a second on other instances. */
+/**
+ * Manages a tenant's trace destinations. Changes apply here at once and on other instances within
+ * a second.
+ */
 @Injectable()
 export class DestinationsService {
-  /** Tenants whose destination is being tried: one try at a time each. */
+  /** Tenants with a test in progress; one test at a time each. */
   private readonly testing = new Set<string>();
 
   constructor(
@@ -67,7 +70,7 @@ export class DestinationsService {
     const { tenantId, keyType: madeBy } = caller;
     if (body.include_content) requireRight(caller, 'content', 'include_content');
     const headers = readDestinationHeaders(body.headers ?? {});
-    // Nobody has names looked up without end.
+    // Checked first, since validation resolves host names.
     if ((await this.destinations.countOfTenant(tenantId)) >= MAX_DESTINATIONS_PER_TENANT) {
       throw tooMany();
     }
@@ -101,8 +104,8 @@ export class DestinationsService {
   }
 
   /**
-   * What waits for another server is dropped when the URL leads elsewhere. The headers hold the keys
-   * to a collector, which nobody can read: they stay behind when the URL or `include_content` changes.
+   * Changing the server drops pending traces. Changing the URL or `include_content` clears the
+   * headers, since they contain credentials that cannot be read back.
    */
   async update(
     caller: Caller,
@@ -162,11 +165,11 @@ export class DestinationsService {
     return { id, deleted: true };
   }
 
-  /** Sends a made-up trace at once, whether the destination is enabled or not. */
+  /** Sends a sample trace, even to a disabled destination. */
   async test({ tenantId }: Caller, author: Author, id: string): Promise<DestinationTestDto> {
     const { url, headers } = await this.find(tenantId, id);
     if (this.testing.has(tenantId)) {
-      throw new RateLimitError('id', 'A destination is being tested; wait for its outcome.', 1);
+      throw new RateLimitError('id', 'A destination test is in progress. Wait for its outcome.', 1);
     }
     const trace = testTrace(tenantId);
     const { traceId: trace_id } = trace.context;
@@ -183,7 +186,7 @@ export class DestinationsService {
     try {
       const batch = new TraceBatch([id]);
       batch.add(JSON.stringify(draftSpans(trace, { audience: 'tenant', includeContent: false })));
-      // What it needs of OpenTelemetry is loaded by the first trace that is sent.
+      // Loads OpenTelemetry on first use.
       const { renderBatch } = await import('./render-batch.js');
       const body = await renderBatch(batch.serialize(), { includesContent: false });
       const startedMs = performance.now();
@@ -238,11 +241,11 @@ function notFound(): never {
 function tooMany(): InvalidRequestError {
   return new InvalidRequestError(
     'destinations',
-    `There are ${MAX_DESTINATIONS_PER_TENANT} destinations already, which is the most; delete one first.`,
+    `The limit of ${MAX_DESTINATIONS_PER_TENANT} destinations is reached. Delete one first.`,
   );
 }
 
-/** Whether a change leaves texts in what is sent; turning the destination off is for everybody. */
+/** Returns whether the change sends content. Anyone may disable a destination. */
 function sendsContent(before: DestinationRecord, { enabled, ...rest }: UpdateDestinationDto) {
   const isTurnedOff =
     enabled === false && Object.values(rest).every((value) => value === undefined);
@@ -253,7 +256,7 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** Neither values of headers nor paths and queries of URLs, which may hold keys to the collector. */
+/** Leaves out header values and URL paths and queries, which can contain credentials. */
 function toAudited(record: DestinationRecord): JsonObject {
   return {
     enabled: record.isEnabled,
@@ -264,7 +267,7 @@ function toAudited(record: DestinationRecord): JsonObject {
   };
 }
 
-/** What was changed of that of which the audit log does not have everything. */
+/** Returns changed fields that the audit log does not contain in full. */
 function replacedBy(before: DestinationRecord, after: DestinationRecord): string[] {
   const names = ['url', 'headers'] as const;
   return names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
