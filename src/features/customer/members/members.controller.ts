@@ -61,12 +61,12 @@ export class MembersController {
     operationId: 'updateMember',
     summary: "Change a member's role",
     description:
-      'The last owner stays one. A role that is set here holds, whatever a claim of the login service says.',
+      'The last owner cannot be demoted. A role set here overrides claims of the login service.',
   })
   @ApiOkResponse({ type: MemberDto })
-  @ApiFields(UpdateMemberDto, { 'Read only': { role: 'viewer' } })
+  @ApiFields(UpdateMemberDto, { 'Make read-only': { role: 'viewer' } })
   @ApiOwn('member')
-  @ApiErrorResponse(403, 'The role has rights that the caller lacks.')
+  @ApiErrorResponse(403, 'The role has permissions that the caller lacks.')
   @ApiErrorResponse(409, 'It is the last owner.')
   async update(
     @CurrentCaller() caller: Caller,
@@ -85,9 +85,9 @@ export class MembersController {
     operationId: 'removeMember',
     summary: 'Remove a member',
     description:
-      'Their sessions can do nothing for the tenant any more within a second. A role by a claim comes back with the next login.',
+      "Ends the person's access to the tenant within a second. A role from a claim returns with the next login.",
   })
-  @ApiNoContentResponse({ description: 'The person is no member any more.' })
+  @ApiNoContentResponse({ description: 'The person is no longer a member.' })
   @ApiOwn('member')
   @ApiErrorResponse(409, 'It is the last owner.')
   async remove(
@@ -124,16 +124,16 @@ export class InvitationsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'inviteMember',
-    summary: 'Invite somebody to be a member',
+    summary: 'Invite a member',
     description:
-      'Whoever logs in with this e-mail address, which the login service has to call verified, has the role from then on.',
+      'Whoever logs in with this e-mail address gets the role. The login service must report the address as verified.',
   })
   @ApiCreatedResponse({ type: InvitationDto })
   @ApiFields(InviteMemberDto, {
     'A developer': { email: 'ada@acme.example', role: 'developer' },
   })
-  @ApiErrorResponse(403, 'The role has rights that the caller lacks.')
-  @ApiErrorResponse(409, 'The address is invited, or has a role, already.')
+  @ApiErrorResponse(403, 'The role has permissions that the caller lacks.')
+  @ApiErrorResponse(409, 'The address is already invited or a member.')
   async invite(
     @CurrentCaller() caller: Caller,
     @CurrentAuthor() author: Author,
@@ -147,7 +147,7 @@ export class InvitationsController {
   @Delete(':id')
   @HttpCode(204)
   @ApiOperation({ operationId: 'withdrawInvitation', summary: 'Withdraw an open invitation' })
-  @ApiNoContentResponse({ description: 'It opens nothing any more.' })
+  @ApiNoContentResponse({ description: 'The invitation is no longer valid.' })
   @ApiOwn('open invitation')
   async withdraw(
     @CurrentCaller() { tenantId }: Caller,
