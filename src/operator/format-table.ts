@@ -1,4 +1,4 @@
-/** Rows of cells as lines, each column as wide as its widest cell. */
+/** Formats rows as lines with aligned columns. */
 export function formatTable(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
