@@ -60,7 +60,7 @@ describe('broadcast destinations', () => {
     const tested = await setUp.gateway.post(`${DESTINATIONS}/${id}/test`, {});
     expect(await tested.json()).toMatchObject({
       delivered: false,
-      error: expect.stringContaining('headers cannot be read'),
+      error: expect.stringContaining('headers can no longer be decrypted'),
     });
     const mended = await put(id, { headers: { 'X-Api-Key': 'new-secret' } });
     expect(mended).toMatchObject({ headers: { 'x-api-key': '********' } });

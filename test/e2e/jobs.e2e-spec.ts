@@ -259,7 +259,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     one.poll = async () => done({ contentType: 'image/png', bytes });
     const { id } = await submitJob(gateway, draw);
     expect((await jobIn(gateway, id, 'failed')).error!.message).toMatch(
-      /larger than a file may be/,
+      /larger than the file limit/,
     );
     expect(one.polls).toEqual(['op-8']);
   });

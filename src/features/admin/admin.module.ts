@@ -35,7 +35,7 @@ import { TenantMembersController } from './people/tenant-members.controller.js';
 import { UsageController } from './usage/usage.controller.js';
 import { WhoamiController } from './whoami/whoami.controller.js';
 
-/** What operators do over HTTP. Each folder is a small feature, named after its path below `/v1/admin`. */
+/** Operator HTTP API. Each folder is a small feature named after its path below `/v1/admin`. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([LedgerIdempotencyKeyEntity]),

@@ -24,7 +24,7 @@ const NAME_PROPERTY = { minLength: 1, maxLength: 255, example: 'Credits run out'
 const KIND_PROPERTY = {
   enum: ALERT_KINDS,
   example: 'balance_below',
-  description: 'What is looked for; docs/alerts.md says what each means.',
+  description: 'Kind of the condition; docs/alerts.md describes each.',
 } satisfies ApiPropertyOptions;
 
 const CONDITION_PROPERTY = {
@@ -78,7 +78,7 @@ export class AlertDto {
   format!: AlertFormat;
 
   @ApiProperty({
-    description: 'Enough of the URL to know it by.',
+    description: 'Shortened URL.',
     example: 'https://hooks.example.com/…',
   })
   url_preview!: string;
@@ -86,7 +86,7 @@ export class AlertDto {
   @ApiProperty({ type: ScopeDto })
   scope!: ScopeDto;
 
-  @ApiProperty({ description: 'Whether what is looked for is the case now; never of a budget.' })
+  @ApiProperty({ description: 'Whether the condition is met now. Always false for budgets.' })
   firing!: boolean;
 
   @ApiProperty(TIME)
@@ -96,7 +96,7 @@ export class AlertDto {
   updated_at!: string;
 }
 
-/** A rule that nobody has made: what most want, with a URL still to be given. */
+/** A suggested rule that does not exist yet and needs a URL. */
 @ApiSchema({ name: 'AlertPreset' })
 export class AlertPresetDto {
   @ApiProperty({ example: NAME_PROPERTY.example })
@@ -115,14 +115,14 @@ export class AlertListDto {
 
   @ApiProperty({
     type: [AlertPresetDto],
-    description: 'Alerts that most want, to be sent with a `url`; none of them is there by itself.',
+    description: 'Suggested alerts, to be created with a `url`. None exists by default.',
   })
   presets!: AlertPresetDto[];
 }
 
 export class DeletedAlertDto extends DeletedDto {}
 
-/** How a test message went. */
+/** Outcome of a test message. */
 export class AlertTestDto {
   @ApiProperty({ description: 'Whether the receiver answered with a 2xx status.' })
   delivered!: boolean;
@@ -130,7 +130,7 @@ export class AlertTestDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Status of the answer; null when none came.',
+    description: 'Status of the response; null when there was none.',
   })
   status!: number | null;
 
@@ -155,16 +155,16 @@ class AlertDeliveryDto {
   finished_at!: string | null;
 }
 
-/** Something that a rule told, and how its delivery went. */
+/** A notification of a rule and its delivery. */
 @ApiSchema({ name: 'AlertEvent' })
 export class AlertEventDto {
   @ApiProperty({ format: 'uuid', description: 'Also the `Idempotency-Key` of its delivery.' })
   id!: string;
 
-  @ApiProperty({ format: 'uuid', description: 'The alert, which may be gone.' })
+  @ApiProperty({ format: 'uuid', description: 'The alert, which may have been deleted.' })
   alert_id!: string;
 
-  @ApiProperty({ example: NAME_PROPERTY.example, description: 'As the alert was called then.' })
+  @ApiProperty({ example: NAME_PROPERTY.example, description: 'Name of the alert at the time.' })
   name!: string;
 
   @ApiProperty(KIND_PROPERTY)
@@ -173,7 +173,7 @@ export class AlertEventDto {
   @ApiProperty({ enum: ALERT_STATUSES })
   status!: AlertStatus;
 
-  @ApiProperty({ description: "What it is about: a tenant's, a key's or a provider's id." })
+  @ApiProperty({ description: 'Subject: the id of a tenant, key or provider.' })
   subject!: string;
 
   @ApiProperty({ example: '5000000' })
@@ -181,7 +181,8 @@ export class AlertEventDto {
 
   @ApiProperty({
     example: '2026-01-31T12',
-    description: 'In which it is told once: the hour of a state, the period of a budget; UTC.',
+    description:
+      'Period with at most one notification: the hour of a state, or the period of a budget (UTC).',
   })
   period!: string;
 
@@ -238,7 +239,10 @@ export class CreateAlertDto {
   enabled?: boolean;
 }
 
-/** What is left out stays as it is; `condition` is replaced as a whole. The kind cannot be changed. */
+/**
+ * Omitted fields keep their values; `condition` is replaced as a whole. The kind cannot be
+ * changed.
+ */
 export class UpdateAlertDto {
   @ApiPropertyOptional(NAME_PROPERTY)
   @MayBeAbsent()
@@ -260,7 +264,7 @@ export class UpdateAlertDto {
   enabled?: boolean;
 }
 
-/** The object alone; what is in it is read by `readAlertCondition`. */
+/** Checks only the object. `readAlertCondition` validates its content. */
 function IsConditionObject(): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional(CONDITION_PROPERTY),

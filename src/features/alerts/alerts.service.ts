@@ -34,22 +34,22 @@ import type {
 } from './alerts.dto.js';
 import { readAlertCondition } from './read-alert-condition.js';
 
-/** Each is looked at four times a minute. */
+/** Each rule is evaluated four times a minute. */
 const MAX_OF_TENANT = 20;
 const MAX_OF_OPERATOR = 100;
 const NO_SUCH_BUDGET =
-  'There is no budget that this could be of: send `scope` too, and with `tenant` or `api_key` the id of one that this alert can be about.';
+  'This condition matches no budget. Set `scope`, and for `tenant` or `api_key` an id that this alert can watch.';
 
-/** Who changes something: a key of a tenant, or, with null, an operator. */
+/** A tenant's key or member, or, with null, an operator. */
 export interface AlertsCaller {
   readonly caller: Caller | null;
   readonly author: Author;
 }
 
-/** The rules of a tenant, or those of the operator, which all operators have together. */
+/** Manages alert rules of a tenant or, shared by all of them, of operators. */
 @Injectable()
 export class AlertsService {
-  /** Owners whose receiver is being tried: one try at a time each. */
+  /** Owners with a test in progress; one test at a time each. */
   private readonly testing = new Set<AlertOwner>();
 
   constructor(
@@ -113,12 +113,12 @@ export class AlertsService {
     return { id, deleted: true };
   }
 
-  /** Sends a made-up message at once, without retries, whether the rule is enabled or not. */
+  /** Sends a sample message once, even for a disabled rule. */
   async test({ caller, author }: AlertsCaller, id: string): Promise<AlertTestDto> {
     const owner = ownerOf(caller);
     const rule = await this.rules.find(owner, id);
     if (this.testing.has(owner)) {
-      throw new RateLimitError('id', 'An alert is being tested; wait for its outcome.', 1);
+      throw new RateLimitError('id', 'An alert test is in progress. Wait for its outcome.', 1);
     }
     this.testing.add(owner);
     try {
@@ -171,13 +171,13 @@ export class AlertsService {
     return { condition, watchedTenantId };
   }
 
-  /** Whether there may be a budget of what a condition names; end users are there once they are named. */
+  /** Returns whether the condition can match a budget. End users exist once they are named. */
   private async knows({ scope, scope_id }: AlertCondition, tenantId: string | null) {
     const id = String(scope_id);
     if (scope === 'end_user') return true;
     if (!isUuid(id)) return false;
     if (scope === 'tenant') return id === (tenantId ?? id) && !!(await this.tenants.nameOf(id));
-    // Of an operator's alert about all tenants, a key may be anybody's.
+    // An operator alert about all tenants can watch any key.
     return scope === 'api_key' && (!tenantId || !!(await this.keys.findOfTenant(tenantId, id)));
   }
 }

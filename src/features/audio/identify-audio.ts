@@ -12,14 +12,13 @@ import { readHead, type ReceivedFile } from '../../platform/http/receive-form.js
 const HEAD_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 100;
 
-/** Recordings made as they were streamed need not say how long they are. */
+/** Streamed recordings may lack a length. */
 const MAY_LACK_LENGTH: ReadonlySet<AudioContainer> = new Set(['mp4', 'ogg', 'webm']);
 
 /**
- * What an uploaded file is, by what it holds rather than by what it is called.
- *
- * @throws InvalidRequestError (`file`) for an empty file, one that is no audio, or one that is
- *   called something that it is not
+ * Identifies an uploaded file by content, not by name.
+ * @throws InvalidRequestError (`file`) for an empty file, a file that is not audio, or a
+ * misleading extension
  */
 export async function identifyAudio(file: ReceivedFile): Promise<UploadedAudio> {
   const { path, sizeBytes } = file;
@@ -42,7 +41,7 @@ export async function identifyAudio(file: ReceivedFile): Promise<UploadedAudio> 
   return { path, sizeBytes, fileName, contentType, durationMs, isLengthClaimed };
 }
 
-/** Vendors tell the format by the extension, so a missing one is added. */
+/** Vendors rely on the extension, so add a missing one. */
 function nameOf(fileName: string, container: AudioContainer): string {
   const { extensions } = AUDIO_CONTAINERS[container];
   const name = fileName.replaceAll(/[^\p{L}\p{N}._ -]/gu, '_').slice(-MAX_NAME_LENGTH) || 'audio';

@@ -15,7 +15,7 @@ import { CallerGoneError } from '../../platform/http/read-body.js';
 import { SseWriter, sseOf } from '../../platform/http/sse-writer.js';
 import { setRouteHeaders } from '../../core/answers/answer-headers.js';
 
-/** The bytes as they come. Audio has no place for an error: what breaks off is cut. */
+/** Writes raw bytes. Audio cannot carry an error, so a failure cuts the connection. */
 class AudioSink implements SpeechSink {
   constructor(private readonly response: ServerResponse) {}
 
@@ -37,7 +37,7 @@ class AudioSink implements SpeechSink {
   close(): void {}
 }
 
-/** The same bytes as server-sent events, which have a place for usage and for an error. */
+/** Writes the same bytes as server-sent events, which can carry usage and an error. */
 class EventSink implements SpeechSink {
   private readonly writer: SseWriter;
 
@@ -74,12 +74,12 @@ class EventSink implements SpeechSink {
   }
 }
 
-/** Text to speech, whose bytes are passed on as they come. What it costs begins in `parseSpeech`. */
+/** Text to speech with streaming audio. Usage is counted in `parseSpeech`. */
 @Injectable()
 export class SpeechService {
   constructor(private readonly answers: AnswersService) {}
 
-  /** @throws GatewayError when it is refused */
+  /** @throws GatewayError when the request is rejected */
   async create(call: Call): Promise<Reply<WorkEvent<AudioPiece>>> {
     const request = parseSpeech(await readJsonBody(call.body));
     const answer = await this.answers.perform(call, {
@@ -96,23 +96,22 @@ export class SpeechService {
   }
 }
 
-/** How spoken audio is put on the wire. */
+/** Output format of the audio. */
 interface SpeechSink {
-  /** @throws CallerGoneError when the reader has left or does not read any more */
+  /** @throws CallerGoneError when the reader disconnects or stops reading */
   write(piece: AudioPiece): Promise<void>;
-  /** After the charge stands. */
+  /** Called after the charge is committed. */
   end(settled: SettledEvent): Promise<void>;
-  /** Audio that had begun breaks off. */
+  /** Called when audio is interrupted. */
   fail(error: GatewayError): Promise<void>;
-  /** Whatever happened; ends what is still open. */
+  /** Called in any case. Closes what is still open. */
   close(): void;
 }
 
 /**
- * Sends audio as it comes, no faster than the caller reads. Nothing is written before the first
- * piece, so that speech that fails before it is an ordinary error response.
- *
- * @throws GatewayError when nothing has been sent yet
+ * Streams audio at the caller's pace. Writes nothing before the first chunk, so that an earlier
+ * failure is an ordinary error response.
+ * @throws GatewayError when nothing has been sent
  */
 async function deliverSpeech(
   response: ServerResponse,

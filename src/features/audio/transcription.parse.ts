@@ -11,8 +11,8 @@ import type { FormShape } from '../../platform/http/form-fields.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema, type BodyOf } from '../../platform/http/validate-body.js';
 /**
- * JSON Schema of the form's fields, the file apart, for the check and for the OpenAPI description.
- * Fields that are not named here are allowed and go to vendors that speak this dialect.
+ * JSON Schema of the form's fields without the file, for validation and OpenAPI. Unknown fields
+ * are forwarded to vendors of this dialect.
  */
 export const transcriptionSchema = {
   title: 'TranscriptionRequest',
@@ -54,7 +54,7 @@ export const transcriptionSchema = {
 
 const validate = compileSchema(transcriptionSchema);
 
-/** Which of them are no texts. */
+/** Form fields that are not strings. */
 export const TRANSCRIPTION_FORM: FormShape = {
   lists: new Set(['models', 'timestamp_granularities', 'include']),
   numbers: new Set(['temperature', 'max_cost', 'hedge_ms']),
@@ -62,24 +62,23 @@ export const TRANSCRIPTION_FORM: FormShape = {
   objects: new Set(['provider', 'trace']),
 };
 
-/** Speech is not recorded at less than 8 kbit/s, which bounds the length of what does not tell it; */
+/** Speech has at least 8 kbit/s, which bounds the length of files that don't state it. */
 const MIN_BYTES_PER_MS = 1;
-/** … and usually at about 24 kbit/s; without loss at about 96. */
+/** Typical speech has about 24 kbit/s; lossless about 96. */
 const USUAL_BYTES_PER_MS = 3;
 const USUAL_LOSSLESS_BYTES_PER_MS = 12;
 const LOSSLESS = 'audio/flac';
 const MS_PER_SECOND = 1_000;
 
-/** Subtitles and times are only known when all has been heard. */
+/** Subtitles and timestamps are complete only at the end. */
 const STREAMED_FORMATS: ReadonlySet<string> = new Set(['json', 'text', 'diarized_json']);
 
-/** Fields that the schema has let pass. */
+/** Validated fields. */
 type TranscriptionFields = BodyOf<typeof transcriptionSchema>;
 
 /**
- * Checks a form's fields; what is wrong with them is told before the file is looked at.
- *
- * @throws InvalidRequestError naming the first field at fault
+ * Validates the fields before the file is read.
+ * @throws InvalidRequestError naming the first invalid field
  */
 export function assertTranscription(fields: JsonObject): asserts fields is TranscriptionFields {
   assertValid(validate, fields);
@@ -100,7 +99,10 @@ export function assertTranscription(fields: JsonObject): asserts fields is Trans
   }
 }
 
-/** The same for a translation, whose fields are fewer. @throws InvalidRequestError naming the first field at fault */
+/**
+ * Validates a translation, which has fewer fields.
+ * @throws InvalidRequestError naming the first invalid field
+ */
 export function assertTranslation(fields: JsonObject): asserts fields is TranscriptionFields {
   assertTranscription(fields);
   const strange = NOT_OF_TRANSLATIONS.find(
@@ -117,14 +119,14 @@ export function assertTranslation(fields: JsonObject): asserts fields is Transcr
 
 const NOT_OF_TRANSLATIONS = ['language', 'timestamp_granularities', 'stream'] as const;
 
-/** The most that so many bytes hold, whatever they say. */
+/** Returns the longest duration that the file size allows. */
 function longestOf({ sizeBytes }: UploadedAudio): number {
   return Math.ceil(sizeBytes / MIN_BYTES_PER_MS);
 }
 
 /**
- * What is set aside: the measured length in whole seconds, as vendors count begun ones too. A length that
- * the file claims is held against its bytes, since the vendor hears what it holds.
+ * Returns the duration to reserve, in whole seconds rounded up, as vendors bill. A stated length
+ * is checked against the size, since vendors bill the actual content.
  */
 function ceilingOf(audio: UploadedAudio): number {
   const { durationMs, sizeBytes, contentType, isLengthClaimed } = audio;
@@ -134,7 +136,7 @@ function ceilingOf(audio: UploadedAudio): number {
   return Math.ceil(Math.max(durationMs, leastMs) / MS_PER_SECOND) * MS_PER_SECOND;
 }
 
-/** Puts fields that have been checked and a file together. */
+/** Combines validated fields and a file. */
 export function makeTranscription(
   fields: TranscriptionFields,
   audio: UploadedAudio,

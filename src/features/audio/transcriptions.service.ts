@@ -21,8 +21,8 @@ import { UploadFolder } from '../../platform/http/upload-folder.js';
 type TranscriptEvents = AsyncIterable<WorkEvent<Transcript>>;
 
 /**
- * Speech to text. The upload lies in a file until its request is over, so that its length is known
- * before a vendor is called, and a second vendor can be sent it.
+ * Speech to text. The upload is stored in a temporary file for the request, so that its length is
+ * known before a vendor is called and it can be sent to a second vendor.
  */
 @Injectable()
 export class TranscriptionsService {
@@ -32,9 +32,8 @@ export class TranscriptionsService {
   ) {}
 
   /**
-   * Answers one call. The file is gone before the end of the answer leaves.
-   *
-   * @throws GatewayError when it is refused
+   * Answers a call. Removes the file before the answer ends.
+   * @throws GatewayError when the request is rejected
    */
   async create(
     call: Call,
@@ -79,7 +78,7 @@ function sendOf(
   );
 }
 
-/** The events, and what is to be done after them, however they end. */
+/** Yields the events, then runs a cleanup, however they end. */
 async function* followedBy<Event>(
   events: AsyncIterable<Event>,
   work: () => Promise<void>,

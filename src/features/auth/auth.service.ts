@@ -19,10 +19,10 @@ import type { SessionDto } from './auth.dto.js';
 import { LoginCookies, readReturnTo } from './login-cookies.js';
 
 const CALLBACK_PATH = '/v1/auth/callback';
-/** Failures that are the caller's own count like wrong keys. */
+/** Failures caused by the caller count like wrong keys. */
 const COUNTED = new Set([400, 401, 403]);
 
-/** Opens sessions: what proves who somebody is becomes a cookie. */
+/** Exchanges proofs of identity for session cookies. */
 @Injectable()
 export class AuthService {
   constructor(
@@ -40,12 +40,12 @@ export class AuthService {
     return this.config.people.oidc !== undefined;
   }
 
-  /** Whether the browser sent a session's cookie, open or not. */
+  /** Returns whether the browser sent a session cookie, valid or not. */
   carriesSession(request: GatewayRequest): boolean {
     return this.gate.tokenOf(request) !== undefined;
   }
 
-  /** @returns the issuer's page where the browser has to go */
+  /** @returns URL of the issuer's login page */
   async begin(
     request: GatewayRequest,
     setCookie: SetCookie,
@@ -57,14 +57,14 @@ export class AuthService {
     return url;
   }
 
-  /** @returns the path that the browser wanted to see in the first place */
+  /** @returns the path that the browser originally requested */
   async finish(request: GatewayRequest, setCookie: SetCookie): Promise<string> {
-    // A cookie of a login serves for any number of answers, and each asks the issuer three times.
+    // A login cookie can be replayed, and each callback calls the issuer three times.
     this.wrongKeys.refuseMany(request);
     return this.counted(request, async () => {
       const oidc = this.oidc.configured();
       const login = this.cookies.find(request.query.state, request.headers.cookie);
-      // Used now, whatever comes of it.
+      // Single use, whatever the outcome.
       setCookie(this.cookies.end(login.state));
       const callback = new URL(this.redirectUri);
       callback.search = new URL(request.url, callback).search;
@@ -92,7 +92,7 @@ export class AuthService {
     setCookie(this.gate.cookie('session', '', 0));
   }
 
-  /** A page of another origin must not log anybody in as somebody else. */
+  /** Prevents login CSRF: another origin must not log the browser in. */
   private async logIn(
     request: GatewayRequest,
     setCookie: SetCookie,
@@ -140,7 +140,7 @@ export class AuthService {
   }
 }
 
-/** Who somebody is and what they may do, as a page shows it. */
+/** Describes a session for the console. */
 export function describeSession(session: Session): SessionDto {
   const { key, keyTenant, actor, owner, memberships, operatorRole } = session;
   return {

@@ -8,19 +8,19 @@ import type { BegunLogin } from '../../core/people/oidc-client.service.js';
 import { SessionGate } from '../../core/people/session-gate.service.js';
 
 const LOGIN_LASTS_MS = 600_000;
-/** Of logins that were begun and not ended; more are forgotten, so that no head of a request grows too large. */
+/** Maximum number of open logins. Older ones are dropped to bound the request headers. */
 const MAX_OPEN_LOGINS = 5;
-/** So much of a state names its cookie. */
+/** Characters of the state in the cookie name. */
 const NAME_LENGTH = 16;
 
-/** A login under way. */
+/** A login in progress. */
 export interface OpenLogin extends BegunLogin {
   readonly returnTo: string;
 }
 
 /**
- * Logins under way, each in a cookie of its own, so that two windows may log in at once: encrypted, as
- * what proves the login must be nobody's to read, and good for ten minutes in the browser that began it.
+ * Stores each login in progress in its own encrypted cookie for ten minutes, so that two windows
+ * can log in at once.
  */
 @Injectable()
 export class LoginCookies {
@@ -33,7 +33,7 @@ export class LoginCookies {
     this.box = new SecretBox(() => gatewaySecrets(config), 'login');
   }
 
-  /** What to set for a login, as `Set-Cookie` headers. */
+  /** Returns `Set-Cookie` headers for a new login. */
   begin(login: OpenLogin, cookies: string | undefined): string[] {
     const value = JSON.stringify({ ...login, endsAtMs: Date.now() + LOGIN_LASTS_MS });
     const encrypted = this.box.encrypt(value, login.state).toString('base64url');
@@ -47,9 +47,9 @@ export class LoginCookies {
   }
 
   /**
-   * The login that a state belongs to.
-   *
-   * @throws InvalidRequestError (`state`) when this browser began no such login, or too long ago
+   * Returns the login of a state.
+   * @throws InvalidRequestError (`state`) when this browser did not start it, or more than ten
+   * minutes ago
    */
   find(state: unknown, cookies: string | undefined): OpenLogin {
     const known = typeof state === 'string' && state.length >= NAME_LENGTH ? state : undefined;
@@ -59,11 +59,11 @@ export class LoginCookies {
     if (login && login.state === known && login.endsAtMs > Date.now()) return login;
     throw new InvalidRequestError(
       'state',
-      'This login was not begun in this browser, or more than ten minutes ago. Begin again.',
+      'This login was not started in this browser, or more than ten minutes ago. Log in again.',
     );
   }
 
-  /** Deletes the cookie of a login, as `Set-Cookie`. */
+  /** Returns the `Set-Cookie` header that deletes a login. */
   end(state: string): string {
     return this.gate.cookie(nameOf(state), '', 0);
   }
@@ -71,7 +71,7 @@ export class LoginCookies {
   private open(state: string, encrypted: string): (OpenLogin & { endsAtMs: number }) | undefined {
     try {
       const text = this.box.decrypt(Buffer.from(encrypted, 'base64url'), state);
-      // It is our own writing: nobody else has the key.
+      // Authenticated encryption: only we can have written it.
       return JSON.parse(text) as OpenLogin & { endsAtMs: number };
     } catch {
       return undefined;
@@ -84,14 +84,14 @@ function nameOf(state: string): string {
 }
 
 /**
- * A path of this origin to return to.
- *
- * @throws InvalidRequestError (`return_to`) for anything that a browser would take elsewhere
+ * Returns a path of this origin.
+ * @throws InvalidRequestError (`return_to`) for anything that a browser would resolve to another
+ * origin
  */
 export function readReturnTo(text: string | undefined): string {
   if (text === undefined) return '/';
   const here = 'http://here.invalid';
-  // A browser drops tabs and line breaks, and takes a backslash for a slash.
+  // Browsers drop tabs and line breaks, and treat a backslash as a slash.
   const isPath = /^\/[\x21-\x5b\x5d-\x7e]*$/.test(text) && URL.canParse(text, here);
   if (isPath && !text.startsWith('//')) {
     const { origin, pathname, search, hash } = new URL(text, here);

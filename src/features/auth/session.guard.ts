@@ -11,7 +11,7 @@ import { ManagementLimitGuard } from '../../core/access/management-limit.guard.j
 import { SessionGate } from '../../core/people/session-gate.service.js';
 import { ApiErrorResponse } from '../../platform/errors/error-response.js';
 
-/** Lets a request pass that carries a session, whoever's it is. */
+/** Requires any valid session. */
 @Injectable()
 class SessionGuard implements CanActivate {
   constructor(private readonly gate: SessionGate) {}
@@ -23,14 +23,14 @@ class SessionGuard implements CanActivate {
   }
 }
 
-/** For handlers that are about the session itself; they take no key. */
+/** Marks handlers about the session itself, which accept no key. */
 export function LoggedIn(): ClassDecorator & MethodDecorator {
   return applyDecorators(
     UseGuards(SessionGuard, ManagementLimitGuard),
     ApiCookieAuth('session'),
-    ApiErrorResponse(401, 'There is no session, or it has ended.'),
+    ApiErrorResponse(401, 'There is no session, or it has expired.'),
     ApiErrorResponse(403, 'A change lacks `X-CSRF-Token`, or comes from another origin.'),
-    ApiErrorResponse(429, 'Too many such requests came; see `Retry-After`.'),
-    ApiErrorResponse(503, "The service's database is away; see `Retry-After`."),
+    ApiErrorResponse(429, 'Too many requests; see `Retry-After`.'),
+    ApiErrorResponse(503, 'The database is unavailable; see `Retry-After`.'),
   );
 }

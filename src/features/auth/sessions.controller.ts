@@ -38,7 +38,7 @@ export class SessionsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'getSession',
-    summary: 'Who is logged in',
+    summary: 'Get the current session',
     description: 'Roles, tenants, and the `csrf_token` that changing requests need.',
   })
   @ApiOkResponse({ type: SessionDto })
@@ -63,7 +63,7 @@ export class SessionsController {
   @ApiOperation({
     operationId: 'listSessions',
     summary: 'List your open sessions',
-    description: 'Of the same person or key. A session of a login link stands alone.',
+    description: 'Sessions of the same person or key. A login link session is listed alone.',
   })
   @ApiOkResponse({ type: SessionListDto })
   async list(@Req() request: GatewayRequest): Promise<SessionListDto> {
@@ -84,7 +84,7 @@ export class SessionsController {
   @Delete('sessions')
   @HttpCode(204)
   @ApiOperation({ operationId: 'logOutEverywhere', summary: 'End all your sessions' })
-  @ApiNoContentResponse({ description: 'All have ended, this one too.' })
+  @ApiNoContentResponse({ description: 'All sessions have ended, including this one.' })
   async endAll(
     @Req() request: GatewayRequest,
     @Res({ passthrough: true }) response: Response,
@@ -104,7 +104,7 @@ export class SessionsController {
     if (ended === 0) throw new NotFoundError('id', 'You have no open session with this id.');
   }
 
-  /** @returns how many were open */
+  /** @returns the number of ended sessions */
   private async end(request: GatewayRequest, id: string | undefined): Promise<number> {
     const session = sessionOf(request);
     const ended = await this.database.transaction(async (transaction) => {

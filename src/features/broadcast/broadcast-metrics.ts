@@ -3,10 +3,10 @@ import { Counter } from 'prom-client';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 
 /**
- * Why a trace did not arrive: `buffer_full`, `undecided` and `faulty` in this process, `storage`
- * because the database was away, `queue_full` at one destination, `crowded` at all together, `refused`, `rejected` (by an answer
- * that took the others) or `exhausted` by the receiver, `expired` while waiting, `disabled` with its
- * destination, deleted or `moved`.
+ * Why a trace was dropped. In this process: `buffer_full`, `undecided`, `faulty`. Database
+ * unavailable: `storage`. Size bound of one destination: `queue_full`; of all: `crowded`. By the
+ * receiver: `refused`, `rejected` (in a partial success) or `exhausted`. While waiting: `expired`,
+ * `disabled`, deleted or `moved`.
  */
 export type DropReason =
   | 'buffer_full'
@@ -22,7 +22,7 @@ export type DropReason =
   | 'disabled'
   | 'moved';
 
-/** No label names a tenant or a destination; those see their own figures. */
+/** Labels name no tenant or destination, which see their own counters. */
 @Injectable()
 export class BroadcastMetrics {
   private readonly delivered: Counter;
@@ -33,18 +33,18 @@ export class BroadcastMetrics {
     const registers = [metrics.registry];
     this.delivered = new Counter({
       name: 'gateway_broadcast_delivered_total',
-      help: "Traces that tenants' receivers took.",
+      help: "Traces accepted by tenants' receivers.",
       registers,
     });
     this.dropped = new Counter({
       name: 'gateway_broadcast_dropped_total',
-      help: 'Traces that were given up, by reason.',
+      help: 'Dropped traces by reason.',
       labelNames: ['reason'],
       registers,
     });
     this.attempts = new Counter({
       name: 'gateway_broadcast_attempts_total',
-      help: 'Deliveries tried, by outcome.',
+      help: 'Delivery attempts by outcome.',
       labelNames: ['outcome'],
       registers,
     });

@@ -18,7 +18,7 @@ import { LostTraces } from './lost-traces.service.js';
 import { RenderedBatches } from './rendered-batches.service.js';
 import { TraceBuffer } from './trace-buffer.service.js';
 
-/** Traces of requests that opted in, sent to the tenants' own collectors. */
+/** Sends traces of opted-in requests to tenants' collectors. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([

@@ -12,13 +12,13 @@ import { LostTraces } from './lost-traces.service.js';
 import { toStored, type TraceBatch } from './trace-batch.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 
-/** Tried again after these; then the batches are lost, and counted. */
+/** Retry delays, after which batches are dropped and counted. */
 const RETRIES_AFTER_MS = [500, 1_000, 2_000];
 
-/** A destination that had no room is asked again after so long. */
+/** How long a full destination is skipped. */
 const FULL_FOR_MS = 5_000;
 
-/** What one statement writes, before it is compressed. */
+/** Bytes per statement before compression. */
 const MAX_BYTES_AT_ONCE = 4 * 1024 * 1024;
 
 interface Waiting {
@@ -27,15 +27,15 @@ interface Waiting {
 }
 
 /**
- * Writes batches down as deliveries, whatever waits together in one statement, and has them made.
- * One statement at a time: requests need the database's connections more.
+ * Stores waiting batches as deliveries in one statement and starts them. Runs one statement at a
+ * time, to leave database connections to requests.
  */
 @Injectable()
 export class DeliveryWriter {
   private readonly logger = new Logger(DeliveryWriter.name);
   private readonly waiting: Waiting[] = [];
   private running: Promise<void> | undefined;
-  /** Until when, on the clock of `performance.now()`. */
+  /** Deadline in `performance.now()` time. */
   private readonly fullUntilMs = new Map<string, number>();
   private isStopping = false;
 
@@ -46,7 +46,7 @@ export class DeliveryWriter {
     private readonly lost: LostTraces,
   ) {}
 
-  /** Whether a destination had no room a moment ago, so that its traces need not be put together. */
+  /** Returns whether a destination was recently full, so that its traces need no rendering. */
   isFull(destinationId: string): boolean {
     const untilMs = this.fullUntilMs.get(destinationId);
     if (untilMs === undefined) return false;
@@ -55,7 +55,7 @@ export class DeliveryWriter {
     return false;
   }
 
-  /** Never rejects: a batch that cannot be written is counted. */
+  /** Never rejects. Batches that cannot be stored are counted as dropped. */
   write(batch: TraceBatch): Promise<void> {
     return new Promise((resolve) => {
       this.waiting.push({ batch, onDone: resolve });
@@ -63,7 +63,7 @@ export class DeliveryWriter {
     });
   }
 
-  /** Writes all that waits; from now on nothing is tried again. */
+  /** Stores everything that is waiting. Retries nothing from now on. */
   async drain(): Promise<void> {
     this.isStopping = true;
     while (this.running) await this.running;
@@ -71,7 +71,7 @@ export class DeliveryWriter {
   }
 
   private async run(): Promise<void> {
-    // Whatever else is handed over in this turn goes along.
+    // Collects batches that arrive in the same tick.
     await Promise.resolve();
     for (let next = this.takeNext(); next.length > 0; next = this.takeNext()) {
       await this.writeTogether(next.map(({ batch }) => batch));
@@ -97,7 +97,7 @@ export class DeliveryWriter {
         this.goOnWith(await this.deliveries.insert(drafts), drafts);
         return;
       } catch (error) {
-        this.logger.warn(`Traces could not be written down: ${messageOf(error)}`);
+        this.logger.warn(`traces not stored: ${messageOf(error)}`);
         const delayMs = RETRIES_AFTER_MS[attempt];
         if (delayMs === undefined || this.isStopping) break;
         await wait(delayMs, undefined, { ref: false });

@@ -5,50 +5,50 @@ import { scopeHolds } from '../../core/access/key-rights.js';
 import { scopeIsLive } from '../../core/access/scope.js';
 import { LEASE_MS, MAX_PENDING_BYTES, MAX_PENDING_DELIVERIES } from './broadcast-limits.js';
 
-/** Traces for one or several destinations. */
+/** Traces for one or more destinations. */
 export interface BatchDraft {
   id: string;
-  /** What a `TraceBatch` wrote, by `toStored`. */
+  /** A `TraceBatch` encoded by `toStored`. */
   body: Buffer;
   traceCount: number;
-  /** Ids of the deliveries that it becomes, and whose they are. */
+  /** Delivery ids and their destinations. */
   recipients: readonly { id: string; destinationId: string }[];
 }
 
-/** What became of one recipient of a batch; of a destination that is gone nothing is told. */
+/** Result for one recipient. Deleted destinations have none. */
 export interface WrittenDelivery extends NamedDelivery {
-  /** False when the destination had too many already. */
+  /** False when the destination had too many deliveries. */
   isWritten: boolean;
-  /** How many of its deliveries were due before this one. */
+  /** Deliveries of the destination due before this one. */
   dueBefore: number;
 }
 
-/** A delivery that this process has taken, with all that is needed to make it. */
+/** A claimed delivery with everything needed to send it. */
 export interface ClaimedDelivery {
   id: string;
   destinationId: string;
   batchId: string;
   traceCount: number;
-  /** This one included. */
+  /** Includes this attempt. */
   attempts: number;
   ageMs: number;
   isEnabled: boolean;
-  /** Whether the key of its scope, if it has one, is neither revoked nor expired. */
+  /** False when the key in its scope is revoked or expired. */
   isLive: boolean;
   includesContent: boolean;
   url: string;
   encryptedHeaders: Buffer;
 }
 
-/** One of the deliveries of a destination. */
+/** A delivery and its destination. */
 export interface NamedDelivery {
   id: string;
   destinationId: string;
 }
 
 /**
- * The statement's commit does not wait for the disk, so that it does not keep those of the ledger
- * waiting. What is lost when the database itself dies is done again, under the same idempotency key.
+ * Commits asynchronously, so that ledger commits don't wait. After a database crash lost updates
+ * are repeated under the same idempotency key.
  */
 const SOON = `(SELECT set_config('synchronous_commit', 'off', true)) AS durability`;
 
@@ -86,15 +86,14 @@ const INSERT = `
   SELECT id, destination_id AS "destinationId", is_written AS "isWritten", due AS "dueBefore"
     FROM recipients`;
 
-/** The deliveries under way. Each statement leaves the counters of the destination in step. */
+/** Stores pending deliveries. Every statement keeps the destination's counters consistent. */
 @Injectable()
 export class DeliveryRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Writes batches down with their deliveries. A destination that has too many already gets none,
-   * which is for the caller to count. To be called again with the same ids when it is not known
-   * whether it went well: what has been written then stays as it is, whatever became of it since.
+   * Stores batches and their deliveries. Full destinations get none; the caller counts those. Safe
+   * to repeat with the same ids when the outcome is unknown.
    */
   async insert(batches: readonly BatchDraft[]): Promise<WrittenDelivery[]> {
     const recipients = batches.flatMap((batch) =>
@@ -103,7 +102,7 @@ export class DeliveryRepository {
     const bodies = batches.map(({ body }) => body);
     const { rows } = await this.database.query<WrittenDelivery>(INSERT, [
       batches.map(({ id }) => id),
-      // As one value: a list of bytes would be sent as text, twice as long.
+      // Sent as one value: an array of bytes would be sent as text, twice as long.
       Buffer.concat(bodies),
       bodies.map((body) => body.length),
       batches.map(({ traceCount }) => traceCount),
@@ -116,7 +115,7 @@ export class DeliveryRepository {
     return rows;
   }
 
-  /** As `toStored` made it. @throws Error when nothing is left to deliver of it */
+  /** Returns the output of `toStored`. @throws Error when no delivery needs the batch */
   async readBody(batchId: string): Promise<Buffer> {
     const { rows } = await this.database.query<{ body: Buffer }>(
       'SELECT body FROM broadcast_batches WHERE id = $1',
@@ -126,7 +125,7 @@ export class DeliveryRepository {
     return rows[0].body;
   }
 
-  /** Removes batches that have no deliveries any more; young ones tell a repeated insert of the first. */
+  /** Removes batches without deliveries. Keeps recent ones, which make repeated inserts safe. */
   async removeSpentBatches(): Promise<void> {
     await this.database.query(
       `DELETE FROM broadcast_batches batch
@@ -136,10 +135,9 @@ export class DeliveryRepository {
   }
 
   /**
-   * Gives up deliveries, those first that have waited longest, until the bodies of what waits are no
-   * longer than so many bytes. Reads them only when the table is larger than that.
-   *
-   * @returns how many traces were given up, of how many destinations
+   * Drops the oldest deliveries until the pending bodies fit the limit. Skips measuring while the
+   * table is small.
+   * @returns the number of dropped traces and their destinations
    */
   async dropOldest(
     maxBytes: number,
@@ -169,7 +167,7 @@ export class DeliveryRepository {
     return rows[0]!;
   }
 
-  /** Notes traces that were lost before there was a delivery of them. */
+  /** Counts traces that were lost before they became a delivery. */
   async countDropped(
     destinationId: string,
     traces: number,
@@ -186,7 +184,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** Whose a delivery is that is due; undefined when it is not, or when there is none. */
+  /** Returns the destination of a due delivery; undefined when it is not due. */
   async findDestinationOfDue(id: string): Promise<string | undefined> {
     const { rows } = await this.database.query<{ destinationId: string }>(
       `SELECT destination_id AS "destinationId" FROM broadcast_deliveries
@@ -196,7 +194,7 @@ export class DeliveryRepository {
     return rows[0]?.destinationId;
   }
 
-  /** Takes a delivery that is due for the time of a lease, by the end of which it is due again. */
+  /** Claims a due delivery. It is due again when the lease ends. */
   async claim(id: string): Promise<ClaimedDelivery | undefined> {
     const { rows } = await this.database.query<ClaimedDelivery>(
       `UPDATE broadcast_deliveries delivery
@@ -216,8 +214,8 @@ export class DeliveryRepository {
   }
 
   /**
-   * @param rejected of its traces, that the receiver did not take; `reason` is why
-   * @returns false when another process was first
+   * @param rejected traces that the receiver rejected, for `reason`
+   * @returns false when another process completed it first
    */
   async complete(id: string, rejected = 0, reason?: string): Promise<boolean> {
     const { rowCount } = await this.database.query(
@@ -236,7 +234,7 @@ export class DeliveryRepository {
     return rowCount === 1;
   }
 
-  /** @returns false when another process was first */
+  /** @returns false when another process completed it first */
   async drop(id: string, reason: string): Promise<boolean> {
     const { rowCount } = await this.database.query(
       `WITH done AS (
@@ -252,7 +250,7 @@ export class DeliveryRepository {
     return rowCount === 1;
   }
 
-  /** Ends the lease: the delivery is due again after a while. */
+  /** Ends the lease and schedules a retry. */
   async retryLater(id: string, delayMs: number, reason: string): Promise<void> {
     await this.database.query(
       `WITH delayed AS (
@@ -266,7 +264,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** Ends the leases of deliveries that a stopping process gives back; the attempts did not count. */
+  /** Releases deliveries of a stopping process without counting the attempts. */
   async giveBack(ids: readonly string[]): Promise<void> {
     await this.database.query(
       `UPDATE broadcast_deliveries
@@ -275,7 +273,7 @@ export class DeliveryRepository {
     );
   }
 
-  /** Deliveries of one destination that are due, the longest due first. */
+  /** Returns due deliveries of a destination, oldest first. */
   async findDue(destinationId: string, limit: number): Promise<string[]> {
     const { rows } = await this.database.query<{ id: string }>(
       `SELECT id FROM broadcast_deliveries
@@ -286,7 +284,7 @@ export class DeliveryRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** For each destination with deliveries that nobody came for, one of them. */
+  /** Returns one overdue delivery per destination. */
   async findOverdue(overdueMs: number): Promise<NamedDelivery[]> {
     const { rows } = await this.database.query<NamedDelivery>(
       `SELECT DISTINCT ON (destination_id) id, destination_id AS "destinationId"

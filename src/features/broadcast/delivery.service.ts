@@ -28,12 +28,12 @@ import { isJsonObject } from '../../platform/http/json-body.js';
 const MAX_MESSAGE_CHARACTERS = 500;
 
 const SWEEP_INTERVAL_MS = 15_000;
-/** A delivery that is due for so long has lost who was to make it. */
+/** A delivery this overdue has lost its process. */
 const OVERDUE_MS = 5_000;
-/** Consumers only hand deliveries on, so that none waits for a receiver. */
+/** Consumers only dispatch deliveries, so none waits for a receiver. */
 const CONSUMERS = 16;
 
-/** The service's secret was changed: the tenant has to set the headers anew. */
+/** `GATEWAY_SECRET` changed, so the tenant has to set the headers again. */
 const UNREADABLE_HEADERS: OutboundOutcome = {
   ok: false,
   reason: HEADERS_UNREADABLE,
@@ -41,7 +41,7 @@ const UNREADABLE_HEADERS: OutboundOutcome = {
   status: undefined,
 };
 
-/** Makes the deliveries of traces, each destination in a lane of its own. */
+/** Sends deliveries, with a separate queue for each destination. */
 @Injectable()
 export class DeliveryService
   implements
@@ -53,9 +53,9 @@ export class DeliveryService
   private readonly engine = new DeliveryEngine(this, DELIVERY_POLICY, this.logger);
   private readonly sweeper = new SweepTimer(
     () => this.sweep(),
-    (error) => this.logger.warn(`The sweep of trace deliveries failed: ${error.message}`),
+    (error) => this.logger.warn(`trace delivery sweep failed: ${error.message}`),
   );
-  /** The first sweep takes whatever a process before this one left behind. */
+  /** The first sweep takes everything a previous process left. */
   private overdueMs = 0;
   private isAtWork = false;
 
@@ -82,21 +82,21 @@ export class DeliveryService
     return this.engine.stop(this.sweeper);
   }
 
-  /** Has a delivery made that was just written down, here or where the background work is done. */
+  /** Starts a new delivery, here or on the background instance. */
   deliver({ id, destinationId, dueBefore }: WrittenDelivery): void {
     if (this.isAtWork) {
       void this.engine.add(destinationId, id);
       return;
     }
-    // Where so many are due, somebody is at work on them, who finds this one too.
+    // The queue is busy, so a worker will find this delivery too.
     if (dueBefore >= DELIVERY_POLICY.lanes.perLane) return;
-    // Nobody waits for it: should the queue be away, the sweep finds the delivery.
+    // Not awaited: the sweep finds the delivery when the queue is unavailable.
     this.wake(id).catch((error: Error) => {
-      this.logger.warn(`No worker was woken for traces: ${error.message}`);
+      this.logger.warn(`trace delivery left to the sweep: ${error.message}`);
     });
   }
 
-  /** Goes on with deliveries that nobody came for; a lane goes on by itself from there. */
+  /** Resumes overdue deliveries. Each queue continues by itself from there. */
   private async sweep(): Promise<void> {
     for (const { id, destinationId } of await this.deliveries.findOverdue(this.overdueMs)) {
       void this.engine.add(destinationId, id, { mayHaveMore: true });
@@ -106,7 +106,7 @@ export class DeliveryService
     await this.deliveries.removeSpentBatches();
   }
 
-  /** What waits for receivers that take nothing must not fill the database. */
+  /** Pending traces of failing receivers must not fill the database. */
   private async keepWithinBound(): Promise<void> {
     const { pendingTracesMaxBytes } = this.config;
     const reason = 'the gateway had no room for more traces of all tenants';
@@ -136,10 +136,11 @@ export class DeliveryService
   }
 
   findDrop({ isEnabled, isLive, ageMs }: ClaimedDelivery): Drop<DropReason> | undefined {
-    if (!isLive) return { reason: 'disabled', words: 'the key of the destination has ended' };
+    if (!isLive)
+      return { reason: 'disabled', words: 'the key of the destination is no longer valid' };
     if (!isEnabled) return { reason: 'disabled', words: 'the destination is disabled' };
     if (ageMs <= MAX_DELIVERY_AGE_MS) return undefined;
-    return { reason: 'expired', words: 'the traces waited for too long' };
+    return { reason: 'expired', words: 'the traces waited too long' };
   }
 
   async post(
@@ -161,7 +162,7 @@ export class DeliveryService
 
   async complete({ id, traceCount }: ClaimedDelivery, answer: string | undefined): Promise<void> {
     const partial = readPartialSuccess(answer);
-    // Which traces they belong to is not told; each is at most of one.
+    // Each rejected span belongs to at most one trace, but which is unknown.
     const rejected = Math.min(partial?.rejectedSpans ?? 0, traceCount);
     if (!(await this.deliveries.complete(id, rejected, partial?.reason))) return;
     this.metrics.countDelivered(traceCount - rejected);
@@ -187,23 +188,22 @@ export class DeliveryService
   }
 }
 
-/** What a collector did not take of a request that it answered with 200. */
+/** Spans that a collector rejected in a 200 response. */
 interface PartialSuccess {
   readonly rejectedSpans: number;
-  /** Fit for the tenant: how a sentence about the receiver ends. */
+  /** For the tenant: completes a sentence about the receiver. */
   readonly reason: string;
 }
 
 /**
- * Reads the `partialSuccess` of an `ExportTraceServiceResponse` in JSON.
- *
- * @param answer the body of a 2xx; anything else than such a response says nothing
- * @returns undefined when all was taken
+ * Reads `partialSuccess` of an `ExportTraceServiceResponse` in JSON.
+ * @param answer body of a 2xx response; other content is ignored
+ * @returns undefined when everything was accepted
  */
 export function readPartialSuccess(answer: string | undefined): PartialSuccess | undefined {
   const partial = parse(answer)?.partialSuccess;
   if (!isJsonObject(partial)) return undefined;
-  // 64-bit integers are strings in protobuf's JSON, and numbers to some who write it.
+  // Protobuf JSON encodes 64-bit integers as strings, but some servers send numbers.
   const rejectedSpans = Number(partial.rejectedSpans ?? 0);
   if (!Number.isSafeInteger(rejectedSpans) || rejectedSpans <= 0) return undefined;
   const { errorMessage } = partial;

@@ -70,7 +70,7 @@ describe(DeliveryService.name, () => {
     expect(metrics.countAttempt).toHaveBeenCalledWith('delivered');
   });
 
-  it('asks nobody with headers that cannot be read, and tries that no second time', async () => {
+  it('sends nothing when headers cannot be decrypted, and does not retry', async () => {
     const { service, client, headers, metrics } = world();
     headers.decrypt.mockReturnValue(undefined);
     const outcome = await service.post(DELIVERY, jest.fn());
@@ -123,7 +123,7 @@ describe(DeliveryService.name, () => {
     });
   });
 
-  it('tells how many traces a delivery that is given up had', async () => {
+  it('reports the number of traces in a dropped delivery', async () => {
     const { service, deliveries, metrics } = world();
     await service.drop(DELIVERY, { reason: 'refused', words: 'answered 401' });
     expect(deliveries.drop).toHaveBeenCalledWith('delivery', 'answered 401');

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { FreshDirectory } from '../../platform/database/fresh-directory.js';
 import { DestinationRepository, type DestinationChoice } from './destination.repository.js';
 
-/** Read anew in passing from this age on, so that busy tenants are always known. */
+/** Entries older than this are refreshed in the background, so that busy tenants stay cached. */
 const REFRESH_AFTER_MS = 800;
 
-/** The destinations of each tenant that are on. They are remembered for less than a second. */
+/** Caches each tenant's enabled destinations for less than a second. */
 @Injectable()
 export class DestinationDirectory {
   private readonly tenants: FreshDirectory<readonly DestinationChoice[]>;
@@ -17,27 +17,27 @@ export class DestinationDirectory {
     });
   }
 
-  /** What holds, if that is known right now; else it is read for the next who asks. */
+  /** Returns the cached destinations. On a miss, loads them for the next caller. */
   peek(tenantId: string): readonly DestinationChoice[] | undefined {
     const known = this.of(tenantId);
     if (!(known instanceof Promise)) return known;
-    // Who really needs it is told of a failure.
+    // Callers that await the lookup get the error.
     known.catch(() => undefined);
     return undefined;
   }
 
-  /** What held when that was last read, however long ago; none when it never was. */
+  /** Returns the last known destinations, however old; none when never loaded. */
   lastKnown(tenantId: string): readonly DestinationChoice[] {
     return this.tenants.lastKnown(tenantId) ?? [];
   }
 
-  /** What holds now, without a promise where it is known. */
+  /** Returns the current destinations, synchronously when cached. */
   of(tenantId: string): readonly DestinationChoice[] | Promise<readonly DestinationChoice[]> {
     const known = this.tenants.get(tenantId);
     return known instanceof Promise ? known.then((read) => read ?? []) : known;
   }
 
-  /** To be called after a change is committed: the next request sees it. */
+  /** Must be called after a change is committed, so that the next request sees it. */
   forget(tenantId: string): void {
     this.tenants.forget(tenantId);
   }

@@ -14,7 +14,7 @@ describe(HeaderEncryption.name, () => {
   const headers = { authorization: 'Bearer secret', 'x-team': 'a' };
   const encrypted = encryptionWith('a'.repeat(32)).encrypt(headers, 'one');
 
-  it('reads what it wrote, and shows nobody else what it is', () => {
+  it('decrypts its own output and is opaque otherwise', () => {
     expect(encrypted.toString('latin1')).not.toContain('secret');
     expect(encryptionWith('a'.repeat(32)).decrypt(encrypted, 'one')).toEqual(headers);
   });

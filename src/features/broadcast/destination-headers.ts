@@ -5,25 +5,25 @@ import { SecretBox, DecryptionError } from '../../platform/crypto/secret-box.js'
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { findHeaderProblem, isHeaderName } from '../../platform/outbound/destination.js';
 
-/** Why a destination whose headers were encrypted with another secret cannot be asked. */
+/** Reason shown when headers were encrypted with another secret. */
 export const HEADERS_UNREADABLE =
-  'could not be asked, because its headers cannot be read any more: set them again';
+  'could not be sent to, because its headers can no longer be decrypted; set them again';
 
-/** What stands in place of a value when headers are shown. Sent back, it means: as before. */
+/** Placeholder for header values. Sent back, it keeps the stored value. */
 export const MASK = '********';
 
-/** Any run of asterisks is taken for it: what a form shows as hidden is no value. */
+/** Any run of asterisks counts as the placeholder. */
 const MASKED = /^\*+$/;
 
 const MAX_HEADERS = 20;
 
-/** Of a name, as far as an error repeats it. */
+/** Characters of a header name shown in errors. */
 const MAX_SHOWN = 128;
 
-/** They belong to the delivery, beside those that belong to the connection. */
+/** Set by the delivery, in addition to connection headers. */
 const OWN = new Set(['content-type', 'idempotency-key']);
 
-/** Encrypts the headers of destinations, which hold the tenants' keys to their collectors. */
+/** Encrypts destination headers, which contain tenants' collector credentials. */
 @Injectable()
 export class HeaderEncryption {
   private box: SecretBox | undefined;
@@ -34,7 +34,7 @@ export class HeaderEncryption {
     return this.open().encrypt(JSON.stringify(headers), destinationId);
   }
 
-  /** Undefined when they were encrypted with another `GATEWAY_SECRET`. */
+  /** Returns undefined when they were encrypted with another `GATEWAY_SECRET`. */
   decrypt(encrypted: Buffer, destinationId: string): Record<string, string> | undefined {
     try {
       return JSON.parse(this.open().decrypt(encrypted, destinationId)) as Record<string, string>;
@@ -44,7 +44,7 @@ export class HeaderEncryption {
     }
   }
 
-  /** On first use, since a secret is made where there is none yet. */
+  /** Opened on first use, since the secret may not exist before. */
   private open(): SecretBox {
     this.box ??= new SecretBox(() => gatewaySecrets(this.config), 'destination-headers');
     return this.box;
@@ -52,10 +52,9 @@ export class HeaderEncryption {
 }
 
 /**
- * Reads the headers of a destination; names come out in lower case.
- *
- * @param before what the destination has, for values that come back masked
- * @throws InvalidRequestError naming the header at fault
+ * Parses a destination's headers with lower-case names.
+ * @param before stored headers, for masked values
+ * @throws InvalidRequestError naming the invalid header
  */
 export function readDestinationHeaders(
   received: Readonly<Record<string, unknown>>,
@@ -73,7 +72,7 @@ export function readDestinationHeaders(
     const name = given.toLowerCase();
     const shown = given.slice(0, MAX_SHOWN);
     if (!isHeaderName(given)) {
-      throw new InvalidRequestError('headers', '`headers` holds a name that is no header name.');
+      throw new InvalidRequestError('headers', '`headers` contains an invalid header name.');
     }
     const param = `headers.${shown}`;
     if (typeof value !== 'string') {
@@ -84,7 +83,7 @@ export function readDestinationHeaders(
     if (isMasked && kept === undefined) {
       throw new InvalidRequestError(
         param,
-        `\`${shown}\` has no value that \`${MASK}\` could stand for; send the value itself.`,
+        `\`${shown}\` has no stored value for \`${MASK}\`. Send the value itself.`,
       );
     }
     const meant = isMasked && kept !== undefined ? kept : value;
@@ -93,14 +92,14 @@ export function readDestinationHeaders(
       : findHeaderProblem(given, meant);
     if (problem !== undefined) throw new InvalidRequestError(param, `\`${shown}\` ${problem}.`);
     if (headers.has(name)) {
-      throw new InvalidRequestError(param, `\`${shown}\` stands in \`headers\` more than once.`);
+      throw new InvalidRequestError(param, `\`headers\` contains \`${shown}\` more than once.`);
     }
     headers.set(name, meant);
   }
   return Object.fromEntries(headers);
 }
 
-/** What a delivery is sent with: the tenant's own headers, and what belongs to its body. */
+/** Returns the tenant's headers and those of the body. */
 export function deliveryHeaders(
   own: Readonly<Record<string, string>>,
   idempotencyKey: string,
@@ -109,7 +108,7 @@ export function deliveryHeaders(
     'user-agent': 'model-gateway',
     ...own,
     'content-type': 'application/json',
-    // The same for every attempt, so that a receiver can tell a repetition.
+    // The same for every attempt, so that receivers can detect duplicates.
     'idempotency-key': idempotencyKey,
   };
 }

@@ -57,7 +57,7 @@ export class DestinationRepository extends ResourceRepository<BroadcastDestinati
     return rows[0]!.traces;
   }
 
-  /** Those that are on and get any traces, by tenant. */
+  /** Returns enabled destinations that receive traces, by tenant. */
   async findChoices(tenantIds: readonly string[]): Promise<Map<string, DestinationChoice[]>> {
     const { rows } = await this.database.lookUps.query<DestinationChoice & { tenantId: string }>(
       `SELECT id, tenant_id AS "tenantId", sampling_rate AS "samplingRate",
@@ -93,11 +93,11 @@ export class DestinationRepository extends ResourceRepository<BroadcastDestinati
   }
 }
 
-/** What has to be known of a destination to choose the traces that it gets. */
+/** The fields that decide which traces a destination gets. */
 export interface DestinationChoice extends Pick<
   BroadcastDestinationEntity,
   'id' | 'samplingRate' | 'includesContent' | 'scopeKeyId'
 > {
-  /** Whether the last that was heard of its receiver, a moment ago, is a failure. */
+  /** Whether the most recent delivery failed. */
   isFailing: boolean;
 }

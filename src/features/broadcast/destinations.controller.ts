@@ -27,7 +27,7 @@ const ID = { name: 'id', format: 'uuid' };
 const UNKNOWN = 'The tenant has no destination with this id.';
 const CREATE_EXAMPLE = { url: 'https://collector.example.com/v1/traces', sampling_rate: 0.1 };
 const RESTRICTED =
-  'Changes need a management key on this gateway, or for what a management key made.';
+  'Changes require a management key of this gateway, unless a management key created the destination.';
 
 @ApiTags('Customer')
 @Customer()
@@ -37,7 +37,7 @@ export class DestinationsController {
   constructor(private readonly destinations: DestinationsService) {}
 
   @Get()
-  @ApiOperation({ operationId: 'listDestinations', summary: 'List where traces are sent' })
+  @ApiOperation({ operationId: 'listDestinations', summary: 'List trace destinations' })
   @ApiOkResponse({ type: DestinationListDto })
   async list(@CurrentCaller() caller: Caller): Promise<DestinationListDto> {
     return { data: await this.destinations.list(caller) };
@@ -48,9 +48,9 @@ export class DestinationsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createDestination',
-    summary: 'Have traces sent to an HTTP endpoint',
+    summary: 'Create a trace destination',
     description:
-      'It gets the traces of requests with the header `X-Gateway-Broadcast: true`, as OTLP in JSON.',
+      'It receives traces of requests with the header `X-Gateway-Broadcast: true`, as OTLP JSON.',
   })
   @ApiCreatedResponse({ type: DestinationDto })
   @ApiFields(CreateDestinationDto, { 'Every tenth trace': CREATE_EXAMPLE }, 'url')
@@ -66,7 +66,7 @@ export class DestinationsController {
   @Get(':id')
   @ApiOperation({
     operationId: 'getDestination',
-    summary: 'Read a destination, with how its deliveries go',
+    summary: 'Get a destination and its delivery status',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DestinationDto })
@@ -80,16 +80,16 @@ export class DestinationsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateDestination',
-    summary: 'Change a destination',
+    summary: 'Update a destination',
     description:
-      'What is left out stays as it is; `headers` are replaced as a whole, but a value that comes back masked stays as it is too. With another `url` or `include_content` the stored headers are lost unless they are given anew; what waits is dropped when the `url` leads to another server.',
+      'Omitted fields keep their values. `headers` are replaced as a whole, except masked values. Changing `url` or `include_content` clears the stored headers unless they are sent again. Changing the server in `url` drops pending traces.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DestinationDto })
-  @ApiFields(UpdateDestinationDto, { 'Off for now': { enabled: false } }, 'url')
+  @ApiFields(UpdateDestinationDto, { 'Disable for now': { enabled: false } }, 'url')
   @ApiErrorResponse(403, RESTRICTED)
   @ApiErrorResponse(404, UNKNOWN)
-  @ApiErrorResponse(409, 'Another change of the destination came first.')
+  @ApiErrorResponse(409, 'The destination was changed concurrently.')
   update(
     @CurrentCaller() caller: Caller,
     @CurrentAuthor() author: Author,
@@ -103,7 +103,7 @@ export class DestinationsController {
   @Members('develop')
   @ApiOperation({
     operationId: 'deleteDestination',
-    summary: 'Delete a destination, and what waits for it',
+    summary: 'Delete a destination and its pending traces',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DeletedDestinationDto })
@@ -122,14 +122,14 @@ export class DestinationsController {
   @HttpCode(200)
   @ApiOperation({
     operationId: 'testDestination',
-    summary: 'Send a made-up trace to a destination',
-    description: 'Once, without retries; the answer tells how it went.',
+    summary: 'Send a sample trace to a destination',
+    description: 'Tries once, without retries, and returns the outcome.',
   })
   @ApiParam(ID)
   @ApiOkResponse({ type: DestinationTestDto })
   @ApiErrorResponse(403, RESTRICTED)
   @ApiErrorResponse(404, UNKNOWN)
-  @ApiErrorResponse(429, 'Another test of this tenant is under way.')
+  @ApiErrorResponse(429, 'Another test of this tenant is in progress.')
   test(
     @CurrentCaller() caller: Caller,
     @CurrentAuthor() author: Author,

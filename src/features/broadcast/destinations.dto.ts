@@ -23,14 +23,14 @@ import { MAX_URL_LENGTH } from '../../platform/outbound/destination.js';
 const HEADERS_PROPERTY = {
   type: 'object',
   additionalProperties: { type: 'string' },
-  description: 'Sent with each delivery. They are kept encrypted, and never shown again.',
+  description: 'Sent with each delivery. Stored encrypted and never shown again.',
   example: { 'X-Api-Key': '********' },
 } satisfies ApiPropertyOptions;
 
 const URL_PROPERTY = {
   type: String,
   maxLength: MAX_URL_LENGTH,
-  description: 'http or https; it must lead to public addresses.',
+  description: 'http or https. Must resolve to public addresses.',
   example: 'https://collector.example.com/v1/traces',
 } satisfies ApiPropertyOptions;
 
@@ -69,13 +69,13 @@ export class DestinationDto {
   @ApiProperty({ type: ScopeDto })
   scope!: ScopeDto;
 
-  @count('Traces that the receiver took.')
+  @count('Traces accepted by the receiver.')
   delivered_count!: number;
 
-  @count('Traces that were given up; `last_error` says why the last ones were.')
+  @count('Dropped traces. `last_error` has the most recent reason.')
   dropped_count!: number;
 
-  @count('Deliveries under way, each of up to 250 traces.')
+  @count('Pending deliveries, each of up to 250 traces.')
   pending_count!: number;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
@@ -101,7 +101,7 @@ export class DestinationListDto {
 
 export class DeletedDestinationDto extends DeletedDto {}
 
-/** How the delivery of one made-up trace went. */
+/** Outcome of a test delivery. */
 export class DestinationTestDto {
   @ApiProperty({ description: 'Whether the receiver answered with a 2xx status.' })
   delivered!: boolean;
@@ -109,7 +109,7 @@ export class DestinationTestDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Status of the answer; null when none came.',
+    description: 'Status of the response; null when there was none.',
   })
   status!: number | null;
 
@@ -119,7 +119,7 @@ export class DestinationTestDto {
   @ApiProperty({ type: 'integer' })
   duration_ms!: number;
 
-  @ApiProperty({ description: 'Of the trace that was sent.', minLength: 32, maxLength: 32 })
+  @ApiProperty({ description: 'Id of the sample trace.', minLength: 32, maxLength: 32 })
   trace_id!: string;
 }
 
@@ -143,11 +143,11 @@ export class CreateDestinationDto {
   @IsRate()
   sampling_rate?: number;
 
-  @IsFlag('include_content', false, 'Whether prompts and answers are part of the traces.')
+  @IsFlag('include_content', false, 'Whether traces contain prompts and answers.')
   include_content?: boolean;
 }
 
-/** What is left out stays as it is; `headers` are replaced as a whole. */
+/** Omitted fields keep their values. `headers` are replaced as a whole. */
 export class UpdateDestinationDto {
   @IsDestinationKind()
   destination?: 'webhook';
@@ -169,7 +169,7 @@ export class UpdateDestinationDto {
   @IsRate()
   sampling_rate?: number;
 
-  @IsFlag('include_content', false, 'Whether prompts and answers are part of the traces.')
+  @IsFlag('include_content', false, 'Whether traces contain prompts and answers.')
   include_content?: boolean;
 }
 
@@ -210,7 +210,7 @@ function IsRate(): PropertyDecorator {
       minimum: 0,
       maximum: 1,
       default: 1,
-      description: 'The share of traces that is sent, decided by trace id.',
+      description: 'Share of traces to send, decided by trace id.',
     }),
     MayBeAbsent(),
     IsNumber({ allowInfinity: false, allowNaN: false }, { message }),
@@ -219,7 +219,7 @@ function IsRate(): PropertyDecorator {
   );
 }
 
-/** The object alone; what is in it is read by `readDestinationHeaders`. */
+/** Checks only the object. `readDestinationHeaders` validates its content. */
 function IsHeaderObject(): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({ ...HEADERS_PROPERTY, example: { 'X-Api-Key': 'key-of-the-collector' } }),

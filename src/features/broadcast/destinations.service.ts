@@ -30,10 +30,13 @@ import {
 import { testTrace } from './test-trace.js';
 import { TraceBatch } from './trace-batch.js';
 
-/** Where a tenant's traces go. A change holds at once here, and within a second on other instances. */
+/**
+ * Manages a tenant's trace destinations. Changes apply here at once and on other instances within
+ * a second.
+ */
 @Injectable()
 export class DestinationsService {
-  /** Tenants whose destination is being tried: one try at a time each. */
+  /** Tenants with a test in progress; one test at a time each. */
   private readonly testing = new Set<string>();
 
   constructor(
@@ -82,8 +85,8 @@ export class DestinationsService {
   }
 
   /**
-   * What waits for another server is dropped when the URL leads elsewhere. The headers hold the keys
-   * to a collector, which nobody can read: they stay behind when the URL or `include_content` changes.
+   * Changing the server drops pending traces. Changing the URL or `include_content` clears the
+   * headers, since they contain credentials that cannot be read back.
    */
   async update(
     caller: Caller,
@@ -142,12 +145,12 @@ export class DestinationsService {
     return { id, deleted: true };
   }
 
-  /** Sends a made-up trace at once, whether the destination is enabled or not. */
+  /** Sends a sample trace, even to a disabled destination. */
   async test({ tenantId }: Caller, author: Author, id: string): Promise<DestinationTestDto> {
     const row = await this.destinations.find(tenantId, id);
     const headers = this.destinations.headersOf(row);
     if (this.testing.has(tenantId)) {
-      throw new RateLimitError('id', 'A destination is being tested; wait for its outcome.', 1);
+      throw new RateLimitError('id', 'A destination test is in progress. Wait for its outcome.', 1);
     }
     const trace = testTrace(tenantId);
     const { traceId: trace_id } = trace.context;
@@ -164,7 +167,7 @@ export class DestinationsService {
     try {
       const batch = new TraceBatch([id]);
       batch.add(JSON.stringify(draftSpans(trace, { audience: 'tenant', includeContent: false })));
-      // What it needs of OpenTelemetry is loaded by the first trace that is sent.
+      // Loads OpenTelemetry on first use.
       const { renderBatch } = await import('./render-batch.js');
       const body = await renderBatch(batch.serialize(), { includesContent: false });
       const startedMs = performance.now();

@@ -33,9 +33,9 @@ describe(LostTraces.name, () => {
     expect(countDropped).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(1);
     expect(written()).toEqual([
-      ['a', 5, 'the gateway could not write traces down'],
-      ['a', 1, 'the gateway could not put a trace together'],
-      ['b', 4, 'the gateway could not write traces down'],
+      ['a', 5, 'the gateway could not store the traces'],
+      ['a', 1, 'the gateway could not build a trace'],
+      ['b', 4, 'the gateway could not store the traces'],
     ]);
   });
 

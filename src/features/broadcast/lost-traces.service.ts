@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { BroadcastMetrics, type DropReason } from './broadcast-metrics.js';
 import { DeliveryRepository } from './delivery.repository.js';
 
-/** Whoever loses traces loses many: they are added up before they are written down. */
+/** Losses come in bursts, so they are summed before they are stored. */
 const WRITE_AFTER_MS = 1_000;
 
-/** What the tenant is told of traces that never became a delivery. */
+/** Reasons shown to the tenant for traces that never became a delivery. */
 const NO_ROOM = 'the gateway had no room for more traces';
 const WORDS: Partial<Record<DropReason, string>> = {
-  storage: 'the gateway could not write traces down',
-  undecided: 'the gateway could not read where traces were to go',
-  faulty: 'the gateway could not put a trace together',
+  storage: 'the gateway could not store the traces',
+  undecided: 'the gateway could not look up the destinations',
+  faulty: 'the gateway could not build a trace',
 };
 
 interface Loss {
@@ -19,7 +19,7 @@ interface Loss {
   traces: number;
 }
 
-/** Counts traces that were dropped in this process, also at their destinations. */
+/** Counts traces dropped in this process, also per destination. */
 @Injectable()
 export class LostTraces {
   private readonly lost = new Map<string, Loss>();
@@ -35,7 +35,7 @@ export class LostTraces {
     this.add({ destinationId, traces, reason });
   }
 
-  /** Never rejects: what cannot be written is kept, and tried again. */
+  /** Never rejects. Counts that cannot be stored are retried. */
   async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -43,7 +43,7 @@ export class LostTraces {
     this.lost.clear();
     for (const loss of lost) {
       const { destinationId, traces, reason } = loss;
-      // That a queue is full comes of what went wrong with the receiver, which says more.
+      // A full queue follows from receiver errors, and those say more.
       const keepsLastError = reason === 'queue_full';
       const words = WORDS[reason] ?? NO_ROOM;
       try {

@@ -2,23 +2,23 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { withoutContent, type SpanDraft } from '../../core/tracing/span-draft.js';
 import { toSpans, TENANT_RESOURCE } from '../../core/tracing/to-spans.js';
-/** What stands around the list of `ResourceSpans` in a request. */
+/** Frames the list of `ResourceSpans`. */
 const HEAD = Buffer.from('{"resourceSpans":[');
 const TAIL = Buffer.from(']}');
 const COMMA = Buffer.from(',');
 const NEW_LINE = 0x0a;
 
-/** Requests that arrive meanwhile wait no longer than this, and the trace that it ends with. */
+/** Rendering yields to other requests after this long, plus the current trace. */
 const SLICE_MS = 1;
 
 export interface RenderOptions {
-  /** Whether prompts and answers stay in it: the destination may have changed its mind since. */
+  /** Whether content stays in. The destination may have opted out since. */
   readonly includesContent: boolean;
 }
 
 /**
- * The `ExportTraceServiceRequest` in JSON of what a `TraceBatch` wrote. It lets others run in
- * between, since a large batch takes as long as a few requests.
+ * Renders a `TraceBatch` as an `ExportTraceServiceRequest` in JSON. Yields regularly, since a
+ * large batch takes as long as several requests.
  */
 export async function renderBatch(
   written: Buffer,
@@ -42,14 +42,14 @@ export async function renderBatch(
   return Buffer.concat(pieces);
 }
 
-/** What stands in the list of a request for one trace. */
+/** Returns the `ResourceSpans` of one trace. */
 function renderTrace(drafts: readonly SpanDraft[]): Buffer {
   const bytes = JsonTraceSerializer.serializeRequest(toSpans(drafts, TENANT_RESOURCE));
-  if (!bytes) throw new Error('spans that make no request');
+  if (!bytes) throw new Error('spans could not be serialized');
   const request = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = request.length - TAIL.length;
   if (!request.subarray(0, HEAD.length).equals(HEAD) || !request.subarray(end).equals(TAIL)) {
-    throw new Error('a request of another form');
+    throw new Error('unexpected request format');
   }
   return request.subarray(HEAD.length, end);
 }

@@ -32,7 +32,7 @@ describe(RenderedBatches.name, () => {
     expect(readBody).toHaveBeenCalledTimes(1);
   });
 
-  it('renders it anew for those who may not see what was said', async () => {
+  it('renders again for receivers without content', async () => {
     await batches.of('a', ALL);
     await batches.of('a', { includesContent: false });
     expect(readBody).toHaveBeenCalledTimes(2);

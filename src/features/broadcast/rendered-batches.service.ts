@@ -3,11 +3,13 @@ import { DeliveryRepository } from './delivery.repository.js';
 import type { RenderOptions } from './render-batch.js';
 import { fromStored } from './trace-batch.js';
 
-/** A tenant's destinations get the same batch within moments of each other. */
+/** A tenant's destinations get the same batch at almost the same time. */
 const MAX_KEPT = 8;
 const KEPT_FOR_MS = 5_000;
 
-/** Renders batches when they are sent, once for all destinations that get them at about that time. */
+/**
+ * Renders batches when they are sent, once for all destinations that need them at the same time.
+ */
 @Injectable()
 export class RenderedBatches {
   private readonly kept = new Map<string, Promise<Buffer>>();
@@ -16,8 +18,7 @@ export class RenderedBatches {
   constructor(private readonly deliveries: DeliveryRepository) {}
 
   /**
-   * @param options.includesContent whether the receiver is to see prompts and answers, as far as
-   *   they are in it
+   * @param options.includesContent whether to include prompts and answers, if present
    * @throws Error when the batch cannot be read
    */
   of(batchId: string, options: RenderOptions): Promise<Buffer> {
@@ -39,7 +40,7 @@ export class RenderedBatches {
   }
 
   private async render(batchId: string, options: RenderOptions): Promise<Buffer> {
-    // What it needs of OpenTelemetry is loaded by the first trace that is sent.
+    // Loads OpenTelemetry on first use.
     const { renderBatch } = await import('./render-batch.js');
     const body = await this.deliveries.readBody(batchId);
     return renderBatch(await fromStored(body), options);

@@ -7,7 +7,7 @@ const MODEL = 'gateway/test';
 const PROVIDER = 'gateway';
 const DURATION_MS = 1;
 
-/** A trace of a request that never was, to try a destination with. */
+/** Returns a sample trace for testing a destination. */
 export function testTrace(tenantId: string): RecordedTrace {
   const endedAt = new Date();
   const startedAt = new Date(endedAt.getTime() - DURATION_MS);

@@ -14,13 +14,13 @@ const compress = promisify(gzip);
 
 const decompress = promisify(gunzip);
 
-/** What is shorter gains less than it costs. */
+/** Shorter batches gain less from compression than it costs. */
 const MIN_GZIPPED_BYTES = 2 * 1024;
 
-/** The first byte of anything gzipped; traces in JSON begin with a bracket. */
+/** First byte of gzip data. JSON traces start with a bracket. */
 const GZIP = 0x1f;
 
-/** How much this process holds that is not written down, and whether a tenant may add to it. */
+/** Tracks unstored traces of this process, and whether a tenant may add more. */
 export class BufferBudget {
   readonly total: Held = { traces: 0, bytes: 0 };
   private readonly tenants = new Map<string, Held>();
@@ -55,10 +55,10 @@ export class BufferBudget {
   }
 }
 
-/** Traces of one tenant that go to the same destinations, until they are written down together. */
+/** Traces of a tenant for the same destinations, until they are stored together. */
 export class TraceGroup {
   readonly batches: TraceBatch[] = [];
-  /** On the clock of `performance.now()`. */
+  /** In `performance.now()` time. */
   readonly dueAtMs: number;
   private traces = 0;
   private bytes = 0;
@@ -88,9 +88,9 @@ export class TraceGroup {
   }
 }
 
-/** Traces that are sent together, to one or several destinations, a line of JSON for each. */
+/** Traces that are sent together, one JSON line each. */
 export class TraceBatch {
-  /** Of its text; about what it takes in memory and, before it is compressed, written down. */
+  /** Text size; close to the size in memory and, before compression, in storage. */
   bytes = 0;
   private readonly traces: string[] = [];
 
@@ -110,7 +110,7 @@ export class TraceBatch {
     this.bytes += line.length;
   }
 
-  /** For `renderBatch`. */
+  /** Input of `renderBatch`. */
   serialize(): Buffer {
     return Buffer.from(this.traces.join('\n'));
   }
@@ -121,13 +121,15 @@ interface Held {
   bytes: number;
 }
 
-/** What a `TraceBatch` wrote, as the database keeps it. Its names repeat: gzip leaves a tenth of it. */
+/**
+ * Compresses a serialized `TraceBatch` for storage. Names repeat, so gzip reduces it to a tenth.
+ */
 export async function toStored(written: Buffer): Promise<Buffer> {
-  // Off the main thread, and at the fastest level.
+  // Off the main thread, at the fastest level.
   return written.length < MIN_GZIPPED_BYTES ? written : compress(written, { level: 1 });
 }
 
-/** The reverse of `toStored`. */
+/** Decompresses the output of `toStored`. */
 export async function fromStored(stored: Buffer): Promise<Buffer> {
   return stored[0] === GZIP ? decompress(stored) : stored;
 }

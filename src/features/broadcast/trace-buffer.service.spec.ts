@@ -108,7 +108,7 @@ describe(TraceBuffer.name, () => {
     const broken = { ...testTrace('t'), attempts: undefined } as unknown as RecordedTrace;
     const complaint = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     buffer.accept(broken);
-    expect(complaint).toHaveBeenCalledWith(expect.stringContaining('could not be put together'));
+    expect(complaint).toHaveBeenCalledWith(expect.stringContaining('trace not built'));
     complaint.mockRestore();
     expect([lost, traces()]).toEqual([
       [

@@ -26,12 +26,12 @@ import { TraceGroup, BufferBudget } from './trace-batch.js';
 import { messageOf } from '../../platform/errors/thrown.js';
 import { within } from '../../platform/time/within.js';
 
-/** How long a stop waits for what is in memory to be written down. */
+/** How long shutdown waits for buffered traces to be stored. */
 const FLUSH_LIMIT_MS = 3_000;
-/** What is due within so long is written down together. */
+/** Groups due within this time are stored together. */
 const TICK_MS = 100;
 
-/** A finished request, as far as its destinations are concerned. */
+/** The fields of a finished request that choosing destinations needs. */
 interface FinishedTrace {
   readonly tenantId: string;
   readonly chain: RecordedTrace['chain'];
@@ -40,8 +40,8 @@ interface FinishedTrace {
 }
 
 /**
- * Takes the traces of requests that opted in, when their answers have left, and gathers them for
- * the destinations. What it holds is bounded; what does not fit is dropped, and counted.
+ * Collects traces of opted-in requests after their answers have been sent. Memory is bounded;
+ * traces that don't fit are dropped and counted.
  */
 @Injectable()
 export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationShutdown {
@@ -65,18 +65,18 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    // The trace of an answer that has left already is given a turn later.
+    // Lets traces of answers that have just been sent arrive.
     await nextTurn();
     this.isStopping = true;
     await within(FLUSH_LIMIT_MS, this.drain(), () => undefined);
     const left = this.undecided.size + this.budget.total.traces;
-    if (left > 0) this.logger.error(`${left} traces were not written down before the stop`);
+    if (left > 0) this.logger.error(`${left} traces not stored before shutdown`);
   }
 
   interestIn({ tenantId, chain, isBroadcast, context }: TraceSubject): TraceInterest {
     if (!isBroadcast) return 'none';
     const destinations = this.directory.peek(tenantId);
-    // As long as it is not known where the trace goes, all of it may be wanted.
+    // Until the destinations are known, content may be needed.
     if (!destinations) return 'content';
     if (destinations.length === 0) return 'none';
     const takers = takersOf(destinations, { chain, traceId: context().traceId });
@@ -101,7 +101,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
       this.loseUndecided(trace, traceId);
       return;
     }
-    // What waits must not hold on to the request's body, which may be large.
+    // Waiting traces must not hold the request body, which can be large.
     const spans = draftSpans(trace, { audience: 'tenant', includeContent: true });
     const draft = (includeContent: boolean): SpanDraft[] =>
       includeContent ? spans : withoutContent(spans);
@@ -109,13 +109,13 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
       .then((found) => this.take({ tenantId, chain, traceId, draft }, found))
       .catch((error: Error) => {
         this.loseUndecided({ tenantId, chain }, traceId);
-        this.logger.warn(`A trace found no destination: ${error.message}`);
+        this.logger.warn(`trace destination lookup failed: ${error.message}`);
       })
       .finally(() => this.undecided.delete(decision));
     this.undecided.add(decision);
   }
 
-  /** Counts a trace at the destinations that it would have gone to, as far as they are known. */
+  /** Counts a trace at its probable destinations, as far as they are known. */
   private loseUndecided(
     { tenantId, chain }: Pick<RecordedTrace, 'tenantId' | 'chain'>,
     traceId: string,
@@ -135,7 +135,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
       try {
         line = JSON.stringify(trace.draft(includeContent));
       } catch (error) {
-        this.logger.error(`A trace could not be put together: ${messageOf(error)}`);
+        this.logger.error(`trace not built: ${messageOf(error)}`);
         for (const { id } of open) this.lost.count(id, 1, 'faulty');
         continue;
       }
@@ -152,7 +152,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
   }
 
   private addToGroup(tenantId: string, takers: readonly DestinationChoice[], line: string): void {
-    // Who gets the same has the same key; whether texts are in it decides who gets it.
+    // Destinations with equal content share a group; `takers` already reflects the content choice.
     const key = takers.map(({ id }) => id).join();
     let group = this.groups.get(key);
     if (!group) {
@@ -169,7 +169,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
     if (group.isFull) this.send(key, group);
   }
 
-  /** Sends what is due before a moment on the clock of `performance.now()`. */
+  /** Stores groups due before a `performance.now()` time. */
   private flush(beforeMs: number): void {
     let nextMs = Infinity;
     for (const [key, group] of this.groups) {
@@ -181,7 +181,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
 
   private tickIn(delayMs: number): void {
     if (this.timer) {
-      // A patient group has set it for later than a hasty one can wait.
+      // Replaces a later timer that a patient group has set.
       if (this.tickAtMs <= performance.now() + delayMs) return;
       clearTimeout(this.timer);
     }
@@ -189,7 +189,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
     this.tickAtMs = performance.now() + pauseMs;
     this.timer = setTimeout(() => {
       this.timer = undefined;
-      // A timer may be early by a millisecond.
+      // Timers can fire a millisecond early.
       this.flush(performance.now() + 1);
     }, pauseMs).unref();
   }
@@ -205,7 +205,7 @@ export class TraceBuffer implements TraceSink, OnModuleInit, BeforeApplicationSh
     }
   }
 
-  /** Until nothing is left, for more may come while it is written. */
+  /** Repeats until empty, since traces can arrive while storing. */
   private async drain(): Promise<void> {
     do {
       await Promise.allSettled(this.undecided);

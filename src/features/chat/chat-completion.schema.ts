@@ -7,9 +7,8 @@ import {
 import type { BodyOf } from '../../platform/http/validate-body.js';
 
 /**
- * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI
- * description shows, so the two cannot disagree. Fields that are not named here are allowed and
- * go to vendors that speak this dialect. `null` is what several SDKs send for "not set".
+ * JSON Schema of the request body, used both for validation (ajv) and for OpenAPI. Unknown fields
+ * are allowed and forwarded to vendors of this dialect. Several SDKs send `null` for "not set".
  */
 export const chatCompletionSchema = {
   title: 'ChatCompletionRequest',
@@ -38,7 +37,7 @@ export const chatCompletionSchema = {
     input: {
       type: ['string', 'array', 'null'],
       items: { type: 'object' },
-      description: 'Responses-style input, instead of `messages`.',
+      description: 'Responses-style input instead of `messages`.',
     },
     stream: { type: ['boolean', 'null'], default: false },
     stream_options: {
@@ -46,7 +45,7 @@ export const chatCompletionSchema = {
       properties: {
         include_usage: {
           type: ['boolean', 'null'],
-          description: 'Send one last chunk with the usage before `[DONE]`.',
+          description: 'Send a final chunk with the usage before `[DONE]`.',
         },
       },
     },
@@ -110,7 +109,7 @@ export const chatCompletionSchema = {
     user: { type: ['string', 'null'], description: 'End-user identifier.' },
     safety_identifier: {
       type: ['string', 'null'],
-      description: 'End-user identifier; counts before `user`.',
+      description: 'End-user identifier; takes precedence over `user`.',
     },
     metadata: { type: ['object', 'null'] },
     trace: traceFieldSchema,
@@ -119,7 +118,7 @@ export const chatCompletionSchema = {
   },
 } as const;
 
-/** A body that the schema has let pass. */
+/** A validated body. */
 export type ChatBody = BodyOf<typeof chatCompletionSchema>;
 export type ChatMessage = NonNullable<ChatBody['messages']>[number];
 export type ChatTool = NonNullable<ChatBody['tools']>[number];
@@ -127,8 +126,8 @@ export type ChatTool = NonNullable<ChatBody['tools']>[number];
 const string = { type: 'string' } as const;
 
 /**
- * JSON Schemas of the content parts that are known here, by their type, and of tool calls. They are
- * checked one by one as the prompt is measured: parts of other types are the vendor's to judge.
+ * JSON Schemas of known content parts by type, and of tool calls, checked while the prompt is
+ * measured. Vendors validate unknown types.
  */
 export const chatPartSchemas = {
   text: { type: 'object', required: ['text'], properties: { text: string } },

@@ -21,7 +21,7 @@ export class ChatController {
   }
 }
 
-/** The API before chats, for clients that still speak it. */
+/** The legacy completions API, for clients that still use it. */
 @ApiTags('Inference')
 @Controller(['v1/completions', 'api/v1/completions'])
 @Inference({ writesResponse: true })

@@ -11,14 +11,14 @@ const toolCallDelta = {
   type: 'object',
   required: ['index'],
   properties: {
-    index: { type: 'integer', description: 'Of the call within the answer.' },
-    id: { type: 'string', description: 'With the first piece only.' },
-    type: { type: 'string', description: 'With the first piece only.' },
+    index: { type: 'integer', description: 'Index of the call in the answer.' },
+    id: { type: 'string', description: 'Only in the first fragment.' },
+    type: { type: 'string', description: 'Only in the first fragment.' },
     function: {
       type: 'object',
       properties: {
         name: { type: ['string', 'null'] },
-        arguments: { type: 'string', description: 'A piece of the JSON.' },
+        arguments: { type: 'string', description: 'Fragment of the JSON.' },
       },
     },
   },
@@ -34,7 +34,7 @@ const choice = {
       type: 'object',
       properties: {
         role: { type: ['string', 'null'], enum: ['assistant', null] },
-        content: { type: ['string', 'null'], description: 'A piece of the text.' },
+        content: { type: ['string', 'null'], description: 'Fragment of the text.' },
         refusal: { type: ['string', 'null'] },
         reasoning_content: { type: ['string', 'null'] },
         reasoning_details: { type: ['array', 'null'], items: { type: 'object' } },
@@ -45,27 +45,27 @@ const choice = {
     finish_reason: {
       type: ['string', 'null'],
       description:
-        '`stop`, `length`, `tool_calls`, `content_filter`, a vendor’s own, or `error` beside `error`.',
+        '`stop`, `length`, `tool_calls`, `content_filter`, a vendor-specific reason, or `error` next to `error`.',
     },
   },
 } as const;
 
-/** JSON Schema of one event's data in a streamed chat completion; the last one is `[DONE]`. */
+/** JSON Schema of a stream event's data. The last event is `[DONE]`. */
 const chatChunkSchema = {
   title: 'ChatCompletionChunk',
   type: 'object',
   required: ['id', 'object', 'created', 'model', 'choices'],
   description:
-    'The `data` of one event. The stream ends in `data: [DONE]`, and comments keep it alive.',
+    'The `data` of an event. The stream ends with `data: [DONE]`. Comments keep it alive.',
   properties: {
     id: { type: 'string' },
     object: { type: 'string', enum: ['chat.completion.chunk'] },
     created: { type: 'integer', description: 'Unix seconds.' },
-    model: { type: 'string', description: 'The alias that answers.' },
+    model: { type: 'string', description: 'Alias of the answering model.' },
     choices: {
       type: 'array',
       items: choice,
-      description: 'Empty in the chunk that brings the usage.',
+      description: 'Empty in the usage chunk.',
     },
     usage: {
       type: 'object',
@@ -107,7 +107,7 @@ const completion = {
     id: { type: 'string' },
     object: { type: 'string', enum: ['chat.completion'] },
     created: { type: 'integer', description: 'Unix seconds.' },
-    model: { type: 'string', description: 'The alias that answered.' },
+    model: { type: 'string', description: 'Alias of the model that answered.' },
     choices: {
       type: 'array',
       items: {
@@ -131,7 +131,8 @@ const completion = {
           finish_reason: {
             type: ['string', 'null'],
             example: 'stop',
-            description: '`stop`, `length`, `tool_calls`, `content_filter`, or a vendor’s own.',
+            description:
+              '`stop`, `length`, `tool_calls`, `content_filter`, or a vendor-specific reason.',
           },
         },
       },
@@ -140,30 +141,30 @@ const completion = {
   },
 } satisfies OpenApiSchema;
 
-/** The conversation as the code reads it, which checks its length by itself. */
+/** The description of `messages`, whose length the code checks itself. */
 const properties = {
   ...chatCompletionSchema.properties,
   messages: { ...chatCompletionSchema.properties.messages, minItems: 1 },
 };
 
-/** The OpenAPI description of a chat completion, with the schema that also checks it. */
+/** OpenAPI description of a chat completion, with the schema that also validates it. */
 export function ApiChatCompletion(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       operationId: 'createChatCompletion',
       summary: 'Create a chat completion',
       description:
-        'Takes OpenAI-style bodies. `models` is a chain of fallbacks; `stream: true` answers with server-sent events that end in `data: [DONE]`.',
+        'Accepts OpenAI-style bodies. `models` is a fallback chain. `stream: true` returns server-sent events that end with `data: [DONE]`.',
     }),
     ApiBody({
       schema: toOpenApiSchema({ ...chatCompletionSchema, properties }),
       examples: {
         sandbox: {
-          summary: 'A first call, answered without any vendor',
+          summary: 'A first call to the sandbox, without a vendor',
           value: { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello!' }] },
         },
         stream: {
-          summary: 'Streamed, with fallback',
+          summary: 'Streaming with a fallback',
           value: {
             models: ['sandbox/fault-500', 'sandbox/words'],
             messages: [{ role: 'user', content: '20 words, please' }],
@@ -174,7 +175,7 @@ export function ApiChatCompletion(): MethodDecorator {
       },
     }),
     ApiOkResponse({
-      description: 'The completion, or its stream of chunks.',
+      description: 'The completion, or its chunk stream.',
       headers: GENERATION_HEADERS,
       content: {
         'application/json': { schema: completion },
@@ -193,7 +194,7 @@ const textCompletion = {
     id: { type: 'string' },
     object: { type: 'string', enum: ['text_completion'] },
     created: { type: 'integer', description: 'Unix seconds.' },
-    model: { type: 'string', description: 'The alias that answered.' },
+    model: { type: 'string', description: 'Alias of the model that answered.' },
     choices: {
       type: 'array',
       items: {
@@ -210,7 +211,7 @@ const textCompletion = {
   },
 } satisfies OpenApiSchema;
 
-/** Tokens in place of texts are refused with a message of their own, which a schema has no words for. */
+/** Token arrays are rejected with a specific message that a schema cannot express. */
 const describedCompletion = {
   ...completionSchema,
   properties: {
@@ -219,26 +220,26 @@ const describedCompletion = {
   },
 };
 
-/** The OpenAPI description of a legacy completion, with the schema that also checks it. */
+/** OpenAPI description of a legacy completion, with the schema that also validates it. */
 export function ApiCompletion(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       operationId: 'createCompletion',
       summary: 'Complete a text (legacy)',
       description:
-        'The API before chats, on any chat model: the prompt is the message of a user. New programs use `/v1/chat/completions`.',
+        'Sends the prompt to any chat model as a user message. New programs should use `/v1/chat/completions`.',
     }),
     ApiBody({
       schema: toOpenApiSchema(describedCompletion),
       examples: {
         sandbox: {
-          summary: 'A first call, answered without any vendor',
+          summary: 'A first call to the sandbox, without a vendor',
           value: { model: 'sandbox/echo', prompt: 'Hello!', max_tokens: 100 },
         },
       },
     }),
     ApiOkResponse({
-      description: 'The completion; streamed, chunks of the same shape that end in `data: [DONE]`.',
+      description: 'The completion, or chunks of the same shape that end with `data: [DONE]`.',
       headers: GENERATION_HEADERS,
       content: {
         'application/json': { schema: textCompletion },

@@ -18,15 +18,14 @@ import { translateResponsesInput } from './translate-responses-input.js';
 
 const SEARCH_BOUND = notOnSharedCapacity(
   'web_search_options',
-  'searches have no price on this model',
+  'this model has no price for searches',
 );
 
 const validate = compileSchema(chatCompletionSchema);
 
 /**
- * Reads a chat completion body into the canonical form.
- *
- * @throws InvalidRequestError naming the first field at fault
+ * Converts a chat completion body to the canonical form.
+ * @throws InvalidRequestError naming the first invalid field
  */
 export function parseChat(received: JsonBody): CanonicalRequest {
   assertValidBody(validate, received);
@@ -52,13 +51,13 @@ export function parseChat(received: JsonBody): CanonicalRequest {
   };
 }
 
-/** Whether the caller wants the usage chunk at the end of a stream. */
+/** Returns whether the caller wants a usage chunk at the end of the stream. */
 export function wantsUsageChunk(request: CanonicalRequest): boolean {
   const options = request.body.value.stream_options;
   return isJsonObject(options) && options.include_usage === true;
 }
 
-/** Servers differ in which of the two they read, so credits are set aside for the larger one. */
+/** Servers differ in which field they read, so credits are reserved for the larger one. */
 function readMaxOutputTokens(value: ChatBody): number | undefined {
   const limits = [value.max_completion_tokens, value.max_tokens].filter(
     (limit) => typeof limit === 'number',
@@ -66,7 +65,7 @@ function readMaxOutputTokens(value: ChatBody): number | undefined {
   return limits.length > 0 ? Math.max(...limits) : undefined;
 }
 
-/** Responses-style `input` becomes `messages`, so that everything behind knows one form only. */
+/** Converts Responses-style `input` to `messages`, the only form used from here on. */
 function withMessages(body: JsonBody<ChatBody>): JsonBody<ChatBody> {
   const { messages, input } = body.value;
   if (messages != null && input != null) {
@@ -86,36 +85,33 @@ function withMessages(body: JsonBody<ChatBody>): JsonBody<ChatBody> {
   if (messages == null) {
     throw new InvalidRequestError(
       'messages',
-      'The parameter `messages` is missing: send `messages`, or Responses-style `input`.',
+      'The parameter `messages` is missing. Send `messages` or Responses-style `input`.',
     );
   }
   if (messages.length === 0) {
-    throw new InvalidRequestError('messages', '`messages` must hold at least one message.');
+    throw new InvalidRequestError('messages', '`messages` must contain at least one message.');
   }
   return body;
 }
 
-/** Of a cloud that sells the vendor's models: stores that it reads with its account's own rights, and readers of pictures. */
+/** Azure extensions: data stores read with the account's own permissions, and image analysis. */
 const CLOUD_FIELDS = ['data_sources', 'dataSources', 'enhancements'] as const;
 
-/** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
+/** Finds a field that refers to a vendor account or whose cost the catalogue cannot price. */
 function findAccountBoundField(value: ChatBody): AccountBoundParam | undefined {
   const cloudField = CLOUD_FIELDS.find((field) => value[field] != null);
   if (cloudField !== undefined) {
-    return notOnSharedCapacity(cloudField, 'it is read with the rights of a vendor account');
+    return notOnSharedCapacity(cloudField, 'it is read with the permissions of a vendor account');
   }
-  if (value.audio != null) return notOnSharedCapacity('audio', 'audio output is billed apart');
+  if (value.audio != null) return notOnSharedCapacity('audio', 'audio output is billed separately');
   if (Array.isArray(value.modalities) && value.modalities.includes('audio')) {
-    return notOnSharedCapacity('modalities', 'audio output is billed apart');
+    return notOnSharedCapacity('modalities', 'audio output is billed separately');
   }
   const tools = value.tools ?? [];
   const foreign = tools.findIndex((tool) => tool.type !== 'function' && tool.type !== 'custom');
   if (foreign !== -1) {
-    return notOnSharedCapacity(
-      `tools.${foreign}.type`,
-      'tools that the vendor runs are billed apart',
-    );
+    return notOnSharedCapacity(`tools.${foreign}.type`, 'vendor-run tools are billed separately');
   }
-  // Last, as some routes may take it; none takes the others.
+  // Checked last: some shared routes accept a service tier, but none accept the others.
   return findBilledServiceTier(value);
 }

@@ -20,7 +20,7 @@ import {
 } from './measure-chat-prompt.js';
 import { readChatTools } from './read-chat-tools.js';
 
-/** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
+/** Fields that the canonical form carries in some way, or that belong to the gateway. */
 const READ_FIELDS = new Set([
   ...GATEWAY_FIELDS,
   'model',
@@ -50,10 +50,10 @@ const READ_FIELDS = new Set([
   'user',
 ]);
 
-/** Members of `reasoning` that have a place in the canonical form. */
+/** Members of `reasoning` that the canonical form has. */
 const READ_REASONING: ReadonlySet<string> = new Set(['effort', 'max_tokens', 'enabled']);
 
-/** The canonical conversation of a chat body that has been checked already. */
+/** Converts a validated chat body to the canonical prompt. */
 export function chatPrompt(body: ChatBody): CanonicalPrompt {
   const { tools, toolChoice, leftOver } = readChatTools(body);
   const messages = body.messages ?? [];
@@ -135,7 +135,7 @@ function toParts(content: ChatMessage['content']): MessagePart[] {
   return (content ?? []).flatMap((part) => toPart(part) ?? []);
 }
 
-/** Undefined for a part that the canonical form does not know. */
+/** Returns undefined for a part that the canonical form cannot represent. */
 function toPart(part: JsonObject): MessagePart | undefined {
   const cacheControl = optional('cacheControl', toCacheControl(part.cache_control));
   switch (part.type) {
@@ -169,8 +169,8 @@ function toPart(part: JsonObject): MessagePart | undefined {
 }
 
 /**
- * The reasoning of an earlier turn as the answer showed it: texts with their signatures, and the signatures
- * of single tool calls, which carry the call's id.
+ * Reads the reasoning of an earlier turn: texts with signatures, and signatures of tool calls by
+ * call id.
  */
 function readReasoningDetails(value: unknown): {
   parts: MessagePart[];
@@ -216,7 +216,7 @@ function toReasoning(body: ChatBody): CanonicalPrompt['reasoning'] {
   };
 }
 
-/** Wishes such as `exclude` and `summary`; what is false is not wished for. */
+/** Returns options such as `exclude` and `summary`, unless they are false. */
 function leftOverReasoning(control: ChatBody['reasoning']): string[] {
   if (!control) return [];
   return Object.keys(control)
@@ -224,7 +224,10 @@ function leftOverReasoning(control: ChatBody['reasoning']): string[] {
     .map((key) => `reasoning.${key}`);
 }
 
-/** Parts that the canonical form has no place for: of unknown types, and files in vendor accounts. */
+/**
+ * Returns parts that the canonical form cannot represent: unknown types, and files in vendor
+ * accounts.
+ */
 function leftOverParts(messages: readonly ChatMessage[]): string[] {
   return messages.flatMap(({ content }, index) =>
     (Array.isArray(content) ? content : []).flatMap((part, at) =>

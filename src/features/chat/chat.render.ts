@@ -17,26 +17,26 @@ export interface ChatRenderOptions {
   requestId: string;
   /** Unix seconds. */
   created: number;
-  /** What the caller asked for first: the model's name until a route has answered. */
+  /** The requested model, until a route has answered. */
   model?: string;
-  /** Whether one last chunk with the usage is wanted. */
+  /** Whether to send a final usage chunk. */
   includeUsage: boolean;
 }
 
-/** Of each chunk. */
+/** Start of every chunk. */
 const BEGINNING = 'data: {';
 
-/** What of a choice is signed, as it is shown at the end. */
+/** Signed reasoning and tool calls of a choice, sent at the end. */
 interface SignedDetails {
   reasoning: object[];
   calls: object[];
 }
 
-/** Spells an answer as chat completion chunks. */
+/** Renders an answer as chat completion chunks. */
 export class ChatStreamRenderer implements StreamRenderer {
   private id: string;
   private model: string;
-  /** What all chunks begin with, made once; undefined where it has to be made anew. */
+  /** Common start of all chunks, cached; undefined when it has to be rebuilt. */
   private head: string | undefined;
   private usageWasRelayed = false;
   private readonly begunChoices = new Set<number>();
@@ -92,7 +92,7 @@ export class ChatStreamRenderer implements StreamRenderer {
   error(error: GatewayError): string {
     const choices = [{ index: 0, delta: {}, finish_reason: 'error' }];
     const failure = membersOf(errorBody(error));
-    // First in its chunk, since some clients look for it there and nowhere else.
+    // First in its chunk, since some clients look for it only there.
     return this.chunk(membersOf({ choices })).replace(BEGINNING, () => `${BEGINNING}${failure},`);
   }
 
@@ -114,8 +114,8 @@ export class ChatStreamRenderer implements StreamRenderer {
   }
 
   /**
-   * Signed blocks come once more as a whole, the form in which they are to be sent back. They come
-   * all at once, as clients keep only the last value of a field that they do not know.
+   * Repeats signed blocks in full, in the form in which callers send them back. All in one chunk,
+   * since clients keep only the last value of unknown fields.
    */
   private finish({ choice, reason }: FinishEvent): string {
     const { reasoning, calls } = this.detailsOf(choice);
@@ -152,7 +152,7 @@ export class ChatStreamRenderer implements StreamRenderer {
     );
   }
 
-  /** The first delta of a choice names the role, and has content, be it none. */
+  /** The first delta of a choice contains the role, and content even if empty. */
   private opening(index: number, members: string): string {
     this.begunChoices.add(index);
     const role = '"role":"assistant"';
@@ -160,7 +160,7 @@ export class ChatStreamRenderer implements StreamRenderer {
     return members === '' ? `${role},"content":null` : `${role},"content":null,${members}`;
   }
 
-  /** @param members that are not the same in all chunks, as JSON */
+  /** @param members specific to this chunk, as JSON */
   private chunk(members: string): string {
     this.head ??= `${BEGINNING}${JSON.stringify({
       id: this.id,
@@ -172,13 +172,13 @@ export class ChatStreamRenderer implements StreamRenderer {
   }
 }
 
-/** Spells a whole answer as a chat completion. */
+/** Renders a whole answer as a chat completion. */
 export function renderChatCompletion(answer: CollectedAnswer, options: ChatRenderOptions): Buffer {
   const usage = chatUsage(answer.settled.usage);
   if (answer.relay) {
     const { bytes, usage: relayedUsage } = answer.relay;
     if (isChargedAsGiven(relayedUsage, answer.settled.usage)) return bytes;
-    // The vendor gave no usage, or none to be believed: what is charged is shown in its place.
+    // The vendor sent no plausible usage, so show the charged usage.
     const edits = new Map([['usage', JSON.stringify(usage)]]);
     return spliceMembers(bytes, topLevelMembers(bytes), edits);
   }
@@ -190,7 +190,7 @@ export function renderChatCompletion(answer: CollectedAnswer, options: ChatRende
       model: answer.route.model,
       choices: answer.choices.map(renderChoice),
       usage,
-      // Some clients insist on it, if only as null.
+      // Some clients require it, even as null.
       system_fingerprint: null,
     }),
   );
@@ -225,18 +225,18 @@ function renderChoice(choice: CollectedChoice, index: number): object {
   };
 }
 
-/** A block of reasoning with its signature, to be sent back with the next turn. */
+/** A reasoning block with its signature, to be sent back with the next turn. */
 function toReasoningDetail({ text, signature }: { text: string; signature?: string }): object {
   if (text === '') return { type: 'reasoning.encrypted', data: signature };
   return { type: 'reasoning.text', text, signature };
 }
 
-/** The signature of one tool call, found again by the call's id. */
+/** A tool call's signature, identified by the call id. */
 function toCallDetail(id: string, signature: string): object {
   return { type: 'reasoning.encrypted', id, data: signature };
 }
 
-/** An object's JSON without its braces. */
+/** Returns an object's JSON without braces. */
 function membersOf(value: object): string {
   return JSON.stringify(value).slice(1, -1);
 }
@@ -246,7 +246,7 @@ function mergeLogprobs(pieces: unknown[]): object {
   return { content: contents.filter(Array.isArray).flat() };
 }
 
-/** Usage in the words of the dialect; cached and reasoning tokens are parts of the sums. */
+/** Converts usage to this dialect. Cached and reasoning tokens are included in the totals. */
 export function chatUsage(usage: Usage): object {
   return {
     prompt_tokens: usage.inputTokens,

@@ -11,12 +11,12 @@ import { ChatStreamRenderer, renderChatCompletion, type ChatRenderOptions } from
 import { parseCompletion } from './completions.parse.js';
 import { CompletionStreamRenderer, renderCompletion } from './completions.render.js';
 
-/** Chat completions, and those of the API before it. */
+/** Answers chat completions and legacy completions. */
 @Injectable()
 export class ChatService {
   constructor(private readonly answers: AnswersService) {}
 
-  /** Answers one call, streamed or whole. @throws GatewayError when it is refused */
+  /** Answers a call, streamed or whole. @throws GatewayError when it is rejected */
   async complete(call: Call): Promise<Reply<CanonicalEvent>> {
     const request = parseChat(await readJsonBody(call.body));
     const answer = await this.answers.generate(call, 'chat', request);
@@ -27,7 +27,7 @@ export class ChatService {
     return { answer, send };
   }
 
-  /** The same for a legacy completion. @throws GatewayError when it is refused */
+  /** Answers a legacy completion. @throws GatewayError when it is rejected */
   async completeText(call: Call): Promise<Reply<CanonicalEvent>> {
     const request = parseCompletion(await readJsonBody(call.body));
     const answer = await this.answers.generate(call, 'completions', request);

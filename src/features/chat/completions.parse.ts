@@ -18,7 +18,7 @@ const {
   ...shared
 } = chatCompletionSchema.properties;
 
-/** JSON Schema of the body of a legacy completion, for the check and for the OpenAPI description. */
+/** JSON Schema of a legacy completion, for validation and OpenAPI. */
 export const completionSchema = {
   title: 'CompletionRequest',
   type: 'object',
@@ -29,30 +29,32 @@ export const completionSchema = {
       minLength: 1,
       minItems: 1,
       items: {},
-      description: 'A text, or an array of one. It is sent as the message of a user.',
+      description: 'A string, or an array of one. Sent as a user message.',
       example: 'Say hello',
     },
     ...shared,
-    suffix: { type: ['string', 'null'], maxLength: 0, description: 'Must be left out.' },
+    suffix: { type: ['string', 'null'], maxLength: 0, description: 'Not supported. Omit it.' },
     echo: { type: ['boolean', 'null'], description: 'Must be false.' },
-    best_of: { type: ['integer', 'null'], minimum: 1, description: 'Must be `n`, or left out.' },
-    logprobs: { type: ['integer', 'null'], description: 'Must be left out.' },
+    best_of: {
+      type: ['integer', 'null'],
+      minimum: 1,
+      description: 'Must equal `n`, or be omitted.',
+    },
+    logprobs: { type: ['integer', 'null'], description: 'Not supported. Omit it.' },
   },
 } as const;
 
 const validate = compileSchema(completionSchema);
 
-/** Why a field of the legacy API is refused, by its name; what else it may be is in the schema. */
+/** Why fields of the legacy API are rejected. Allowed values are in the schema. */
 const REFUSED = {
-  echo: 'the answer of a model for chat does not begin with its prompt',
-  logprobs:
-    'the figures of a model for chat have another shape; send `logprobs` to /v1/chat/completions',
+  echo: "a chat model's answer does not start with its prompt",
+  logprobs: 'chat models return them in another shape; send `logprobs` to /v1/chat/completions',
 } as const;
 
 /**
- * Reads the body of a legacy completion as a chat of one message.
- *
- * @throws InvalidRequestError naming the first field at fault
+ * Converts a legacy completion to a chat with one message.
+ * @throws InvalidRequestError naming the first invalid field
  */
 export function parseCompletion(received: JsonBody): CanonicalRequest {
   assertValidBody(validate, received);
@@ -60,12 +62,12 @@ export function parseCompletion(received: JsonBody): CanonicalRequest {
   if (echo === true) throw refuse('echo', REFUSED.echo);
   if (logprobs != null) throw refuse('logprobs', REFUSED.logprobs);
   if (bestOf != null && bestOf !== (rest.n ?? 1)) {
-    throw refuse('best_of', 'answers that nobody sees would be billed');
+    throw refuse('best_of', 'discarded answers would be billed');
   }
   const messages = [{ role: 'user', content: readPrompt(prompt) }];
   const bytes = Buffer.from(JSON.stringify({ ...rest, input: undefined, messages }));
   const body = parseJsonBody(bytes, { maxParts: Infinity });
-  // The vendor's answer is a chat, which is spelled anew.
+  // The vendor answers with a chat completion, which is rendered again.
   return { ...parseChat(body), decodesAnswer: true };
 }
 
@@ -75,16 +77,16 @@ function readPrompt(prompt: BodyOf<typeof completionSchema>['prompt']): string {
   if (prompt.length > 1 && typeof first === 'string') {
     throw new InvalidRequestError(
       'prompt',
-      '`prompt` holds several texts; one is answered at a time, so send a request for each.',
+      '`prompt` contains several texts. Send a separate request for each.',
     );
   }
   if (typeof first === 'string' && first !== '') return first;
   throw new InvalidRequestError(
     'prompt',
-    '`prompt` must be a text, or an array of one; tokens are not taken here.',
+    '`prompt` must be a string, or an array of one string. Tokens are not supported.',
   );
 }
 
 function refuse(field: string, reason: string): InvalidRequestError {
-  return new InvalidRequestError(field, `\`${field}\` is not taken here: ${reason}.`);
+  return new InvalidRequestError(field, `\`${field}\` is not supported: ${reason}.`);
 }

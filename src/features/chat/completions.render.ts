@@ -6,7 +6,7 @@ import type { StreamRenderer } from '../../core/answers/deliver.js';
 import { chatUsage, type ChatRenderOptions } from './chat.render.js';
 import { sseOf } from '../../platform/http/sse-writer.js';
 
-/** Spells an answer as chunks of a legacy completion, which know text and nothing else. */
+/** Renders an answer as legacy completion chunks, which contain only text. */
 export class CompletionStreamRenderer implements StreamRenderer {
   private model: string;
 
@@ -50,7 +50,7 @@ export class CompletionStreamRenderer implements StreamRenderer {
   }
 }
 
-/** Spells a whole answer as a legacy completion. */
+/** Renders a whole answer as a legacy completion. */
 export function renderCompletion(answer: CollectedAnswer, options: ChatRenderOptions): object {
   return {
     ...headOf(options, answer.route.model),

@@ -125,7 +125,7 @@ describe('the spelling of a legacy completion', () => {
     expect(silent.render(settled)).toBeUndefined();
   });
 
-  it('tells of a failure within the stream', () => {
+  it('reports a failure within the stream', () => {
     const renderer = new CompletionStreamRenderer(options);
     expect(read(renderer.error(new ProviderError('It broke.')))).toMatchObject({
       error: { message: 'It broke.' },

@@ -11,7 +11,7 @@ import {
   type ChatMessage,
 } from './chat-completion.schema.js';
 
-/** Guards of the parts that are known here; a body that has been measured holds no other ones of their types. */
+/** Type guards of known parts. Measuring has validated every part of these types. */
 export const isTextPart = compileSchema(chatPartSchemas.text);
 export const isRefusalPart = compileSchema(chatPartSchemas.refusal);
 export const isImagePart = compileSchema(chatPartSchemas.image_url);
@@ -20,25 +20,27 @@ export const isFilePart = compileSchema(chatPartSchemas.file);
 export const isToolCall = compileSchema(toolCallSchema);
 export const isCustomToolCall = compileSchema(customToolCallSchema);
 
-/** Members beside the messages that the model reads as well. */
+/** Body members besides the messages that are part of the prompt. */
 const PROMPT_MEMBERS = new Set(['response_format', 'prediction']);
 const TOOL_MEMBERS = new Set(['tools', 'functions']);
 
-/** Members of a message with rules of their own, or of its framing. Of others servers may show their models anything. */
+/**
+ * Message members that have their own rules or are framing. Servers may show any others to the
+ * model.
+ */
 const MEASURED_FIELDS = new Set(['role', 'content', 'tool_calls', 'tool_call_id']);
 
 export interface MeasuredPrompt {
   size: PromptSize;
-  /** Of `prediction` alone, which counts in `size` as well. */
+  /** Part of `size` that `prediction` contributes. */
   predictedTokens: number;
-  /** The first content part that names a thing in the vendor account. */
+  /** The first content part that refers to a vendor account. */
   accountBoundParam: AccountBoundParam | undefined;
 }
 
 /**
- * Goes through the messages once: checks what the schema cannot say, and measures them for the hold.
- *
- * @throws InvalidRequestError naming the message and part at fault
+ * Validates what the schema cannot express and measures the messages for the hold, in one pass.
+ * @throws InvalidRequestError naming the invalid message and part
  */
 export function measureChatPrompt(body: JsonBody<ChatBody>): MeasuredPrompt {
   const meter = new PromptMeter();
@@ -51,7 +53,7 @@ export function measureChatPrompt(body: JsonBody<ChatBody>): MeasuredPrompt {
   for (const [index, message] of messages.entries()) {
     measureMessage(message, `messages.${index}`, meter, measured);
   }
-  // Schemas are prompt text as well; their length in bytes stands for their characters.
+  // Schemas are part of the prompt. Their byte length stands for characters.
   for (const { key, valueStart, valueEnd } of body.members) {
     if (PROMPT_MEMBERS.has(key)) meter.addBytes(valueEnd - valueStart);
     else if (TOOL_MEMBERS.has(key)) meter.addTools(valueEnd - valueStart);
@@ -128,12 +130,12 @@ function measurePart(
       const param = `${path}.file.file_id`;
       measured.accountBoundParam ??= {
         param,
-        message: `\`${param}\` names a file in a vendor account and is not available on shared capacity; send the file's data.`,
+        message: `\`${param}\` refers to a file in a vendor account and is not available on shared capacity; send the file's data.`,
       };
       return;
     }
     default:
-      // A part that came after this was written: for a vendor of the same dialect to judge.
+      // An unknown, newer part type: vendors of this dialect validate it.
       requireString(part.type, `${path}.type`);
       meter.addUnknown(part);
   }

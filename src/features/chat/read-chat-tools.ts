@@ -3,15 +3,15 @@ import { optional, toCacheControl } from '../../canonical/prompt-parts.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import type { ChatBody, ChatTool } from './chat-completion.schema.js';
 
-/** The tools that the model may call, and how it has to choose among them. */
+/** Tools that the model may call, and its tool choice. */
 export interface ChatTools {
   tools: ToolDefinition[];
   toolChoice: ToolChoice | undefined;
-  /** Paths of what the canonical form has no place for. */
+  /** Paths that the canonical form cannot represent. */
   leftOver: string[];
 }
 
-/** Reads `tools` and `tool_choice`; of tools only functions have a canonical form. */
+/** Reads `tools` and `tool_choice`. Only functions have a canonical form. */
 export function readChatTools({ tools, tool_choice: choice }: ChatBody): ChatTools {
   const given = tools ?? [];
   const allowed = readAllowedTools(choice);
@@ -27,7 +27,7 @@ export function readChatTools({ tools, tool_choice: choice }: ChatBody): ChatToo
   };
 }
 
-/** A choice that leaves only some of the tools, which for other dialects are all there are. */
+/** A choice that allows a subset of the tools. Other dialects get only that subset. */
 function readAllowedTools(
   choice: ChatBody['tool_choice'],
 ): { mode: 'auto' | 'required'; names: ReadonlySet<unknown> } | undefined {

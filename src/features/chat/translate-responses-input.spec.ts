@@ -136,7 +136,9 @@ describe(translateResponsesInput.name, () => {
       expect.objectContaining({
         status: 400,
         param,
-        message: expect.stringMatching(/^(`input\.|Items of type).*\.$/) as unknown,
+        message: expect.stringMatching(
+          /^(`input\.|Chat completions do not support items of type).*\.$/,
+        ) as unknown,
       }),
     );
   });

@@ -4,15 +4,14 @@ import { requireString } from '../../platform/http/validate-body.js';
 import type { ChatMessage } from './chat-completion.schema.js';
 
 /**
- * Turns Responses-style `input` into chat `messages`: a string is one user message, items are
- * messages, function calls and their outputs. Calls that stand in a row are one assistant turn.
- *
- * @throws InvalidRequestError naming the item at fault
+ * Converts Responses-style `input` to chat `messages`: a string becomes a user message; items
+ * become messages, function calls and outputs. Consecutive calls form one assistant turn.
+ * @throws InvalidRequestError naming the invalid item
  */
 export function translateResponsesInput(input: string | JsonObject[]): ChatMessage[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
   if (input.length === 0) {
-    throw new InvalidRequestError('input', '`input` must hold at least one item.');
+    throw new InvalidRequestError('input', '`input` must contain at least one item.');
   }
   const messages: ChatMessage[] = [];
   for (const [index, item] of input.entries()) {
@@ -34,7 +33,7 @@ export function translateResponsesInput(input: string | JsonObject[]): ChatMessa
       default:
         throw new InvalidRequestError(
           `${path}.type`,
-          `Items of type ${JSON.stringify(String(item.type).slice(0, 60))} cannot be sent to chat completions; use POST /v1/responses.`,
+          `Chat completions do not support items of type ${JSON.stringify(String(item.type).slice(0, 60))}. Use POST /v1/responses.`,
         );
     }
   }
@@ -83,7 +82,7 @@ function translatePart(part: unknown, path: string): JsonObject {
       if (file_data == null && file_id == null) {
         throw new InvalidRequestError(
           `${path}.file_data`,
-          `\`${path}.file_data\` is required; a file's URL cannot be sent to chat completions.`,
+          `\`${path}.file_data\` is required. Chat completions do not support file URLs.`,
         );
       }
       return { type: 'file', file: { filename, file_data, file_id } };
@@ -107,7 +106,7 @@ function appendToolCall(messages: ChatMessage[], item: JsonObject, path: string)
   };
   const last = messages.at(-1);
   if (last?.role === 'assistant') {
-    // Appended in place: there may be a hundred thousand of them.
+    // Appended in place, since there can be a hundred thousand.
     (last.tool_calls ??= []).push(call);
   } else {
     messages.push({ role: 'assistant', content: null, tool_calls: [call] });

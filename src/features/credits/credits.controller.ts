@@ -24,7 +24,7 @@ export class CustomerCreditsController {
   @Get()
   @ApiOperation({
     operationId: 'getCustomerCredits',
-    summary: "The tenant's balance, spend and limits",
+    summary: "Get the tenant's balance, spend and limits",
   })
   @ApiOkResponse({ type: CustomerCreditsDto })
   get(@CurrentCaller() caller: Caller): Promise<CustomerCreditsDto> {
@@ -34,9 +34,9 @@ export class CustomerCreditsController {
   @Get('history')
   @ApiOperation({
     operationId: 'getCustomerCreditHistory',
-    summary: "How the tenant's balance went day by day, and how long it lasts at this pace",
+    summary: "Get the tenant's daily balance and forecast",
     description:
-      'A request counts on the day (UTC) on which it began, so one over midnight may be charged on the next.',
+      'A request counts on the UTC day on which it started, so it may be charged on the next.',
   })
   @ApiOkResponse({ type: CreditHistoryDto })
   @ApiFilters()
@@ -57,7 +57,7 @@ export class CreditsController {
   constructor(private readonly credits: CreditsService) {}
 
   @Get()
-  @ApiOperation({ operationId: 'getCredits', summary: 'Credits granted and spent in total' })
+  @ApiOperation({ operationId: 'getCredits', summary: 'Get total credits granted and spent' })
   @ApiOkResponse({ type: CreditsDto })
   async get(@CurrentCaller() caller: Caller): Promise<CreditsDto> {
     return { data: await this.credits.totals(caller) };

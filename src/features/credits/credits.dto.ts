@@ -4,10 +4,10 @@ import { QueryInteger } from '../../platform/http/field.decorators.js';
 
 /** Amounts are credits: 1 credit = 0.000001 USD. */
 export class CreditTotalsDto {
-  @ApiProperty({ description: 'Credits ever granted.', example: 10_000_000 })
+  @ApiProperty({ description: 'Total credits granted.', example: 10_000_000 })
   total_credits!: number;
 
-  @ApiProperty({ description: 'Credits ever charged for requests.', example: 1_250_000 })
+  @ApiProperty({ description: 'Total credits charged for requests.', example: 1_250_000 })
   total_usage!: number;
 }
 
@@ -19,14 +19,14 @@ export class CreditsDto {
 class BalanceDto {
   @ApiProperty({
     type: 'integer',
-    description: 'What new requests can use: `total` less `held`.',
+    description: 'Available to new requests: `total` less `held`.',
     example: 8_700_000,
   })
   available!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Set aside for requests that are running.',
+    description: 'Reserved for running requests.',
     example: 50_000,
   })
   held!: number;
@@ -60,10 +60,10 @@ class CurrentPeriodDto {
 }
 
 class LifetimeDto {
-  @ApiProperty({ type: 'integer', description: 'Credits ever granted.', example: 10_000_000 })
+  @ApiProperty({ type: 'integer', description: 'Total credits granted.', example: 10_000_000 })
   granted!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Credits ever charged.', example: 1_250_000 })
+  @ApiProperty({ type: 'integer', description: 'Total credits charged.', example: 1_250_000 })
   spent!: number;
 
   @ApiProperty({ type: 'integer', example: 10_400 })
@@ -113,7 +113,7 @@ export class CreditHistoryQueryDto {
     minimum: 1,
     maximum: MAX_DAYS,
     default: 30,
-    description: 'How many days (UTC), today included.',
+    description: 'Number of UTC days, including today.',
   })
   @QueryInteger()
   @IsInt({ message: DAYS })
@@ -128,34 +128,34 @@ export class CreditDayDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'What grants, corrections and refunds added; below 0 what they took.',
+    description: 'Sum of grants, corrections and refunds.',
     example: 10_000_000,
   })
   added!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'What the requests that began on this day were charged.',
+    description: 'Charges of requests that started on this day.',
     example: 1_250_000,
   })
   spent!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'At the end of the day, of today now.',
+    description: 'Balance at the end of the day, or now for today.',
     example: 8_750_000,
   })
   balance!: number;
 }
 
-/** How a tenant's balance went, and how long it lasts. Amounts are credits. */
+/** Daily balance of a tenant with a forecast. Amounts are credits. */
 export class CreditHistoryDto {
-  @ApiProperty({ type: [CreditDayDto], description: 'Every day, the latest last.' })
+  @ApiProperty({ type: [CreditDayDto], description: 'Oldest first.' })
   data!: CreditDayDto[];
 
   @ApiProperty({
     type: 'integer',
-    description: 'Spent a day, on average of the seven whole days before today.',
+    description: 'Average daily spend over the seven full days before today.',
     example: 425_000,
   })
   daily_spend!: number;
@@ -165,7 +165,7 @@ export class CreditHistoryDto {
     format: 'date-time',
     nullable: true,
     description:
-      'When nothing is available any more at this pace; null: nothing is spent, or it would last for ten years.',
+      'When available credits run out at this pace; null when nothing is spent or they last ten years.',
     example: '2026-12-14T08:00:00.000Z',
   })
   lasts_until!: string | null;

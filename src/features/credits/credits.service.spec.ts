@@ -74,7 +74,7 @@ describe(CreditsService.name, () => {
         ),
       );
 
-    it('tells the balance at the end of each day back from what it is now', async () => {
+    it('derives the balance at the end of each day from the current one', async () => {
       spentOn({ '2026-11-21': 70, '2026-11-23': 30 });
       addedByDay.mockResolvedValueOnce(new Map([['2026-11-22', 500]]));
       const { data } = await service.history(CALLER, 4, NOW);

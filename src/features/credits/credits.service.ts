@@ -11,12 +11,12 @@ import type {
   CustomerCreditsDto,
 } from './credits.dto.js';
 
-/** As many whole days as tell the pace. */
+/** Full days that the average covers. */
 const PACE_DAYS = 7;
-/** What lasts longer has no end in sight. */
+/** Longer forecasts are not reported. */
 const MAX_LASTS_DAYS = 3_650;
 
-/** What a tenant has, has spent and may spend, in credits, and how long it lasts. */
+/** Returns a tenant's balance, spend, limits and forecast in credits. */
 @Injectable()
 export class CreditsService {
   constructor(
@@ -29,7 +29,7 @@ export class CreditsService {
     return { total_credits: granted, total_usage: spent };
   }
 
-  /** @param now decides which calendar month is the current one */
+  /** @param now determines the current calendar month */
   async overview(caller: Caller, now: Date): Promise<CustomerCreditsDto> {
     const month = utcMonthOf(now);
     const subjects = caller.limits?.subjects ?? [];
@@ -65,9 +65,8 @@ export class CreditsService {
   }
 
   /**
-   * The balance at the end of each day, told from what it is now and what moved it since.
-   *
-   * @param days how many, today included
+   * Returns the balance at the end of each day, computed back from the current one.
+   * @param days number of days, including today
    */
   async history(
     { tenantId }: Pick<Caller, 'tenantId'>,
@@ -104,13 +103,13 @@ function dayOf(instant: Date): string {
   return instant.toISOString().slice(0, 10);
 }
 
-/** When `available` credits are spent at so many a day; null: not within ten years. */
+/** Returns when `available` credits run out at this daily spend; null when not within ten years. */
 function endOf(available: number, perDay: number, now: Date): string | null {
   const days = perDay > 0 ? Math.max(0, available) / perDay : Infinity;
   return days > MAX_LASTS_DAYS ? null : new Date(now.getTime() + days * DAY_MS).toISOString();
 }
 
-/** The limit that is reached first, going by the limits alone; null: there is none. */
+/** Returns the limit that is reached first; null when there is none. */
 function lowest(limits: readonly (number | null | undefined)[]): number | null {
   const set = limits.filter((limit) => limit != null);
   return set.length === 0 ? null : Math.min(...set);

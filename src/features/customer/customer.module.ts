@@ -43,7 +43,7 @@ import { WebhookDeliveriesController } from './webhook-secret/webhook-deliveries
 import { WebhookDeliveryRepository } from '../../platform/outbound/webhook-delivery.repository.js';
 import { WebhookSecretController } from './webhook-secret/webhook-secret.controller.js';
 
-/** What a tenant manages and looks up itself. Each folder is a small feature, named after its path. */
+/** Tenant self-service API. Each folder is a small feature named after its path. */
 @Module({
   imports: [
     ContentModule,

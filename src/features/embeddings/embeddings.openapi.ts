@@ -17,7 +17,7 @@ const list = {
     object: { type: 'string', enum: ['list'] },
     data: {
       type: 'array',
-      description: 'One vector for each item, in the order of the items.',
+      description: 'One vector per item, in order.',
       items: {
         title: 'EmbeddingItem',
         type: 'object',
@@ -27,12 +27,12 @@ const list = {
           index: { type: 'integer' },
           embedding: {
             oneOf: [{ type: 'array', items: { type: 'number' } }, { type: 'string' }],
-            description: 'Numbers; a string where `encoding_format` is `base64`.',
+            description: 'Numbers, or a string with `encoding_format: base64`.',
           },
         },
       },
     },
-    model: { type: 'string', description: 'The alias that answered.' },
+    model: { type: 'string', description: 'Alias of the model that answered.' },
     usage: {
       type: 'object',
       required: ['prompt_tokens', 'total_tokens'],
@@ -45,7 +45,7 @@ const text = { type: 'string', minLength: 1 };
 
 const tokens = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 0 } };
 
-/** The input as the code reads it, which checks each item by itself. */
+/** The description of `input`, whose items the code checks itself. */
 const properties = {
   ...createEmbeddingsSchema.properties,
   input: {
@@ -59,20 +59,20 @@ const properties = {
   },
 };
 
-/** The OpenAPI description of embeddings, with the schema that also checks them. */
+/** OpenAPI description of embeddings, with the schema that also validates them. */
 export function ApiCreateEmbeddings(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       operationId: 'createEmbeddings',
       summary: 'Create embeddings',
       description:
-        'One vector for each text, in their order. Only providers of the same model stand in for each other: vectors of different models do not compare.',
+        'Returns one vector per text, in order. Falls back only to providers of the same model, since vectors of different models are not comparable.',
     }),
     ApiBody({
       schema: toOpenApiSchema({ ...createEmbeddingsSchema, properties }),
       examples: {
         sandbox: {
-          summary: 'Two texts, answered without any vendor',
+          summary: 'Two texts to the sandbox, without a vendor',
           value: { model: 'sandbox/embed', input: ['a red apple', 'a green apple'] },
         },
         base64: {

@@ -13,7 +13,7 @@ import { NO_USAGE } from '../../canonical/usage.js';
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import type { JsonBody } from '../../platform/http/json-body.js';
 import { assertValidBody, compileSchema } from '../../platform/http/validate-body.js';
-/** Items of one request; what the vendors of this dialect take at most. */
+/** Maximum items per request, as for vendors of this dialect. */
 const MAX_ITEMS = 2_048;
 
 /**
@@ -62,11 +62,7 @@ const MAX_TOKEN = 2 ** 31 - 1;
 
 const validate = compileSchema(createEmbeddingsSchema);
 
-/**
- * Reads an embeddings body.
- *
- * @throws InvalidRequestError naming the first field at fault
- */
+/** Reads an embeddings body. @throws InvalidRequestError naming the first invalid field */
 export function parseEmbeddings(body: JsonBody): EmbeddingRequest {
   assertValidBody(validate, body);
   const fields = body.value;
@@ -99,7 +95,7 @@ export function parseEmbeddings(body: JsonBody): EmbeddingRequest {
   };
 }
 
-/** Tokens: the most that there can be, and what stands for them where a vendor does not count. */
+/** Maximum token count, and the estimate when a vendor reports none. */
 function measure(input: EmbeddingInput): { ceiling: number; estimate: number } {
   if (input.type === 'tokens') {
     const tokens = input.tokens.reduce((sum, item) => sum + item.length, 0);
@@ -108,7 +104,7 @@ function measure(input: EmbeddingInput): { ceiling: number; estimate: number } {
   let ceiling = 0;
   let characters = 0;
   for (const text of input.texts) {
-    // Each item by itself: two short ones do not share a token.
+    // Counted per item: two short items don't share a token.
     const meter = new PromptMeter();
     meter.addText(text);
     const size = meter.size();

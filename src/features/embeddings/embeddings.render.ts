@@ -4,10 +4,10 @@ import type { EmbeddingRequest, EmbeddingVectors } from '../../canonical/work-re
 
 const BYTES_PER_FLOAT = 4;
 
-/** Two thousand long vectors take a second to spell out, so others get their turn in between. */
+/** Yields between vectors, since encoding two thousand long ones takes a second. */
 const VECTORS_PER_TURN = 64;
 
-/** The JSON body of an answer: the vectors in the order of the items, in the encoding asked for. */
+/** Returns the JSON body: vectors in item order, in the requested encoding. */
 export async function renderEmbeddings(
   { route, outputs: [vectors], settled }: CollectedWork<EmbeddingVectors>,
   encoding: EmbeddingRequest['encoding'],
@@ -33,7 +33,7 @@ function inEncoding(
   return typeof vector === 'string' ? decodeFloats(vector) : vector;
 }
 
-/** Numbers as base64 of little-endian 32-bit floats. */
+/** Encodes numbers as base64 of little-endian 32-bit floats. */
 export function encodeFloats(vector: readonly number[]): string {
   const bytes = Buffer.allocUnsafe(vector.length * BYTES_PER_FLOAT);
   for (let index = 0; index < vector.length; index++) {
@@ -42,7 +42,7 @@ export function encodeFloats(vector: readonly number[]): string {
   return bytes.toString('base64');
 }
 
-/** The numbers in base64 of little-endian 32-bit floats. */
+/** Decodes base64 of little-endian 32-bit floats. */
 export function decodeFloats(base64: string): number[] {
   const bytes = Buffer.from(base64, 'base64');
   const vector: number[] = [];

@@ -11,7 +11,7 @@ import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { parseEmbeddings } from './embeddings.parse.js';
 import { renderEmbeddings } from './embeddings.render.js';
 
-/** Has texts embedded, or given from the cache, and says how the vectors are written. */
+/** Creates embeddings, or returns them from the cache. */
 @Injectable()
 export class EmbeddingsService {
   constructor(
@@ -19,7 +19,7 @@ export class EmbeddingsService {
     private readonly catalogue: CatalogueService,
   ) {}
 
-  /** @throws GatewayError when it is refused */
+  /** @throws GatewayError when the request is rejected */
   async create(call: Call): Promise<Reply<WorkEvent<EmbeddingVectors>>> {
     const request = parseEmbeddings(await readJsonBody(call.body));
     this.assertDimensions(request);
@@ -44,7 +44,7 @@ export class EmbeddingsService {
   private assertDimensions({ dimensions, models: [alias] }: EmbeddingRequest): void {
     if (dimensions === undefined) return;
     const model = this.catalogue.find(alias);
-    // An unknown model is for routing to refuse.
+    // Routing rejects unknown models.
     if (model?.kind !== 'embedding' || model.supported_parameters.includes('dimensions')) return;
     throw new InvalidRequestError(
       'dimensions',

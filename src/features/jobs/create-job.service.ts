@@ -30,10 +30,13 @@ const DOUBT_PAUSE_MS = 500;
 
 const MAX_DOUBT_PAUSE_MS = 30_000;
 
-/** Jobs take some seconds at least. */
+/** Jobs take at least a few seconds. */
 const FULL_RETRY_SECONDS = 10;
 
-/** Taking a job in: plan, guard, hold, and one row that goes on without this process. */
+/**
+ * Creates jobs: plans routes, runs guardrails, reserves credits and writes a row that any process
+ * can continue.
+ */
 @Injectable()
 export class CreateJobService {
   private readonly logger = new Logger(CreateJobService.name);
@@ -50,11 +53,11 @@ export class CreateJobService {
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
-  /** @throws GatewayError when it is not taken in; nothing is held then */
+  /** @throws GatewayError when the job is rejected; nothing stays reserved */
   async create(call: Call, input: NewJobInput): Promise<CreatedJob> {
     const { parsed, endpoint } = input;
     const { caller, requestId, receivedAt, headers, head: response } = call;
-    // The job goes on without its caller.
+    // The job outlives its caller.
     const callerGone = new AbortController().signal;
     const tags = readTags(headers, parsed.metadata);
     const costLimit = maxCostOf(parsed.request, headers);
@@ -68,12 +71,15 @@ export class CreateJobService {
 
     const submitted = await this.takeIn(caller, plan, input, trace());
     this.queue.wake('jobs', submitted.id).catch((error: Error) => {
-      this.logger.warn(`A wake-up is left to the sweep: ${error.message}`);
+      this.logger.warn(`wake-up left to the sweep: ${error.message}`);
     });
     return submitted;
   }
 
-  /** The job that the idempotency key stands for already. @throws ConflictError for another body */
+  /**
+   * Returns the job already created with this idempotency key.
+   * @throws ConflictError for a different body
+   */
   private async findKnown(
     client: Pool | PoolClient,
     { tenantId }: Caller,
@@ -84,15 +90,15 @@ export class CreateJobService {
     if (known && !known.bodyHash.equals(hashOf(body))) {
       throw new ConflictError(
         'idempotency-key',
-        'This `Idempotency-Key` was used with another body. Use a new key for a new job.',
+        'This `Idempotency-Key` was used with a different body. Use a new key for a new job.',
       );
     }
     return known?.id;
   }
 
   /**
-   * Sets the credits aside and writes the row. Requests with the same idempotency key come one after
-   * the other, so that only the first of them sets anything aside.
+   * Reserves credits and writes the row. Requests with the same idempotency key run one at a time,
+   * so only the first reserves.
    */
   private async takeIn(
     caller: Caller,
@@ -116,7 +122,7 @@ export class CreateJobService {
       if (taken.hold) this.ledger.holdTransferred(taken.hold);
       return submitted;
     } catch (error) {
-      // Of a refusal of our own it is sure that nothing was written.
+      // Our own rejection guarantees that nothing was written.
       if (taken.hold && error instanceof RateLimitError) await this.ledger.release(taken.hold);
       else if (taken.hold) void this.giveBack(taken.hold);
       throw error;
@@ -135,7 +141,7 @@ export class CreateJobService {
     if (!(await hasRoomForJob(client, caller.tenantId, maxOpenPerTenant))) {
       throw new RateLimitError(
         'max_open_jobs',
-        `At most ${maxOpenPerTenant} jobs of an account may be queued or in progress. Wait until some have ended, or cancel some.`,
+        `An account can have at most ${maxOpenPerTenant} open jobs. Wait for some to finish, or cancel some.`,
         FULL_RETRY_SECONDS,
       );
     }
@@ -168,8 +174,9 @@ export class CreateJobService {
   }
 
   /**
-   * Gives a hold back whose row was not written; a commit may have been, in spite of an error. Asks until the
-   * database answers: of a process that ends before, the sweep gives it back.
+   * Releases the hold of a row that was not written. The commit may have succeeded despite an
+   * error, so it asks until the database answers. If the process dies first, the sweep releases
+   * it.
    */
   private async giveBack(hold: Hold): Promise<void> {
     for (let pauseMs = DOUBT_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_DOUBT_PAUSE_MS)) {
@@ -180,7 +187,7 @@ export class CreateJobService {
         else await this.ledger.release(hold);
         return;
       } catch (error) {
-        this.logger.warn(`A hold is in doubt: ${reasonOf(error)}`);
+        this.logger.warn(`hold state unknown: ${reasonOf(error)}`);
       }
     }
   }
@@ -191,23 +198,26 @@ export class CreateJobService {
   }
 }
 
-/** What a job is made from. */
+/** Input of a new job. */
 interface NewJobInput {
   readonly parsed: ParsedJob;
   readonly body: JsonBody;
-  /** For the log: `jobs`, `videos` of that API, or `images` where the caller waits. */
+  /** Endpoint in the request log: `jobs`, `videos`, or `images` for synchronous requests. */
   readonly endpoint: 'jobs' | 'videos' | 'images';
   readonly idempotencyKey?: string;
 }
 
-/** A job that was taken in, or was there already. */
+/** A new job, or the existing one for its idempotency key. */
 interface CreatedJob {
   readonly id: string;
-  /** Fields of the request that its first route has no place for. */
+  /** Request fields that the first route does not support. */
   readonly droppedParams: readonly string[];
 }
 
-/** Dearer fallbacks are set aside for now, as nobody can ask later; those that don't fit are left out. */
+/**
+ * Reserves for expensive fallbacks up front, since the job cannot ask later. Drops fallbacks that
+ * the credits don't cover.
+ */
 async function coverRoutes(
   hold: Hold,
   { routes: [first, ...others] }: Plan<MediaRequest>,

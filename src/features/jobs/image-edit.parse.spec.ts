@@ -21,7 +21,7 @@ describe(identifyImages.name, () => {
     return { field, path, sizeBytes: text.length, fileName };
   };
 
-  it('tells pictures by what they hold, and gives them the name of it', async () => {
+  it('identifies images by content and names them accordingly', async () => {
     const { images, mask } = await identifyImages([
       await file('image', PNG),
       await file('mask', PNG, ''),
@@ -36,7 +36,7 @@ describe(identifyImages.name, () => {
     expect(mask).toMatchObject({ fileName: 'image.png' });
   });
 
-  it('refuses what is none', async () => {
+  it('rejects files that are not images', async () => {
     const refused = async (param: string, ...files: [string, string][]): Promise<void> => {
       const given = await Promise.all(files.map(([field, text]) => file(field, text)));
       await expect(identifyImages(given)).rejects.toMatchObject({ param, status: 400 });
@@ -56,7 +56,7 @@ describe(assertImageEdit.name, () => {
     ['n', 'edit', { n: 11 }],
     ['response_format', 'edit', { response_format: 'url' }],
     ['stream', 'edit', { stream: true }],
-  ] as const)('refuses a bad %s of an %s', (param, task, fields) => {
+  ] as const)('rejects an invalid %s of an %s', (param, task, fields) => {
     const body = { model: 'one/draw', prompt: 'A boat', ...fields };
     expect(() => assertImageEdit(body, task)).toThrow(expect.objectContaining({ param }));
   });
@@ -76,12 +76,12 @@ describe(makeImageEdit.name, () => {
         }) as Partial<Model> as Model,
     );
 
-  it('is for shared capacity where pictures that are sent have a price', () => {
+  it('allows shared capacity when input images have a price', () => {
     expect(make({ n: 2 }, ['image'])).toMatchObject({
       task: 'edit',
       count: 2,
       accountBoundParam: undefined,
-      // Those of the prompt, and of three pictures.
+      // Tokens of the prompt and of three images.
       ceiling: { imageCount: 2, inputTokens: 2 + 300 },
     });
     expect(make({}, []).accountBoundParam).toMatchObject({ param: 'image' });

@@ -16,19 +16,19 @@ import { sniffContentType } from '../../vendors/dialects/media/media-file.js';
 import { toImageRequest } from './job-body.js';
 import { imageFieldsSchema } from './jobs.parse.js';
 
-/** As many as any vendor takes. */
+/** The highest limit of any vendor. */
 export const MAX_IMAGES = 16;
 const HEAD_BYTES = 16;
 const MAX_NAME_LENGTH = 100;
 
-/** What vendors take, by what files hold, and the extension by which some of them tell it. */
+/** Types that vendors accept, by file signature, with the extension that some vendors rely on. */
 const EXTENSIONS: ReadonlyMap<string | undefined, string> = new Map([
   ['image/png', 'png'],
   ['image/jpeg', 'jpg'],
   ['image/webp', 'webp'],
 ]);
 
-/** JSON Schema of the form's fields, the files apart, for the check and for the OpenAPI description. */
+/** JSON Schema of the form's fields without the files, for validation and OpenAPI. */
 export const imageEditSchema = {
   type: 'object',
   properties: {
@@ -38,7 +38,7 @@ export const imageEditSchema = {
     response_format: {
       type: ['string', 'null'],
       enum: ['b64_json', null],
-      description: 'Pictures of pictures come as bytes.',
+      description: 'Edited images are returned as Base64.',
     },
     stream: { type: ['boolean', 'null'], enum: [false, null] },
     user: { type: ['string', 'null'], maxLength: 512 },
@@ -47,7 +47,7 @@ export const imageEditSchema = {
   },
 } as const;
 
-/** Which of them are no texts. */
+/** Form fields that are not strings. */
 export const IMAGE_EDIT_FORM: FormShape = {
   lists: new Set(['models']),
   numbers: new Set(['n', 'output_compression', 'partial_images', 'max_cost', 'hedge_ms']),
@@ -59,7 +59,7 @@ const validate = compileSchema(imageEditSchema);
 
 type ImageEditFields = BodyOf<typeof imageEditSchema>;
 
-/** @throws InvalidRequestError naming the first field at fault */
+/** @throws InvalidRequestError naming the first invalid field */
 export function assertImageEdit(
   fields: JsonObject,
   task: ImageEditRequest['task'],
@@ -70,16 +70,14 @@ export function assertImageEdit(
     throw new InvalidRequestError('prompt', 'The parameter `prompt` is missing.');
   }
   if (task === 'variation' && prompt != null) {
-    throw new InvalidRequestError('prompt', 'A variation is made without a prompt; leave it out.');
+    throw new InvalidRequestError('prompt', 'Variations take no `prompt`. Remove it.');
   }
 }
 
 /**
- * Puts fields that have been checked and pictures together. What a picture costs that is sent has a price
- * where the model's row in the catalogue says that it takes an `image`; other models take one over the
- * tenant's own account only.
- *
- * @param find looks a model up by its alias
+ * Combines validated fields and images into a request. Input images have a price only for models
+ * whose catalogue row accepts `image`; other models require the tenant's BYOK account.
+ * @param find looks up a model by alias
  */
 export function makeImageEdit(
   fields: ImageEditFields,
@@ -88,12 +86,12 @@ export function makeImageEdit(
   find: (alias: string) => Model | undefined,
 ): ImageEditRequest {
   const request = toImageRequest(fields);
-  // An unknown model is for routing to refuse.
+  // Routing rejects unknown models.
   const models = request.models.flatMap((alias) => find(alias) ?? []);
   const hasPrice = models.every((model) => model.supported_parameters.includes('image'));
   const accountBoundParam = hasPrice
     ? findBilledServiceTier(fields)
-    : notOnSharedCapacity('image', 'a picture that is sent has no price in the catalogue');
+    : notOnSharedCapacity('image', 'the catalogue has no price for input images of this model');
   const size = {
     tokens: request.ceiling.inputTokens,
     characters: 0,
@@ -108,9 +106,8 @@ export function makeImageEdit(
 }
 
 /**
- * The pictures of a form, by what they hold rather than by what they are called.
- *
- * @throws InvalidRequestError for no `image`, and for a file that is no picture
+ * Identifies the form's images by content, not by file name.
+ * @throws InvalidRequestError when `image` is missing or a file is not an image
  */
 export async function identifyImages(
   files: readonly ReceivedFile[],
@@ -131,7 +128,7 @@ async function identifyImage(file: ReceivedFile): Promise<UploadedFile> {
   const contentType = sniffContentType(await readHead(file, HEAD_BYTES));
   const extension = EXTENSIONS.get(contentType);
   if (contentType === undefined || extension === undefined) {
-    throw new InvalidRequestError(field, `\`${field}\` must be a picture as png, jpeg or webp.`);
+    throw new InvalidRequestError(field, `\`${field}\` must be a PNG, JPEG or WebP image.`);
   }
   const base = fileName.replace(/\.[^.]*$/, '').replaceAll(/[^\p{L}\p{N}._ -]/gu, '_');
   const name = `${base.slice(-MAX_NAME_LENGTH) || 'image'}.${extension}`;

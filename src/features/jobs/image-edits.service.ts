@@ -19,10 +19,10 @@ import {
 } from './image-edit.parse.js';
 import { renderUsage } from './render-job.js';
 
-/** Of all pictures of a form together. */
+/** Total size of a form's images. */
 const MAX_FORM_BYTES = 100_000_000;
 
-/** How many files a form may hold, by their fields. */
+/** Maximum number of files by form field. */
 const COUNTS = {
   edit: new Map([
     ['image', MAX_IMAGES],
@@ -32,8 +32,8 @@ const COUNTS = {
 } as const;
 
 /**
- * Pictures made of pictures while the caller waits. What is sent lies in files until the request is over,
- * so this is no job, which would have to keep it.
+ * Edits images synchronously. Uploads are temporary files for the duration of the request, so this
+ * is not a job, which would have to store them.
  */
 @Injectable()
 export class ImageEditsService {
@@ -43,7 +43,10 @@ export class ImageEditsService {
     private readonly uploads: UploadFolder,
   ) {}
 
-  /** The files are gone before the answer leaves. @throws GatewayError when it is refused */
+  /**
+   * Removes the uploads before the response is sent.
+   * @throws GatewayError when the request is rejected
+   */
   async create(
     call: Call,
     task: ImageEditRequest['task'],
@@ -90,7 +93,7 @@ function render(
   return { created, data, usage: { ...renderUsage('image', settled.usage), ...usage } };
 }
 
-/** By the names that they would have: some may not have been written. */
+/** Derives the file names, since some files may not have been written. */
 async function removeAll({ counts, path }: FilePlaces): Promise<void> {
   const most = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const paths = Array.from({ length: most }, (_, index) =>

@@ -2,10 +2,12 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ImageTokensDetailsDto } from './jobs.dto.js';
 
 class GeneratedImageDto {
-  @ApiPropertyOptional({ description: 'Needs no key; good for as long as the picture is kept.' })
+  @ApiPropertyOptional({
+    description: 'Signed URL without a key, valid while the image is stored.',
+  })
   url?: string;
 
-  @ApiPropertyOptional({ description: 'The picture itself.' })
+  @ApiPropertyOptional({ description: 'Base64 image.' })
   b64_json?: string;
 }
 
@@ -26,7 +28,7 @@ class ImageUsageDto {
   total_tokens?: number;
 }
 
-/** Pictures that were made while the caller waited. */
+/** Images of a synchronous request. */
 export class ImageGenerationDto {
   @ApiProperty({ type: 'integer', description: 'Unix seconds.' })
   created!: number;

@@ -6,8 +6,8 @@ import { findModel, paramOf, readJob, type ParsedJob, imageFieldsSchema } from '
 import { modelFieldsSchema, routingFieldsSchema } from '../../canonical/routing-fields.js';
 
 /**
- * JSON Schema of the body of an image generation, for the check and for the OpenAPI description.
- * Fields that are not named here are the model's own and go to its vendor.
+ * JSON Schema of the body, for validation and OpenAPI. Unknown fields are model parameters and are
+ * forwarded to the vendor.
  */
 export const imageGenerationSchema = {
   title: 'ImageRequest',
@@ -25,13 +25,12 @@ export const imageGenerationSchema = {
     response_format: {
       type: ['string', 'null'],
       enum: ['url', 'b64_json', null],
-      description:
-        'Left out, it is `url` for models that have this parameter and `b64_json` for the others.',
+      description: 'Defaults to `url` for models with this parameter and `b64_json` for others.',
     },
     stream: {
       type: ['boolean', 'null'],
       enum: [false, null],
-      description: 'Pictures are not streamed.',
+      description: 'Image streaming is not supported.',
     },
     user: { type: ['string', 'null'], maxLength: 512 },
     trace: { type: ['object', 'null'] },
@@ -44,16 +43,15 @@ const validate = compileSchema(imageGenerationSchema);
 
 interface ParsedImageGeneration {
   readonly parsed: ParsedJob;
-  /** How the caller wants its pictures. */
+  /** Response format of the images. */
   readonly format: 'url' | 'b64_json';
 }
 
 /**
- * Reads the body of an image generation.
- *
- * @param find looks a model up by its alias
- * @throws InvalidRequestError naming the first field at fault
- * @throws NotFoundError (`model`, or `models`) for an unknown model
+ * Parses the body of an image generation.
+ * @param find looks up a model by alias
+ * @throws InvalidRequestError naming the first invalid field
+ * @throws NotFoundError (`model` or `models`) for an unknown model
  */
 export function parseImageGeneration(
   body: JsonObject,
@@ -64,11 +62,11 @@ export function parseImageGeneration(
   if (model.kind !== 'image') {
     throw new InvalidRequestError(
       paramOf(body, model.id),
-      `${JSON.stringify(model.id)} is a model for ${model.kind} and cannot make images.`,
+      `${JSON.stringify(model.id)} is a model for ${model.kind} and does not generate images.`,
     );
   }
   const usual = model.supported_parameters.includes('response_format') ? 'url' : 'b64_json';
-  // A job's other fields mean nothing here, and the vendor knows none of them.
+  // Job-only fields have no meaning here, and vendors don't know them.
   const { stream: _, input: __, webhook_url: ___, ...value } = body;
   return {
     parsed: readJob(value, 'image', model),

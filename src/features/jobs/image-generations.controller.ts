@@ -23,14 +23,14 @@ export class ImageGenerationsController {
   @HttpCode(200)
   @ApiOperation({
     operationId: 'createImage',
-    summary: 'Make pictures and wait for them',
-    description: 'The same work as an image job, which is cancelled when its caller leaves.',
+    summary: 'Generate images and wait for them',
+    description: 'Runs an image job and cancels it when the caller disconnects.',
   })
   @ApiBody({
     schema: toOpenApiSchema(imageGenerationSchema),
     examples: {
       sandbox: {
-        summary: 'A first picture, made without any vendor',
+        summary: 'An image from the sandbox, without a vendor',
         value: { model: 'sandbox/image', prompt: 'A lighthouse in the fog' },
       },
     },
@@ -46,7 +46,7 @@ export class ImageGenerationsController {
 const picture = {
   type: 'string',
   format: 'binary',
-  description: 'png, jpeg or webp; 25 MB at most.',
+  description: 'PNG, JPEG or WebP, at most 25 MB.',
 };
 
 const variationForm = {
@@ -65,7 +65,10 @@ const editForm = {
   },
 };
 
-/** Pictures of pictures, which models take whose row in the catalogue says so; others over own accounts. */
+/**
+ * Image edits. On shared capacity only for models whose catalogue row accepts images; others need
+ * a BYOK account.
+ */
 @ApiTags('Inference')
 @Controller(['v1/images', 'api/v1/images'])
 @Inference({ writesResponse: true })
@@ -74,7 +77,7 @@ export class ImageEditsController {
 
   @Post('edits')
   @HttpCode(200)
-  @ApiOperation({ operationId: 'editImage', summary: 'Change pictures by a prompt' })
+  @ApiOperation({ operationId: 'editImage', summary: 'Edit images with a prompt' })
   @ApiConsumes('multipart/form-data')
   @ApiBody({ schema: toOpenApiSchema(editForm) })
   @ApiOkResponse({ type: ImageGenerationDto, headers: GENERATION_HEADERS })
@@ -85,7 +88,7 @@ export class ImageEditsController {
 
   @Post('variations')
   @HttpCode(200)
-  @ApiOperation({ operationId: 'createImageVariation', summary: 'Make pictures like another one' })
+  @ApiOperation({ operationId: 'createImageVariation', summary: 'Create variations of an image' })
   @ApiConsumes('multipart/form-data')
   @ApiBody({ schema: toOpenApiSchema(variationForm) })
   @ApiOkResponse({ type: ImageGenerationDto, headers: GENERATION_HEADERS })

@@ -28,18 +28,17 @@ import { ArtifactStore } from './artifacts/artifact-store.js';
 import { drained } from '../../platform/http/drained.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 
-/** Base64 turns three bytes into four characters; what is left over waits for the next piece. */
+/** Base64 encodes groups of three bytes. Remaining bytes wait for the next chunk. */
 const BYTES_PER_GROUP = 3;
 
-/** Sends pictures within a JSON answer, piece by piece, so that no picture is in memory whole. */
+/** Streams images into a JSON response without holding a whole image in memory. */
 @Injectable()
 export class EncodedImages {
   constructor(private readonly store: ArtifactStore) {}
 
   /**
-   * All of them, before anything is sent of any.
-   *
-   * @throws Error when one cannot be read here
+   * Opens all files before any is sent.
+   * @throws Error when a file is not available on this instance
    */
   async open(artifacts: readonly JobArtifact[]): Promise<Readable[]> {
     const opened = await Promise.allSettled(artifacts.map((artifact) => this.openOne(artifact)));
@@ -51,8 +50,8 @@ export class EncodedImages {
   }
 
   /**
-   * @param rest the answer's fields beside `data`
-   * @throws CallerGoneError when the reader has left, and what a file throws that breaks off
+   * @param rest the response fields besides `data`
+   * @throws CallerGoneError when the caller disconnects, or the error of an interrupted file
    */
   async send(
     response: ServerResponse,
@@ -100,10 +99,10 @@ export class EncodedImages {
   }
 }
 
-/** Writes the pictures of a job that has ended well. */
+/** Writes the images of a completed job. */
 type SendImages = (response: ServerResponse) => Promise<void>;
 
-/** Pictures while the caller waits: a job like any other, with its end as the answer. */
+/** Generates images synchronously by running a job and waiting for its result. */
 @Injectable()
 export class ImageGenerationsService {
   private readonly logger = new Logger(ImageGenerationsService.name);
@@ -120,8 +119,8 @@ export class ImageGenerationsService {
   ) {}
 
   /**
-   * @returns what sends the pictures when they are made; undefined when nobody waits any more
-   * @throws GatewayError when there are none
+   * @returns a function that sends the images; undefined when the caller disconnected
+   * @throws GatewayError when generation fails
    */
   async create(call: Call): Promise<SendImages | undefined> {
     const { caller, callerGone, head } = call;
@@ -177,17 +176,17 @@ export class ImageGenerationsService {
     }
   }
 
-  /** What was made cannot be handed over, which is no fault of the caller's: it costs nothing. */
+  /** The images cannot be delivered through no fault of the caller, so they are refunded. */
   private async giveBack(job: JobView, reason: unknown): Promise<void> {
-    this.logger.error(`The pictures of ${job.id} cannot be handed over: ${reasonOf(reason)}`);
+    this.logger.error(`images of ${job.id} cannot be delivered: ${reasonOf(reason)}`);
     try {
       await this.endings.refund(job, { onlyUnfetched: false });
     } catch (error) {
-      this.logger.error(`The charge of ${job.id} is not given back: ${reasonOf(error)}`);
+      this.logger.error(`refund of ${job.id} failed: ${reasonOf(error)}`);
     }
   }
 
-  /** Nobody waits any more. */
+  /** Cancels the job of a disconnected caller. */
   private async cancel({ tenantId }: Caller, id: string): Promise<void> {
     const job = await this.repository.findEndable(tenantId, id);
     if (job) await this.endings.cancel(job);
@@ -196,7 +195,7 @@ export class ImageGenerationsService {
 
 function cannotHandOver(cause: unknown): GatewayError {
   const message =
-    'The pictures were made, but cannot be read from where this service keeps them. Nothing is charged; send the request again.';
+    'The images were generated but cannot be read from storage. Nothing was charged. Send the request again.';
   return new GatewayError(
     {
       status: 503,

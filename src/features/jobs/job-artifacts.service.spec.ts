@@ -4,7 +4,7 @@ import type { ArtifactStore } from './artifacts/artifact-store.js';
 import { JobArtifacts } from './job-artifacts.service.js';
 
 describe(JobArtifacts.name, () => {
-  it('closes all connections when there is no place to write to', async () => {
+  it('closes all connections when storing fails', async () => {
     const query = async () => ({ rows: [], rowCount: 1 });
     const store = {
       put: async () => {

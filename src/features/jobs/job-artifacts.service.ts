@@ -7,20 +7,20 @@ import { reasonOf } from './job-failure.js';
 import { newArtifactId, type JobModality } from './job.js';
 
 const MEGABYTE = 1_000_000;
-/** What one file may have. */
+/** Maximum size of one file. */
 const LIMIT_BYTES: Readonly<Record<JobModality, number>> = {
   image: 50 * MEGABYTE,
   video: 1_000 * MEGABYTE,
   audio: 500 * MEGABYTE,
 };
 const MAX_CONTENT_TYPE_LENGTH = 100;
-/** How long after its deadline a job's files may be of use to anybody, if it did not take them. */
+/** How long files outlive the deadline of a job that did not adopt them. */
 const GRACE_SECONDS = 3_600;
 const REMOVED_AT_ONCE = 100;
-/** Of a file whose time is over. */
+/** SQL condition for files due for removal. */
 export const REMOVAL_DUE = 'removed_at IS NULL AND remove_after <= now()';
 
-/** An artifact that may be read now. */
+/** A readable artifact. */
 export interface ServableArtifact {
   readonly tenantId: string;
   readonly contentType: string;
@@ -34,7 +34,9 @@ interface AccessRow {
   isOpen: boolean;
 }
 
-/** The files of jobs: noted before they are written, given out while they last, and removed. */
+/**
+ * Records files of jobs before they are written, serves them until they expire, and removes them.
+ */
 @Injectable()
 export class JobArtifacts {
   private readonly logger = new Logger(JobArtifacts.name);
@@ -45,9 +47,8 @@ export class JobArtifacts {
   ) {}
 
   /**
-   * Stores what a job has made, all or nothing. Returns the files' ids, in order.
-   *
-   * @throws UpstreamError when a file breaks off, Error when the store does not take it
+   * Stores a job's files, all or none. Returns their ids in order.
+   * @throws UpstreamError when a file is interrupted, Error when the store fails
    */
   async keep(
     job: { id: string; modality: JobModality; deadlineAt: Date },
@@ -83,14 +84,14 @@ export class JobArtifacts {
       }
       return ids;
     } catch (error) {
-      // The latest may not have been begun: there was no place for it.
+      // The last file may not have been read, if the store rejected it.
       const unread = files.slice(Math.max(0, ids.length - 1));
       await Promise.allSettled([...unread.map(leave), this.discard(ids)]);
       throw error;
     }
   }
 
-  /** Removes files that nobody wants; what fails is left to the sweep. */
+  /** Removes unneeded files. Failures are left to the sweep. */
   async discard(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       try {
@@ -100,12 +101,12 @@ export class JobArtifacts {
           [id],
         );
       } catch (error) {
-        this.logger.warn(`A file stays for now: ${reasonOf(error)}`);
+        this.logger.warn(`file removal postponed: ${reasonOf(error)}`);
       }
     }
   }
 
-  /** Removes files whose time is over. Returns how many. */
+  /** Removes expired files and returns their number. */
   async sweep(): Promise<number> {
     const { rows } = await this.database.background.query<{ id: string }>(
       `UPDATE job_artifacts SET remove_after = now() + interval '1 minute'
@@ -119,7 +120,7 @@ export class JobArtifacts {
     return rows.length;
   }
 
-  /** `expired`: it was there, and is not to be read any more. */
+  /** Returns `expired` for a file that exists but must not be served. */
   async lookUp(artifactId: string): Promise<'unknown' | 'expired' | ServableArtifact> {
     const { rows } = await this.database.query<AccessRow>(
       `SELECT tenant_id AS "tenantId", file.content_type AS "contentType", file.bytes,
@@ -136,9 +137,8 @@ export class JobArtifacts {
   }
 
   /**
-   * Notes that a first byte of it, or a redirect to it, is about to be sent. Called for each such answer.
-   *
-   * @returns false where its charge was given back since it was looked up, so that it is not to be sent
+   * Records that the first byte, or a redirect, is about to be sent. Called for every response.
+   * @returns false when the job was refunded since the lookup; the file must not be sent then
    */
   async fetched(artifactId: string): Promise<boolean> {
     const ofJob = 'WHERE id = (SELECT job_id FROM job_artifacts WHERE id = $1)';
@@ -155,7 +155,7 @@ export class JobArtifacts {
   }
 }
 
-/** Closes the connection of a file that is not read. */
+/** Closes the connection of an unread file. */
 async function leave({ bytes }: MediaFile): Promise<void> {
   await bytes[Symbol.asyncIterator]().return?.();
 }

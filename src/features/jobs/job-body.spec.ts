@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { textFieldOf, toMediaRequest } from './job-body.js';
 
 describe(toMediaRequest.name, () => {
-  it('counts the pictures, one where nothing is said', () => {
+  it('counts images, one by default', () => {
     const base = { model: 'one/draw', prompt: 'a cat' };
     expect(toMediaRequest('image', base)).toMatchObject({
       kind: 'image',
@@ -17,7 +17,7 @@ describe(toMediaRequest.name, () => {
     });
   });
 
-  it('takes seconds as a number or a text, and reckons with the longest where there are none', () => {
+  it('accepts seconds as number or string, and estimates the maximum without them', () => {
     const base = { model: 'one/film', input: 'a cat' };
     for (const seconds of [12, '12']) {
       expect(toMediaRequest('video', { ...base, seconds })).toMatchObject({
@@ -33,7 +33,7 @@ describe(toMediaRequest.name, () => {
     });
   });
 
-  it('speaks with a usual voice and measures the text', () => {
+  it('defaults to a common voice and measures the text', () => {
     expect(toMediaRequest('audio', { model: 'one/say', prompt: 'né' })).toMatchObject({
       kind: 'speech',
       text: 'né',
@@ -46,7 +46,7 @@ describe(toMediaRequest.name, () => {
     ).toMatchObject({ voice: 'mine', accountBoundParam: { param: 'voice.id' } });
   });
 
-  it('keeps what names things in a vendor account from shared capacity', () => {
+  it('keeps references to vendor accounts off shared capacity', () => {
     const value = { model: 'one/film', prompt: 'x', input_reference: { file_id: 'file-1' } };
     expect(toMediaRequest('video', value).accountBoundParam?.param).toBe('input_reference');
     expect(toMediaRequest('image', { ...value, input_reference: null }).accountBoundParam).toBe(
@@ -54,7 +54,7 @@ describe(toMediaRequest.name, () => {
     );
   });
 
-  it('knows which field the text came in', () => {
+  it('knows the field of the text', () => {
     expect([textFieldOf({ prompt: 'x' }), textFieldOf({ prompt: null, input: 'x' })]).toEqual([
       'prompt',
       'input',

@@ -22,13 +22,13 @@ import type { JobModality } from './job.js';
 const DEFAULT_VOICE = 'alloy';
 const DEFAULT_FORMAT = 'mp3';
 
-/** What the bodies of all jobs share, as their schemas let it pass; what else stands in one goes to its vendor. */
+/** Fields shared by all job bodies after validation. Unknown fields are forwarded to the vendor. */
 export interface MediaBody extends JsonObject {
   prompt?: string | null;
   input?: string | null;
-  /** Pictures. */
+  /** Number of images. */
   n?: number | null;
-  /** Of a video. */
+  /** Length of a video. */
   seconds?: number | string | null;
   voice?: string | { id: string } | null;
   instructions?: string | null;
@@ -36,20 +36,19 @@ export interface MediaBody extends JsonObject {
   response_format?: string | null;
 }
 
-/** Fields that name things in a vendor account, or cost what the catalogue has no price for. */
+/** Fields that refer to objects in a vendor account, or whose cost the catalogue cannot price. */
 const ACCOUNT_BOUND: Readonly<Record<string, string>> = {
-  file_id: 'it names a file in the vendor account',
-  input_reference: 'it names a thing in the vendor account, or a picture that has no price here',
-  remix_video_id: 'it names a video in the vendor account',
-  video_id: 'it names a video in the vendor account',
-  storage_uri: 'it names a place in a vendor account',
+  file_id: 'it refers to a file in the vendor account',
+  input_reference: 'it refers to an object in the vendor account, or to an image without a price',
+  remix_video_id: 'it refers to a video in the vendor account',
+  video_id: 'it refers to a video in the vendor account',
+  storage_uri: 'it refers to storage in a vendor account',
 };
 
 /**
- * The request that a job's body stands for; also that of a body that was kept.
- *
- * @param value a body that the schema has let pass, without what is the gateway's alone
- * @throws InvalidRequestError naming the field at fault: the models
+ * Converts a job's body, new or stored, to a media request.
+ * @param value a validated body without the gateway's own fields
+ * @throws InvalidRequestError naming the invalid field of `models`
  */
 export function toMediaRequest(modality: JobModality, value: MediaBody): MediaRequest {
   switch (modality) {
@@ -62,7 +61,7 @@ export function toMediaRequest(modality: JobModality, value: MediaBody): MediaRe
   }
 }
 
-/** The field that holds what is to be made. */
+/** Returns the name of the prompt field. */
 export function textFieldOf({ prompt }: MediaBody): 'prompt' | 'input' {
   return prompt == null ? 'input' : 'prompt';
 }
@@ -103,7 +102,7 @@ function toSpeechRequest(value: MediaBody): SpeechRequest {
     kind: 'speech',
     ...shared,
     accountBoundParam: isOwnVoice
-      ? notOnSharedCapacity('voice.id', 'it names a voice in the vendor account')
+      ? notOnSharedCapacity('voice.id', 'it refers to a voice in the vendor account')
       : shared.accountBoundParam,
     ...measureSpeech(text, instructions ?? '', speed ?? 1),
     text,

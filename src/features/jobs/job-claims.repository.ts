@@ -6,12 +6,12 @@ import type { RequestTags } from '../../canonical/request-tags.js';
 import type { StoredAttempt, StoredRoute } from './job-routes.js';
 import type { JobModality, JobStatus } from './job.js';
 
-/** How long a worker that has died keeps others from its job. */
+/** How long a dead worker blocks its job. */
 const LEASE_SECONDS = 15;
 
 export type JobStep = 'waiting' | 'submitting' | 'accepted';
 
-/** A job in the hands of a worker. */
+/** A job claimed by a worker. */
 export interface ClaimedJob {
   readonly id: string;
   readonly tenantId: string;
@@ -27,24 +27,26 @@ export interface ClaimedJob {
   readonly tags: RequestTags | null;
   readonly step: JobStep;
   readonly routeIndex: number;
-  /** How often what is due was tried in vain: all routes by turns, then to get what the vendor made. */
+  /**
+   * Failed rounds of the current step: passes over all routes, then attempts to fetch the result.
+   */
   readonly round: number;
   readonly operation: string | null;
   readonly acceptedAt: Date | null;
   readonly polls: number;
   readonly createdAt: Date;
-  /** Whether its time is over. */
+  /** Whether the deadline has passed. */
   readonly isLate: boolean;
-  /** The routes that were tried. */
+  /** Attempts made so far. */
   readonly attempts: readonly StoredAttempt[];
   readonly isTraced: boolean;
   readonly deadlineAt: Date;
 }
 
-/** A job that somebody may work on. */
+/** A job that is ready to be claimed. */
 export type DueJob = Pick<ClaimedJob, 'tenantId' | 'step'> & { readonly provider: string };
 
-/** A claim on a job; whoever claims it later makes this one void. */
+/** A lease on a job. A newer claim invalidates it. */
 export interface JobClaim {
   readonly leaseId: string;
   readonly job: ClaimedJob;
@@ -60,14 +62,14 @@ const IS_OPEN = `status IN ('queued', 'in_progress')`;
 const IS_FREE = `(lease_until IS NULL OR lease_until < now())`;
 
 /**
- * The worker's side of the rows: who works on a job, and how far it has come. Every move asks for
- * the claim, so a worker that was away for too long can do nothing any more.
+ * Stores claims and progress of jobs. Every update checks the lease, so a worker that lost it
+ * cannot change the job.
  */
 @Injectable()
 export class JobClaims {
   constructor(private readonly database: Database) {}
 
-  /** Undefined when the job is not due, over, or in other hands. */
+  /** Returns undefined when the job is not due, has ended or is claimed. */
   async claim(id: string): Promise<JobClaim | undefined> {
     const leaseId = randomUUID();
     const { rows } = await this.database.background.query<ClaimedJob>(
@@ -80,7 +82,7 @@ export class JobClaims {
     return job && { leaseId, job };
   }
 
-  /** Whose the job is, which provider it needs next, and for what; undefined when it is not due. */
+  /** Returns the tenant, provider and step of a due job; undefined when it is not due. */
   async peek(id: string): Promise<DueJob | undefined> {
     const { rows } = await this.database.background.query<DueJob>(
       `SELECT tenant_id AS "tenantId", routes::json -> route_index ->> 'provider' AS provider, step
@@ -91,17 +93,17 @@ export class JobClaims {
     return rows[0];
   }
 
-  /** False when the job has ended, or is in other hands. */
+  /** Returns false when the job has ended or the lease was lost. */
   renew({ leaseId, job }: JobClaim): Promise<boolean> {
     return this.move(`lease_until = now() + make_interval(secs => ${LEASE_SECONDS})`, leaseId, job);
   }
 
-  /** Lets others have the job, not before the delay. */
+  /** Releases the job. Others can claim it after the delay. */
   release({ leaseId, job }: JobClaim, delayMs: number): Promise<boolean> {
     return this.move(`${FREED}, ${runAtAfter('$3')}`, leaseId, job, [delayMs]);
   }
 
-  /** To be committed before the vendor is called: from here on the job is never sent again. */
+  /** Must commit before the vendor is called: from here on the job is never submitted again. */
   beginSubmission(
     { leaseId, job }: JobClaim,
     routeIndex: number,
@@ -117,7 +119,7 @@ export class JobClaims {
     );
   }
 
-  /** The vendor surely has not taken the work: another route may be tried. */
+  /** The vendor has certainly not accepted the job, so another route may be tried. */
   refused({ leaseId, job }: JobClaim, nextRouteIndex: number): Promise<boolean> {
     return this.move(`step = 'waiting', route_index = $3, attempts = $4`, leaseId, job, [
       nextRouteIndex,
@@ -125,7 +127,7 @@ export class JobClaims {
     ]);
   }
 
-  /** All routes have refused; they are tried again after the delay. */
+  /** Schedules another pass over the routes after all have refused. */
   retryLater({ leaseId, job }: JobClaim, delayMs: number): Promise<boolean> {
     return this.move(
       `step = 'waiting', route_index = 0, round = round + 1, ${FREED}, ${runAtAfter('$3')}`,
@@ -135,7 +137,7 @@ export class JobClaims {
     );
   }
 
-  /** The vendor has taken the work and goes on by itself. */
+  /** Records that the vendor accepted the job and runs it asynchronously. */
   accepted({ leaseId, job }: JobClaim, operation: string, delayMs: number): Promise<boolean> {
     return this.move(
       `step = 'accepted', round = 0, operation = $4, accepted_at = coalesce(accepted_at, now()),
@@ -146,7 +148,7 @@ export class JobClaims {
     );
   }
 
-  /** The vendor is still at it, or did not say. */
+  /** Records a poll without a result. */
   polled({ leaseId, job }: JobClaim, operation: string, delayMs: number): Promise<boolean> {
     return this.move(
       `operation = $4, polls = polls + 1, ${FREED}, ${runAtAfter('$3')}`,
@@ -156,7 +158,7 @@ export class JobClaims {
     );
   }
 
-  /** The vendor has answered, and what it made did not come whole. */
+  /** Records a failed fetch of a finished result. */
   fetchedInVain({ leaseId, job }: JobClaim, delayMs: number): Promise<boolean> {
     const change = `round = round + 1, ${FREED}, ${runAtAfter('$3')}`;
     return this.move(change, leaseId, job, [delayMs]);

@@ -23,20 +23,20 @@ import {
   type StoredAttempt,
 } from './job-routes.js';
 
-/** How often all routes are tried when nobody waits for the answer. */
+/** Passes over all routes before an asynchronous job fails. */
 const MAX_ROUNDS = 5;
 
 const FIRST_PAUSE_MS = 1_000;
 
-/** Failures that may be over in a while. */
+/** Failures that may be transient. */
 const PASSING = new Set<UpstreamFailure>(['connect', 'rate_limited', 'server', 'timeout']);
 
 const OVER: DispatchOutcome = { state: 'over' };
 
 /**
- * Sends a job to its routes in order until one takes it. The next is asked only where the one before
- * surely has not taken it, and each is noted in the row before it is called: whatever happens, at
- * most one vendor has taken the job.
+ * Submits a job to its routes in order until one accepts it. Tries the next route only when the
+ * previous has certainly not accepted the job, and records each attempt before calling the vendor,
+ * so at most one vendor runs the job.
  */
 @Injectable()
 export class JobDispatcher {
@@ -96,7 +96,7 @@ export class JobDispatcher {
     );
   }
 
-  /** Undefined for a failure after which the vendor may be at work all the same. */
+  /** Returns undefined when the vendor may have accepted the job despite the failure. */
   private asRefusal(error: unknown, route: PlannedRoute): RouteFailure | undefined {
     return error instanceof UpstreamError && error.accepted === 'no' ? { route, error } : undefined;
   }
@@ -127,15 +127,15 @@ export class JobDispatcher {
   }
 }
 
-/** What came of a submission. `over`: the job has ended, or is in other hands. */
+/** Result of a submission. `over`: the job has ended or was claimed by another worker. */
 type DispatchOutcome =
   | { readonly state: 'over' }
   | { readonly state: 'later'; readonly afterMs: number }
   | ({ readonly state: 'sent' } & DispatchedJob);
 
-/** A job that a vendor has taken. */
+/** A job that a vendor accepted. */
 interface DispatchedJob {
-  /** With this attempt. */
+  /** Includes this attempt. */
   readonly claim: JobClaim;
   readonly progress: MediaProgress;
   readonly route: OpenJobRoute;
@@ -143,7 +143,7 @@ interface DispatchedJob {
   readonly sentAt: Date;
 }
 
-/** Of a walk that another worker began, the first failures are not known any more. */
+/** The first failures are unknown when another worker started this pass. */
 function describe(failures: readonly RouteFailure[], request: MediaRequest): Error {
   if (failures.length === 0) {
     return new ProviderError('No provider could take this job. Try again later.');
@@ -152,7 +152,7 @@ function describe(failures: readonly RouteFailure[], request: MediaRequest): Err
   return described instanceof InternalError ? new ProviderError(described.message) : described;
 }
 
-/** The claim with one more attempt, which is written with the job's next move. */
+/** Returns the claim with one more attempt, to be written with the next update. */
 function withAttempt({ leaseId, job }: JobClaim, attempt: StoredAttempt): JobClaim {
   return { leaseId, job: { ...job, attempts: [...job.attempts, attempt] } };
 }

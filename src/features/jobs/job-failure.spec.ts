@@ -5,7 +5,7 @@ import { UpstreamError } from '../../vendors/upstream-error.js';
 import { DEADLINE_PASSED, reasonOf, toGatewayError, toJobFailure } from './job-failure.js';
 
 describe(toJobFailure.name, () => {
-  it('keeps the words and the code of a vendor that has given up', () => {
+  it("keeps a vendor's message and code", () => {
     expect(toJobFailure(new MediaFailedError('moderation_blocked', 'It was blocked.'))).toEqual({
       code: 'moderation_blocked',
       message: 'It was blocked.',
@@ -15,7 +15,7 @@ describe(toJobFailure.name, () => {
     });
   });
 
-  it('takes what a filter refuses for the fault of the prompt', () => {
+  it('treats a content filter rejection as an error of the prompt', () => {
     expect(toJobFailure(new MediaFailedError('content_policy_violation', 'No.'))).toMatchObject({
       code: 'content_policy_violation',
       type: 'invalid_request_error',
@@ -24,13 +24,13 @@ describe(toJobFailure.name, () => {
     });
   });
 
-  it('says no more of a fault of its own than that there was one', () => {
+  it('hides details of internal errors', () => {
     const failure = toJobFailure(new TypeError('password is secret'));
     expect(failure).toMatchObject({ code: 'internal_error', status: 500 });
     expect(JSON.stringify(failure)).not.toContain('secret');
   });
 
-  it('says when to try again, if that is known', () => {
+  it('includes the retry time if known', () => {
     expect(toJobFailure(new RateLimitError('model', 'Later.', 7))).toMatchObject({
       code: 'rate_limit_error',
       retryAfterSeconds: 7,
@@ -44,7 +44,7 @@ describe(toGatewayError.name, () => {
     new RateLimitError('model', 'Later.', 7),
     new ProviderError('It broke.', { param: 'provider-credentials' }),
     DEADLINE_PASSED,
-  ])('gives back what a failure was made of: %s', (error) => {
+  ])('restores the error of a failure: %s', (error) => {
     const { status, type, param, message, retryAfterSeconds } = error;
     expect(toGatewayError(toJobFailure(error))).toMatchObject({
       ...{ status, type, param, message, retryAfterSeconds },
@@ -53,7 +53,7 @@ describe(toGatewayError.name, () => {
 });
 
 describe(reasonOf.name, () => {
-  it('has the summary of a vendor’s failure, the message of an error, and else what was thrown', () => {
+  it("returns a vendor failure's summary, an error's message, or the thrown value", () => {
     const upstream = new UpstreamError({ failure: 'timeout', message: 'no answer' });
     expect(reasonOf(upstream)).toBe(upstream.summary);
     expect(reasonOf(new Error('away'))).toBe('away');

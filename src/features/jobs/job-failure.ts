@@ -10,25 +10,25 @@ import { MediaFailedError } from '../../vendors/media-work.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import type { JobFailure } from './job.js';
 
-/** What a vendor's filters say, whatever the vendor calls it otherwise. */
+/** Error code of a vendor's content filter, whatever the vendor calls it. */
 const CONTENT_POLICY = 'content_policy_violation';
 
-/** It may have been taken, and may even be made; asking again could cost twice. */
+/** The vendor may have accepted the job, so a retry could cost twice. */
 export const UNKNOWN_OUTCOME = new ProviderError(
-  'It is not known whether the provider took this job, so it was not sent again. Nothing was charged; submit it anew.',
+  'It is unknown whether the provider accepted this job, so it was not sent again. Nothing was charged. Submit a new job.',
 );
 
-/** The account that the work was to be, or was being, made with cannot be asked any more. */
+/** The credential was deleted before the job finished. */
 export const CREDENTIAL_GONE = new ProviderError(
-  'The provider credential that this job was to be made with has been deleted. Nothing was charged; submit it anew.',
+  'The provider credential of this job has been deleted. Nothing was charged. Submit a new job.',
   { param: 'provider-credentials' },
 );
 
 export const DEADLINE_PASSED = new TimeoutError(
-  'The job was not done before its deadline. Nothing was charged.',
+  'The job did not finish before its deadline. Nothing was charged.',
 );
 
-/** Why a job came to nothing, in words fit for its tenant. */
+/** Returns the failure that the tenant sees. */
 export function toJobFailure(error: unknown): JobFailure {
   if (error instanceof MediaFailedError) {
     const known = error.code === CONTENT_POLICY ? refused(error) : new ProviderError(error.message);
@@ -37,13 +37,13 @@ export function toJobFailure(error: unknown): JobFailure {
   return fieldsOf(gatewayErrorOf(error));
 }
 
-/** The reverse, for a caller who waits. */
+/** Converts a stored failure back to an error for synchronous callers. */
 export function toGatewayError(failure: JobFailure): GatewayError {
   const { code: _, ...fields } = failure;
   return new GatewayError(fields);
 }
 
-/** What came between, in words for the log. */
+/** Returns the reason for a log line. */
 export function reasonOf(error: unknown): string {
   if (error instanceof UpstreamError) return error.summary;
   return isJsonObject(error) ? String(error.message) : String(error);

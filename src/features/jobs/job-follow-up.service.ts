@@ -22,9 +22,8 @@ const MAX_CANCEL_ATTEMPTS = 5;
 const CANCEL_LIMIT_MS = 15_000;
 
 /**
- * What is left to do when a job has ended: tell its tenant, and the vendor that goes on for nothing.
- * Both stand in the row until they are done, so that a process that dies in between leaves nothing
- * undone.
+ * Sends the webhook of an ended job and cancels its vendor operation. Both are flags in the row
+ * until done, so another process can take over after a crash.
  */
 @Injectable()
 export class JobFollowUp {
@@ -39,10 +38,10 @@ export class JobFollowUp {
     private readonly webhooks: WebhookDeliveries,
   ) {}
 
-  /** Does not wait and does not fail: what is not done now is found by the sweep. */
+  /** Runs in the background and never throws. The sweep retries failures. */
   runSoon(jobId: string): void {
     this.run(jobId).catch((error: Error) => {
-      this.logger.warn(`The end of ${jobId} waits: ${error.name}`);
+      this.logger.warn(`follow-up of ${jobId} postponed: ${error.name}`);
     });
   }
 
@@ -57,7 +56,7 @@ export class JobFollowUp {
     if (due?.stop) await this.stopVendor(jobId);
   }
 
-  /** Hands the webhook over, once for each state that the job ends in. */
+  /** Queues the webhook once per final state. */
   private async tellTenant(jobId: string): Promise<void> {
     const deliveryId = await this.database.background.transaction(async (client) => {
       const { rows } = await client.query<DueWebhook>(
@@ -67,7 +66,7 @@ export class JobFollowUp {
         [jobId],
       );
       const [due] = rows;
-      // A webhook ends with the key that asked for it.
+      // Webhooks stop with the key that requested them.
       const job = due?.isLive && (await this.repository.find(due.tenantId, jobId));
       if (!job) return undefined;
       const eventId = `${jobId}:${job.status}`;
@@ -108,7 +107,7 @@ export class JobFollowUp {
     ]);
   }
 
-  /** Stops work that a vendor has accepted. False when it did not answer. */
+  /** Cancels an accepted operation at the vendor. Returns false when the vendor did not answer. */
   async stop(tenantId: string, route: JobRoute, operation: string): Promise<boolean> {
     const { upstreamModel } = route;
     const limits = {
@@ -123,7 +122,7 @@ export class JobFollowUp {
       await upstream?.cancelMedia?.({ operation, upstreamModel, limits, signal });
       return true;
     } catch (error) {
-      this.logger.warn(`${route.provider} did not cancel: ${reasonOf(error)}`);
+      this.logger.warn(`${route.provider} did not cancel an operation: ${reasonOf(error)}`);
       return false;
     }
   }

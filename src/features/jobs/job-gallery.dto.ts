@@ -2,7 +2,7 @@ import { ApiProperty, IntersectionType, OmitType, PickType } from '@nestjs/swagg
 import { CursorPageDto, CursorPageQueryDto } from '../../platform/http/cursor-page.js';
 import { JobDto, JobFileDto, JobsQueryDto } from './jobs.dto.js';
 
-/** Which jobs are looked at, and which page of them. */
+/** Filters and cursor of the gallery. */
 export class JobGalleryQueryDto extends IntersectionType(
   PickType(JobsQueryDto, ['modality', 'status', 'model', 'start_date', 'end_date']),
   CursorPageQueryDto,
@@ -13,7 +13,7 @@ class GalleryFileDto extends OmitType(JobFileDto, ['url']) {
     type: String,
     nullable: true,
     description:
-      'Needs no key; good until `expires_at`. Made anew at each reading. Null for operators.',
+      'Signed URL, valid until `expires_at` and generated on each read. Null for operators.',
     example: 'https://gateway.example/v1/artifacts/img_…?expires=…&signature=…',
   })
   url!: string | null;
@@ -24,35 +24,39 @@ class GalleryResultDto {
   data!: GalleryFileDto[];
 }
 
-/** A job with what it has made, its request and its credits. */
+/** A job with its files, request and credits. */
 export class GalleryJobDto extends OmitType(JobDto, ['result']) {
-  @ApiProperty({ type: GalleryResultDto, nullable: true, description: 'Once it has succeeded.' })
+  @ApiProperty({
+    type: GalleryResultDto,
+    nullable: true,
+    description: 'Set once the job has succeeded.',
+  })
   result!: GalleryResultDto | null;
 
-  @ApiProperty({ format: 'uuid', description: 'Of its row in the log, and of its receipt.' })
+  @ApiProperty({ format: 'uuid', description: 'Id of the log row and the receipt.' })
   request_id!: string;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Credits that are held for it while it is open, or were.',
+    description: 'Credits reserved at submission.',
   })
   reserved_credits!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Credits charged: 0 until it has succeeded, and again when it was refunded.',
+    description: 'Credits charged: 0 until the job succeeds and after a refund.',
   })
   actual_cost!: number;
 
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Unix seconds at which an open job is given up; null once it has ended.',
+    description: 'Unix seconds of the deadline; null once the job has ended.',
   })
   deadline_at!: number | null;
 }
 
-/** Jobs with what they have made. */
+/** A page of the gallery. */
 export class JobGalleryDto extends CursorPageDto {
   @ApiProperty({ type: [GalleryJobDto], description: 'Newest first.' })
   data!: GalleryJobDto[];

@@ -19,7 +19,7 @@ describe(JobLease.name, () => {
     jest.useRealTimers();
   });
 
-  it('is renewed several times before it would run out', async () => {
+  it('renews several times before it expires', async () => {
     const lease = start();
     await jest.advanceTimersByTimeAsync(14_000);
     expect(renew.mock.calls).toEqual([[claim], [claim], [claim]]);
@@ -27,7 +27,7 @@ describe(JobLease.name, () => {
     lease.end();
   });
 
-  it('ends the work once another has the job', async () => {
+  it('stops the work once another worker has the job', async () => {
     renew.mockResolvedValueOnce(true).mockResolvedValue(false);
     const lease = start();
     await jest.advanceTimersByTimeAsync(7_000);
@@ -37,7 +37,7 @@ describe(JobLease.name, () => {
     lease.end();
   });
 
-  it('goes on while the database is away', async () => {
+  it('tolerates a database outage', async () => {
     renew.mockRejectedValue(new Error('away'));
     const lease = start();
     await jest.advanceTimersByTimeAsync(20_000);
@@ -45,7 +45,7 @@ describe(JobLease.name, () => {
     lease.end();
   });
 
-  it('ends the work when the job was ended here, and no other', () => {
+  it('stops only the work of a job that ended here', () => {
     const lease = start();
     events.ended('img_2');
     expect(lease.signal.aborted).toBe(false);
@@ -54,7 +54,7 @@ describe(JobLease.name, () => {
     lease.end();
   });
 
-  it('leaves nothing behind when the work is over', async () => {
+  it('leaves no timers or listeners behind', async () => {
     const lease = start();
     lease.end();
     events.ended('img_1');

@@ -3,7 +3,7 @@ import type { JobEndEvents } from './job-waiter.service.js';
 
 const RENEWAL_MS = 4_000;
 
-/** Keeps a claim alive while its job is worked on, and says when the work is in vain. */
+/** Renews a claim while its job is worked on, and signals when the work has to stop. */
 export class JobLease {
   private readonly controller = new AbortController();
   private readonly leaving = new AbortController();
@@ -20,14 +20,14 @@ export class JobLease {
     this.interval.unref();
   }
 
-  /** Aborted when the job has ended, is in other hands, or is to be left to others. */
+  /** Aborts when the job has ended, is claimed by another worker, or is released. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
 
   /**
-   * Aborted only when it is to be left to others. It is for a vendor who goes on by himself: what he has taken in vain
-   * he can be told to stop only by the name that he answers with.
+   * Aborts only when the job is released. Used for submissions: an operation that was accepted in
+   * vain can only be cancelled by the id in the vendor's answer.
    */
   get leavingSignal(): AbortSignal {
     return this.leaving.signal;
@@ -38,13 +38,13 @@ export class JobLease {
     this.leaving.abort();
   }
 
-  /** To be called when the work is over. */
+  /** Must be called when the work is finished. */
   end(): void {
     clearInterval(this.interval);
     this.unsubscribe();
   }
 
-  /** A database that is away says nothing about the job. */
+  /** A database outage says nothing about the job. */
   private renew(): void {
     this.claims.renew(this.claim).then(
       (isOurs) => {

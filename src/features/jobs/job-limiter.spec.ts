@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { JobLimiter } from './job-limiter.js';
 
 describe(JobLimiter.name, () => {
-  it('lets in as many of a provider as its limit says, and each kind for itself', () => {
+  it('limits each provider and kind of work separately', () => {
     const limiter = new JobLimiter(2);
     const submissions = limiter.key('one', 'submit');
     const others = [limiter.key('one', 'poll'), limiter.key('two', 'submit')];
@@ -12,7 +12,7 @@ describe(JobLimiter.name, () => {
     expect(limiter.acquire(submissions, 'tenant', 'c')).toBe(false);
     for (const other of others) expect(limiter.acquire(other, 'tenant', 'd')).toBe(true);
 
-    // The place goes on to who waits, and is free when nobody does.
+    // The slot passes to the next in the queue, and is free when the queue is empty.
     expect(limiter.release(submissions)).toBe('c');
     expect(limiter.acquire(submissions, 'tenant', 'd')).toBe(false);
     expect(limiter.release(submissions)).toBe('d');
@@ -21,7 +21,7 @@ describe(JobLimiter.name, () => {
     expect(limiter.acquire(submissions, 'tenant', 'f')).toBe(false);
   });
 
-  it('lets a tenant with one job wait for one place, however many another has', () => {
+  it("schedules a tenant's only job after one slot, whatever others have queued", () => {
     const limiter = new JobLimiter(1);
     const key = limiter.key('one', 'submit');
     for (let index = 0; index < 1_000; index++) limiter.acquire(key, 'greedy', `greedy-${index}`);
@@ -30,7 +30,7 @@ describe(JobLimiter.name, () => {
     expect([limiter.release(key), limiter.release(key)]).toContain('modest-0');
   });
 
-  it('lets a job wait once, however often it is woken', () => {
+  it('queues a job once, however often it is woken', () => {
     const limiter = new JobLimiter(1);
     const key = limiter.key('one', 'submit');
     limiter.acquire(key, 'tenant', 'a');

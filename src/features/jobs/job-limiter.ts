@@ -1,33 +1,33 @@
 import { FairQueue } from '../../platform/queue/fair-queue.js';
 
-/** More jobs of one tenant are not remembered here; their wake-ups come again. */
+/** Beyond this bound a tenant's jobs are not queued here; the sweep wakes them again. */
 const MAX_WAITING_PER_TENANT = 1_000;
 
-/** What a worker does with a job: send it to a vendor, or ask how it stands. */
+/** Work on a job: submitting it to a vendor or polling its state. */
 type WorkKind = 'submit' | 'poll';
 
 interface Slots {
   taken: number;
-  /** Ids of jobs, by tenant. */
+  /** Job ids by tenant. */
   readonly waiting: FairQueue<string>;
 }
 
 /**
- * Bounds how many jobs of one provider this process works on at once. Polls have slots of their own,
- * so that long submissions do not hold up results. Where all slots are taken, tenants take turns.
+ * Limits concurrent work per provider in this process. Polls have separate slots, so that long
+ * submissions do not delay results. Waiting tenants are scheduled fairly.
  */
 export class JobLimiter {
   private readonly slots = new Map<string, Slots>();
 
-  /** @param limit jobs at once, for each provider and kind of work */
+  /** @param limit concurrent jobs for each provider and kind of work */
   constructor(private readonly limit: number) {}
 
-  /** What the slots of a provider's work of a kind are called. */
+  /** Returns the key of a provider's slots for a kind of work. */
   key(provider: string, kind: WorkKind): string {
     return `${kind} ${provider}`;
   }
 
-  /** True when the job has a slot; else it waits for one, and `release` gives its id. */
+  /** Returns true when the job got a slot. Otherwise it is queued, and `release` returns its id. */
   acquire(key: string, tenantId: string, id: string): boolean {
     const slots = this.slotsOf(key);
     if (slots.taken < this.limit) {
@@ -39,7 +39,7 @@ export class JobLimiter {
     return false;
   }
 
-  /** Gives a slot back. @returns the job that has it now; undefined: it is free */
+  /** Frees a slot. @returns the job that received it; undefined when the queue is empty */
   release(key: string): string | undefined {
     const slots = this.slotsOf(key);
     const next = slots.waiting.take();
@@ -48,7 +48,7 @@ export class JobLimiter {
     return next;
   }
 
-  /** How many jobs wait for a slot. */
+  /** Returns the number of queued jobs. */
   waiting(key: string): number {
     return this.slots.get(key)?.waiting.size ?? 0;
   }

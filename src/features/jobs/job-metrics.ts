@@ -4,7 +4,7 @@ import { Database } from '../../platform/database/database.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { JOB_MODALITIES, OPEN_STATUSES, type JobModality, type JobStatus } from './job.js';
 
-/** Jobs in numbers. A job that has succeeded and then expired unfetched counts in both. */
+/** Metrics of jobs. A job that succeeds and then expires unfetched counts in both states. */
 @Injectable()
 export class JobMetrics {
   private readonly submittedJobs: Counter;
@@ -14,19 +14,19 @@ export class JobMetrics {
     const { registry } = metrics;
     this.submittedJobs = new Counter({
       name: 'gateway_jobs_submitted_total',
-      help: 'Jobs that were taken in, by the provider of their first route.',
+      help: 'Accepted jobs by the provider of their first route.',
       labelNames: ['modality', 'provider'],
       registers: [registry],
     });
     this.endedJobs = new Counter({
       name: 'gateway_jobs_ended_total',
-      help: 'Jobs that came to an end, by how.',
+      help: 'Ended jobs by final status.',
       labelNames: ['modality', 'provider', 'status'],
       registers: [registry],
     });
     metrics.trackShared(
       'gateway_jobs_open',
-      'Jobs that have not ended, of all instances together.',
+      'Open jobs of all instances.',
       ['modality', 'status'],
       () => countOpen(database),
     );

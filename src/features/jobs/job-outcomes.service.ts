@@ -18,19 +18,19 @@ import type { BillableRoute } from '../../canonical/billable-route.js';
 import { fromStoredText, toStoredText } from '../../platform/database/stored-text.js';
 import type { SettlementRecord } from '../../core/ledger/ledger-operations.js';
 
-/** What a vendor has made, and over which route. */
+/** A vendor's result and its route. */
 interface MadeWork {
   readonly route: BillableRoute;
   readonly usage: Usage;
 }
 
-/** What a job that went well has used and made. */
+/** Usage and files of a successful job. */
 interface JobSuccess extends MadeWork {
   readonly source: UsageSource;
   readonly artifactIds: readonly string[];
 }
 
-/** A job that has succeeded, as far as its charge is concerned. */
+/** The fields of a succeeded job that a refund needs. */
 export type RefundableJob = Pick<
   JobView,
   'id' | 'tenantId' | 'requestId' | 'modality' | 'provider'
@@ -39,9 +39,8 @@ export type RefundableJob = Pick<
 type Ending = Omit<JobEnding, 'jobId' | 'endedBy' | 'attempts'>;
 
 /**
- * The ends that a job may come to. Each settles the job's hold and moves its row in one transaction,
- * so of several that are tried at the same time, wherever, exactly one takes place. All of them say
- * whether it was theirs.
+ * Ends jobs. Each outcome settles the hold and updates the row in one transaction, so exactly one
+ * of several concurrent attempts wins. Every method returns whether it won.
  */
 @Injectable()
 export class JobOutcomes {
@@ -72,31 +71,29 @@ export class JobOutcomes {
   }
 
   /**
-   * Costs nothing.
-   *
-   * @param error what came between
-   * @param wasted what a vendor has made for nothing, which the log has as its cost
+   * Fails a job without a charge.
+   * @param error the cause
+   * @param wasted undelivered work of a vendor, logged as cost
    */
   fail(job: EndableJob, error: unknown, wasted?: MadeWork): Promise<boolean> {
     const ending: Ending = { status: 'failed', failure: toJobFailure(error) };
     return this.end(job, 'failed', ending, wasted?.route, undefined, wasted?.usage);
   }
 
-  /** Costs nothing. @param audited what the audit log has of it, if it is ended by somebody */
+  /** Cancels a job without a charge. @param audited the audit entry, when a person cancels it */
   cancel(job: EndableJob, audited?: AuditedChange): Promise<boolean> {
     const noted = audited && this.audit.clause(audited, { ofEach: 'ended', first: 10 });
     return this.end(job, 'cancelled', { status: 'cancelled', noted });
   }
 
-  /** The deadline has passed. Costs nothing. */
+  /** Expires a job after its deadline, without a charge. */
   expire(job: EndableJob): Promise<boolean> {
     return this.end(job, 'failed', { status: 'expired', failure: toJobFailure(DEADLINE_PASSED) });
   }
 
   /**
-   * Gives the charge of a job that has succeeded back: nobody has what it made.
-   *
-   * @param onlyUnfetched whether it has to have expired without anybody having begun to fetch it
+   * Refunds a succeeded job whose result was not delivered.
+   * @param onlyUnfetched refund only if it expired before any fetch
    */
   async refund(job: RefundableJob, { onlyUnfetched }: { onlyUnfetched: boolean }): Promise<void> {
     const { id, tenantId, requestId, modality, provider } = job;
@@ -148,7 +145,7 @@ export class JobOutcomes {
         record: jobEndingRecord({ ...ending, attempts, jobId: job.id, endedBy }),
       },
     );
-    // Whose settlement it was a commit without an answer does not tell; the row does.
+    // After an unanswered commit only the row shows which settlement won.
     const isOurs = (await this.repository.findEnding(job.id)).endedBy === endedBy;
     this.endEvents.ended(job.id);
     if (isOurs) {
@@ -165,29 +162,29 @@ function routeOf({ routes, routeIndex }: EndableJob): BillableRoute {
   return all[Math.min(routeIndex, all.length - 1)]!;
 }
 
-/** How a job's row ends. */
+/** The final update of a job's row. */
 interface JobEnding {
   readonly jobId: string;
-  /** Names the attempt to end it; of several, the row keeps that of the one that came first. */
+  /** Identifies this attempt to end the job. The row stores the winner's. */
   readonly endedBy: string;
   readonly status: Exclude<JobStatus, 'queued' | 'in_progress'>;
-  /** Who did the work, or was to do it; undefined: as it stands. */
+  /** The provider to store; undefined keeps the row's. */
   readonly provider?: string;
   readonly failure?: JobFailure;
   readonly usage?: Usage;
-  /** Files that it made and that are to be given out. */
+  /** Files to publish. */
   readonly artifactIds?: readonly string[];
-  /** The routes that were tried; undefined: as the row has them. */
+  /** Attempts to store; undefined keeps the row's. */
   readonly attempts?: readonly StoredAttempt[];
-  /** For how long. */
+  /** Lifetime of the files. */
   readonly artifactTtlSeconds?: number;
-  /** Writes its row of the audit log, with parameters from the tenth on. */
+  /** Writes the audit row. Its parameters start at $10. */
   readonly noted?: ReturnType<AuditLog['clause']> | undefined;
 }
 
 /**
- * The statement that ends a job, committed together with the settlement of its hold; what is
- * charged in the end is read from the log row of the same transaction.
+ * Builds the statement that ends a job, committed with the settlement of its hold. The charge is
+ * read from the log row of the same transaction.
  */
 function jobEndingRecord(ending: JobEnding): SettlementRecord {
   const { failure, usage, provider } = ending;

@@ -4,13 +4,13 @@ import { Database } from '../../platform/database/database.js';
 import { Retention } from '../../platform/time/retention.js';
 import { startOfUtcDay } from '../../platform/time/dates.js';
 
-/** Rows that one statement deletes: keeps its locks short. */
+/** Rows per DELETE, to keep locks short. */
 const MAX_ROWS = 1_000;
 
 /**
- * Deletes jobs that ended longer ago than log rows are kept, by whole days (UTC), with their prompts.
- * What is left to do for a job keeps its row: files to remove, a refund, a webhook, a cancellation.
- * Any number of instances may sweep at once.
+ * Deletes ended jobs and their prompts after the log retention, by whole UTC days. Rows with
+ * pending work stay: files to remove, refunds, webhooks and cancellations. Safe to run on several
+ * instances.
  */
 @Injectable()
 export class JobRetentionService extends Retention {

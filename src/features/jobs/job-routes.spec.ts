@@ -17,24 +17,24 @@ const ROUTE: PlannedRoute = {
 };
 
 describe('the routes of a job', () => {
-  /** As the database gives them back. */
+  /** As returned by the database. */
   const stored = (...routes: PlannedRoute[]): StoredRoute[] =>
     JSON.parse(storeRoutes(routes)) as StoredRoute[];
 
-  it('come back as they were stored, prices to their last digit', () => {
+  it('round-trips routes with exact prices', () => {
     expect(readRoutes(stored(ROUTE, { ...ROUTE, provider: 'two', account: 'eu' }))).toEqual([
       ROUTE,
       { ...ROUTE, provider: 'two', account: 'eu' },
     ]);
   });
 
-  it('cost nothing by a price that the version which stored them did not know', () => {
+  it('treats prices unknown to the storing version as zero', () => {
     const [route] = stored(ROUTE);
     const { webSearch: _, ...pricing } = route!.pricing;
     expect(readRoutes([{ ...route!, pricing }])[0]!.pricing.webSearch).toBe(0n);
   });
 
-  it('are stored without anything else that a route may carry', () => {
+  it('stores no other properties of a route', () => {
     const json = storeRoutes([{ ...ROUTE, secret: 'sk-vendor' } as PlannedRoute]);
     expect(json).not.toContain('sk-vendor');
   });

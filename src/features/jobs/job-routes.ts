@@ -9,12 +9,15 @@ import type { TracedAttempt } from '../../core/tracing/recorded-trace.js';
 import { msSince } from '../../platform/time/timestamp.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 
-/** Opens the accounts that jobs' routes go over. A job keeps no more of one than its id. */
+/** Opens the BYOK accounts of job routes. Jobs store only the credential's id. */
 @Injectable()
 export class JobCredentials {
   constructor(private readonly byokUpstreams: ByokUpstreams) {}
 
-  /** Undefined when the tenant has deleted its account since; shared capacity takes no such job. */
+  /**
+   * Returns undefined when the tenant has deleted the credential. Such a job never falls back to
+   * shared capacity.
+   */
   async open(tenantId: string, route: JobRoute): Promise<OpenJobRoute | undefined> {
     const { credentialId, trafficMode } = route;
     if (trafficMode === 'shared') return route;
@@ -23,15 +26,15 @@ export class JobCredentials {
   }
 }
 
-/** A route of a job. Before it is called, `JobCredentials` opens the account that it goes over. */
+/** A route of a job. `JobCredentials` opens its account before a call. */
 export interface JobRoute extends Omit<PlannedRoute, 'byok'> {
-  /** Of the tenant's own account with the provider; undefined on shared capacity. */
+  /** The tenant's BYOK credential; undefined on shared capacity. */
   readonly credentialId: string | undefined;
 }
 
 /**
- * A route as a job keeps it: what was planned, and priced, at its submission holds to its end,
- * whatever becomes of the catalogue meanwhile.
+ * A stored route. The plan and prices of the submission apply until the job ends, whatever changes
+ * in the catalogue.
  */
 export interface StoredRoute {
   model: string;
@@ -48,11 +51,11 @@ export interface StoredRoute {
   bounds?: UsageBounds | undefined;
   maxCost?: number | undefined;
   limits: CallLimits;
-  /** Exact prices in decimal digits. One that came with a later version is not there. */
+  /** Exact prices in decimal digits. Prices added in later versions are absent. */
   pricing: Readonly<Partial<Record<keyof ExactPricing, string>>>;
 }
 
-/** JSON of a job's routes, in order. Field by field, so that nothing secret slips in. */
+/** Serializes routes to JSON field by field, so that no secret is stored. */
 export function storeRoutes(routes: readonly PlannedRoute[]): string {
   return JSON.stringify(
     routes.map((route): StoredRoute => {
@@ -80,7 +83,7 @@ export function storeRoutes(routes: readonly PlannedRoute[]): string {
   );
 }
 
-/** The reverse of `storeRoutes`, of what the database has parsed. */
+/** Reads routes from JSON that the database has parsed. */
 export function readRoutes(stored: readonly StoredRoute[]): JobRoute[] {
   return stored.map((route) => ({
     ...route,
@@ -89,7 +92,7 @@ export function readRoutes(stored: readonly StoredRoute[]): JobRoute[] {
   }));
 }
 
-/** Field by field, so that no price can be forgotten. */
+/** Maps each field explicitly, so that the compiler finds a missing price. */
 function mapPrices<From, To>(
   prices: Readonly<Partial<Record<keyof ExactPricing, From>>>,
   map: (price: From | undefined) => To,
@@ -111,15 +114,15 @@ function mapPrices<From, To>(
   };
 }
 
-/** A route of a job, with the account that it goes over as it is now. */
+/** A job route with its current account. */
 export type OpenJobRoute = PlannedRoute & JobRoute;
 
-/** An attempt as a job keeps it. */
+/** A stored attempt. */
 export interface StoredAttempt extends Omit<TracedAttempt, 'startedAt'> {
   startedAt: string;
 }
 
-/** What has just become of a route. @param error undefined when the vendor took the job */
+/** Describes an attempt. @param error undefined when the vendor accepted the job */
 export function attemptOf(
   { model, provider, account, scopeKeyId }: JobRoute,
   startedAt: Date,
@@ -135,7 +138,7 @@ export function attemptOf(
   };
 }
 
-/** What became of the routes that a job has tried, in order. */
+/** Reads stored attempts in order. */
 export function readAttempts(stored: readonly StoredAttempt[]): TracedAttempt[] {
   return stored.map((attempt) => ({
     ...attempt,

@@ -9,7 +9,7 @@ describe(nextPollMs.name, () => {
     [2_000, 13, 30_000],
     [2_000, 1_000_000, 30_000],
     [60_000, 5, 60_000],
-  ])('of a first pause of %d ms after %d polls is %d ms', (firstMs, polls, expected) => {
+  ])('from %d ms after %d polls is %d ms', (firstMs, polls, expected) => {
     expect(nextPollMs(firstMs, polls)).toBe(expected);
   });
 });

@@ -23,13 +23,13 @@ const LONGEST_MS = 30_000;
 
 const POLL_LIMIT_MS = 30_000;
 
-/** How often what a vendor has made is fetched, each time after twice the pause. */
+/** Attempts to fetch a finished result, with doubling delays. */
 const MAX_FETCHES = 6;
 
-/** What becomes of a job after a piece of work on it: when to look at it again, if at all. */
+/** Delay before the next run; undefined when the job needs none. */
 export type NextLook = { readonly afterMs: number } | undefined;
 
-/** Does for a claimed job what is due, one step at a time: submit it, or ask how it stands. */
+/** Runs the next step of a claimed job: submits or polls it. */
 @Injectable()
 export class JobRunner {
   private readonly logger = new Logger(JobRunner.name);
@@ -52,7 +52,7 @@ export class JobRunner {
       return undefined;
     }
     if (job.step === 'submitting') {
-      // Whoever sent it has died, and what the vendor made of it nobody knows.
+      // The worker died while submitting, so the vendor's state is unknown.
       await this.endings.fail(job, UNKNOWN_OUTCOME);
       return undefined;
     }
@@ -69,7 +69,7 @@ export class JobRunner {
     if (progress.state === 'running') {
       const afterMs = progress.pollAfterMs ?? this.config.jobs.pollMs;
       if (await this.claims.accepted(claim, progress.operation, afterMs)) return { afterMs };
-      // It ended while the vendor took it.
+      // The job ended while the vendor accepted it.
       await this.followUp.stop(claim.job.tenantId, route, progress.operation);
       return undefined;
     }
@@ -77,7 +77,7 @@ export class JobRunner {
     try {
       await this.finish(job, route, request, progress);
     } catch (error) {
-      // The files were in this answer and nowhere else.
+      // Only this answer contained the files, so there is nothing to fetch again.
       await this.giveUp(job, route, request, progress, error);
     }
     return undefined;
@@ -114,7 +114,7 @@ export class JobRunner {
       const isOurs = lease.signal.aborted;
       if (!isOurs) this.tell(job, route, error);
       if (isOurs || (!made && !isUnreadable(error))) {
-        // No verdict: whatever came between, the vendor goes on.
+        // A failed poll is not a result: the vendor keeps running the job.
         const isNoted = await this.claims.polled(claim, operation, patienceMs);
         return isNoted ? { afterMs: patienceMs } : undefined;
       }
@@ -134,7 +134,7 @@ export class JobRunner {
     lease: JobLease,
   ): Promise<MediaProgress> {
     const upstream = this.routing.upstreamOf(route);
-    if (!upstream?.pollMedia) throw new Error('its provider is not configured here');
+    if (!upstream?.pollMedia) throw new Error('its provider is not configured on this instance');
     const { upstreamModel } = route;
     const limits = { ...route.limits, firstByteMs: POLL_LIMIT_MS };
     return upstream.pollMedia({ operation, upstreamModel, limits, signal: lease.signal });
@@ -147,14 +147,17 @@ export class JobRunner {
     done: MediaDone,
   ): Promise<void> {
     const artifactIds = await this.artifacts.keep(job, done.files);
-    // Some of it is measured as the files pass.
+    // Some usage is measured while the files stream.
     const { usage = request.estimate } = done;
     const source = done.usage ? (done.usageSource ?? 'upstream') : 'estimated';
     const isOurs = await this.endings.succeed(job, { route, usage, source, artifactIds });
     if (!isOurs) await this.artifacts.discard(artifactIds);
   }
 
-  /** What was made does not get here: its tenant pays nothing, and the log has what it took. */
+  /**
+   * Fails a job whose result cannot be delivered. The tenant pays nothing, and the log records the
+   * cost.
+   */
   private async giveUp(
     job: ClaimedJob,
     route: PlannedRoute,
@@ -166,23 +169,25 @@ export class JobRunner {
   }
 
   private tell({ id }: ClaimedJob, { provider }: PlannedRoute, error: unknown): void {
-    this.logger.warn(`${provider} did not say about ${id}: ${reasonOf(error)}`);
+    this.logger.warn(`${provider} poll of ${id} failed: ${reasonOf(error)}`);
   }
 }
 
 function brokenOff(error: unknown, { provider }: PlannedRoute): unknown {
   const isTooLarge = error instanceof ArtifactTooLargeError;
   if (!isTooLarge && !(error instanceof UpstreamError)) return error;
-  const what = isTooLarge ? 'is larger than a file may be' : 'could not be had whole';
-  return new ProviderError(`What ${provider} made ${what}. Nothing was charged.`, { cause: error });
+  const what = isTooLarge ? 'is larger than the file limit' : 'could not be downloaded completely';
+  return new ProviderError(`The result of ${provider} ${what}. Nothing was charged.`, {
+    cause: error,
+  });
 }
 
-/** An answer that came and is none: to be had again it may take as much as the whole file. */
+/** An unreadable answer counts as a failed fetch, since it can be as large as the file. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof UpstreamError && error.failure === 'unreadable';
 }
 
-/** How long to leave a vendor alone that has been asked so often already. */
+/** Returns the delay before the next poll, growing with the number of polls. */
 export function nextPollMs(firstMs: number, polls: number): number {
   return Math.round(
     Math.min(firstMs * GROWTH ** Math.min(polls, 40), Math.max(firstMs, LONGEST_MS)),

@@ -6,7 +6,7 @@ import { JobSweeper } from './job-sweeper.service.js';
 type Parts = ConstructorParameters<typeof JobSweeper>;
 
 describe(JobSweeper.name, () => {
-  it('leaves the rest of a long sweep to others when the service stops', async () => {
+  it('stops a long sweep on shutdown', async () => {
     const lost = Array.from({ length: 1_000 }, (_, index) => ({ id: `job-${index}` }));
     const query = jest.fn((sql: string) =>
       Promise.resolve({

@@ -18,13 +18,13 @@ import { JobTraces, TRACE_DUE } from './job-traces.service.js';
 import type { EndableJob } from './job.js';
 import { ENDABLE } from './jobs.repository.js';
 
-/** A wake-up that is so late has got lost. */
+/** A wake-up this overdue is lost. */
 const LOST_AFTER_SECONDS = 5;
-/** Who began to fetch just before the end is given the time to be seen. */
+/** Allows a fetch that starts just before the expiry to be recorded. */
 const FETCH_GRACE_SECONDS = 5;
 const MAX_ROWS = 200;
 
-/** Which rows each part is about, for it and for the look before it. */
+/** Conditions of each sweep part, shared with the preliminary check. */
 const LATE = `status IN ('queued', 'in_progress') AND deadline_at <= now()`;
 const LOST = `status IN ('queued', 'in_progress')
   AND run_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS})
@@ -34,7 +34,7 @@ const UNFETCHED = `status = 'succeeded' AND fetched_at IS NULL
 const UNFINISHED = `(webhook_due OR cancel_due)
   AND run_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS})`;
 
-/** What there may be, by the part that it is for. */
+/** Conditions by sweep part. */
 const WHAT_THERE_IS = {
   late: `EXISTS (SELECT FROM jobs WHERE ${LATE})`,
   lost: `EXISTS (SELECT FROM jobs WHERE ${LOST})`,
@@ -43,7 +43,7 @@ const WHAT_THERE_IS = {
   untold: `EXISTS (SELECT FROM jobs WHERE ${TRACE_DUE})`,
   removable: `EXISTS (SELECT FROM job_artifacts WHERE ${REMOVAL_DUE})`,
 };
-/** One statement in place of those of all parts. */
+/** Checks all conditions in one statement. */
 const WHICH_THERE_ARE = `SELECT ${Object.entries(WHAT_THERE_IS)
   .map(([part, condition]) => `${condition} AS ${part}`)
   .join(', ')}`;
@@ -51,9 +51,8 @@ const WHICH_THERE_ARE = `SELECT ${Object.entries(WHAT_THERE_IS)
 type WhatThereIs = Record<keyof typeof WHAT_THERE_IS, boolean>;
 
 /**
- * Looks through the rows from time to time for what no wake-up brings about: jobs whose wake-up got
- * lost or whose worker died, deadlines, what nobody fetched, files to remove, and what was left
- * undone after an end. Any number of instances may sweep at once.
+ * Periodically finds jobs that no wake-up reaches: lost wake-ups, dead workers, deadlines,
+ * unfetched results, files to remove and unfinished follow-ups. Safe to run on several instances.
  */
 @Injectable()
 export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -83,7 +82,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     await this.timer.stop();
   }
 
-  /** Everything once; what fails is tried again the next time. */
+  /** Runs every part once. Failed parts are retried on the next sweep. */
   async sweepNow(): Promise<void> {
     let found: WhatThereIs | undefined;
     await this.attempt('all', async () => {
@@ -110,7 +109,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     await Promise.all(rows.map((job) => this.endings.expire(job)));
   }
 
-  /** Only as many as wait in no queue, so that a backlog is not woken over and over. */
+  /** Wakes only jobs that are not queued, so that a backlog is not woken repeatedly. */
   private async wakeLost(): Promise<void> {
     const { waiting } = (await this.queue.depths()).jobs;
     const { rows } = await this.database.query<{ id: string }>(
@@ -141,7 +140,7 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
     await this.forEach(rows, ({ id }) => this.followUp.run(id));
   }
 
-  /** One after the other, until the service stops: what is left is the next sweep's. */
+  /** Processes rows sequentially until shutdown. The next sweep takes the rest. */
   private async forEach<Row>(
     rows: readonly Row[],
     act: (row: Row) => Promise<unknown>,
@@ -162,6 +161,6 @@ export class JobSweeper implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   private logFailure(what: string, error: unknown): void {
-    this.logger.warn(`The sweep of jobs (${what}) failed: ${reasonOf(error)}`);
+    this.logger.warn(`job sweep (${what}) failed: ${reasonOf(error)}`);
   }
 }

@@ -23,10 +23,10 @@ import { reasonOf } from './job-failure.js';
 import type { JobModality } from './job.js';
 import type { TrafficMode } from '../../canonical/billable-route.js';
 
-/** What a job keeps of its submission for the trace that is made at its end. */
+/** Data of the submission that the job stores for its trace. */
 interface StoredTrace {
   headers: IncomingHttpHeaders;
-  /** The body's `trace`. */
+  /** `trace` of the request body. */
   trace: unknown;
   guardrails: readonly TriggeredGuardrail[];
 }
@@ -59,20 +59,19 @@ interface EndedJobRow {
   tags: RequestTags | null;
 }
 
-/** An end that is so old has lost whoever was to give its trace. */
+/** A trace this overdue has lost its process. */
 const LOST_AFTER_SECONDS = 5;
 const MAX_ROWS = 200;
-/** Of a job whose end nobody told of. */
+/** SQL condition for overdue traces. */
 export const TRACE_DUE = `trace_due AND completed_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS})`;
-/** How long a stop waits for traces that are being given; the others stand in their rows. */
+/** How long shutdown waits for traces in progress. Others stay flagged in their rows. */
 const STOP_LIMIT_MS = 3_000;
 
 const TRACE_HEADERS = ['x-gateway-broadcast', 'traceparent', 'tracestate'];
 
 /**
- * The traces of jobs. A submission that is refused has its trace at once; a job has one when it has
- * ended, made of its row. That it is due stands in the row, from the transaction that ends the job, so
- * that a process that dies in between leaves it to the sweep.
+ * Emits traces of jobs. A rejected submission is traced at once; a job is traced from its row when
+ * it ends. The ending transaction sets a flag, so the sweep takes over after a crash.
  */
 @Injectable()
 export class JobTraces implements OnModuleDestroy {
@@ -85,10 +84,10 @@ export class JobTraces implements OnModuleDestroy {
   ) {}
 
   /**
-   * Follows a submission, if anybody wants its trace. Returns what gives the JSON for the job's row.
-   *
-   * @param trace the body's
-   * @throws InvalidRequestError for a `trace` that is malformed, whether it is wanted or not
+   * Starts a trace of a submission if tracing is enabled. Returns a function that gives the JSON
+   * to store.
+   * @param trace `trace` of the body
+   * @throws InvalidRequestError for a malformed `trace`, even when tracing is disabled
    */
   begin(
     caller: KeyChain & Pick<Caller, 'tenantId' | 'contentLog'>,
@@ -107,22 +106,22 @@ export class JobTraces implements OnModuleDestroy {
     return () => JSON.stringify({ headers, trace, guardrails } satisfies StoredTrace);
   }
 
-  /** Before the buffers of traces are emptied. */
+  /** Runs before the trace buffers are flushed. */
   async onModuleDestroy(): Promise<void> {
     await endsWithin(STOP_LIMIT_MS, Promise.allSettled(this.sending));
   }
 
-  /** Gives the trace of a job that has ended. Does not wait and does not fail: the sweep comes again. */
+  /** Emits the trace of an ended job in the background. Never throws; the sweep retries. */
   endedSoon(jobId: string): void {
     const run: Promise<void> = this.send(jobId)
       .catch((error: Error) => {
-        this.logger.warn(`The trace of ${jobId} waits: ${error.message}`);
+        this.logger.warn(`trace of ${jobId} postponed: ${error.message}`);
       })
       .finally(() => this.sending.delete(run));
     this.sending.add(run);
   }
 
-  /** Gives the traces of jobs whose end nobody told of. */
+  /** Emits overdue traces. */
   async sweep(): Promise<void> {
     const { rows } = await this.database.background.query<{ id: string }>(
       `SELECT id FROM jobs WHERE ${TRACE_DUE} ORDER BY completed_at LIMIT $1`,
@@ -132,7 +131,7 @@ export class JobTraces implements OnModuleDestroy {
   }
 
   private async send(jobId: string): Promise<void> {
-    // Whoever takes the mark away gives the trace: nobody else does.
+    // Clearing the flag claims the trace, so exactly one process emits it.
     const { rows } = await this.database.background.query<EndedJobRow>(
       `UPDATE jobs SET trace_due = false
        FROM request_logs AS log
@@ -154,7 +153,7 @@ export class JobTraces implements OnModuleDestroy {
     try {
       this.follow(row);
     } catch (error) {
-      this.logger.error(`The trace of ${jobId} is lost: ${reasonOf(error)}`);
+      this.logger.error(`trace of ${jobId} lost: ${reasonOf(error)}`);
     }
   }
 
@@ -210,7 +209,7 @@ type Planned = Pick<
   'requestId' | 'endpoint' | 'startedAt' | 'routes' | 'attempts' | 'endUser' | 'tags'
 >;
 
-/** With the body's `trace`, which is kept apart from what goes to vendors. */
+/** Adds `trace` back, which is stored apart from the vendor's body. */
 function toTraced(
   { requestId, endpoint, startedAt, routes, attempts, endUser, tags }: Planned,
   request: MediaRequest,

@@ -6,7 +6,7 @@ import type { JobsRepository } from './jobs.repository.js';
 
 const ID = 'img_1';
 
-/** A table with one job, which goes through the states, one a look; the last one stays. */
+/** A table with one job that moves to its next state on each read and stays in the last. */
 function waiterOf(endEvents: JobEndEvents, ...states: (JobStatus | 'unseen')[]) {
   const find = jest.fn((_tenantId: string, id: string) => {
     const status = states.length > 1 ? states.shift() : states[0];
@@ -16,7 +16,7 @@ function waiterOf(endEvents: JobEndEvents, ...states: (JobStatus | 'unseen')[]) 
 }
 
 describe(JobEndEvents.name, () => {
-  it('tells those who listen to the job, until they do not', () => {
+  it('notifies listeners until they unsubscribe', () => {
     const events = new JobEndEvents();
     const [first, second, stranger] = [jest.fn(), jest.fn(), jest.fn()];
     const leave = events.onEnd(ID, first);
@@ -38,14 +38,14 @@ describe(JobWaiter.name, () => {
     jest.useRealTimers();
   });
 
-  it('gives a job that has ended at once', async () => {
+  it('returns an ended job at once', async () => {
     const { waiter, find } = waiterOf(new JobEndEvents(), 'failed');
     const job = await waiter.wait('tenant', ID, new AbortController().signal);
     expect(job).toMatchObject({ id: ID, status: 'failed' });
     expect(find.mock.calls).toEqual([['tenant', ID]]);
   });
 
-  it('looks again, the less often the longer it takes, and at least every two seconds', async () => {
+  it('polls with growing delays of at most two seconds', async () => {
     const { waiter, find } = waiterOf(
       new JobEndEvents(),
       ...Array<JobStatus>(9).fill('in_progress'),
@@ -61,7 +61,7 @@ describe(JobWaiter.name, () => {
     expect(passedMs).toBeLessThan(10_200);
   });
 
-  it('looks at once when this process has ended the job', async () => {
+  it('reads the row at once when this process has ended the job', async () => {
     const events = new JobEndEvents();
     const { waiter } = waiterOf(events, 'queued', 'succeeded');
     const waiting = waiter.wait('tenant', ID, new AbortController().signal);
@@ -72,7 +72,7 @@ describe(JobWaiter.name, () => {
     expect(Date.now()).toBe(atMs);
   });
 
-  it('waits for a job that cannot be seen yet', async () => {
+  it('waits for a job that is not visible yet', async () => {
     const { waiter } = waiterOf(new JobEndEvents(), 'unseen', 'succeeded');
     const { result } = await onFakeClock(() =>
       waiter.wait('tenant', ID, new AbortController().signal),
@@ -80,7 +80,7 @@ describe(JobWaiter.name, () => {
     expect(result?.status).toBe('succeeded');
   });
 
-  it('stops when the caller has gone', async () => {
+  it('stops when the caller disconnects', async () => {
     const { waiter, find } = waiterOf(new JobEndEvents(), 'queued');
     const caller = new AbortController();
     const waiting = waiter.wait('tenant', ID, caller.signal);
@@ -90,7 +90,7 @@ describe(JobWaiter.name, () => {
     expect(find.mock.calls.length).toBeLessThanOrEqual(2);
   });
 
-  it('gives the end all the same to a caller who went at the same moment', async () => {
+  it('returns the result to a caller who disconnects at the same time', async () => {
     const { waiter } = waiterOf(new JobEndEvents(), 'cancelled');
     const job = await waiter.wait('tenant', ID, AbortSignal.abort());
     expect(job?.status).toBe('cancelled');

@@ -4,14 +4,14 @@ import { isOpen, type JobView } from './job.js';
 import { JobsRepository } from './jobs.repository.js';
 
 /**
- * Tells those in this process who work on a job, or wait for it, that it has ended: a short cut.
- * They look at the row from time to time all the same, since it may end in any process.
+ * Notifies workers and waiting callers in this process when a job ends. Only a shortcut: they also
+ * poll the row, since any process can end a job.
  */
 @Injectable()
 export class JobEndEvents {
   private readonly listeners = new Map<string, Set<() => void>>();
 
-  /** Returns what ends the subscription. */
+  /** Returns a function that unsubscribes. */
   onEnd(jobId: string, listener: () => void): () => void {
     const listeners = this.listeners.get(jobId) ?? new Set();
     this.listeners.set(jobId, listeners.add(listener));
@@ -30,7 +30,7 @@ const FIRST_LOOK_MS = 200;
 const LONGEST_LOOK_MS = 2_000;
 const GROWTH = 1.5;
 
-/** Waits for the ends of jobs, in whichever process they come about. */
+/** Waits for jobs to end in any process. */
 @Injectable()
 export class JobWaiter {
   constructor(
@@ -38,7 +38,7 @@ export class JobWaiter {
     private readonly endEvents: JobEndEvents,
   ) {}
 
-  /** Undefined when the caller has gone before the end. */
+  /** Returns undefined when the caller disconnects first. */
   async wait(tenantId: string, id: string, callerGone: CancelSignal): Promise<JobView | undefined> {
     let wake = (): void => undefined;
     const stir = (): void => wake();

@@ -10,7 +10,7 @@ import { JobWorker } from './job-worker.service.js';
 
 type Parts = ConstructorParameters<typeof JobWorker>;
 
-/** A worker on two places a provider, before a table of jobs that are all due. */
+/** A worker with two slots per provider and a table of due jobs. */
 function world({ step = 'waiting' }: { step?: DueJob['step'] } = {}) {
   const running = new Map<string, { lease: JobLease; end: (next: NextLook) => void }>();
   const queue = {
@@ -56,7 +56,7 @@ function world({ step = 'waiting' }: { step?: DueJob['step'] } = {}) {
   return { worker, queue, claims, runner, followUp, running, begin };
 }
 
-/** Lets everything go as far as it can without time passing. */
+/** Runs pending work without advancing time. */
 const settle = () => jest.advanceTimersByTimeAsync(0);
 
 describe(JobWorker.name, () => {
@@ -71,7 +71,7 @@ describe(JobWorker.name, () => {
     jest.useRealTimers();
   });
 
-  it('does what is left to do for a job that is not due', async () => {
+  it('runs the follow-up of a job that is not due', async () => {
     const { claims, followUp, runner, begin } = world();
     claims.peek.mockResolvedValue(undefined);
     await begin('a');
@@ -79,7 +79,7 @@ describe(JobWorker.name, () => {
     expect(runner.run).not.toHaveBeenCalled();
   });
 
-  it('wakes itself a moment after the job is due again, and not for one that has ended', async () => {
+  it('schedules a wake-up just after the job is due, and none for an ended job', async () => {
     const { queue, running, begin } = world();
     await begin('a', 'b');
     running.get('a')!.end({ afterMs: 2_000 });
@@ -88,11 +88,11 @@ describe(JobWorker.name, () => {
     expect(queue.wake.mock.calls).toEqual([['jobs', 'a', { delayMs: 2_025 }]]);
   });
 
-  it('works on as many of a provider as may be, and gives each place on when it is free', async () => {
+  it('limits jobs per provider and passes freed slots on', async () => {
     const { queue, running, begin } = world();
     await begin('a', 'b', 'c');
     expect([...running.keys()]).toEqual(['a', 'b']);
-    // Another instance may have a place sooner.
+    // Another instance may have a slot sooner.
     expect(queue.wake.mock.calls).toEqual([['jobs', 'c', { delayMs: expect.any(Number) }]]);
     const { delayMs } = queue.wake.mock.calls[0]![2];
     expect(delayMs).toBeGreaterThanOrEqual(250);
@@ -102,14 +102,14 @@ describe(JobWorker.name, () => {
     expect([...running.keys()]).toEqual(['a', 'b', 'c']);
   });
 
-  it('gives the place on at once where another instance has the job', async () => {
+  it('frees the slot at once when another instance has the job', async () => {
     const { claims, running, begin } = world();
     claims.claim.mockResolvedValueOnce(undefined);
     await begin('a', 'b', 'c');
     expect([...running.keys()]).toEqual(['b', 'c']);
   });
 
-  it('leaves a job whose work failed to others after a pause, and its place to the next', async () => {
+  it('pauses a failed job and passes its slot on', async () => {
     const { claims, runner, running, begin } = world();
     runner.run.mockRejectedValueOnce(new Error('broken'));
     await begin('a', 'b', 'c');
@@ -117,7 +117,7 @@ describe(JobWorker.name, () => {
     expect([...running.keys()]).toEqual(['b', 'c']);
   });
 
-  it('does not fail when the queue is away: the sweep finds the job', async () => {
+  it('tolerates a queue outage, since the sweep finds the job', async () => {
     const { worker, queue, running } = world();
     queue.wake.mockRejectedValue(new Error('away'));
     const work = worker.work('a');
@@ -127,7 +127,7 @@ describe(JobWorker.name, () => {
   });
 
   describe('when the service stops', () => {
-    it('waits for submissions, and takes nothing new', async () => {
+    it('waits for submissions on shutdown and takes nothing new', async () => {
       const { worker, runner, running, begin } = world();
       await begin('a');
       let isOver = false;
@@ -141,7 +141,7 @@ describe(JobWorker.name, () => {
       expect(isOver).toBe(true);
     });
 
-    it('leaves a submission that takes too long when the time is over', async () => {
+    it('abandons a slow submission at the drain limit', async () => {
       const { worker, running, begin } = world();
       await begin('a');
       const stopping = worker.beforeApplicationShutdown();
@@ -150,7 +150,7 @@ describe(JobWorker.name, () => {
       expect(running.get('a')!.lease.signal.aborted).toBe(true);
     });
 
-    it('leaves questions to vendors at once', async () => {
+    it('abandons polls at once', async () => {
       const { worker, queue, running, begin } = world({ step: 'accepted' });
       await worker.onApplicationBootstrap();
       await begin('a');

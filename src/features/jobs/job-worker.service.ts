@@ -17,18 +17,20 @@ import { JobLease } from './job-lease.js';
 import { JobEndEvents } from './job-waiter.service.js';
 import { JobRunner, type NextLook } from './job-runner.service.js';
 
-/** Wake-ups that wait in this process for the database; the limiter has its own, smaller bound. */
+/**
+ * Wake-ups that may wait for the database in this process. The limiter has its own, smaller bound.
+ */
 const MAX_AT_ONCE = 200;
 /**
- * When a job that waits for a place is looked at again, since another instance may have one by then;
- * the later the more of them wait.
+ * Delay before a queued job is retried, since another instance may have a free slot. Grows with
+ * the queue.
  */
 const SHORTEST_WAIT_MS = 500;
 const WAIT_PER_JOB_MS = 10;
 const LONGEST_WAIT_MS = 4_000;
-/** After a failure of this service's own. */
+/** Pause after an internal failure. */
 const FAILURE_PAUSE_MS = 750;
-/** A wake-up that comes a moment before its job is due would be lost. */
+/** A wake-up that arrives before its job is due would be lost. */
 const MARGIN_MS = 25;
 
 interface Running {
@@ -37,13 +39,13 @@ interface Running {
   readonly work: Promise<void>;
 }
 
-/** Takes jobs' wake-ups and works on those that are due, as many of a provider as the setting says. */
+/** Consumes wake-ups and works on due jobs, limited per provider. */
 @Injectable()
 export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(JobWorker.name);
   private readonly limiter: JobLimiter;
   private readonly running = new Set<Running>();
-  /** Jobs that came by their turn in a key, rather than by a wake-up. */
+  /** Jobs that got a slot from the queue rather than from a wake-up. */
   private readonly turns = new Set<Promise<void>>();
   private isStopping = false;
 
@@ -67,13 +69,13 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     });
   }
 
-  /** Takes nothing new, and leaves questions to vendors that are under way to others. */
+  /** Stops taking jobs and hands polls in progress to other instances. */
   private stopAsking(): void {
     this.isStopping = true;
     for (const { lease, isPoll } of this.running) if (isPoll) lease.abandon();
   }
 
-  /** Submissions are waited for, up to the drain limit; questions to vendors are left to others. */
+  /** Waits for submissions up to the drain limit. Polls are left to other instances. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopAsking();
     const works = [...[...this.running].map(({ work }) => work), ...this.turns];
@@ -81,7 +83,7 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     for (const { lease } of this.running) lease.abandon();
   }
 
-  /** One look at a job, or at what is left to do after its end. */
+  /** Processes one wake-up: the job's next step, or its follow-up. */
   async work(id: string): Promise<void> {
     if (this.isStopping) return;
     const due = await this.claims.peek(id);
@@ -95,7 +97,7 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     else await this.comeAgain(key, id);
   }
 
-  /** The place goes on to the tenant whose turn is next; a job that was done elsewhere gives it on at once. */
+  /** Passes the slot to the next tenant in line. A job finished elsewhere frees it at once. */
   private async workInSlot(key: string, id: string, isPoll: boolean): Promise<void> {
     try {
       await this.workOn(id, isPoll);
@@ -105,17 +107,17 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  /** Who stops gives all places on in vain, one after the other, until nobody waits. */
+  /** During shutdown, slots pass through the queue without work until it is empty. */
   private giveTurn(key: string, id: string, isPoll: boolean): void {
     const turn = this.workInSlot(key, id, isPoll)
       .catch((error: Error) => {
-        this.logger.warn(`A turn is left to the sweep: ${error.message}`);
+        this.logger.warn(`queued job left to the sweep: ${error.message}`);
       })
       .finally(() => this.turns.delete(turn));
     this.turns.add(turn);
   }
 
-  /** Never throws: a worker that fails has its claim run out, and another goes on. */
+  /** Never throws. When a worker fails, its claim expires and another one continues. */
   private async workOn(id: string, isPoll: boolean): Promise<void> {
     if (this.isStopping) return;
     const claim = await this.claims.claim(id);
@@ -124,7 +126,7 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     const work = this.runner.run(claim, lease).then(
       (next) => this.wakeFor(id, next),
       async (error: Error) => {
-        this.logger.error(`The work on ${id} failed: ${error.stack}`);
+        this.logger.error(`work on ${id} failed: ${error.stack}`);
         await this.claims.release(claim, FAILURE_PAUSE_MS).catch(() => false);
       },
     );
@@ -138,20 +140,20 @@ export class JobWorker implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  /** The job stays due, so that its turn here needs no other change of its row. */
+  /** The job stays due, so queueing needs no update of its row. */
   private async comeAgain(key: string, id: string): Promise<void> {
     const longestMs = SHORTEST_WAIT_MS + this.limiter.waiting(key) * WAIT_PER_JOB_MS;
     const afterMs = Math.round(Math.min(longestMs, LONGEST_WAIT_MS) * (0.5 + Math.random() / 2));
     await this.wakeFor(id, { afterMs });
   }
 
-  /** A wake-up that gets lost is made up for by the sweep. */
+  /** The sweep replaces lost wake-ups. */
   private async wakeFor(id: string, next: NextLook): Promise<void> {
     if (!next) return;
     try {
       await this.queue.wake('jobs', id, { delayMs: next.afterMs + MARGIN_MS });
     } catch (error) {
-      this.logger.warn(`A wake-up is left to the sweep: ${reasonOf(error)}`);
+      this.logger.warn(`wake-up left to the sweep: ${reasonOf(error)}`);
     }
   }
 }

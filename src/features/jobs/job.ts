@@ -26,41 +26,41 @@ export type JobStatus = (typeof JOB_STATUSES)[number];
 export const JOB_MODALITIES = ['image', 'video', 'audio'] as const;
 export type JobModality = (typeof JOB_MODALITIES)[number];
 
-/** A job in one of these may still come to something. */
+/** Statuses that are not final. */
 export const OPEN_STATUSES = ['queued', 'in_progress'] as const satisfies readonly JobStatus[];
 
-/** True as long as the job may still come to something. */
+/** Returns whether the status is not final. */
 export function isOpen(status: JobStatus): boolean {
   return status === 'queued' || status === 'in_progress';
 }
 
-/** Why a job came to nothing. */
+/** Why a job failed. */
 export interface JobFailure {
-  /** What the job's `error` says. */
+  /** `code` of the job's `error`. */
   readonly code: string;
   readonly message: string;
-  /** What a caller who waits is answered with. */
+  /** Error type for synchronous callers. */
   readonly type: GatewayErrorType;
   readonly status: number;
   readonly param: string;
   readonly retryAfterSeconds?: number;
 }
 
-/** A file that a job has made. */
+/** A file produced by a job. */
 export interface JobArtifact {
   readonly id: string;
   readonly contentType: string;
   readonly bytes: number;
 }
 
-/** What a tenant sees of its job. */
+/** A job as its tenant sees it. */
 export interface JobView {
   readonly id: string;
   readonly requestId: string;
   readonly tenantId: string;
-  /** What it was made by, as `jobs`. */
+  /** Endpoint that created it, such as `jobs`. */
   readonly endpoint: string;
-  /** As its vendor gets it; only of what the videos API made, which shows some of it. */
+  /** Body as sent to the vendor. Only for jobs of the videos API, which returns some fields. */
   readonly body: JsonObject | null;
   readonly modality: JobModality;
   readonly model: string;
@@ -69,20 +69,20 @@ export interface JobView {
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly error: JobFailure | null;
   readonly usage: Usage | null;
-  /** Credits that were held for it. */
+  /** Credits reserved for it. */
   readonly reservedCredits: number;
   readonly actualCost: number;
   readonly createdAt: Date;
   readonly completedAt: Date | null;
-  /** Of what it made; until then the job's deadline. */
+  /** Expiry of the files; before success, the job's deadline. */
   readonly expiresAt: Date;
-  /** Its tenant does not want to see it any more. */
+  /** Whether the tenant has deleted it. */
   readonly isDeleted: boolean;
-  /** In order; only of a job that has succeeded. */
+  /** In order. Empty unless the job has succeeded. */
   readonly artifacts: readonly JobArtifact[];
 }
 
-/** A line of the list of jobs. */
+/** A row of the job list. */
 export interface JobListRow {
   readonly id: string;
   readonly modality: JobModality;
@@ -95,7 +95,7 @@ export interface JobListRow {
   readonly expiresAt: Date;
 }
 
-/** What has to be known of a job to end it. */
+/** The fields needed to end a job. */
 export interface EndableJob {
   readonly id: string;
   readonly tenantId: string;
@@ -108,29 +108,29 @@ export interface EndableJob {
   readonly flagged: boolean;
   readonly acceptedAt: Date | null;
   readonly createdAt: Date;
-  /** The routes that were tried; undefined: as the row has them. */
+  /** Attempts to store; undefined keeps the row's. */
   readonly attempts?: readonly StoredAttempt[];
-  /** Those that the row had when it was read. */
+  /** Attempts in the row when it was read. */
   readonly knownAttempts?: readonly StoredAttempt[];
-  /** As `toStoredText` has it. */
+  /** As `toStoredText` encodes it. */
   readonly storedEndUser: string | null;
   readonly tags: RequestTags | null;
   readonly isTraced: boolean;
 }
 
-/** An id that nobody can guess; its prefix tells the modality. */
+/** Returns an unguessable id whose prefix names the modality. */
 export function newJobId(modality: JobModality): string {
   return PREFIXES[modality] + randomBytes(RANDOM_BYTES).toString('hex');
 }
 
-/** The modality of what can be one of our ids; anything else need not be looked up. */
+/** Returns the modality of a well-formed job id; undefined for ids that need no lookup. */
 export function modalityOfJobId(text: string): JobModality | undefined {
   const prefix = /^([a-z]+_)[0-9a-f]{36}$/.exec(text)?.[1];
   const modalities: readonly JobModality[] = ['image', 'video', 'audio'];
   return modalities.find((modality) => PREFIXES[modality] === prefix);
 }
 
-/** The id of a file that one attempt at a job makes; no other attempt makes the same. */
+/** Returns the id of a file, unique to one attempt at a job. */
 export function newArtifactId(jobId: string, position: number): string {
   return `${jobId}-${randomBytes(6).toString('hex')}-${position}`;
 }

@@ -39,7 +39,7 @@ export class CustomerJobsController {
   @ApiOperation({
     operationId: 'listJobs',
     summary: "List the tenant's jobs",
-    description: 'Newest first, of all modalities unless a filter says otherwise.',
+    description: 'Newest first. All modalities unless filtered.',
   })
   @ApiOkResponse({ type: JobListDto })
   @ApiFilters()
@@ -51,9 +51,9 @@ export class CustomerJobsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'listJobGallery',
-    summary: "List the tenant's jobs with what they have made",
+    summary: "List the tenant's jobs with their files",
     description:
-      'Newest first, by cursors. What is read from the URLs counts as fetched, so that its charge stays.',
+      'Newest first, with cursors. Reading a file counts as fetching it, so its charge stands.',
   })
   @ApiOkResponse({ type: JobGalleryDto })
   @ApiFilters()
@@ -68,7 +68,7 @@ export class CustomerJobsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'getGalleryJob',
-    summary: "One of the tenant's jobs, as the gallery has it",
+    summary: "Get one of the tenant's jobs with its files",
   })
   @ApiParam({ name: 'id', example: 'img_3f8c1d0b6a5e4f7a9c2d1e0f8b7a6c5d4e3f' })
   @ApiOkResponse({ type: GalleryJobDto })
@@ -90,7 +90,7 @@ export class CustomerJobsController {
   }
 }
 
-/** Another path to image jobs; jobs of other modalities are not there. */
+/** An alias path for image jobs only. */
 @ApiTags('Jobs')
 @Controller(['v1/images', 'api/v1/images'])
 @Authenticated('routing', { isPolled: true })
@@ -110,7 +110,10 @@ export class ImageJobsController {
   }
 }
 
-/** Jobs of any modality. Submissions count against the rate limit of inference; reading and cancelling have limits of their own. */
+/**
+ * Jobs of any modality. Submissions share the inference rate limit; reads and cancellations have
+ * their own.
+ */
 @ApiTags('Jobs')
 @Controller(['v1/jobs', 'api/v1/jobs'])
 export class JobsController {

@@ -6,7 +6,7 @@ import { JOB_MODALITIES, JOB_STATUSES, type JobModality, type JobStatus } from '
 
 export class JobFileDto {
   @ApiProperty({
-    description: 'Needs no key; good until `expires_at`. Made anew at each reading.',
+    description: 'Signed URL, valid until `expires_at` and generated on each read.',
     example: 'https://gateway.example/v1/artifacts/img_…?expires=…&signature=…',
   })
   url!: string;
@@ -31,41 +31,41 @@ class JobErrorDto {
   message!: string;
 }
 
-/** The tokens of a request for images, by what they are of. */
+/** Tokens of an image request by type. */
 export class ImageTokensDetailsDto {
   @ApiProperty({ type: 'integer' })
   text_tokens!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Of pictures that were sent.' })
+  @ApiProperty({ type: 'integer', description: 'Tokens of input images.' })
   image_tokens!: number;
 }
 
 class JobUsageDto {
-  @ApiPropertyOptional({ type: 'integer', description: 'Of images.', example: 1 })
+  @ApiPropertyOptional({ type: 'integer', description: 'Image jobs.', example: 1 })
   image_count?: number;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Of images that are billed by tokens.' })
+  @ApiPropertyOptional({ type: 'integer', description: 'Image jobs billed by tokens.' })
   input_tokens?: number;
 
   @ApiPropertyOptional({ type: ImageTokensDetailsDto })
   input_tokens_details?: ImageTokensDetailsDto;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Of images that are billed by tokens.' })
+  @ApiPropertyOptional({ type: 'integer', description: 'Image jobs billed by tokens.' })
   output_tokens?: number;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Of images that are billed by tokens.' })
+  @ApiPropertyOptional({ type: 'integer', description: 'Image jobs billed by tokens.' })
   total_tokens?: number;
 
-  @ApiPropertyOptional({ type: 'number', description: 'Of videos.' })
+  @ApiPropertyOptional({ type: 'number', description: 'Video jobs.' })
   video_seconds?: number;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Of speech: code points.' })
+  @ApiPropertyOptional({ type: 'integer', description: 'Speech jobs: code points.' })
   input_characters?: number;
 
-  @ApiPropertyOptional({ type: 'integer', description: 'Of speech: the same in UTF-8 bytes.' })
+  @ApiPropertyOptional({ type: 'integer', description: 'Speech jobs: UTF-8 bytes.' })
   input_bytes?: number;
 
-  @ApiPropertyOptional({ type: 'number', description: 'Of speech.' })
+  @ApiPropertyOptional({ type: 'number', description: 'Speech jobs.' })
   audio_seconds?: number;
 }
 
@@ -80,7 +80,7 @@ export class JobDto {
   @ApiProperty({ enum: JOB_STATUSES })
   status!: JobStatus;
 
-  @ApiProperty({ description: 'The alias that the job was made with.', example: 'sandbox/image' })
+  @ApiProperty({ description: 'Model alias of the request.', example: 'sandbox/image' })
   model!: string;
 
   @ApiProperty({ type: String, nullable: true, description: 'Null while queued.' })
@@ -98,24 +98,28 @@ export class JobDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Unix seconds after which the URLs of the result answer 410.',
+    description: 'Unix seconds after which the URLs answer 410.',
   })
   expires_at!: number | null;
 
-  @ApiProperty({ type: JobResultDto, nullable: true, description: 'Once it has succeeded.' })
+  @ApiProperty({
+    type: JobResultDto,
+    nullable: true,
+    description: 'Set once the job has succeeded.',
+  })
   result!: JobResultDto | null;
 
-  @ApiProperty({ type: JobErrorDto, nullable: true, description: 'When it has failed.' })
+  @ApiProperty({ type: JobErrorDto, nullable: true, description: 'Set when the job has failed.' })
   error!: JobErrorDto | null;
 
-  @ApiProperty({ type: JobUsageDto, nullable: true, description: 'What was billed.' })
+  @ApiProperty({ type: JobUsageDto, nullable: true, description: 'Billed usage.' })
   usage!: JobUsageDto | null;
 
   @ApiProperty({
     type: 'object',
     nullable: true,
     additionalProperties: { type: 'string' },
-    description: 'As it was given at the submission.',
+    description: 'Metadata of the request.',
   })
   metadata!: Record<string, string> | null;
 }
@@ -138,11 +142,11 @@ class JobListItemDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Credits charged: 0 until it has succeeded, and again when it was refunded.',
+    description: 'Credits charged: 0 until the job succeeds and after a refund.',
   })
   actual_cost!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Credits set aside at the submission.' })
+  @ApiProperty({ type: 'integer', description: 'Credits reserved at submission.' })
   reserved_credits!: number;
 
   @ApiProperty({ type: String, nullable: true })
@@ -151,7 +155,7 @@ class JobListItemDto {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'When its files expire; until it has succeeded, its deadline.',
+    description: 'Expiry of the files; before success, the deadline of the job.',
   })
   expires_at!: string;
 }
@@ -163,7 +167,7 @@ class JobPaginationDto {
   @ApiProperty({ type: 'integer', example: 50 })
   limit!: number;
 
-  @ApiProperty({ description: 'Whether jobs follow this page.' })
+  @ApiProperty({ description: 'Whether more jobs follow this page.' })
   has_more!: boolean;
 }
 
@@ -179,7 +183,7 @@ const DEFAULT_LIMIT = 50;
 
 const MAX_LIMIT = 200;
 
-/** Which part of the tenant's jobs is asked for. Filters add up. */
+/** Filters and page of the job list. Filters are combined with AND. */
 export class JobsQueryDto extends DateRangeQueryDto {
   @ApiPropertyOptional({ enum: JOB_MODALITIES })
   @IsOptional()
@@ -191,10 +195,10 @@ export class JobsQueryDto extends DateRangeQueryDto {
   @IsIn(JOB_STATUSES, { message: `status must be one of ${JOB_STATUSES.join(', ')}` })
   status?: JobStatus;
 
-  // Filters have no example: Swagger UI would fill it in and leave nothing of most lists.
+  // No example: Swagger UI would fill it in and filter out most jobs.
   @ApiPropertyOptional({
     minLength: 1,
-    description: 'Exactly this model alias, as `sandbox/image`.',
+    description: 'Exact model alias, such as `sandbox/image`.',
   })
   @IsOptional()
   @IsString({ message: 'model must be one model alias' })

@@ -50,8 +50,8 @@ import { parseImageGeneration } from './image-generation.parse.js';
 import { parseJob } from './jobs.parse.js';
 
 /**
- * Images, videos and long speech: work that outlives a request, and the process that took it in. What
- * it makes is kept, and given out under signed URLs.
+ * Image, video and long speech jobs: work that outlives its request and process. Results are
+ * stored and served under signed URLs.
  */
 @Module({
   imports: [

@@ -17,7 +17,7 @@ import {
 import { JobDto } from './jobs.dto.js';
 import { jobSchema } from './jobs.parse.js';
 
-/** The OpenAPI description of taking a job in, with the schema that also checks it. */
+/** OpenAPI description of a job submission, with the schema that also validates it. */
 export function ApiSubmitJob(): MethodDecorator {
   const {
     'X-Gateway-Cost': _cost,
@@ -30,14 +30,14 @@ export function ApiSubmitJob(): MethodDecorator {
       operationId: 'createJob',
       summary: 'Submit an image, video or audio job',
       description:
-        'The model decides what is made. Credits are set aside now, charged when the job has ' +
-        'succeeded, and given back in full when it fails, is cancelled or expires. Poll ' +
-        '`GET /v1/jobs/{id}` until the status is final: after 2 s, then 1.5 times as long each time.',
+        'The model decides the kind of output. Credits are reserved now, charged when the job ' +
+        'succeeds, and released in full when it fails, is cancelled or expires. Poll ' +
+        '`GET /v1/jobs/{id}` until the status is final: after 2 s, then at intervals growing by 1.5.',
     }),
     ApiHeader({
       name: 'Idempotency-Key',
       required: false,
-      description: 'The same key and body give the same job, however often they are sent.',
+      description: 'The same key and body return the same job.',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     }),
     ApiMaxCostHeaders(),
@@ -45,22 +45,22 @@ export function ApiSubmitJob(): MethodDecorator {
       schema: toOpenApiSchema(jobSchema),
       examples: {
         image: {
-          summary: 'A picture, made without any vendor',
+          summary: 'An image from the sandbox, without a vendor',
           value: { model: 'sandbox/image', prompt: 'A lighthouse in the fog' },
         },
         video: {
-          summary: 'A clip',
+          summary: 'A video clip',
           value: { model: 'sandbox/video', prompt: 'A lighthouse in the fog', seconds: 4 },
         },
         speech: {
-          summary: 'A long text, spoken',
+          summary: 'A long text as speech',
           value: { model: 'sandbox/speech', input: 'Once upon a time …', voice: 'alloy' },
         },
       },
     }),
     ApiAcceptedResponse({ type: JobDto, headers }),
     ApiGenerationErrors(),
-    ApiErrorResponse(409, 'The `Idempotency-Key` was used with another body.'),
+    ApiErrorResponse(409, 'The `Idempotency-Key` was used with a different body.'),
   );
 }
 
@@ -69,7 +69,7 @@ export function ApiReadJob(operationId: string, what: string): MethodDecorator {
     ApiOperation({
       operationId,
       summary: `Read ${what}`,
-      description: 'Not counted against the rate limit.',
+      description: 'Exempt from the inference rate limit.',
     }),
     ApiParam({ name: 'id', example: 'img_3f8c1d0b6a5e4f7a9c2d1e0f8b7a6c5d4e3f' }),
     ApiOkResponse({ type: JobDto }),
@@ -86,10 +86,10 @@ export function ApiCancelJob(
     ApiOperation({
       operationId,
       summary: `Cancel ${what}`,
-      description: 'The credits that were set aside are given back in full.',
+      description: 'Releases all reserved credits.',
     }),
     ApiParam({ name: 'id', example: 'img_3f8c1d0b6a5e4f7a9c2d1e0f8b7a6c5d4e3f' }),
-    ApiOkResponse({ type, description: 'The job, which is `cancelled` now.' }),
+    ApiOkResponse({ type, description: 'The cancelled job.' }),
     ApiErrorResponse(404, 'The tenant has no such job.'),
     ApiErrorResponse(409, 'The job has ended already.'),
   );

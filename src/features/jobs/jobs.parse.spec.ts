@@ -41,11 +41,11 @@ describe(parseJob.name, () => {
     ['one/draw', 'image', 'image'],
     ['one/film', 'video', 'video'],
     ['one/speak', 'audio', 'speech'],
-  ])('makes of %s a job for %s', (model, modality, kind) => {
+  ])('turns %s into a job for %s', (model, modality, kind) => {
     expect(parse({ model })).toMatchObject({ modality, request: { kind } });
   });
 
-  it('takes the first model of a chain for what is made, and keeps the chain', () => {
+  it('takes the modality from the first model of a chain and keeps the chain', () => {
     const chain = { model: undefined, models: ['one/film', 'one/draw'] };
     expect(parse(chain)).toMatchObject({
       modality: 'video',
@@ -53,7 +53,7 @@ describe(parseJob.name, () => {
     });
   });
 
-  it('keeps for itself what no vendor is to get', () => {
+  it('keeps gateway fields out of the vendor body', () => {
     const own = { metadata: { team: 'a' }, webhook_url: 'https://a.test/hook', trace: { id: 'x' } };
     const { request, ...parsed } = parse({ ...own, style: 'vivid' });
     expect(parsed).toMatchObject({
@@ -64,48 +64,48 @@ describe(parseJob.name, () => {
     expect(request.body.value).toEqual({ model: 'one/draw', prompt: 'A boat', style: 'vivid' });
   });
 
-  it('has neither metadata nor a webhook where none is given', () => {
+  it('has no metadata or webhook by default', () => {
     const nothing = { metadata: null, webhookUrl: undefined };
     expect(parse({})).toMatchObject(nothing);
     expect(parse({ metadata: null, webhook_url: null })).toMatchObject(nothing);
   });
 
-  it('names all texts that may steer the work, the first of them what it is made of', () => {
+  it('returns all texts that can influence the output, main text first', () => {
     const { texts, textField } = parse({ prompt: undefined, input: 'A boat', style: 'oil', n: 2 });
     expect([texts, textField]).toEqual([['A boat', 'oil'], 'input']);
     expect(parse({ negative_prompt: 'people' }).texts).toEqual(['A boat', 'people']);
   });
 
   it.each<[string, string, JsonObject]>([
-    ['no text', 'prompt', { prompt: undefined }],
-    ['no text to speak', 'input', { model: 'one/speak', prompt: undefined }],
+    ['a missing text', 'prompt', { prompt: undefined }],
+    ['a missing speech text', 'input', { model: 'one/speak', prompt: undefined }],
     ['two texts', 'input', { input: 'A ship' }],
     ['an empty prompt', 'prompt', { prompt: ' \n' }],
     ['an empty input', 'input', { prompt: undefined, input: ' ' }],
-    ['more characters than the model takes', 'prompt', { model: 'one/short', prompt: 'A boat' }],
-    ['too many pictures', 'n', { n: 11 }],
+    ['more characters than the model accepts', 'prompt', { model: 'one/short', prompt: 'A boat' }],
+    ['too many images', 'n', { n: 11 }],
     ['too long a video', 'seconds', { model: 'one/film', seconds: '61' }],
     [
-      'a format that speech has not',
+      'an unsupported speech format',
       'response_format',
       { model: 'one/speak', response_format: 'b' },
     ],
     ['a stream', 'stream', { stream: true }],
-    ['metadata that are no texts', 'metadata.a', { metadata: { a: 1 } }],
+    ['metadata that is not a string', 'metadata.a', { metadata: { a: 1 } }],
     ['a model of another kind', 'model', { model: 'one/chat' }],
-    ['a chain that begins with one', 'models', { model: undefined, models: ['one/chat'] }],
-  ])('refuses %s', (_, param, fields) => {
+    ['a chain that starts with one', 'models', { model: undefined, models: ['one/chat'] }],
+  ])('rejects %s', (_, param, fields) => {
     expect(refusalOf(() => parse(fields))).toMatchObject({ status: 400, param });
   });
 
-  it('counts characters as readers do', () => {
+  it('counts code points', () => {
     expect(parse({ model: 'one/short', prompt: '⛵⛵🚢🚢🚢' }).texts).toEqual(['⛵⛵🚢🚢🚢']);
   });
 
   it.each([
     ['model', { model: 'one/none' }],
     ['models', { model: undefined, models: ['one/none', 'one/draw'] }],
-  ])('finds no unknown model by `%s`', (param, fields) => {
+  ])('rejects an unknown model in `%s`', (param, fields) => {
     expect(refusalOf(() => parse(fields))).toMatchObject({ status: 404, param });
   });
 
@@ -114,7 +114,7 @@ describe(parseJob.name, () => {
     [6, 6],
     [60, 60],
     [undefined, undefined],
-  ])('reads %j seconds of a video', (seconds, expected) => {
+  ])('parses %j as seconds of a video', (seconds, expected) => {
     expect(parse({ model: 'one/film', seconds }).request).toMatchObject({
       kind: 'video',
       seconds: expected,
@@ -126,14 +126,14 @@ describe(parseImageGeneration.name, () => {
   const generate = (fields: JsonObject) =>
     parseImageGeneration({ model: 'one/draw', prompt: 'A boat', ...fields }, find);
 
-  it('gives pictures as models do that know of no format, unless told otherwise', () => {
+  it('defaults the format to that of the model', () => {
     expect(generate({}).format).toBe('b64_json');
     expect(generate({ model: 'one/paint' }).format).toBe('url');
     expect(generate({ response_format: 'url' }).format).toBe('url');
     expect(generate({ model: 'one/paint', response_format: 'b64_json' }).format).toBe('b64_json');
   });
 
-  it('leaves out the fields that only jobs have', () => {
+  it('removes fields that only jobs have', () => {
     const { parsed } = generate({
       input: 7,
       webhook_url: 'https://a.test',
@@ -149,7 +149,7 @@ describe(parseImageGeneration.name, () => {
     ['prompt', { prompt: undefined }],
     ['response_format', { response_format: 'png' }],
     ['n', { n: 0 }],
-  ])('refuses a bad %s', (param, fields) => {
+  ])('rejects an invalid %s', (param, fields) => {
     expect(refusalOf(() => generate(fields))).toMatchObject({ status: 400, param });
   });
 });

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 import { assertValid, compileSchema } from '../../platform/http/validate-body.js';
 import { textFieldOf, textOf, toMediaRequest, type MediaBody } from './job-body.js';
 import type { JobModality } from './job.js';
-/** Code points; models of images and videos take far less, and long speech is made in pieces. */
+/** Code points. Image and video models accept far fewer, and long speech is produced in pieces. */
 const MAX_TEXT_CHARACTERS = 200_000;
 
 const MAX_IMAGES = 10;
@@ -20,22 +20,22 @@ const MAX_VIDEO_SECONDS = 60;
 
 const text = { type: ['string', 'null'], minLength: 1, maxLength: MAX_TEXT_CHARACTERS } as const;
 
-/** What images and jobs share. */
+/** Fields shared by image requests and jobs. */
 export const imageFieldsSchema = {
   n: {
     type: ['integer', 'null'],
     minimum: 1,
     maximum: MAX_IMAGES,
     default: 1,
-    description: 'Pictures to make.',
+    description: 'Number of images.',
   },
   size: { type: ['string', 'null'], maxLength: 64, example: '1024x1024' },
   quality: { type: ['string', 'null'], maxLength: 64 },
 } as const;
 
 /**
- * JSON Schema of the body of a new job, for the check and for the OpenAPI description. Fields that
- * are not named here are the model's own and go to its vendor.
+ * JSON Schema of a new job, for validation and OpenAPI. Unknown fields are model parameters and
+ * are forwarded to the vendor.
  */
 export const jobSchema = {
   title: 'JobRequest',
@@ -44,7 +44,7 @@ export const jobSchema = {
     model: { ...modelFieldsSchema.model, example: 'sandbox/image' },
     prompt: {
       ...text,
-      description: 'What to make; `input` means the same. One of the two is required.',
+      description: 'Prompt of the output; `input` is a synonym. Exactly one is required.',
       example: 'A lighthouse in the fog',
     },
     input: { ...text, description: 'The text to speak, or the prompt.' },
@@ -54,7 +54,7 @@ export const jobSchema = {
       minimum: 1,
       maximum: MAX_VIDEO_SECONDS,
       pattern: '^[1-9]\\d?$',
-      description: 'Length of a video; left out, the model decides.',
+      description: "Length of a video. Defaults to the model's own.",
     },
     voice: {
       type: ['string', 'object', 'null'],
@@ -62,12 +62,12 @@ export const jobSchema = {
       maxLength: 256,
       required: ['id'],
       properties: { id: { type: 'string', minLength: 1, maxLength: 256 } },
-      description: 'For speech; left out, `alloy`.',
+      description: 'Speech only. Defaults to `alloy`.',
     },
     response_format: {
       type: ['string', 'null'],
       maxLength: 64,
-      description: 'For speech: `mp3` (default), `opus`, `aac`, `flac`, `wav` or `pcm`.',
+      description: 'Speech only: `mp3` (default), `opus`, `aac`, `flac`, `wav` or `pcm`.',
     },
     speed: { type: ['number', 'null'], minimum: 0.25, maximum: 4 },
     instructions: { type: ['string', 'null'], maxLength: 10_000 },
@@ -76,19 +76,19 @@ export const jobSchema = {
       maxProperties: 16,
       propertyNames: { maxLength: 64 },
       additionalProperties: { type: 'string', maxLength: 512 },
-      description: 'Up to 16 texts of your own, given back with the job.',
+      description: 'Up to 16 strings, returned with the job.',
     },
     webhook_url: {
       type: ['string', 'null'],
       minLength: 1,
       maxLength: 2_048,
-      description: 'Where to send the job once, when it has ended.',
+      description: 'URL that receives a webhook when the job ends.',
       example: 'https://example.com/hooks/jobs',
     },
     stream: {
       type: ['boolean', 'null'],
       enum: [false, null],
-      description: 'Jobs are not streamed.',
+      description: 'Job streaming is not supported.',
     },
     trace: { type: ['object', 'null'] },
     models: modelFieldsSchema.models,
@@ -100,39 +100,38 @@ const validate = compileSchema(jobSchema);
 
 const SPEECH_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
 
-/** The kinds of models that jobs are for. */
+/** Model kinds that run as jobs. */
 const MODALITIES: Partial<Record<ModelKind, JobModality>> = {
   image: 'image',
   video: 'video',
   speech: 'audio',
 };
 
-/** The body of a job that its schema has let pass. */
+/** A validated job body. */
 interface JobBody extends MediaBody {
   metadata?: Record<string, string> | null;
   webhook_url?: string | null;
   trace?: unknown;
 }
 
-/** A new job as it was asked for. */
+/** A parsed job request. */
 export interface ParsedJob {
   readonly modality: JobModality;
   readonly request: MediaRequest;
-  /** All that may steer the work: first the text to make something of, which came in `textField`. */
+  /** All texts that can influence the output. The first is the main text, from `textField`. */
   readonly texts: readonly string[];
   readonly textField: 'prompt' | 'input';
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly webhookUrl: string | undefined;
-  /** The body's own, which goes to no vendor. */
+  /** `trace` of the body. Not sent to vendors. */
   readonly trace: unknown;
 }
 
 /**
- * Reads the body of a new job. Its model decides what is made.
- *
- * @param find looks a model up by its alias
- * @throws InvalidRequestError naming the first field at fault
- * @throws NotFoundError (`model`, or `models`) for an unknown model
+ * Parses the body of a new job. The model decides the modality.
+ * @param find looks up a model by alias
+ * @throws InvalidRequestError naming the first invalid field
+ * @throws NotFoundError (`model` or `models`) for an unknown model
  */
 export function parseJob(body: JsonObject, find: (alias: string) => Model | undefined): ParsedJob {
   assertValid(validate, body);
@@ -141,13 +140,13 @@ export function parseJob(body: JsonObject, find: (alias: string) => Model | unde
   if (!modality) {
     throw new InvalidRequestError(
       paramOf(body, model.id),
-      `${JSON.stringify(model.id)} is a model for ${model.kind}; jobs take models of images, videos and speech.`,
+      `${JSON.stringify(model.id)} is a model for ${model.kind}. Jobs require an image, video or speech model.`,
     );
   }
   return readJob(body, modality, model);
 }
 
-/** The same for a body that its own schema has let pass, and a modality that is given. */
+/** Parses a body validated by another schema, for a given modality. */
 export function readJob(body: JobBody, modality: JobModality, model: Model): ParsedJob {
   const { metadata, webhook_url: webhookUrl, trace, ...value } = body;
   assertText(value, modality);
@@ -167,7 +166,7 @@ export function readJob(body: JobBody, modality: JobModality, model: Model): Par
   };
 }
 
-/** What a model takes besides its prompt, such as `instructions`, whatever its vendor calls it. */
+/** Returns texts besides the prompt, such as `instructions`, whatever the vendor calls them. */
 function furtherTexts(value: JsonObject, textField: string): string[] {
   const fields = Object.entries(value).filter(([name]) => name !== textField && name !== 'model');
   return fields.flatMap(([, field]) => (typeof field === 'string' ? [field] : []));
@@ -179,7 +178,7 @@ export function findModel(body: JsonObject, find: (alias: string) => Model | und
   if (model) return model;
   throw new NotFoundError(
     paramOf(body, alias),
-    `The model ${JSON.stringify(alias)} does not exist here; GET /v1/models lists those that do.`,
+    `The model ${JSON.stringify(alias)} does not exist. See GET /v1/models for available models.`,
   );
 }
 
@@ -199,12 +198,12 @@ function assertText({ prompt, input }: MediaBody, modality: JobModality): void {
   if (text.trim() === '') {
     throw new InvalidRequestError(
       prompt == null ? 'input' : 'prompt',
-      'The text is empty; say what is to be made.',
+      'The text is empty. Describe the output.',
     );
   }
 }
 
-/** The catalogue has the limit of models without a tokenizer in characters. */
+/** The catalogue states limits of models without a tokenizer in characters. */
 function assertLength(
   text: string,
   field: string,

@@ -8,7 +8,7 @@ import { fromStoredText, toStoredText } from '../../platform/database/stored-tex
 import { JobEntity } from './job.entity.js';
 import type { EndableJob, JobFailure, JobListRow, JobModality, JobStatus, JobView } from './job.js';
 
-/** A job as it is submitted. */
+/** A new job. */
 export interface NewJob {
   readonly id: string;
   readonly tenantId: string;
@@ -26,7 +26,7 @@ export interface NewJob {
   readonly isFlagged: boolean;
   readonly endUser: string | undefined;
   readonly tags: RequestTags | undefined;
-  /** JSON; null when nobody wants the job's trace. */
+  /** JSON; null when the job is not traced. */
   readonly trace: string | null;
   readonly idempotencyKey: string | undefined;
   readonly bodyHash: Buffer;
@@ -35,19 +35,19 @@ export interface NewJob {
   readonly deadlineSeconds: number;
 }
 
-/** Which of a tenant's jobs are asked for; what is undefined does not matter. */
+/** Filters of the job list. Undefined matches all. */
 export interface JobFilters {
   readonly modality?: JobModality;
   readonly status?: JobStatus;
-  /** Exactly this alias. */
+  /** Exact alias. */
   readonly model?: string;
-  /** Jobs of this instant and later. */
+  /** Inclusive. */
   readonly start?: Date;
-  /** Jobs before this instant. */
+  /** Exclusive. */
   readonly end?: Date;
 }
 
-/** What has to be known of a job to end it. */
+/** Columns needed to end a job. */
 export const ENDABLE = `id, tenant_id AS "tenantId", api_key_id AS "apiKeyId",
   request_id AS "requestId", endpoint, modality, routes::json AS routes, route_index AS "routeIndex", flagged,
   trace IS NOT NULL AS "isTraced", accepted_at AS "acceptedAt", created_at AS "createdAt",
@@ -66,7 +66,9 @@ const VIEW = `
     ), '[]'::json) ELSE '[]'::json END AS artifacts
   FROM jobs`;
 
-/** What tenants see of their jobs; every method but `findEnding` is bound to one tenant. */
+/**
+ * Reads and creates jobs for tenants. Every method except `findEnding` is limited to one tenant.
+ */
 @Injectable()
 export class JobsRepository {
   constructor(
@@ -86,14 +88,14 @@ export class JobsRepository {
     });
   }
 
-  /** Whoever uses the same key at the same time waits for the end of the transaction. */
+  /** Concurrent requests with the same key wait for the end of the transaction. */
   async lockIdempotencyKey(client: PoolClient, tenantId: string, key: string): Promise<void> {
     await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
       toStoredText(`jobs ${tenantId} ${key}`),
     ]);
   }
 
-  /** The job that an idempotency key stands for. */
+  /** Returns the job created with an idempotency key. */
   async findByIdempotencyKey(
     client: Pool | PoolClient,
     tenantId: string,
@@ -109,8 +111,11 @@ export class JobsRepository {
     return this.jobs.existsBy({ requestId });
   }
 
-  /** Also one that its tenant has deleted. */
-  /** @param keyId only a job of this key or of one below it; undefined: of any key */
+  /**
+   * Finds a job, also a deleted one.
+   *
+   * @param keyId only jobs of this key or its descendants; undefined: any key
+   */
   async find(tenantId: string, id: string, keyId?: string): Promise<JobView | undefined> {
     const { rows } = await this.database.query<JobView>(
       `${VIEW} WHERE id = $1 AND tenant_id = $2 AND ${ofKey('$3')}`,
@@ -119,7 +124,7 @@ export class JobsRepository {
     return rows.map(toView)[0];
   }
 
-  /** Those of the videos API. @param page.after the id of one of them */
+  /** Lists jobs of the videos API. @param page.after id of the last job on the previous page */
   async listVideos(
     tenantId: string,
     { limit, order, after, keyId }: VideoPage,
@@ -137,7 +142,10 @@ export class JobsRepository {
     return rows.map(toView);
   }
 
-  /** Newest first, with their files, and those that are deleted. @param page.after the last one of the page before */
+  /**
+   * Lists jobs with their files, newest first, including deleted ones.
+   * @param page.after the last job on the previous page
+   */
   async listViews(
     tenantId: string,
     filters: JobFilters,
@@ -146,11 +154,11 @@ export class JobsRepository {
     const { conditions, values } = conditionsOf(tenantId, filters);
     if (after) {
       const [at, id] = [values.push(after.at), values.push(after.id)];
-      // Cursors have milliseconds, as jobs are made with.
+      // Cursors have millisecond precision, like `created_at`.
       conditions.push(`(created_at, id) < ($${at}::timestamptz, $${id}::text)`);
     }
     const { rows } = await this.database.query<JobView>(
-      // The page is found in the index alone; only its own rows are read.
+      // The page is read from the index alone; only its rows are fetched.
       `${VIEW} WHERE id IN (
          SELECT id FROM jobs WHERE ${conditions.join(' AND ')}
          ORDER BY created_at DESC, id DESC LIMIT $${values.push(limit)}
@@ -165,7 +173,7 @@ export class JobsRepository {
     await this.jobs.update(open, { deletedAt: () => 'now()' });
   }
 
-  /** The ids of all files that a job has, kept or not. */
+  /** Returns ids of all files of a job, stored or not. */
   async artifactsOf(tenantId: string, id: string): Promise<string[]> {
     const { rows } = await this.database.query<{ id: string }>(
       `SELECT file.id FROM job_artifacts AS file JOIN jobs ON jobs.id = file.job_id
@@ -183,13 +191,13 @@ export class JobsRepository {
     return rows[0];
   }
 
-  /** How a job stands, and who has ended it. */
+  /** Returns a job's status and the attempt that ended it. */
   async findEnding(id: string): Promise<{ status: JobStatus; endedBy: string | null }> {
     const select = { id: true, status: true, endedBy: true };
     return this.jobs.findOneOrFail({ select, where: { id } });
   }
 
-  /** Newest first. */
+  /** Lists jobs, newest first. */
   async list(
     tenantId: string,
     filters: JobFilters,
@@ -197,7 +205,7 @@ export class JobsRepository {
   ): Promise<JobListRow[]> {
     const { conditions, values } = conditionsOf(tenantId, filters);
     values.push(page.limit, page.offset);
-    // The page is found in the index alone; only its own rows are read.
+    // The page is read from the index alone; only its rows are fetched.
     const { rows } = await this.database.query<JobListRow & { error: JobFailure | null }>(
       `SELECT jobs.id, modality, model, status, jobs.created_at AS "createdAt",
          actual_cost AS "actualCost", reserved_credits AS "reservedCredits", error::json AS error,
@@ -218,7 +226,7 @@ export class JobsRepository {
   }
 }
 
-/** A condition: the job is of this key, or of a key below it; null: any key. */
+/** SQL condition: the job belongs to this key or a descendant; null matches any key. */
 function ofKey(parameter: string): string {
   return `(${parameter}::uuid IS NULL OR api_key_id IN (
     SELECT key.id FROM api_keys key WHERE key.id = ${parameter} OR ${parameter} = ANY (key.ancestor_ids)))`;
@@ -228,7 +236,7 @@ interface VideoPage {
   limit: number;
   order: 'asc' | 'desc';
   after?: string | undefined;
-  /** As of `find`. */
+  /** See `find`. */
   keyId?: string | undefined;
 }
 

@@ -27,7 +27,7 @@ import { JobsRepository } from './jobs.repository.js';
 import { renderGalleryJob, renderJob, renderListItem, type SignArtifact } from './render-job.js';
 import { CreateJobService } from './create-job.service.js';
 
-/** What tenants do with their jobs; the work itself is `JobRunner`'s. */
+/** Tenant operations on jobs. `JobRunner` does the work. */
 @Injectable()
 export class JobsService {
   constructor(
@@ -39,17 +39,17 @@ export class JobsService {
     private readonly outbound: OutboundClient,
   ) {}
 
-  /** Takes a job in. @throws GatewayError when it is not taken in */
+  /** Creates a job. @throws GatewayError when it is rejected */
   async create(call: Call): Promise<JsonObject> {
     return this.render(await this.takeIn(call, await readJsonBody(call.body), 'jobs'));
   }
 
-  /** The same for a body that has been read. @param endpoint `videos`: it makes videos only */
+  /** Creates a job from a parsed body. @param endpoint `videos` accepts video models only */
   async takeIn(call: Call, body: JsonBody, endpoint: 'jobs' | 'videos'): Promise<JobView> {
     const idempotencyKey = readIdempotencyKey(call.headers);
     const parsed = parseJob(body.value, (alias) => this.catalogue.find(alias));
     if (endpoint === 'videos' && parsed.modality !== 'video') {
-      throw new InvalidRequestError('model', 'This model makes no videos.');
+      throw new InvalidRequestError('model', 'This model does not generate videos.');
     }
     const { webhookUrl } = parsed;
     if (webhookUrl !== undefined) {
@@ -65,17 +65,16 @@ export class JobsService {
     return this.find(call.caller, id);
   }
 
-  /** @param modality the only one that the path is for @throws NotFoundError (`id`) */
+  /** @param modality required modality of the path @throws NotFoundError (`id`) */
   async get(caller: Caller, id: string, modality?: JobModality): Promise<JsonObject> {
     return this.render(await this.find(caller, id, modality));
   }
 
   /**
-   * Ends a job that has not ended.
-   *
-   * @param author whoever does so in the tenant's account; undefined: a program that uses it
+   * Cancels an open job.
+   * @param author the person who cancels; undefined for API callers
    * @throws NotFoundError (`id`)
-   * @throws ConflictError (`id`) when it has ended already, or ended meanwhile
+   * @throws ConflictError (`id`) when it has ended, also concurrently
    */
   async cancel(
     caller: Caller,
@@ -102,7 +101,7 @@ export class JobsService {
     const { limit, offset, modality, status, model } = query;
     const range = parseDateRange(query.start_date, query.end_date);
     const filters = { modality, status, model, ...range };
-    // One more than asked for tells whether there are more.
+    // One extra row shows whether there are more.
     const page = { limit: limit + 1, offset };
     const rows = await this.repository.list(caller.tenantId, filters, page);
     return {
@@ -132,12 +131,12 @@ export class JobsService {
     return { ...page, data: shown.map((job) => renderGalleryJob(job, this.signFor(caller))) };
   }
 
-  /** One of the gallery. @throws NotFoundError (`id`) */
+  /** Returns one job of the gallery. @throws NotFoundError (`id`) */
   async getGalleryJob(caller: Caller, id: string): Promise<JsonObject> {
     return renderGalleryJob(await this.find(caller, id), this.signFor(caller));
   }
 
-  /** @param modality the only one that the path is for @throws NotFoundError (`id`) */
+  /** @param modality required modality of the path @throws NotFoundError (`id`) */
   async find(caller: Caller, id: string, modality?: JobModality): Promise<JobView> {
     const known = modalityOfJobId(id);
     const isPossible = known !== undefined && (modality === undefined || modality === known);
@@ -156,8 +155,8 @@ export class JobsService {
   }
 
   /**
-   * Operators, and keys without the right `content`, get no URLs here: fetching what a job made
-   * would also settle its charge.
+   * Operators and keys without the `content` permission get no URLs: a fetch would also make the
+   * charge final.
    */
   private signFor(caller: Caller): SignArtifact {
     const { actingRole } = caller;
@@ -167,7 +166,9 @@ export class JobsService {
   }
 }
 
-/** A routing key without the right `content` reads its own jobs only, and those of keys below it. */
+/**
+ * Routing keys without the `content` permission see only jobs of their own and of descendant keys.
+ */
 export function visibleKeyOf(caller: Caller): string | undefined {
   return caller.keyType === 'management' || holdsRight(caller, 'content')
     ? undefined

@@ -28,7 +28,7 @@ const render = (overrides: Partial<JobView>) =>
   renderJob({ ...JOB, ...overrides }, (id, expiresAt) => `${id}@${expiresAt.getTime()}`);
 
 describe(renderJob.name, () => {
-  it('signs each file anew and tells times in whole seconds', () => {
+  it('signs each file again and renders times in whole seconds', () => {
     expect(render({})).toEqual({
       id: 'img_1',
       object: 'image_job',
@@ -54,7 +54,7 @@ describe(renderJob.name, () => {
     });
   });
 
-  it('shows no result before the end and after the expiry, and an error only of a failure', () => {
+  it('shows the result until it expires, and errors only of failed jobs', () => {
     const error = {
       code: 'timeout_error',
       message: 'Late.',
@@ -80,7 +80,7 @@ describe(renderJob.name, () => {
 });
 
 describe(renderGalleryJob.name, () => {
-  it('adds its request and credits, and no URLs for whom none are made', () => {
+  it('adds request and credits, without URLs for callers who get none', () => {
     const file = { url: null, content_type: 'image/png', bytes: 7 };
     expect(renderGalleryJob(JOB, () => null)).toMatchObject({
       id: 'img_1',
@@ -92,7 +92,7 @@ describe(renderGalleryJob.name, () => {
     });
   });
 
-  it('tells until when an open job may take', () => {
+  it('shows the deadline of an open job', () => {
     const open = { ...JOB, status: 'in_progress', artifacts: [] } as const;
     expect(renderGalleryJob(open, () => null)).toMatchObject({
       deadline_at: 3_000,
@@ -102,7 +102,7 @@ describe(renderGalleryJob.name, () => {
 });
 
 describe(renderUsage.name, () => {
-  it('has the units of its kind', () => {
+  it('has the units of its modality', () => {
     const usage = {
       ...NO_USAGE,
       videoSeconds: 8,

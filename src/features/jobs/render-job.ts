@@ -2,10 +2,10 @@ import type { Usage } from '../../canonical/usage.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { isOpen, type JobListRow, type JobModality, type JobView } from './job.js';
 
-/** Gives an artifact a URL; null: none for who asks. */
+/** Returns a signed artifact URL; null when the caller may not have one. */
 export type SignArtifact = (artifactId: string, expiresAt: Date) => string | null;
 
-/** A job as its tenant sees it, with URLs made for this very answer. */
+/** Renders a job for its tenant, with fresh URLs. */
 export function renderJob(job: JobView, sign: SignArtifact): JsonObject {
   const { status, error, usage, expiresAt } = job;
   const isSucceeded = status === 'succeeded';
@@ -35,7 +35,7 @@ export function renderJob(job: JobView, sign: SignArtifact): JsonObject {
   };
 }
 
-/** The same with its request and its credits. */
+/** Renders a job with its request and credits. */
 export function renderGalleryJob(job: JobView, sign: SignArtifact): JsonObject {
   return {
     ...renderJob(job, sign),
@@ -46,7 +46,7 @@ export function renderGalleryJob(job: JobView, sign: SignArtifact): JsonObject {
   };
 }
 
-/** What was billed, in the units of its kind. */
+/** Renders the billed usage in the units of its modality. */
 export function renderUsage(modality: JobModality, usage: Usage): JsonObject {
   switch (modality) {
     case 'image':
@@ -62,12 +62,12 @@ export function renderUsage(modality: JobModality, usage: Usage): JsonObject {
   }
 }
 
-/** As clients of the images API read them; nothing where the vendor counts none. */
+/** Token counts in the images API's shape; empty when the vendor reports none. */
 function imageTokens({ inputTokens, outputTokens }: Usage): JsonObject {
   if (inputTokens + outputTokens === 0) return {};
   return {
     input_tokens: inputTokens,
-    // A plain prompt has no pictures in it.
+    // A plain prompt contains no images.
     input_tokens_details: { text_tokens: inputTokens, image_tokens: 0 },
     output_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,

@@ -27,7 +27,7 @@ const JOB: JobView = {
 const render = (overrides: Partial<JobView> = {}) => renderVideo({ ...JOB, ...overrides });
 
 describe(renderVideo.name, () => {
-  it('shows a job as a video', () => {
+  it('renders a job as a video', () => {
     expect(render()).toEqual({
       id: 'vid_1',
       object: 'video',
@@ -69,7 +69,7 @@ describe(renderVideo.name, () => {
       { body: { input: 'A cat' }, usage },
       { prompt: 'A cat', seconds: '8', size: null },
     ],
-  ])('tells of %j', (overrides, shown) => {
+  ])('renders %j', (overrides, shown) => {
     expect(render(overrides)).toMatchObject(shown);
   });
 });

@@ -4,10 +4,10 @@ import { toSeconds } from './render-job.js';
 
 type VideoStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
 
-/** Vendors' own figures are not kept: so much stands for a video on its way. */
+/** Vendor progress is not stored, so every running video reports this. */
 const HALF_WAY = 50;
 
-/** A job as the videos API has it, which knows four ways to stand. */
+/** Renders a job in the videos API's shape, which has four statuses. */
 export function renderVideo(job: JobView): JsonObject & { id: string } {
   const status = videoStatusOf(job);
   const { seconds, size, prompt, input } = job.body ?? {};
@@ -29,7 +29,7 @@ export function renderVideo(job: JobView): JsonObject & { id: string } {
   };
 }
 
-/** A video that could be fetched once is complete, though its time is over. */
+/** A video that was ready stays completed after its files expire. */
 export function videoStatusOf({ status, usage }: JobView): VideoStatus {
   switch (status) {
     case 'queued':
@@ -49,5 +49,5 @@ function errorOf({ status, error }: JobView): JsonObject {
   if (error) return { code: error.code, message: error.message };
   return status === 'cancelled'
     ? { code: 'cancelled', message: 'The video was cancelled.' }
-    : { code: 'expired', message: 'The video was not made in time.' };
+    : { code: 'expired', message: 'The video was not generated before its deadline.' };
 }

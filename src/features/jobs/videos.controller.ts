@@ -34,7 +34,7 @@ const DELETED_VIDEO = {
   },
 } as const;
 
-/** Generators of clients know no type of media, so the first one is that of any bytes. */
+/** Client generators don't know media types, so the first type is plain binary. */
 const BYTES = { schema: { type: 'string', format: 'binary' } } as const;
 
 const EITHER = {
@@ -43,8 +43,8 @@ const EITHER = {
 };
 
 /**
- * Video jobs, in the shape of the videos API for those that were made here, and in that of jobs for
- * those that were made by `POST /v1/jobs`. Jobs of other modalities are not there.
+ * Video jobs. Those created here have the videos API's shape; those of `POST /v1/jobs` have the
+ * shape of jobs. Other modalities are not found.
  */
 @ApiTags('Jobs')
 @ApiExtraModels(VideoDto, JobDto)
@@ -61,15 +61,15 @@ export class VideosController {
   @Inference()
   @ApiOperation({
     operationId: 'createVideo',
-    summary: 'Make a video',
+    summary: 'Generate a video',
     description:
-      'A job like those of `POST /v1/jobs`, in the shape that clients of the videos API read. The body may be a multipart form too.',
+      'Creates a job, as `POST /v1/jobs` does, in the shape of the videos API. The body can also be a multipart form.',
   })
   @ApiBody({
     schema: toOpenApiSchema(jobSchema),
     examples: {
       sandbox: {
-        summary: 'A clip, made without any vendor',
+        summary: 'A clip from the sandbox, without a vendor',
         value: { model: 'sandbox/video', prompt: 'A lighthouse in the fog', seconds: 4 },
       },
     },
@@ -87,11 +87,11 @@ export class VideosController {
   @Authenticated('routing', { isPolled: true })
   @ApiOperation({
     operationId: 'listVideos',
-    summary: 'List the videos that were made by `POST /v1/videos`',
+    summary: 'List videos created by `POST /v1/videos`',
   })
   @ApiOkResponse({ type: VideoListDto })
-  @ApiErrorResponse(400, 'A query parameter is not valid.')
-  @ApiErrorResponse(404, 'There is no video with the id of `after`.')
+  @ApiErrorResponse(400, 'A query parameter is invalid.')
+  @ApiErrorResponse(404, 'No video has the id of `after`.')
   list(@CurrentCaller() caller: Caller, @Query() query: VideosQueryDto): Promise<JsonObject> {
     return this.videos.list(caller, query);
   }
@@ -100,8 +100,8 @@ export class VideosController {
   @Authenticated('routing', { isPolled: true })
   @ApiOperation({
     operationId: 'getVideo',
-    summary: 'Read a video job',
-    description: 'Not counted against the rate limit.',
+    summary: 'Get a video job',
+    description: 'Exempt from the inference rate limit.',
   })
   @ApiOkResponse({ schema: EITHER })
   @ApiErrorResponse(404, 'The tenant has no such job.')
@@ -113,12 +113,12 @@ export class VideosController {
   @Authenticated('routing', { isPolled: true })
   @ApiOperation({
     operationId: 'getVideoContent',
-    summary: 'Read the video itself',
-    description: 'Ranges are served.',
+    summary: 'Download a video',
+    description: 'Supports range requests.',
   })
   @ApiOkResponse({
     content: { 'application/octet-stream': BYTES, 'video/*': BYTES },
-    description: 'The file, under its own type, such as `video/mp4`.',
+    description: 'The file with its own type, such as `video/mp4`.',
   })
   @ApiErrorResponse(404, 'The tenant has no such job.')
   @ApiErrorResponse(409, 'The video is not ready, or has failed.')
@@ -140,14 +140,14 @@ export class VideosController {
     operationId: 'deleteVideo',
     summary: 'Delete a video, or cancel a video job',
     description:
-      'One that was made by `POST /v1/videos` is stopped and removed; a job of `POST /v1/jobs` is cancelled. The credits of an open one are given back in full.',
+      'Stops and deletes a video of `POST /v1/videos`; cancels a job of `POST /v1/jobs`. Releases the credits of an open job in full.',
   })
   @ApiOkResponse({
     schema: toOpenApiSchema({
       title: 'DeletedVideoOrJob',
       oneOf: [DELETED_VIDEO, { $ref: getSchemaPath(JobDto) }],
     }),
-    description: 'Of a job of `POST /v1/jobs` the job, which is `cancelled` now.',
+    description: 'The cancelled job, for jobs of `POST /v1/jobs`.',
   })
   @ApiErrorResponse(404, 'The tenant has no such job.')
   @ApiErrorResponse(409, 'The job has ended already.')

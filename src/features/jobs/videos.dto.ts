@@ -10,7 +10,7 @@ class VideoErrorDto {
   message!: string;
 }
 
-/** A video job as clients of the videos API read it. */
+/** A video job in the videos API's shape. */
 export class VideoDto {
   @ApiProperty({ example: 'vid_3f8c1d0b6a5e4f7a9c2d1e0f8b7a6c5d4e3f' })
   id!: string;
@@ -21,7 +21,10 @@ export class VideoDto {
   @ApiProperty({ enum: ['queued', 'in_progress', 'completed', 'failed'] })
   status!: string;
 
-  @ApiProperty({ type: 'integer', description: '0, 50 while it is being made, 100.' })
+  @ApiProperty({
+    type: 'integer',
+    description: '0 while queued, 50 while running, 100 when complete.',
+  })
   progress!: number;
 
   @ApiProperty({ example: 'sandbox/video' })
@@ -73,7 +76,7 @@ const DEFAULT_LIMIT = 20;
 
 const MAX_LIMIT = 100;
 
-/** Which videos are asked for. */
+/** Page of the video list. */
 export class VideosQueryDto {
   @PageLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT })
   limit: number = DEFAULT_LIMIT;
@@ -82,7 +85,7 @@ export class VideosQueryDto {
   @IsIn(['asc', 'desc'], { message: 'order must be asc or desc' })
   order: 'asc' | 'desc' = 'desc';
 
-  @ApiPropertyOptional({ description: 'The id of the video before the first one wanted.' })
+  @ApiPropertyOptional({ description: 'Return videos after this id.' })
   @IsOptional()
   @IsString({ message: 'after must be one id' })
   after?: string;

@@ -18,7 +18,7 @@ import { JobsService, visibleKeyOf } from './jobs.service.js';
 import type { VideosQueryDto } from './videos.dto.js';
 import { renderVideo, videoStatusOf } from './render-video.js';
 
-/** Fields of a form that are no texts. */
+/** Form fields that are not strings. */
 const VIDEO_FORM: FormShape = {
   lists: new Set(['models']),
   numbers: new Set(['n', 'max_cost']),
@@ -27,8 +27,8 @@ const VIDEO_FORM: FormShape = {
 };
 
 /**
- * Video jobs as clients of the videos API know them: made by `POST /v1/videos`, which is what marks them.
- * Others keep the shape of jobs on these paths too.
+ * Video jobs in the videos API's shape. Only jobs created by `POST /v1/videos` have it; others
+ * keep the shape of jobs on these paths.
  */
 @Injectable()
 export class VideosService {
@@ -38,7 +38,7 @@ export class VideosService {
     private readonly artifacts: JobArtifacts,
   ) {}
 
-  /** Takes a video in, from JSON or a form. @throws GatewayError when it is not taken in */
+  /** Creates a video job from JSON or a form. @throws GatewayError when it is rejected */
   async create(call: Call): Promise<JsonObject> {
     const body = await readVideoBody(call);
     return renderVideo(await this.jobs.takeIn(call, body, 'videos'));
@@ -50,13 +50,13 @@ export class VideosService {
     return isVideo(job) ? renderVideo(job) : this.jobs.render(job);
   }
 
-  /** One page, the newest first unless told otherwise. @throws NotFoundError (`after`) */
+  /** Returns one page, newest first by default. @throws NotFoundError (`after`) */
   async list(caller: Caller, { limit, order, after }: VideosQueryDto): Promise<JsonObject> {
     const { tenantId } = caller;
     if (after !== undefined && !(await this.findVideo(tenantId, after))) {
-      throw new NotFoundError('after', 'There is no video with that id.');
+      throw new NotFoundError('after', 'No video has this id.');
     }
-    // One more than asked for tells whether there are more.
+    // One extra row shows whether there are more.
     const page = { limit: limit + 1, order, after, keyId: visibleKeyOf(caller) };
     const rows = await this.repository.listVideos(tenantId, page);
     const data = rows.slice(0, limit).map(renderVideo);
@@ -70,9 +70,7 @@ export class VideosService {
   }
 
   /**
-   * Deletes a video: what is being made of it is stopped, and its file is removed. A job of another
-   * origin is cancelled, as on `/v1/jobs`.
-   *
+   * Stops and deletes a video. Cancels a job of another endpoint, as `/v1/jobs` does.
    * @throws NotFoundError (`id`)
    */
   async delete(caller: Caller, id: string): Promise<JsonObject> {
@@ -85,24 +83,28 @@ export class VideosService {
   }
 
   /**
-   * The id of the file of a video that is ready.
-   *
-   * @throws NotFoundError (`id`); ConflictError (`id`) for one that is not ready, or never will be;
-   *   GoneError (`id`) for one whose time is over; InvalidRequestError (`variant`)
+   * Returns the file id of a completed video.
+   * @throws NotFoundError (`id`)
+   * @throws ConflictError (`id`) when it is not completed
+   * @throws GoneError (`id`) after the expiry
+   * @throws InvalidRequestError (`variant`)
    */
   async fileOf(caller: Caller, id: string, variant: unknown): Promise<string> {
     if (variant !== undefined && variant !== 'video') {
-      throw new InvalidRequestError('variant', '`variant` must be `video`: nothing else is kept.');
+      throw new InvalidRequestError(
+        'variant',
+        '`variant` must be `video`. No other variants are stored.',
+      );
     }
     const job = await this.jobs.find(caller, id, 'video');
     const [file] = job.artifacts;
     if (file) return file.id;
     const status = videoStatusOf(job);
     if (status === 'completed') throw new GoneError('id', 'The video has expired.');
-    throw new ConflictError('id', `The video is ${status}, so there is no content of it.`);
+    throw new ConflictError('id', `The video is ${status} and has no content.`);
   }
 
-  /** It may have ended by itself meanwhile. */
+  /** The job may have ended concurrently. */
   private async stop(caller: Caller, id: string): Promise<void> {
     try {
       await this.jobs.cancel(caller, id, { modality: 'video' });
@@ -122,7 +124,7 @@ function isVideo({ endpoint }: JobView): boolean {
   return endpoint === 'videos';
 }
 
-/** The SDKs send a form, which may hold a file, and programs send JSON. */
+/** SDKs send a form, which can include a file; other clients send JSON. */
 async function readVideoBody({ body, headers }: Call): Promise<JsonBody> {
   const isForm = /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
   if (!isForm) return readJsonBody(body);

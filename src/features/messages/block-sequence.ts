@@ -9,25 +9,25 @@ import { GrowingObject, isObjectText } from './growing-object.js';
 interface Block {
   readonly index: number;
   readonly type: 'text' | 'thinking' | 'redacted_thinking' | 'tool_use';
-  /** The block as it begins, as JSON. */
+  /** JSON of the block's start. */
   readonly opening: string;
   state: 'waiting' | 'open' | 'ended';
-  /** Of reasoning: whether it is whole, so that more of it is another block. */
+  /** Whether a reasoning block is complete, so that more reasoning starts another block. */
   isSigned: boolean;
-  /** Events that wait for the blocks before this one to end. */
+  /** Events queued until earlier blocks end. */
   waiting: string;
-  /** Of a tool call: what there is of its arguments. */
+  /** Arguments of a tool call so far. */
   readonly arguments: GrowingObject | undefined;
 }
 
 /**
- * Spells content as a sequence of blocks of which one is open at a time. A block ends when the
- * next begins; a tool call only when its arguments are whole too, since vendors may send those of
- * several calls by turns: what follows waits for that long, at most to the answer's end.
+ * Serializes content as blocks with one open at a time. A block ends when the next starts. A tool
+ * call also waits for complete arguments, since vendors may interleave several calls; later blocks
+ * are queued, at most until the answer ends.
  */
 export class BlockSequence {
   private readonly blocks: Block[] = [];
-  /** How many of them have ended; the one behind those is open. */
+  /** Number of ended blocks. The next one is open. */
   private ended = 0;
   private readonly toolCalls = new Map<number, Block>();
   private written = '';
@@ -62,7 +62,7 @@ export class BlockSequence {
 
   toolArguments(index: number, text: string): string {
     const block = this.toolCalls.get(index);
-    // Of a block that has ended the arguments were whole.
+    // The arguments of an ended block are complete.
     if (!block || text === '' || block.state === 'ended') return '';
     block.arguments?.push(text);
     this.delta(block, `{"type":"input_json_delta","partial_json":${JSON.stringify(text)}}`);
@@ -112,7 +112,7 @@ export class BlockSequence {
     return block;
   }
 
-  /** Ends blocks that are done and have a successor; opens the one that is first then. */
+  /** Ends completed blocks that have a successor, and opens the next one. */
   private advance(): void {
     for (;;) {
       const block = this.blocks[this.ended];
@@ -154,15 +154,15 @@ export class BlockSequence {
   }
 }
 
-/** @param members of the event's JSON, beside its type */
+/** @param members of the event's JSON besides its type */
 function event(type: string, members: string): string {
   return `event: ${type}\ndata: {"type":"${type}",${members}}\n\n`;
 }
 
 /**
- * The `input` of a tool call as JSON text. A model may write arguments that are no JSON object, or
- * be cut off within them; they are shown whole as `INVALID_JSON`, the name under which this
- * dialect's vendor wants them back, so that the caller can tell and the model can mend it.
+ * Returns a tool call's `input` as JSON. Invalid or truncated arguments are wrapped in
+ * `INVALID_JSON`, the name this dialect's vendor expects back, so that the caller notices and the
+ * model can correct them.
  */
 export function toToolInput(args: string): string {
   if (args.trim() === '') return '{}';

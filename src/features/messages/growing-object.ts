@@ -1,13 +1,13 @@
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { JsonScanner } from '../../platform/http/json-scanner.js';
 
-/** A JSON object whose text comes in pieces. Each byte is looked at once, and all of it is parsed once. */
+/** A JSON object that arrives in fragments. Scans each byte once and parses once. */
 export class GrowingObject {
   private text = '';
   private readonly scanner = new JsonScanner();
   private state: 'growing' | 'whole' | 'never' = 'growing';
 
-  /** Whether what has come is one object with nothing behind it. */
+  /** Whether the text is one complete object without trailing data. */
   get isWhole(): boolean {
     return this.state === 'whole';
   }
@@ -24,7 +24,7 @@ export class GrowingObject {
   }
 }
 
-/** Whether the text is one whole JSON object. */
+/** Returns whether the text is one complete JSON object. */
 export function isObjectText(text: string): boolean {
   try {
     return isJsonObject(JSON.parse(text));

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonBody, type JsonObject } from '../../platform/htt
 import { assertPart, compileSchema, requireString } from '../../platform/http/validate-body.js';
 import { blockSchemas, sourceSchemas, type PromptBody } from './messages.schema.js';
 
-/** Guards of the blocks that are known here; a body that has been measured holds no other ones of their types. */
+/** Type guards of known blocks. Measuring has validated every block of these types. */
 export const isTextBlock = compileSchema(blockSchemas.text);
 export const isImageBlock = compileSchema(blockSchemas.image);
 export const isDocumentBlock = compileSchema(blockSchemas.document);
@@ -20,11 +20,11 @@ export const isUrlSource = compileSchema(sourceSchemas.url);
 export const isTextSource = compileSchema(sourceSchemas.text);
 export const isContentSource = compileSchema(sourceSchemas.content);
 
-/** Members beside the messages that the model reads as well. */
+/** Body members besides the messages that are part of the prompt. */
 const PROMPT_MEMBERS = new Set(['output_config']);
 const TOOL_MEMBER = 'tools';
 
-/** Blocks that only stand in one role's messages. */
+/** Blocks that are limited to one role. */
 const ROLE_OF_BLOCK = new Map([
   ['thinking', 'assistant'],
   ['redacted_thinking', 'assistant'],
@@ -34,16 +34,16 @@ const ROLE_OF_BLOCK = new Map([
 
 export interface MeasuredMessages {
   size: PromptSize;
-  /** The first content block that names a thing in the vendor account. */
+  /** The first content block that refers to a vendor account. */
   accountBoundParam: AccountBoundParam | undefined;
-  /** Whether some reasoning has no signature, which a vendor of this dialect would refuse. */
+  /** Whether some reasoning has no signature, which vendors of this dialect reject. */
   hasUnsignedReasoning: boolean;
 }
 
 /**
- * Goes through the conversation once: checks what the schema cannot say, and measures it for the hold.
- *
- * @throws InvalidRequestError naming the message and block at fault
+ * Validates what the schema cannot express and measures the conversation for the hold, in one
+ * pass.
+ * @throws InvalidRequestError naming the invalid message and block
  */
 export function measureMessagesPrompt({ value, members }: JsonBody<PromptBody>): MeasuredMessages {
   const measurer = new PromptMeasurer();
@@ -53,7 +53,7 @@ export function measureMessagesPrompt({ value, members }: JsonBody<PromptBody>):
     const { role, content } = messages[index]!;
     measurer.message(role, content, `messages.${index}.content`);
   }
-  // Schemas are prompt text as well; their length in bytes stands for their characters.
+  // Schemas are part of the prompt. Their byte length stands for characters.
   for (const { key, valueStart, valueEnd } of members) {
     if (PROMPT_MEMBERS.has(key)) measurer.meter.addBytes(valueEnd - valueStart);
     else if (key === TOOL_MEMBER) measurer.meter.addTools(valueEnd - valueStart);
@@ -87,13 +87,16 @@ class PromptMeasurer {
     if (typeof type !== 'string') throw wrongType(`${path}.type`, 'a string');
     if (block.cache_control != null) checkCacheControl(block.cache_control, path);
     if (role === 'system' && type !== 'text') {
-      throw new InvalidRequestError(`${path}.type`, 'A system prompt takes blocks of type "text".');
+      throw new InvalidRequestError(
+        `${path}.type`,
+        'A system prompt can contain only blocks of type "text".',
+      );
     }
     const wantedRole = ROLE_OF_BLOCK.get(type);
     if (wantedRole !== undefined && wantedRole !== role) {
       throw new InvalidRequestError(
         `${path}.type`,
-        `A block of type "${type}" stands in ${wantedRole} messages only.`,
+        `A block of type "${type}" is allowed only in ${wantedRole} messages.`,
       );
     }
     switch (type) {
@@ -137,7 +140,7 @@ class PromptMeasurer {
         this.fileId(block.file_id, `${path}.file_id`);
         return;
       default:
-        // A block that came after this was written: for a vendor of this dialect to judge.
+        // An unknown, newer block type: vendors of this dialect validate it.
         this.meter.addText(JSON.stringify(block));
     }
   }
@@ -181,18 +184,20 @@ class PromptMeasurer {
     requireString(value, path);
     this.accountBoundParam ??= notOnSharedCapacity(
       path,
-      "it names a file in a vendor account; send the file's data",
+      "it refers to a file in a vendor account; send the file's data",
     );
   }
 
-  /** A signature is encrypted; what it costs grows with its length, at most by a token for three bytes. */
+  /**
+   * Signatures are encrypted. Their cost grows with length, by at most one token per three bytes.
+   */
   private signature(signature: string): void {
     this.meter.addTokens(Math.ceil(signature.length / 3));
     if (signature === '') this.hasUnsignedReasoning = true;
   }
 }
 
-/** A lifetime that is not known here has no price here either. */
+/** An unknown lifetime has no price. */
 function checkCacheControl(control: unknown, path: string): void {
   const isKnown =
     isJsonObject(control) &&
@@ -201,7 +206,7 @@ function checkCacheControl(control: unknown, path: string): void {
   if (isKnown) return;
   throw new InvalidRequestError(
     `${path}.cache_control`,
-    `\`${path}.cache_control\` must be {"type": "ephemeral"}, with a "ttl" of "5m" or "1h" if any.`,
+    `\`${path}.cache_control\` must be {"type": "ephemeral"}, optionally with a "ttl" of "5m" or "1h".`,
   );
 }
 

@@ -27,12 +27,12 @@ import type { blockSchemas } from './messages.schema.js';
 
 type ResultPart = ToolResultPart['parts'][number];
 
-/** Turns content blocks that have been checked into parts of canonical messages. */
+/** Converts validated content blocks to parts of canonical messages. */
 export class MessageParts {
-  /** @param leftOver takes the names of what the canonical form has no place for */
+  /** @param leftOver collects names that the canonical form cannot represent */
   constructor(private readonly leftOver: Set<string>) {}
 
-  /** The parts of one message's `content`: a string, blocks, or nothing. */
+  /** Returns the parts of a message's `content`: a string, blocks or nothing. */
   of(content: string | readonly JsonObject[] | null | undefined): MessagePart[] {
     if (typeof content === 'string') return [{ type: 'text', text: content }];
     const signaturesOfCalls = new Map<string, string>();
@@ -76,7 +76,7 @@ export class MessageParts {
     return (content ?? []).flatMap((block) => this.toContentParts(block));
   }
 
-  /** The parts of a block that may stand in a message as well as in the result of a tool. */
+  /** Returns the parts of a block that can be in a message or a tool result. */
   private toContentParts(block: JsonObject): ResultPart[] {
     const cacheControl = cacheControlOf(block);
     if (block.citations != null) this.leftOver.add('messages.content.citations');
@@ -109,7 +109,7 @@ export class MessageParts {
     return [];
   }
 
-  /** Undefined for a document that the canonical form has no place for. */
+  /** Returns undefined for a document that the canonical form cannot represent. */
   private toDocumentParts(
     { source: document, title, context }: DocumentBlock,
     cacheControl: { cacheControl?: CacheControl },
@@ -132,7 +132,7 @@ function cacheControlOf(block: JsonObject): { cacheControl?: CacheControl } {
   return cacheControl ? { cacheControl } : {};
 }
 
-/** A thought of its own, or the signature of a tool call in the same message. */
+/** A redacted thought, or the signature of a tool call in the same message. */
 function toRedacted(data: string, signaturesOfCalls: Map<string, string>): ReasoningPart[] {
   if (data === '') return [];
   const { signature, toolCallId } = readRedactedData(data);

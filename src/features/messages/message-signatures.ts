@@ -16,13 +16,13 @@ import { NATIVE_MAKER } from './messages.vendor.js';
 const NAMED = /^[a-z][a-z-]{0,30}:/;
 const CALL = /^call:([\w-]*):/;
 
-/** The canonical signature of a caller's `signature`; undefined for an empty one. */
+/** Returns the canonical signature of a `signature`; undefined when empty. */
 export function readSignature(signature: string): string | undefined {
   if (signature === '') return undefined;
   return NAMED.test(signature) ? signature : nameSignature(NATIVE_MAKER, signature);
 }
 
-/** The canonical signature of a caller's `data`, and the tool call that it belongs to, if any. */
+/** Returns the canonical signature of a `data`, and its tool call if any. */
 export function readRedactedData(data: string): { signature: string; toolCallId?: string } {
   const call = CALL.exec(data);
   if (call) {
@@ -32,24 +32,24 @@ export function readRedactedData(data: string): { signature: string; toolCallId?
   return { signature: NAMED.test(data) ? data : nameSignature(NATIVE_MAKER, REDACTED + data) };
 }
 
-/** The `signature` for a signature on shown text. */
+/** Returns the `signature` of shown text. */
 export function spellSignature(signature: string): string {
   return signatureBy(NATIVE_MAKER, signature) ?? signature;
 }
 
-/** The `data` for a signature that stands for a whole block without text; undefined for a mere signature. */
+/** Returns the `data` of a block without text; undefined for a plain signature. */
 export function spellRedactedData(signature: string): string | undefined {
   const native = signatureBy(NATIVE_MAKER, signature);
   if (native === undefined) return signature;
   return native.startsWith(REDACTED) ? native.slice(REDACTED.length) : undefined;
 }
 
-/** Whether the signature is a thought of its own and cannot be the signature of the text before it. */
+/** Returns whether the signature is a redacted thought, and so cannot sign the preceding text. */
 export function isRedactedThought(signature: string): boolean {
   return signatureBy(NATIVE_MAKER, signature)?.startsWith(REDACTED) === true;
 }
 
-/** The `data` for the signature of a tool call. */
+/** Returns the `data` for a tool call's signature. */
 export function spellCallSignature(toolCallId: string, signature: string): string {
   return `call:${Buffer.from(toolCallId).toString('base64url')}:${signature}`;
 }

@@ -13,14 +13,14 @@ import {
 } from '../../platform/errors/gateway-errors.js';
 import { MESSAGES_BASES } from './messages.vendor.js';
 
-/** The interface's error envelope as clients of this dialect read it. */
+/** The error envelope with the fields that clients of this dialect read. */
 export interface MessagesErrorBody extends ErrorBody {
   type: 'error';
 }
 
 type MessagesErrorType = (typeof MESSAGES_ERROR_TYPES)[number];
 
-/** The dialect's own words for kinds of failure; its clients know no others. */
+/** The dialect's error types. Its clients know no others. */
 const TYPES: Readonly<Record<GatewayErrorType, MessagesErrorType>> = {
   invalid_request_error: 'invalid_request_error',
   invalid_provider_key: 'invalid_request_error',
@@ -38,10 +38,10 @@ const TYPES: Readonly<Record<GatewayErrorType, MessagesErrorType>> = {
   timeout_error: 'timeout_error',
 };
 
-/** How this dialect says that a vendor has too much to do, which its clients answer by waiting. */
+/** The dialect's status for an overloaded vendor. Clients back off. */
 const VENDOR_OVERLOADED = 529;
 
-/** The HTTP status of a failure in this dialect. */
+/** Returns the HTTP status of a failure in this dialect. */
 export function messagesStatus(error: GatewayError): number {
   return error instanceof ProviderOverloadedError ? VENDOR_OVERLOADED : error.status;
 }
@@ -63,7 +63,7 @@ function typeOf(error: GatewayError): MessagesErrorType {
 
 const PATHS = new RegExp(`^/(?:api/)?v1/(?:${MESSAGES_BASES.join('|')})(?:/|$)`, 'i');
 
-/** Whether errors on this path are told in the dialect; paths that do not exist included. */
+/** Returns whether errors on this path use the dialect, including unknown paths. */
 export function isMessagesPath(path: string): boolean {
   return PATHS.test(path);
 }

@@ -9,7 +9,7 @@ import {
   MESSAGES_ERROR_TYPES,
 } from '../../platform/errors/error-response.js';
 
-/** An error within a stream, in the dialect's own words. */
+/** A stream error in the dialect's terms. */
 const messagesErrorSchema = {
   ...errorDetailSchema,
   title: 'MessagesStreamError',
@@ -40,7 +40,7 @@ const delta = {
     text: { type: 'string' },
     thinking: { type: 'string' },
     signature: { type: 'string' },
-    partial_json: { type: 'string', description: 'A piece of the input’s JSON.' },
+    partial_json: { type: 'string', description: 'Fragment of the input’s JSON.' },
   },
 } as const;
 
@@ -56,7 +56,7 @@ const usage = {
   },
 } as const;
 
-const index = { type: 'integer', description: 'Of the block within the message.' } as const;
+const index = { type: 'integer', description: 'Index of the block in the message.' } as const;
 
 const HELLO = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello!' }] };
 
@@ -82,12 +82,12 @@ const message = {
         additionalProperties: true,
       },
     },
-    model: { type: 'string', description: 'The alias that answered.' },
+    model: { type: 'string', description: 'Alias of the model that answered.' },
     stop_reason: {
       type: ['string', 'null'],
       example: 'end_turn',
       description:
-        '`end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, `refusal`, or a vendor’s own.',
+        '`end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, `refusal`, or a vendor-specific reason.',
     },
     stop_sequence: { type: ['string', 'null'] },
     usage: {
@@ -95,7 +95,7 @@ const message = {
       type: 'object',
       required: ['input_tokens', 'output_tokens'],
       properties: {
-        input_tokens: { type: 'integer', description: 'Without cached tokens.' },
+        input_tokens: { type: 'integer', description: 'Excludes cached tokens.' },
         cache_creation_input_tokens: { type: 'integer' },
         cache_read_input_tokens: { type: 'integer' },
         output_tokens: { type: 'integer' },
@@ -104,24 +104,24 @@ const message = {
   },
 } as const;
 
-/** The OpenAPI description of a message, with the schema that also checks it. */
+/** OpenAPI description of a message, with the schema that also validates it. */
 export function ApiCreateMessage(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       operationId: 'createMessage',
       summary: 'Create a message',
       description:
-        'Takes bodies of the messages API. `models` is a chain of fallbacks; `stream: true` answers with server-sent events from `message_start` to `message_stop`.',
+        'Accepts bodies of the messages API. `models` is a fallback chain. `stream: true` returns server-sent events from `message_start` to `message_stop`.',
     }),
     ApiBody({
       schema: toOpenApiSchema({ ...messagesSchema, required: ['messages', 'max_tokens'] }),
       examples: {
         sandbox: {
-          summary: 'A first call, answered without any vendor',
+          summary: 'A first call to the sandbox, without a vendor',
           value: { ...HELLO, max_tokens: 1024 },
         },
         stream: {
-          summary: 'Streamed, with fallback',
+          summary: 'Streaming with a fallback',
           value: {
             models: ['sandbox/fault-500', 'sandbox/words'],
             messages: [{ role: 'user', content: '20 words, please' }],
@@ -132,7 +132,7 @@ export function ApiCreateMessage(): MethodDecorator {
       },
     }),
     ApiOkResponse({
-      description: 'The message, or its stream of events.',
+      description: 'The message, or its event stream.',
       headers: GENERATION_HEADERS,
       content: {
         'application/json': { schema: toOpenApiSchema(message) },
@@ -143,14 +143,14 @@ export function ApiCreateMessage(): MethodDecorator {
   );
 }
 
-/** The OpenAPI description of a count of tokens. */
+/** OpenAPI description of token counting. */
 export function ApiCountTokens(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       operationId: 'countMessageTokens',
       summary: 'Count the tokens of a prompt',
       description:
-        'By the vendor of the first route, which `X-Gateway-Provider` then names, or estimated as characters ÷ 4. Costs nothing.',
+        "Uses the first route's vendor, which `X-Gateway-Provider` then names, or an estimate of characters ÷ 4. Free of charge.",
     }),
     ApiBody({
       schema: toOpenApiSchema({ ...countTokensSchema, required: ['messages'] }),
@@ -165,8 +165,8 @@ export function ApiCountTokens(): MethodDecorator {
         properties: { input_tokens: { type: 'integer', example: 2 } },
       },
     }),
-    ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
-    ApiErrorResponse(404, 'The model is unknown, or routing preferences leave no provider.'),
+    ApiErrorResponse(400, 'The body is invalid. `param` names the field.'),
+    ApiErrorResponse(404, 'The model is unknown, or routing preferences exclude all providers.'),
     ApiErrorResponse(413, 'The body is larger than 20 MB.'),
     ApiErrorResponse(415, 'The body is not JSON.'),
     ApiErrorResponse(503, 'No provider of the model is configured.'),
@@ -189,7 +189,7 @@ function event(type: string, members: Readonly<Record<string, object>>): object 
 function messageEventSchema(message: object): object {
   return {
     title: 'MessageStreamEvent',
-    description: 'The `data` of one event, which bears the name of its type.',
+    description: 'The `data` of an event, whose name is its `type`.',
     oneOf: [
       event('message_start', { message }),
       event('content_block_start', { index, content_block: block }),

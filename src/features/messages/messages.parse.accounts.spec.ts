@@ -153,7 +153,7 @@ describe(`${parseMessages.name} on a shared account`, () => {
       expect(bound?.message).toContain(beta);
     });
 
-    it('name what nobody knows as dropped', () => {
+    it('list unknown fields as dropped', () => {
       expect(betas('new-thing-2027-01-01,claude-code-20250219,,')).toEqual({
         own: { 'anthropic-beta': 'new-thing-2027-01-01,claude-code-20250219' },
         shared: { 'anthropic-beta': 'claude-code-20250219' },

@@ -28,10 +28,8 @@ const validateMessages = compileSchema(messagesSchema);
 const validateCountTokens = compileSchema(countTokensSchema);
 
 /**
- * Reads the body of a message request, and the headers that change its meaning, into the canonical
- * form.
- *
- * @throws InvalidRequestError naming the first field or header at fault
+ * Converts a message request and its relevant headers to the canonical form.
+ * @throws InvalidRequestError naming the first invalid field or header
  */
 export function parseMessages(body: JsonBody, headers: IncomingHttpHeaders): CanonicalRequest {
   assertValidBody(validateMessages, body);
@@ -48,7 +46,7 @@ export function parseMessages(body: JsonBody, headers: IncomingHttpHeaders): Can
   };
 }
 
-/** Reads the body of a request that only asks how long its prompt is. @throws as `parseMessages` */
+/** Reads the body of a token count. @throws like `parseMessages` */
 export function parseCountTokens(body: JsonBody, headers: IncomingHttpHeaders): CanonicalRequest {
   assertValidBody(validateCountTokens, body);
   return toCanonical(body, headers);
@@ -62,7 +60,7 @@ function toCanonical(body: JsonBody<PromptBody>, headers: IncomingHttpHeaders): 
     throw new InvalidRequestError('messages', 'The parameter `messages` is missing.');
   }
   if (value.messages.length === 0) {
-    throw new InvalidRequestError('messages', '`messages` must hold at least one message.');
+    throw new InvalidRequestError('messages', '`messages` must contain at least one message.');
   }
   value.tools?.forEach(checkTool);
   checkControls(value);
@@ -86,7 +84,7 @@ function toCanonical(body: JsonBody<PromptBody>, headers: IncomingHttpHeaders): 
   };
 }
 
-/** Its clients send the whole conversation instead when they are told so in these words. */
+/** Its clients recognize this message and resend the whole conversation. */
 function checkThread({ thread }: PromptBody): void {
   if (thread == null) return;
   throw new GatewayError({
@@ -98,7 +96,7 @@ function checkThread({ thread }: PromptBody): void {
   });
 }
 
-/** What the schema cannot say of a tool, since it depends on its type. */
+/** Checks what the schema cannot express, since it depends on the tool's type. */
 function checkTool(tool: MessageTool, index: number): void {
   if (!isCustomTool(tool)) return;
   if (tool.name === undefined) throw missing(`tools.${index}.name`);
@@ -119,9 +117,8 @@ function missing(param: string): InvalidRequestError {
 }
 
 /**
- * The body as a vendor of this dialect is to have it. The betas in it have become a header, and
- * reasoning that nobody has signed, which some vendors of other dialects give, is left out: the vendor
- * would refuse all of it for one empty signature.
+ * Returns the body for vendors of this dialect. Betas have become a header. Unsigned reasoning,
+ * which other dialects can produce, is removed, since the vendor rejects empty signatures.
  */
 function forVendor(body: JsonBody<PromptBody>, hasUnsignedReasoning: boolean): JsonBody {
   const edits = new Map<string, string | undefined>();
@@ -132,8 +129,8 @@ function forVendor(body: JsonBody<PromptBody>, hasUnsignedReasoning: boolean): J
 }
 
 /**
- * The messages without reasoning that nobody has signed. A message of nothing else goes as well.
- * Signatures of other makers are for the vendor's adapter to sort out, which knows its own.
+ * Removes unsigned reasoning, and messages that contain nothing else. The vendor's adapter handles
+ * other vendors' signatures.
  */
 function signedMessages({ messages }: PromptBody): unknown[] {
   return (messages ?? []).flatMap((message) => {

@@ -12,7 +12,7 @@ import { MessageParts } from './message-parts.js';
 import type { Message, MessageTool, PromptBody } from './messages.schema.js';
 import { BETA_FIELD } from './messages.vendor.js';
 
-/** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
+/** Fields that the canonical form carries in some way, or that belong to the gateway. */
 const READ_FIELDS = new Set<string>([
   ...GATEWAY_FIELDS,
   'model',
@@ -33,7 +33,7 @@ const READ_FIELDS = new Set<string>([
   BETA_FIELD,
 ]);
 
-/** Members of objects that have a place in the canonical form; the others are left over. */
+/** Object members that the canonical form has. Others are left over. */
 const READ_MEMBERS: Record<string, readonly string[]> = {
   metadata: ['user_id'],
   thinking: ['type', 'budget_tokens'],
@@ -44,7 +44,7 @@ const READ_MEMBERS: Record<string, readonly string[]> = {
 
 const THINKING_TYPES = ['enabled', 'adaptive', 'disabled'];
 
-/** The canonical conversation of a body that has been checked already. */
+/** Converts a validated body to the canonical prompt. */
 export function messagesPrompt(body: PromptBody): CanonicalPrompt {
   const leftOver = new Set(
     Object.keys(body).filter((key) => body[key] != null && !READ_FIELDS.has(key)),
@@ -79,7 +79,7 @@ export function messagesPrompt(body: PromptBody): CanonicalPrompt {
   };
 }
 
-/** A count of tokens takes any sampling and leaves it aside, so here it may be of any type. */
+/** Token counting ignores sampling options, so they can have any type there. */
 function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
@@ -99,8 +99,8 @@ function toSystemMessages(system: PromptBody['system'], parts: MessageParts): Ca
 }
 
 /**
- * One message, or several where results of tools and other blocks stand side by side: results are
- * messages of their own in the canonical form. Their order stays.
+ * Splits a message with tool results, which are separate messages in the canonical form. Keeps the
+ * order.
  */
 function toMessages({ role, content }: Message, parts: MessageParts): CanonicalMessage[] {
   if (role !== 'user') return [{ role, parts: parts.of(content) }];
@@ -114,7 +114,7 @@ function toMessages({ role, content }: Message, parts: MessageParts): CanonicalM
   return messages.length === 0 ? [{ role: 'user', parts: [] }] : messages;
 }
 
-/** A mark on the whole request stands for one on its last part that takes any. */
+/** A mark on the request applies to its last part that supports one. */
 function withCacheControl(messages: CanonicalMessage[], control: unknown): CanonicalMessage[] {
   const cacheControl = toCacheControl(control);
   const last = messages.at(-1);
@@ -126,7 +126,7 @@ function withCacheControl(messages: CanonicalMessage[], control: unknown): Canon
   return [...messages.slice(0, -1), { ...last, parts: [...last.parts.slice(0, -1), marked] }];
 }
 
-/** Tools whose definition only vendors of this dialect know have no place in the canonical form. */
+/** Tools defined by this dialect's vendor have no canonical form. */
 function toTool(tool: MessageTool, leftOver: Set<string>): ToolDefinition[] {
   const { name, input_schema: parameters } = tool;
   if (!parameters || name === undefined) {
@@ -145,7 +145,7 @@ function toTool(tool: MessageTool, leftOver: Set<string>): ToolDefinition[] {
   ];
 }
 
-/** Whether a choice demands a tool that was left over, which a vendor of another dialect would refuse. */
+/** Returns whether the choice requires a left-over tool, which vendors of other dialects reject. */
 function isOfLostTool(
   { tools: given, tool_choice: choice }: PromptBody,
   tools: readonly ToolDefinition[],

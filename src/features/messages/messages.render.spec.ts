@@ -140,7 +140,7 @@ describe(MessagesStreamRenderer.name, () => {
     expect(renderer.end()).toBe('event: message_stop\ndata: {"type":"message_stop"}\n\n');
   });
 
-  it('tells a failure as one last event', () => {
+  it('reports a failure as the last event', () => {
     expect(parseMessageEvents(newRenderer().error(new ProviderError('It broke\noff.')))).toEqual([
       {
         type: 'error',

@@ -13,7 +13,7 @@ import {
   spellRedactedData,
   spellSignature,
 } from './message-signatures.js';
-/** This dialect's words for why an answer ended; others are passed on as they are. */
+/** The dialect's stop reasons. Others are passed through. */
 const STOP_REASONS = new Map<FinishReason, string>([
   ['stop', 'end_turn'],
   ['length', 'max_tokens'],
@@ -23,11 +23,11 @@ const STOP_REASONS = new Map<FinishReason, string>([
 
 interface MessagesRenderOptions {
   requestId: string;
-  /** Code points of the prompt, for the first event where no vendor has counted its tokens yet. */
+  /** Code points of the prompt, for the first event when no vendor has counted tokens yet. */
   promptCharacters: number;
 }
 
-/** Spells an answer as the events of a message. */
+/** Renders an answer as message events. */
 export class MessagesStreamRenderer implements StreamRenderer {
   private model = '';
   private usage: Usage;
@@ -58,7 +58,7 @@ export class MessagesStreamRenderer implements StreamRenderer {
       case 'settled':
         return this.isRelayed ? undefined : this.begin() + this.messageDelta(event.usage);
       default:
-        // This dialect has no place for a second answer, and none can be asked for.
+        // This dialect has a single choice.
         return event.choice === 0 ? this.begin() + this.content(event) : undefined;
     }
   }
@@ -105,7 +105,7 @@ export class MessagesStreamRenderer implements StreamRenderer {
     return `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message })}\n\n`;
   }
 
-  /** The last word on usage, once it is charged. */
+  /** Final usage, sent once it is charged. */
   private messageDelta(usage: Usage): string {
     const { finishReason, stopSequence } = this;
     const { callsTools } = this.blocks;
@@ -124,8 +124,8 @@ interface AnswerEnd {
 }
 
 /**
- * Why the answer ended. Some vendors say `stop` of an answer that calls a tool; in this dialect
- * that is `tool_use`, which clients wait for before they run the tool.
+ * Returns the stop reason. Some vendors report `stop` for tool calls; this dialect's clients run
+ * tools only after `tool_use`.
  */
 function toStopReason({ finishReason, stopSequence, callsTools }: AnswerEnd): string | null {
   if (finishReason === undefined) return null;
@@ -134,7 +134,7 @@ function toStopReason({ finishReason, stopSequence, callsTools }: AnswerEnd): st
   return STOP_REASONS.get(finishReason) ?? finishReason;
 }
 
-/** Usage as this dialect counts it: cached tokens are no part of `input_tokens`. */
+/** Converts usage to this dialect, where `input_tokens` excludes cached tokens. */
 function toMessagesUsage(usage: Usage): object {
   const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteLongTokens } = usage;
   return {
@@ -157,13 +157,13 @@ function toMessagesUsage(usage: Usage): object {
   };
 }
 
-/** Spells a whole answer as a message. */
+/** Renders a whole answer as a message. */
 export function renderMessage(answer: CollectedAnswer, requestId: string): Buffer {
   const usage = toMessagesUsage(answer.settled.usage);
   if (answer.relay) {
     const { bytes, usage: relayedUsage } = answer.relay;
     if (isChargedAsGiven(relayedUsage, answer.settled.usage)) return bytes;
-    // The vendor gave no usage, or none to be believed: what is charged is shown in its place.
+    // The vendor sent no plausible usage, so show the charged usage.
     const edits = new Map([['usage', JSON.stringify(usage)]]);
     return spliceMembers(bytes, topLevelMembers(bytes), edits);
   }
@@ -183,18 +183,18 @@ export function renderMessage(answer: CollectedAnswer, requestId: string): Buffe
   return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"content":[${content}]}`);
 }
 
-/** The id of an answer that was not relayed, which already has its vendor's. */
+/** Id of an answer that was not relayed. Relayed answers have their vendor's. */
 function messageId(requestId: string): string {
   return `msg_${requestId.replaceAll('-', '')}`;
 }
 
-/** The blocks as JSON texts; tool inputs stand in them as the model wrote them. */
+/** Returns the blocks as JSON. Tool inputs stay as the model wrote them. */
 function renderContent({ reasoning, text, refusal, toolCalls }: CollectedChoice): string[] {
   const blocks = reasoning.flatMap(renderReasoning);
   for (const said of [text, refusal]) {
     if (said !== '') blocks.push(JSON.stringify({ type: 'text', text: said }));
   }
-  // A vendor may leave out a position among its calls.
+  // Vendors may skip a position among the calls.
   for (const { id, name, arguments: args, signature } of toolCalls.filter(Boolean)) {
     if (signature !== undefined) blocks.push(redactedThinking(spellCallSignature(id, signature)));
     const head = JSON.stringify({ type: 'tool_use', id, name }).slice(0, -1);

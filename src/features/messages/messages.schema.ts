@@ -7,9 +7,9 @@ import {
 import type { BodyOf } from '../../platform/http/validate-body.js';
 
 /**
- * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI
- * description shows, so the two cannot disagree. Content blocks are checked one by one as they are
- * measured. Fields that are not named here are allowed and go to vendors of this dialect.
+ * JSON Schema of the request body, used both for validation (ajv) and for OpenAPI. Content blocks
+ * are validated while they are measured. Unknown fields are allowed and forwarded to vendors of
+ * this dialect.
  */
 const block = {
   title: 'ContentBlock',
@@ -25,7 +25,7 @@ const sharedProperties = {
   messages: {
     type: ['array', 'null'],
     description:
-      'The conversation; `content` is a string or an array of blocks: `text`, `image`, `document`, `search_result`, `thinking`, `redacted_thinking`, `tool_use`, `tool_result`.',
+      'The conversation. `content` is a string or an array of blocks: `text`, `image`, `document`, `search_result`, `thinking`, `redacted_thinking`, `tool_use`, `tool_result`.',
     items: {
       title: 'MessageParam',
       type: 'object',
@@ -44,12 +44,12 @@ const sharedProperties = {
   tools: {
     type: ['array', 'null'],
     description:
-      'Tools that the caller runs, and searches of the web (`web_search_…`) where the model has a price for them.',
+      'Tools that the caller runs, and web searches (`web_search_…`) if the model has a price for them.',
     items: {
       title: 'MessageTool',
       type: 'object',
       properties: {
-        type: { type: ['string', 'null'], description: '`custom`, which may be left out.' },
+        type: { type: ['string', 'null'], description: '`custom`, or omitted.' },
         name: { type: 'string', minLength: 1 },
         description: { type: ['string', 'null'] },
         input_schema: { type: ['object', 'null'], description: 'JSON Schema of the input.' },
@@ -62,7 +62,7 @@ const sharedProperties = {
     required: ['type'],
     properties: {
       type: { type: 'string', enum: ['auto', 'any', 'tool', 'none'] },
-      name: { type: ['string', 'null'], description: 'Of the tool, with type `tool`.' },
+      name: { type: ['string', 'null'], description: 'Tool name, with type `tool`.' },
       disable_parallel_tool_use: { type: ['boolean', 'null'] },
     },
   },

@@ -15,14 +15,14 @@ describe(MessagesService.name, () => {
     return new MessagesService(answers).countTokens(call as unknown as Call);
   }
 
-  it('tells the vendor’s count, and who counted', async () => {
+  it("returns the vendor's count and its provider", async () => {
     expect(await count({ tokens: 42, provider: 'a' })).toEqual({
       body: { input_tokens: 42 },
       provider: 'a',
     });
   });
 
-  it('tells an estimate where nobody counted', async () => {
+  it('returns an estimate when no vendor counts', async () => {
     expect(await count(undefined)).toEqual({ body: { input_tokens: 1 }, provider: undefined });
   });
 });

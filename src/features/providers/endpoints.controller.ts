@@ -19,9 +19,9 @@ export class EndpointsController {
   @Get('*id/endpoints')
   @ApiOperation({
     operationId: 'listModelEndpoints',
-    summary: 'List who serves a model, at which price, how well and how fast',
+    summary: 'List providers of a model with price, health and speed',
     description:
-      'As `provider.sort` orders by it. Figures are of all callers together over shared capacity; those of an account of your own are of your calls alone.',
+      'In the order of `provider.sort`. Figures cover all callers on shared capacity; for a BYOK account, only your calls.',
   })
   @ApiParam(ALIAS_IN_PATH)
   @ApiOkResponse({ type: ModelEndpointsAnswerDto })

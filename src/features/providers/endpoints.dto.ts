@@ -25,7 +25,7 @@ class DescribedArchitectureDto extends ArchitectureDto {
 /** What a state is called where the shape is from. */
 export const ENDPOINT_STATUSES = { healthy: 0, cooling: -1, open: -2, paused: -5 } as const;
 
-/** One way to get answers of a model: a provider, over shared capacity or an account of the caller's own. */
+/** A provider of a model, over shared capacity or the caller's BYOK account. */
 export class EndpointDto {
   @ApiProperty({ example: 'Sandbox | sandbox/echo' })
   name: string;
@@ -40,7 +40,7 @@ export class EndpointDto {
   provider_name: string;
 
   @ApiProperty({
-    description: 'Id of the provider, as `provider.only` takes it.',
+    description: 'Provider id, as in `provider.only`.',
     example: 'sandbox',
   })
   tag: string;
@@ -91,7 +91,7 @@ export class EndpointDto {
     type: Number,
     nullable: true,
     description:
-      'Percent of the calls of the last half-hour that were answered, all instances together; null without calls, and for your own account.',
+      'Percentage of answered calls over the last half-hour on all instances; null without calls, and for BYOK accounts.',
     example: 99.9,
   })
   uptime_last_30m: number | null;
@@ -125,7 +125,7 @@ export class EndpointDto {
   })
   cache_hit_rate: number | null;
 
-  @ApiProperty({ description: 'Whether it is by an account of your own.', example: false })
+  @ApiProperty({ description: 'Whether it uses your BYOK account.', example: false })
   is_own_account: boolean;
 }
 
@@ -147,7 +147,7 @@ class ModelEndpointsDto {
 
   @ApiProperty({
     type: [EndpointDto],
-    description: 'In the order in which they are tried, unless the request says otherwise.',
+    description: 'In the default order of attempts.',
   })
   endpoints: EndpointDto[];
 }

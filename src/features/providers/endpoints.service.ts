@@ -24,7 +24,7 @@ import { EMBEDDING } from './providers.dto.js';
 
 type Speed = ReturnType<RoutingService['speedOf']>;
 
-/** Who serves a model, with what is known of each. */
+/** Lists providers of a model with their figures. */
 @Injectable()
 export class EndpointsService {
   constructor(
@@ -35,7 +35,7 @@ export class EndpointsService {
     private readonly byokUpstreams: ByokUpstreams,
   ) {}
 
-  /** @throws NotFoundError (`id`) for a model that is unknown or that nobody serves here */
+  /** @throws NotFoundError (`id`) for a model that is unknown or has no provider here */
   async list(caller: Caller, id: string): Promise<ModelEndpointsAnswerDto['data']> {
     const model = await this.models.find(caller, id);
     const [routes, own, sums] = await Promise.all([

@@ -4,7 +4,7 @@ import type { ModelDto } from './providers.dto.js';
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
 
-/** A model as clients of the messages dialect read it. */
+/** A model in the messages dialect's shape. */
 interface MessagesModel {
   readonly type: 'model';
   readonly id: string;
@@ -22,7 +22,7 @@ interface MessagesModel {
 
 interface MessagesModelList {
   readonly data: readonly MessagesModel[];
-  /** In the direction that was asked for. */
+  /** In the requested direction. */
   readonly has_more: boolean;
   readonly first_id: string | null;
   readonly last_id: string | null;
@@ -51,10 +51,9 @@ export function toMessagesModel({
 }
 
 /**
- * One page of models, the newest first.
- *
- * @param query `limit` (1 to 1,000, 20 unless told), and `after_id` or `before_id`
- * @throws InvalidRequestError naming the parameter at fault
+ * Returns one page of models, newest first.
+ * @param query `limit` (1 to 1,000, default 20), and `after_id` or `before_id`
+ * @throws InvalidRequestError naming the invalid parameter
  */
 export function listMessagesModels(
   models: readonly ModelDto[],

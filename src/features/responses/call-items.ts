@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js'
 import { BUILT_IN_CALLS, namesOfFunctions, type CallForm } from './client-tools.js';
 import type { BuiltInCallItem, CustomToolCallItem, FunctionCallItem } from './response-object.js';
 
-/** What the ids of calls begin with. */
+/** Id prefixes of call items. */
 export const CALL_PREFIXES: Readonly<Record<CallForm['type'], string>> = {
   function_call: 'fc',
   custom_tool_call: 'ctc',
@@ -14,7 +14,7 @@ export const CALL_PREFIXES: Readonly<Record<CallForm['type'], string>> = {
 
 export type CallItem = FunctionCallItem | CustomToolCallItem | BuiltInCallItem;
 
-/** The item of a call that begins, in the form that the caller expects. */
+/** Creates the call item in the form that the caller expects. */
 export function newCallItem(
   { type, name, namespace }: CallForm,
   id: string,
@@ -36,13 +36,13 @@ export function toFunctionArguments(input: string): string {
   return JSON.stringify({ input });
 }
 
-/** The text of a custom call; arguments that are not as asked for are the text themselves. */
+/** Returns the text of a custom call. Malformed arguments are taken as the text. */
 export function fromFunctionArguments(args: string): string {
   const { input } = parseArguments(args);
   return typeof input === 'string' ? input : args;
 }
 
-/** An item that asks for a built-in tool, as a call of its function; undefined for any other item. */
+/** Reads a built-in tool's call as a function call; undefined for other items. */
 export function readBuiltInCall(
   item: JsonObject,
 ): { id: string; name: string; arguments: string } | undefined {
@@ -54,7 +54,7 @@ export function readBuiltInCall(
   return { id, name, arguments: JSON.stringify(isJsonObject(given) ? given : action) };
 }
 
-/** What the caller says of a built-in tool's work, as text; undefined for any other item. */
+/** Reads a built-in tool's output as text; undefined for other items. */
 export function readBuiltInOutput({ type, output, status, tools }: JsonObject): string | undefined {
   switch (type) {
     case 'tool_search_output':
@@ -68,7 +68,10 @@ export function readBuiltInOutput({ type, output, status, tools }: JsonObject): 
   }
 }
 
-/** The members of a built-in tool's call that say what is asked for; before it is known, nothing is. */
+/**
+ * Returns the type-specific members of a built-in call; defaults before the arguments are
+ * complete.
+ */
 export function builtInMembers(type: CallForm['type'], args: string): JsonObject {
   const given = parseArguments(args);
   switch (type) {

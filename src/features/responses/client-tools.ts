@@ -4,11 +4,11 @@ import { optional } from '../../canonical/prompt-parts.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
 /**
- * Tools that the caller runs and only vendors of this dialect know. For all others each is a function,
- * whose calls come back as the items that the caller expects.
+ * Tools that the caller runs and only Responses vendors know. For other vendors each becomes a
+ * function, and its calls are translated back.
  */
 
-/** What a call of a function is in this dialect. */
+/** How this dialect represents a function's calls. */
 export interface CallForm {
   type:
     | 'function_call'
@@ -17,18 +17,18 @@ export interface CallForm {
     | 'shell_call'
     | 'apply_patch_call'
     | 'tool_search_call';
-  /** As the caller calls the tool. */
+  /** Tool name as the caller knows it. */
   name: string;
   namespace?: string;
 }
 
-/** A tool as a function, and what its calls are. */
+/** A tool's function definition and call form. */
 export interface ClientTool {
   definition: ToolDefinition;
   form: CallForm;
 }
 
-/** Items that a model asks for a tool with, other than plain functions, by the tool's name. */
+/** Call item types of built-in tools, by tool name. */
 export const BUILT_IN_CALLS: ReadonlyMap<unknown, string> = new Map([
   ['local_shell_call', 'local_shell'],
   ['shell_call', 'shell'],
@@ -41,7 +41,7 @@ const text = { type: 'string' };
 const texts = { type: 'array', items: text };
 const whole = { type: 'integer' };
 
-/** Free text in place of JSON is the one argument of a function. */
+/** Free-form text becomes the only argument of a function. */
 const CUSTOM_TOOL_PARAMETERS = {
   type: 'object',
   properties: { input: text },
@@ -49,7 +49,7 @@ const CUSTOM_TOOL_PARAMETERS = {
   additionalProperties: false,
 };
 
-/** The built-in tools that take no definition of the caller's. */
+/** Built-in tools without a definition by the caller. */
 const BUILT_IN_TOOLS: ReadonlyMap<string, Pick<ClientTool, 'form' | 'definition'>> = new Map([
   [
     'local_shell',
@@ -87,13 +87,13 @@ const BUILT_IN_TOOLS: ReadonlyMap<string, Pick<ClientTool, 'form' | 'definition'
       form: { type: 'apply_patch_call', name: 'apply_patch' },
       definition: {
         name: 'apply_patch',
-        description: "Creates, updates or deletes one of the user's files by a diff.",
+        description: "Creates, updates or deletes one of the user's files with a diff.",
         parameters: {
           type: 'object',
           properties: {
             type: { type: 'string', enum: ['create_file', 'update_file', 'delete_file'] },
             path: text,
-            diff: { ...text, description: 'V4A diff; left out to delete a file.' },
+            diff: { ...text, description: 'V4A diff; omit to delete a file.' },
           },
           required: ['type', 'path'],
         },
@@ -102,12 +102,12 @@ const BUILT_IN_TOOLS: ReadonlyMap<string, Pick<ClientTool, 'form' | 'definition'
   ],
 ]);
 
-/** Whether a type is that of a tool which needs no name: there is one of it. */
+/** Returns whether the type is a built-in tool, which needs no name. */
 export function isBuiltInTool(type: unknown): type is string {
   return [...BUILT_IN_CALLS.values()].some((name) => name === type);
 }
 
-/** Whether the caller runs a tool, so that it costs tokens only. */
+/** Returns whether the caller runs the tool, so that it costs only tokens. */
 export function isClientTool(tool: JsonObject): boolean {
   switch (tool.type) {
     case 'function':
@@ -130,7 +130,7 @@ function isLocal(environment: unknown): boolean {
   return isJsonObject(environment) && environment.type === 'local';
 }
 
-/** One tool of the caller's as functions; none where it is no tool that the caller runs. */
+/** Converts one tool to functions; empty for tools that the vendor runs. */
 export function toFunctions(tool: JsonObject): ClientTool[] {
   if (tool.type === 'namespace') {
     const namespace = typeof tool.name === 'string' ? tool.name : '';
@@ -183,26 +183,26 @@ function toolsOf(tools: unknown): JsonObject[] {
 }
 
 /**
- * All functions that the model is given: those of the body's tools, and those that its caller has found
- * for it in earlier turns.
+ * Returns all functions of the request: its tools, and tools that tool search returned in earlier
+ * turns.
  */
 export function clientFunctions(tools: unknown, input: unknown): ClientTool[] {
   const found = toolsOf(input).flatMap((item) =>
     item.type === 'tool_search_output' ? toolsOf(item.tools) : [],
   );
   const functions = [...toolsOf(tools), ...found].flatMap(toFunctions);
-  // One that is found again is the same.
+  // A tool found twice is the same tool.
   return [...new Map(functions.map((tool) => [tool.definition.name, tool])).values()];
 }
 
-/** What the functions are called that stand for these tools. */
+/** Returns the function names of these tools. */
 export function namesOfFunctions(tools: unknown): string[] {
   return toolsOf(tools)
     .flatMap(toFunctions)
     .map(({ definition }) => definition.name);
 }
 
-/** What a function is called that may stand in a namespace. */
+/** Returns the function name of a tool, which may be in a namespace. */
 export function functionName(name: string, namespace: unknown): string {
   if (typeof namespace !== 'string' || namespace === '') return name;
   const joined = namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`;

@@ -6,22 +6,22 @@ import { SecretBox, DecryptionError } from '../../platform/crypto/secret-box.js'
 import { InvalidRequestError } from '../../platform/errors/gateway-errors.js';
 import { isJsonObject, type JsonObject } from '../../platform/http/json-body.js';
 
-/** Before what was encrypted here; vendors' own compactions are base64, which has no dot. */
+/** Prefix of our own compactions. Vendors' are base64, which has no dot. */
 const PREFIX = 'gw1.';
 
 const INTRODUCTION =
   'The conversation before this point has been compacted. This is the summary of it:\n\n';
 
-/** The role that the request for a summary gives each item, where it is no message. */
+/** Roles of non-message items in the request for a summary. */
 const NAMES: Readonly<Record<string, string>> = {
   function_call_output: 'tool result',
   custom_tool_call_output: 'tool result',
 };
 
 const ASK =
-  'Write the summary that another model needs to go on with the conversation above as if it had read all of it: what the user wants, what was found out, decided and done, names, numbers and identifiers word for word, and what is left to do. Write the summary alone, without an introduction.';
+  'Write the summary that another model needs to continue the conversation above as if it had read all of it: what the user wants, what was found out, decided and done, names, numbers and identifiers word for word, and what is left to do. Write only the summary, without an introduction.';
 
-/** What a compaction item says, encrypted with the gateway's secret for one tenant. */
+/** Encrypts compaction summaries with the gateway's secret, per tenant. */
 @Injectable()
 export class CompactionsService {
   private readonly box: SecretBox;
@@ -30,7 +30,7 @@ export class CompactionsService {
     this.box = new SecretBox(() => gatewaySecrets(config), 'compaction');
   }
 
-  /** A compaction item that holds the summary; only its tenant can have it read. */
+  /** Returns a compaction item with the summary, readable only by its tenant. */
   encrypt(tenantId: string, summary: string): JsonObject {
     const encrypted = this.box.encrypt(summary, tenantId).toString('base64');
     return {
@@ -41,12 +41,10 @@ export class CompactionsService {
   }
 
   /**
-   * The items with each compaction of the gateway's own replaced by what it says; those of vendors
-   * stay as they are.
-   *
-   * @param pathOf how an item's field is called in errors
-   * @returns the same array when there was none
-   * @throws InvalidRequestError for one of another tenant's, or that was changed
+   * Replaces our own compactions with their summaries and leaves vendors' unchanged.
+   * @param pathOf field path of an item in errors
+   * @returns the same array when there are none
+   * @throws InvalidRequestError for a compaction that was modified or belongs to another tenant
    */
   open(
     tenantId: string,
@@ -69,19 +67,19 @@ export class CompactionsService {
       if (!(error instanceof DecryptionError)) throw error;
       throw new InvalidRequestError(
         `${path}.encrypted_content`,
-        'This compaction cannot be read: it was changed, is not of this account, or was encrypted with a secret that is gone. Send the items themselves.',
+        'This compaction cannot be read: it was modified, belongs to another account, or was encrypted with a secret that is no longer configured. Send the original items.',
       );
     }
   }
 }
 
-/** What says where the summary is made. */
+/** Fields that decide where the summary is generated. */
 const ROUTING_FIELDS = [
   ...['model', 'models', 'provider', 'route'],
   ...['prompt_cache_key', 'service_tier'],
 ];
 
-/** The body that asks a model for the summary of a conversation, without its tools and media. */
+/** Builds the request for a conversation's summary, without its tools and media. */
 export function askForSummary(body: JsonObject, items: readonly JsonObject[]): JsonObject {
   const { instructions } = body;
   const system =
@@ -95,7 +93,7 @@ export function askForSummary(body: JsonObject, items: readonly JsonObject[]): J
   return asked;
 }
 
-/** An item in words; reasoning is nobody's to repeat. */
+/** Renders an item as text. Reasoning is left out. */
 function tell(item: JsonObject): string[] {
   const type = typeof item.type === 'string' ? item.type : 'message';
   switch (type) {

@@ -4,18 +4,16 @@ import type { TopLevelMember } from '../../platform/http/json-scanner.js';
 import { topLevelMembers, spliceMembers } from '../../platform/http/top-level-members.js';
 import type { CompleteBody, ResponsesBody, TextFormat } from './create-response.schema.js';
 
-/** The items of a request's own input; a string is one message of the user's. */
+/** Returns the items of a request's own input. A string is one user message. */
 export function itemsOfInput(input: unknown): JsonObject[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input.filter(isJsonObject) : [];
 }
 
 /**
- * The body as a vendor of this dialect understands it by itself: the whole conversation in
- * `input`, and the gateway's other spellings exchanged for the dialect's own. `value` is there at
- * once; the bytes are made when somebody asks for them.
- *
- * @param ownItems the items of the body's own input, of which some may have been looked up
+ * Returns a self-contained body for vendors of this dialect: the whole conversation in `input`,
+ * and gateway synonyms replaced by native fields. The bytes are serialized on demand.
+ * @param ownItems items of the request's own input, with references resolved
  * @throws InvalidRequestError when a format is given in both spellings
  */
 export function completeBody(
@@ -65,7 +63,7 @@ class ChangedBody implements JsonBody<CompleteBody> {
   }
 }
 
-/** `response_format` becomes `text.format`, and `reasoning.verbosity` becomes `text.verbosity`. */
+/** Converts `response_format` to `text.format` and `reasoning.verbosity` to `text.verbosity`. */
 function respell({
   text,
   response_format: format,
@@ -93,7 +91,9 @@ function respell({
   return changes;
 }
 
-/** Chat completions nest the schema in `json_schema`; here its members stand beside the type. */
+/**
+ * Chat completions nest the schema in `json_schema`; Responses has its members next to the type.
+ */
 function flatFormat(format: NonNullable<ResponsesBody['response_format']>): TextFormat {
   const { json_schema: nested, ...rest } = format;
   if (format.type !== 'json_schema') return { type: format.type };

@@ -12,10 +12,10 @@ import type { ResponsesBody } from './create-response.schema.js';
 import { ItemReferencesService, type ResolvedItems } from './item-references.service.js';
 import type { Conversation } from './stored-responses.repository.js';
 
-/** What a request may refer to. */
+/** Body fields that can refer to stored content. */
 type Referring = Pick<ResponsesBody, 'input' | 'previous_response_id' | 'conversation'>;
 
-/** Loads all that a request refers to: earlier turns, items, and what compactions say. */
+/** Loads everything a request refers to: earlier turns, items and compactions. */
 @Injectable()
 export class ConversationContextService {
   constructor(
@@ -25,7 +25,7 @@ export class ConversationContextService {
     private readonly compactions: CompactionsService,
   ) {}
 
-  /** @throws GatewayError naming the field that refers to what is not there, or cannot be read */
+  /** @throws GatewayError naming the field with a missing or unreadable reference */
   async load({ caller, body }: Call, value: Referring): Promise<ResolvedItems> {
     const { tenantId } = caller;
     const room = new RequestRoom(body);
@@ -67,7 +67,7 @@ export class ConversationContextService {
   }
 }
 
-/** The field that named what came before. */
+/** Returns the field that named the conversation. */
 function paramOf({ storedIn }: Conversation): string {
   return storedIn === undefined ? 'previous_response_id' : 'conversation';
 }

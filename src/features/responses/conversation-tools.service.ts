@@ -24,14 +24,14 @@ import { checkResponsesBody, parseResponses } from './responses.parse.js';
 import { foldResponse } from './responses.service.js';
 import { ConversationContextService } from './conversation-context.service.js';
 
-/** Of a longer prompt so much is counted, and the rest taken to be alike: counting takes a thread's time. */
+/** Longer prompts are extrapolated from this prefix, since counting occupies a thread. */
 const MAX_COUNTED_CHARACTERS = 100_000;
-/** What the framing of a message costs in that vocabulary. */
+/** Tokens per message for framing in this vocabulary. */
 const TOKENS_PER_MESSAGE = 3;
 
 const validateCompact = compileSchema(compactSchema);
 
-/** What can be asked about a conversation besides an answer. */
+/** Token counting and compaction of conversations. */
 @Injectable()
 export class ConversationToolsService {
   constructor(
@@ -42,10 +42,9 @@ export class ConversationToolsService {
   ) {}
 
   /**
-   * How many tokens a request's input has: by the count of the first route's vendor, else by a public
-   * vocabulary. Costs nothing and is not logged.
-   *
-   * @throws GatewayError when it is refused
+   * Counts the input tokens with the first route's vendor, or a public vocabulary. Free and not
+   * logged.
+   * @throws GatewayError when the request is rejected
    */
   async countTokens(call: Call): Promise<{ provider: string | undefined; body: object }> {
     const body = await readJsonBody(call.body);
@@ -60,7 +59,7 @@ export class ConversationToolsService {
     };
   }
 
-  /** Has a conversation summed up. @throws GatewayError when it is refused */
+  /** Summarizes a conversation. @throws GatewayError when the request is rejected */
   async compact(call: Call): Promise<Reply<CanonicalEvent>> {
     const { tenantId } = call.caller;
     const received = await readJsonBody(call.body);
@@ -70,7 +69,7 @@ export class ConversationToolsService {
     if (items.length === 0) {
       throw new InvalidRequestError(
         'input',
-        'There is nothing to compact: send `input` or `previous_response_id`.',
+        'There is nothing to compact. Send `input` or `previous_response_id`.',
       );
     }
     const answerId = newResponseId();
@@ -88,7 +87,9 @@ export class ConversationToolsService {
       async (events: AsyncIterable<CanonicalEvent>) => {
         const folded = await foldResponse(response, events);
         if (summaryOf(response) === '') {
-          throw new ProviderError('The model gave no summary. Try again, or with another model.');
+          throw new ProviderError(
+            'The model returned no summary. Try again, or use another model.',
+          );
         }
         return folded;
       },
@@ -123,7 +124,7 @@ export class ConversationToolsService {
   }
 }
 
-/** All that the model reads as text. */
+/** Returns all text that the model reads. */
 function textsOf({ messages, tools, responseFormat }: CanonicalPrompt): string[] {
   const texts = messages.flatMap(({ parts }) => parts.flatMap(textsOfPart));
   for (const { name, description = '', parameters } of tools) {
@@ -176,7 +177,7 @@ function summaryOf({ relay, status, output }: ResponseAnswer): string {
   );
 }
 
-/** The messages of the user, as they stand in a compacted conversation. */
+/** Returns the user's messages as they appear in a compacted conversation. */
 function usersOf(answerId: string, items: readonly JsonObject[]): JsonObject[] {
   const isUsers = ({ type = 'message', role }: JsonObject): boolean =>
     type === 'message' && role === 'user';

@@ -10,25 +10,24 @@ import {
   type TurnRow,
 } from './stored-responses.repository.js';
 
-/** As much as a whole body may hold, since a caller could send no more of it by itself. */
+/** Equals the body limit, since a caller could not send a larger conversation. */
 export const MAX_CONTEXT_BYTES = 20_000_000;
 
-/** Conversations up to this size are loaded at the first look. */
+/** Conversations up to this size are loaded in the first query. */
 const SMALL_CONTEXT_BYTES = 262_144;
 
 const PARAM = 'previous_response_id';
 
-/** Loads what a turn goes on from. */
+/** Loads the conversation that a turn continues. */
 @Injectable()
 export class ConversationsService {
   constructor(private readonly repository: StoredResponsesRepository) {}
 
   /**
-   * The turns up to a stored response.
-   *
-   * @throws NotFoundError for an id that is not the tenant's, or when an earlier turn is gone
-   * @throws InvalidRequestError when the response failed, or the conversation is too large
-   * @throws OverloadedError when there is no memory for it
+   * Loads the turns up to a stored response.
+   * @throws NotFoundError for an unknown id, or when an earlier turn was deleted
+   * @throws InvalidRequestError when the response failed or the conversation is too large
+   * @throws OverloadedError when memory is insufficient
    */
   async load(
     tenantId: string,
@@ -42,31 +41,31 @@ export class ConversationsService {
     if (!newest) {
       throw new NotFoundError(
         PARAM,
-        `There is no stored response ${JSON.stringify(previousResponseId.slice(0, 80))}; it may have been deleted, made with \`store: false\`, or not have ended yet.`,
+        `There is no stored response ${JSON.stringify(previousResponseId.slice(0, 80))}. It may have been deleted, created with \`store: false\`, or not have ended yet.`,
       );
     }
     if (newest.status === 'failed' || newest.status === 'cancelled') {
       const ending = newest.status === 'failed' ? 'failed' : 'was cancelled';
       throw new InvalidRequestError(
         PARAM,
-        `That response ${ending}, so no turn can follow it; go on from the one before.`,
+        `That response ${ending} and cannot be continued. Continue from the response before it.`,
       );
     }
     if (newest.context_bytes > MAX_CONTEXT_BYTES) {
       throw new InvalidRequestError(
         PARAM,
-        `The conversation is larger than ${MAX_CONTEXT_BYTES / 1_000_000} MB; begin a new one.`,
+        `The conversation is larger than ${MAX_CONTEXT_BYTES / 1_000_000} MB. Start a new one.`,
       );
     }
     const { context_bytes: contextBytes } = newest;
     room.take(contextBytes);
     const items = await room.inTurn(contextBytes, async () => {
       if (contextBytes > SMALL_CONTEXT_BYTES) turns = await find(MAX_CONTEXT_BYTES);
-      // It may have been deleted between the two looks.
+      // It may have been deleted between the two queries.
       if (turns.at(-1)?.previous_response_id === null) return itemsOf(turns);
       throw new NotFoundError(
         PARAM,
-        'An earlier turn of this conversation has been deleted, so no turn can follow it.',
+        'An earlier turn of this conversation has been deleted, so it cannot be continued.',
       );
     });
     const { conversation_id: conversationId } = newest;

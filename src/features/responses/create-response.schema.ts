@@ -13,9 +13,8 @@ const flag = { type: ['boolean', 'null'] } as const;
 const object = { type: ['object', 'null'] } as const;
 
 /**
- * JSON Schema of the request body: it checks every call (compiled by ajv) and is what the OpenAPI
- * description shows, so the two cannot disagree. Fields that are not named here are allowed and
- * go to vendors that speak this dialect. `null` is what several SDKs send for "not set".
+ * JSON Schema of the request body, used both for validation (ajv) and for OpenAPI. Unknown fields
+ * are allowed and forwarded to vendors of this dialect. Several SDKs send `null` for "not set".
  */
 export const createResponseSchema = {
   title: 'ResponseRequest',
@@ -33,15 +32,15 @@ export const createResponseSchema = {
           content: { type: ['string', 'array', 'null'], items: { type: 'object' } },
         },
       },
-      description: 'Text, or items: messages, function calls, their outputs, reasoning.',
+      description: 'Text, or items: messages, function calls, outputs and reasoning.',
     },
-    instructions: { ...text, description: 'A system message for this turn alone.' },
+    instructions: { ...text, description: 'System message for this turn only.' },
     previous_response_id: {
       type: ['string', 'null'],
       maxLength: 256,
-      description: 'The stored response that this turn follows.',
+      description: 'Stored response that this turn continues.',
     },
-    store: { ...flag, default: true, description: 'Keep this turn for later ones.' },
+    store: { ...flag, default: true, description: 'Store this turn for later ones.' },
     stream: { ...flag, default: false },
     stream_options: object,
     metadata: {
@@ -49,7 +48,7 @@ export const createResponseSchema = {
       maxProperties: 16,
       propertyNames: { maxLength: 64 },
       additionalProperties: { type: 'string', maxLength: 512 },
-      description: 'Key-value pairs, shown with the response.',
+      description: 'Key-value pairs, returned with the response.',
     },
     max_output_tokens: { type: ['integer', 'null'], minimum: 1, maximum: MAX_TOKENS },
     temperature: { type: ['number', 'null'], description: 'Typically 0 to 2.' },
@@ -60,7 +59,7 @@ export const createResponseSchema = {
     max_tool_calls: {
       type: ['integer', 'null'],
       minimum: 0,
-      description: 'How many tools the vendor may run, where it runs any.',
+      description: 'Maximum number of tool calls that the vendor runs.',
     },
     include: { type: ['array', 'null'], items: { type: 'string' } },
     tools: {
@@ -103,7 +102,7 @@ export const createResponseSchema = {
         type: { type: 'string', enum: ['text', 'json_object', 'json_schema'] },
         json_schema: object,
       },
-      description: 'Another spelling of `text.format`, as chat completions have it.',
+      description: 'Synonym of `text.format`, as in chat completions.',
     },
     reasoning: {
       type: ['object', 'null'],
@@ -111,7 +110,7 @@ export const createResponseSchema = {
         effort: text,
         summary: text,
         max_tokens: { type: ['integer', 'null'], minimum: 0 },
-        verbosity: { ...text, description: 'Another spelling of `text.verbosity`.' },
+        verbosity: { ...text, description: 'Synonym of `text.verbosity`.' },
       },
     },
     truncation: text,
@@ -122,11 +121,11 @@ export const createResponseSchema = {
     background: {
       ...flag,
       description:
-        'Answer at once, and give the answer later: ask for the response until it has ended.',
+        'Return at once and generate the answer in the background. Poll the response until it has ended.',
     },
     conversation: {
       type: ['string', 'object', 'null'],
-      description: 'The conversation that this turn follows and is added to, by its id.',
+      description: 'Id of the conversation that this turn continues and is added to.',
     },
     prompt: object,
     trace: traceFieldSchema,
@@ -138,7 +137,7 @@ export const createResponseSchema = {
 const { input, instructions, previous_response_id, prompt_cache_key, service_tier } =
   createResponseSchema.properties;
 
-/** The same of a request to compact a conversation. */
+/** JSON Schema of a request to compact a conversation. */
 export const compactSchema = {
   title: 'ResponseCompactionRequest',
   type: 'object',
@@ -153,12 +152,12 @@ export const compactSchema = {
   },
 } as const;
 
-/** A body that the schema has let pass. */
+/** A validated body. */
 export type ResponsesBody = BodyOf<typeof createResponseSchema>;
 export type ResponseTool = NonNullable<ResponsesBody['tools']>[number];
 export type TextFormat = NonNullable<NonNullable<ResponsesBody['text']>['format']>;
 
-/** The same with the whole conversation in `input`, stored items included. */
+/** A validated body with the whole conversation in `input`, references resolved. */
 export type CompleteBody = {
   [Key in keyof ResponsesBody as Key extends 'input' ? never : Key]: ResponsesBody[Key];
 } & { input?: string | JsonObject[] | null };
@@ -171,8 +170,8 @@ const texts = {
 } as const;
 
 /**
- * JSON Schemas of the items and of the content parts that are known here. They are checked one by
- * one as the prompt is measured: those of other types are the vendor's to judge.
+ * JSON Schemas of known items and content parts, checked while the prompt is measured. Vendors
+ * validate unknown types.
  */
 export const itemSchemas = {
   message: { type: 'object', required: ['content'], properties: { content: parts } },
@@ -186,7 +185,7 @@ export const itemSchemas = {
     required: ['call_id', 'name', 'input'],
     properties: { call_id: string, name: string, input: string },
   },
-  /** Of a function or of a custom tool. */
+  /** Output of a function or custom tool. */
   output: {
     type: 'object',
     required: ['call_id', 'output'],

@@ -12,34 +12,33 @@ import {
   type Conversation,
 } from './stored-responses.repository.js';
 
-/** Different items that one request may refer to. */
+/** Maximum number of distinct references per request. */
 const MAX_REFERENCES = 10_000;
 
-/** Responses of up to this size are loaded at the first look. */
+/** Responses up to this size are loaded in the first query. */
 const SMALL_BYTES = 262_144;
 
 const MAX_MEGABYTES = MAX_CONTEXT_BYTES / 1_000_000;
 
-/** What a request says, every reference in it replaced by the item. */
+/** A request's items with all references resolved. */
 export interface ResolvedItems {
   conversation: Conversation | undefined;
-  /** The request's own items. */
+  /** Items of the request's own input. */
   ownItems: readonly JsonObject[];
 }
 
-/** Looks up the items of stored responses that a request refers to by their ids. */
+/** Resolves references to items of stored responses. */
 @Injectable()
 export class ItemReferencesService {
   constructor(private readonly repository: StoredResponsesRepository) {}
 
   /**
-   * Puts the items in the place of references to them, with one query for all. Items of failed
-   * responses are not there, since they may be incomplete.
-   *
-   * @param input the request's own, which has been checked
-   * @throws NotFoundError naming the first reference to what is not the tenant's, or is gone
-   * @throws InvalidRequestError for a reference without an id, or when there is too much to load
-   * @throws OverloadedError when there is no memory for it
+   * Replaces references with their items, in one query. Excludes items of failed responses, which
+   * may be incomplete.
+   * @param input the request's validated items
+   * @throws NotFoundError naming the first unknown reference
+   * @throws InvalidRequestError for a reference without an id, or when the items are too large
+   * @throws OverloadedError when memory is insufficient
    */
   async resolve(
     tenantId: string,
@@ -60,7 +59,7 @@ export class ItemReferencesService {
     if (ids.size > MAX_REFERENCES) {
       throw new InvalidRequestError(
         'input',
-        `A request may refer to ${MAX_REFERENCES} items at most; send the items themselves.`,
+        `A request can refer to at most ${MAX_REFERENCES} items. Send the items themselves.`,
       );
     }
 
@@ -83,7 +82,7 @@ export class ItemReferencesService {
       const responseId = responseIdOfItem(itemId);
       if (responseId === undefined) continue;
       responseIds.add(responseId);
-      // Only the ids of input items have this in them: all before it is hexadecimal.
+      // Only input item ids contain `in`: everything before it is hexadecimal.
       if (/in\d+$/.test(itemId)) inputsOf.add(responseId);
     }
     const vendorItemIds = itemIds.filter(isVendorItemId);
@@ -103,13 +102,13 @@ export class ItemReferencesService {
   }
 }
 
-/** The items of the rows that are referred to, and how much of them has been put in place. */
+/** Items of the loaded rows, with the total size of those inserted so far. */
 class FoundItems {
   private readonly items = new Map<string, JsonObject>();
   private readonly sizes = new Map<string, number>();
   private usedBytes = 0;
 
-  /** @param rows newest first, whose items go before those of older ones */
+  /** @param rows newest first; their items take precedence over older ones */
   constructor(
     rows: readonly ReferredRow[],
     wanted: ReadonlySet<string>,
@@ -121,7 +120,7 @@ class FoundItems {
       for (const item of items) {
         const { id: itemId } = item;
         if (typeof itemId !== 'string' || !wanted.has(itemId) || this.items.has(itemId)) continue;
-        // A reference leads to an item, never to another reference.
+        // References resolve to items, never to other references.
         if (!isItemReference(item)) this.items.set(itemId, item);
       }
     }
@@ -134,7 +133,7 @@ class FoundItems {
     if (!found) {
       throw new NotFoundError(
         paramOf(),
-        `There is no stored item ${JSON.stringify(id.slice(0, 80))}; its response may have been deleted, or made with \`store: false\`.`,
+        `There is no stored item ${JSON.stringify(id.slice(0, 80))}. Its response may have been deleted, or created with \`store: false\`.`,
       );
     }
     const known = this.sizes.get(id);
@@ -142,7 +141,7 @@ class FoundItems {
     this.sizes.set(id, size);
     this.usedBytes += size;
     if (this.usedBytes > MAX_CONTEXT_BYTES) throw tooLarge();
-    // What has been loaded once may stand in many places.
+    // An item loaded once can be inserted many times.
     if (known !== undefined) this.room.take(size);
     return found;
   }
@@ -151,6 +150,6 @@ class FoundItems {
 function tooLarge(): InvalidRequestError {
   return new InvalidRequestError(
     'input',
-    `The items that \`input\` refers to are larger than ${MAX_MEGABYTES} MB; refer to fewer of them.`,
+    `The items that \`input\` refers to are larger than ${MAX_MEGABYTES} MB. Refer to fewer items.`,
   );
 }

@@ -2,11 +2,11 @@ import { NotFoundError } from '../../platform/errors/gateway-errors.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 import { inputItemId } from './item-id.js';
 
-/** Which of an answer's or a conversation's items are asked for. */
+/** Page of items requested. */
 export interface ItemsPage {
   limit: number;
   order: 'asc' | 'desc';
-  /** The id of the item before the first one wanted. */
+  /** Return items after this id. */
   after?: string;
 }
 
@@ -36,9 +36,8 @@ const PREFIXES: Readonly<Record<string, string>> = {
 };
 
 /**
- * One page of a turn's input items, each with an id that is the same at every reading.
- *
- * @throws NotFoundError (`after`) for an id that is none of theirs
+ * Returns one page of a turn's input items, with stable ids.
+ * @throws NotFoundError (`after`) for an unknown id
  */
 export function listInputItems(
   responseId: string,
@@ -51,12 +50,12 @@ export function listInputItems(
   if (after !== undefined) {
     start = items.findIndex(({ id }) => id === after) + 1;
     if (start === 0)
-      throw new NotFoundError('after', 'No input item of this response has that id.');
+      throw new NotFoundError('after', 'No input item of this response has this id.');
   }
   return listPage(items.slice(start), limit);
 }
 
-/** A page of items, of which there may be more than belong to it. */
+/** Returns a page of items and whether more follow. */
 export function listPage<Item extends { id: string }>(
   items: readonly Item[],
   limit: number,
@@ -71,7 +70,7 @@ export function listPage<Item extends { id: string }>(
   };
 }
 
-/** A turn's input items as they are listed. */
+/** Returns a turn's input items as they are listed. */
 export function withItemIds(
   responseId: string,
   input: readonly JsonObject[],
@@ -82,12 +81,12 @@ export function withItemIds(
   });
 }
 
-/** How the ids of such items begin. */
+/** Returns the id prefix of an item's type. */
 export function prefixOf({ type }: JsonObject): string {
   return PREFIXES[typeof type === 'string' ? type : 'message'] ?? 'item';
 }
 
-/** An item as it is listed: with its type and its id, and text as a part. */
+/** Returns an item as it is listed: with type and id, and text as a content part. */
 export function toListed(item: JsonObject, id: string): JsonObject & { id: string } {
   const type = typeof item.type === 'string' ? item.type : 'message';
   if (type !== 'message' || typeof item.content !== 'string') return { ...item, type, id };

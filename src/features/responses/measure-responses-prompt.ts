@@ -6,7 +6,7 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 import { assertPart, compileSchema, requireString } from '../../platform/http/validate-body.js';
 import { itemSchemas, responsePartSchemas } from './create-response.schema.js';
 
-/** Guards of the items and parts that are known here; what has been measured holds no other ones of their types. */
+/** Type guards of known items and parts. Measuring has validated every item of these types. */
 export const isMessage = compileSchema(itemSchemas.message);
 export const isFunctionCall = compileSchema(itemSchemas.function_call);
 export const isCustomToolCall = compileSchema(itemSchemas.custom_tool_call);
@@ -19,11 +19,10 @@ export const isAudioPart = compileSchema(responsePartSchemas.input_audio);
 const ROLES: readonly unknown[] = ['user', 'assistant', 'system', 'developer'];
 
 /**
- * Goes through the items once: checks what the schema cannot say, and measures them for the hold.
- *
- * @param pathOf how the item's field is called in errors
- * @returns the first thing in them that lives in a vendor account
- * @throws InvalidRequestError naming the item and part at fault
+ * Validates what the schema cannot express and measures the items for the hold, in one pass.
+ * @param pathOf field path of an item in errors
+ * @returns the first reference to a vendor account
+ * @throws InvalidRequestError naming the invalid item and part
  */
 export function measureItems(
   items: readonly JsonObject[],
@@ -83,7 +82,7 @@ class ItemMeasurer {
         this.meter.addText(JSON.stringify(item));
         return;
       default:
-        // An item that came after this was written: for a vendor of the same dialect to judge.
+        // An unknown, newer item type: vendors of this dialect validate it.
         requireString(item.type, `${this.path}.type`);
         this.meter.addUnknown(item);
     }
@@ -144,7 +143,7 @@ class ItemMeasurer {
     if (part.file_id == null) return false;
     this.accountBound ??= notOnSharedCapacity(
       `${path}.file_id`,
-      "it names a file in a vendor account; send the file's data or URL",
+      "it refers to a file in a vendor account; send the file's data or URL",
     );
     return true;
   }

@@ -26,34 +26,31 @@ import type {
 import { toEncryptedContent } from './responses.vendor.js';
 
 /**
- * Takes one event of the dialect, without its sequence number: its other members, or what spells
- * them as JSON, which is left undone where nobody streams.
+ * Emits a stream event without its sequence number: its other members, or a function that
+ * serializes them, which is skipped when not streaming.
  */
 export type EmitEvent = (type: string, fields: Record<string, unknown> | (() => string)) => void;
 
-/** A message or a block of reasoning that is being written; tool calls stay open beside each other. */
+/** A message or reasoning item being written. Tool calls stay open in parallel. */
 type OpenItem = { item: MessageItem | ReasoningItem; index: number };
 
 interface OpenCall {
   item: CallItem;
   index: number;
-  /** Of calls of other tools than functions, until all of it is there and can be read. */
+  /** Arguments of non-function calls, buffered until they can be parsed. */
   arguments: string;
 }
 
-/**
- * Puts canonical content together into output items, and tells each step as the event that a
- * stream shows of it.
- */
+/** Builds output items from canonical events and emits the stream event of each step. */
 export class OutputBuilder {
   readonly items: OutputItem[] = [];
   private open: OpenItem | undefined;
   private readonly openCalls = new Map<number, OpenCall>();
 
   constructor(
-    /** The random part of the response's id, from which the items have theirs. */
+    /** Random part of the response id, used in item ids. */
     private readonly idBase: string,
-    /** What calls of a function are to the caller; undefined for one that it has not declared. */
+    /** Returns the call form of a function; undefined for undeclared ones. */
     private readonly formOf: (name: string) => CallForm | undefined,
     private readonly emit: EmitEvent,
   ) {}
@@ -78,14 +75,14 @@ export class OutputBuilder {
     }
   }
 
-  /** Ends whatever is open; with `incomplete` when the answer was cut short. */
+  /** Closes all open items; as `incomplete` when the answer was truncated. */
   close(status: ItemStatus): void {
     this.closeOpen(status);
     for (const call of this.openCalls.values()) this.closeCall(call, status);
     this.openCalls.clear();
   }
 
-  /** Notes that what is open will never end; nothing is told of it. */
+  /** Drops open items without emitting events. */
   abandon(): void {
     if (this.open?.item.type === 'message') this.open.item.status = 'incomplete';
     for (const { item } of this.openCalls.values()) item.status = 'incomplete';
@@ -111,7 +108,7 @@ export class OutputBuilder {
     this.emit('response.refusal.delta', () => `${placeJson(message, at)},${deltaJson(text)}`);
   }
 
-  /** The open message, whose last part is of this type. */
+  /** Returns the open message whose last part has this type. */
   private messageFor(type: 'output_text' | 'refusal'): OpenItem & { item: MessageItem } {
     const { open } = this;
     if (open?.item.type !== 'message') {
@@ -165,7 +162,7 @@ export class OutputBuilder {
       );
     }
     if (signature !== undefined) {
-      // A signature ends the block: what comes after it is another one.
+      // A signature ends the block. Later reasoning starts another one.
       open.item.encrypted_content = toEncryptedContent(signature);
       this.closeOpen('completed');
     }
@@ -267,12 +264,12 @@ function place({ item, index }: OpenItem, contentIndex: number): object {
   return { item_id: item.id, output_index: index, content_index: contentIndex };
 }
 
-/** The members that name an item, as JSON; its id is the gateway's own. */
+/** JSON members that identify an item. The id is the gateway's own, so it needs no escaping. */
 function itemJson({ item, index }: OpenItem | OpenCall): string {
   return `"item_id":"${item.id}","output_index":${index}`;
 }
 
-/** The same as `place`, as JSON. */
+/** JSON counterpart of `place`. */
 function placeJson(open: OpenItem, contentIndex: number): string {
   return `${itemJson(open)},"content_index":${contentIndex}`;
 }

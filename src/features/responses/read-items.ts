@@ -23,7 +23,7 @@ import { fromEncryptedContent } from './responses.vendor.js';
 
 export interface ReadItems {
   messages: CanonicalMessage[];
-  /** Paths of items and parts that the canonical form has no place for. */
+  /** Paths of items and parts that the canonical form cannot represent. */
   leftOver: string[];
 }
 
@@ -35,10 +35,9 @@ const ROLES: Record<string, CanonicalMessage['role']> = {
 };
 
 /**
- * Items as canonical messages. What a model said in one go (reasoning, text, tool calls) is one
- * message of the assistant's, as other dialects want it.
- *
- * @param historyLength how many of the items come from earlier turns
+ * Converts items to canonical messages. Consecutive reasoning, text and tool calls of the model
+ * become one assistant message, as other dialects expect.
+ * @param historyLength number of items from earlier turns
  */
 export function readItems(items: readonly JsonObject[], historyLength: number): ReadItems {
   const reader = new ItemReader();
@@ -52,9 +51,9 @@ export function readItems(items: readonly JsonObject[], historyLength: number): 
 class ItemReader {
   readonly messages: CanonicalMessage[] = [];
   readonly leftOver = new Set<string>();
-  /** Of built-in tools' calls, by their items' ids, which some outputs name in their place. */
+  /** Call ids of built-in tools by item id, since some outputs refer to the item. */
   private readonly callIds = new Map<unknown, string>();
-  /** The parts of the assistant's message that is being put together. */
+  /** Parts of the assistant message being assembled. */
   private spoken: MessagePart[] | undefined;
 
   read(item: JsonObject, path: string): void {
@@ -97,7 +96,7 @@ class ItemReader {
     }
   }
 
-  /** @returns whether it is a call of a built-in tool, or what came of one */
+  /** @returns whether the item is a built-in tool's call or output */
   private builtIn(item: JsonObject): boolean {
     const call = readBuiltInCall(item);
     if (call) {

@@ -19,37 +19,37 @@ import {
   type ResponseStatus,
 } from './response-object.js';
 
-/** Which answer it will be. */
+/** Identity of the answer. */
 export interface AnswerSubject {
   request: CanonicalRequest & { answerId: string };
   /** Unix seconds. */
   createdAt: number;
 }
 
-/** An answer as it was kept: the response object without its items, and the items. */
+/** A stored answer: the response object without its items, and the items. */
 export interface AnswerSnapshot {
   status: ResponseStatus;
   model: string;
-  /** JSON of the response object, its `output` empty. */
+  /** JSON of the response object with an empty `output`. */
   response: string;
   /** JSON of the output items. */
   output: string;
-  /** Ids that the vendor gave to items of its own. */
+  /** Item ids assigned by the vendor. */
   vendorItemIds?: readonly string[];
 }
 
-/** How far an answer has come, whether it is streamed or not: the events so far, folded. */
+/** Folds an answer's events into its current state, streamed or not. */
 export class ResponseAnswer {
   readonly output: OutputBuilder;
   settled: SettledEvent | undefined;
   relay: RelayEvent | undefined;
-  /** True once the caller may have seen something of it. */
+  /** True once the caller may have received content. */
   hasBegun = false;
-  /** What was asked for first, until a route has answered. */
+  /** The requested model, until a route answers. */
   private model: string;
   private finishReason: FinishReason | undefined;
   private outputJson: string | undefined;
-  /** Told once: what is sent and what is kept are to be alike. */
+  /** Set once, so that the sent and stored versions agree. */
   private completedAt: number | undefined;
 
   constructor(
@@ -59,7 +59,7 @@ export class ResponseAnswer {
     const { answerId, body, models } = subject.request;
     this.model = models[0];
     let forms: ReadonlyMap<string, CallForm> | undefined;
-    // Looked up at the first call: most answers make none.
+    // Built on the first call, since most answers have none.
     const formOf = (name: string): CallForm | undefined => {
       forms ??= callForms(body.value);
       return forms.get(name);
@@ -67,18 +67,18 @@ export class ResponseAnswer {
     this.output = new OutputBuilder(randomPartOf(answerId), formOf, emit);
   }
 
-  /** Whether the caller wants it kept. */
+  /** Whether the caller wants the response stored. */
   get wantsStore(): boolean {
     return this.subject.request.body.value.store !== false;
   }
 
-  /** `completed`, or `incomplete` when the answer was cut short. */
+  /** `completed`, or `incomplete` when the answer was truncated. */
   get status(): 'completed' | 'incomplete' {
     return this.incompleteReason === undefined ? 'completed' : 'incomplete';
   }
 
   observe(event: CanonicalEvent): void {
-    // This dialect has no place for a second answer, and none can be asked for.
+    // This dialect has a single choice.
     if ('choice' in event && event.choice !== 0) return;
     switch (event.type) {
       case 'route':
@@ -110,13 +110,13 @@ export class ResponseAnswer {
     }
   }
 
-  /** JSON of the response object as it is before any output. */
+  /** Returns the JSON of the response object before any output. */
   skeleton(status: 'queued' | 'in_progress' = 'in_progress'): string {
     const { before, after } = this.fields(status, {});
     return JSON.stringify({ ...before, output: [], ...after });
   }
 
-  /** JSON of the complete response object. */
+  /** Returns the JSON of the complete response object. */
   complete(): string {
     const usage = this.settled?.usage;
     const isStored = this.wantsStore && this.settled?.recorded !== false;
@@ -127,14 +127,14 @@ export class ResponseAnswer {
     return `${head},"output":${this.itemsJson()},${tail},"output_text":${text}}`;
   }
 
-  /** JSON of the response object of an answer that broke off. */
+  /** Returns the JSON of an interrupted response object. */
   failed(error: { code: string; message: string }): string {
     this.output.abandon();
     const { before, after } = this.fields('failed', { error });
     return JSON.stringify({ ...before, output: this.output.items, ...after });
   }
 
-  /** The complete answer, to be kept. */
+  /** Returns the complete answer for storage. */
   snapshot(usage: Usage): AnswerSnapshot {
     const answer = this.relay?.answer;
     if (answer) {
@@ -153,7 +153,7 @@ export class ResponseAnswer {
     return { status: this.status, model: this.model, response, output: this.itemsJson() };
   }
 
-  /** The answer as far as it came, to be kept. */
+  /** Returns a failed answer's partial output for storage. */
   failedSnapshot(error: { code: string; message: string }): AnswerSnapshot {
     this.output.abandon();
     const { before, after } = this.fields('failed', { error });
@@ -165,7 +165,7 @@ export class ResponseAnswer {
     };
   }
 
-  /** The answer as far as it came when it was cancelled, to be kept. */
+  /** Returns a cancelled answer's partial output for storage. */
   cancelledSnapshot(usage: Usage): AnswerSnapshot {
     this.output.abandon();
     const { before, after } = this.fields('cancelled', { usage });
@@ -183,7 +183,7 @@ export class ResponseAnswer {
   }
 
   private itemsJson(): string {
-    // A vendor may say more behind the reason why it ended.
+    // A vendor may send more events after the finish reason.
     if (this.outputJson === undefined) this.output.close(this.status);
     return (this.outputJson ??= JSON.stringify(this.output.items));
   }

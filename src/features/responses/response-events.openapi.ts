@@ -1,6 +1,6 @@
 const place = {
   item_id: { type: 'string' },
-  output_index: { type: 'integer', description: 'Of the item within the output.' },
+  output_index: { type: 'integer', description: 'Position of the item in the output.' },
 } as const;
 
 const inPart = { ...place, content_index: { type: 'integer' } } as const;
@@ -16,7 +16,7 @@ const part = {
   properties: { type: { type: 'string' } },
 } as const;
 
-/** With a name of its own: generators made two of the same name of it. */
+/** A distinct schema name: generators produced two classes with the same name. */
 const error = {
   title: 'ResponseStreamError',
   type: 'object',
@@ -34,16 +34,15 @@ function event(
     required: ['type', 'sequence_number', ...Object.keys(members)],
     properties: {
       type: { type: 'string', enum: types.map((type) => prefix + type) },
-      sequence_number: { type: 'integer', description: 'Rises by one with every event.' },
+      sequence_number: { type: 'integer', description: 'Increases by one with every event.' },
       ...members,
     },
   };
 }
 
 /**
- * JSON Schema of one event's data in a streamed response.
- *
- * @param schemas of the response object, and of an item
+ * Builds the JSON Schema of a stream event's data.
+ * @param schemas of the response object and of an item
  */
 export function responseEventSchema({
   response,
@@ -52,7 +51,7 @@ export function responseEventSchema({
   return {
     title: 'ResponseStreamEvent',
     description:
-      'The `data` of one event, which bears the name of its type. A vendor of this dialect may send further types.',
+      'The `data` of an event, whose name is its `type`. Vendors of this dialect may send additional types.',
     oneOf: [
       event(['created', 'in_progress', 'completed', 'incomplete', 'failed'], { response }),
       event(['output_item.added', 'output_item.done'], {

@@ -65,7 +65,7 @@ export const response = {
       type: 'string',
       enum: ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'],
     },
-    model: { type: 'string', description: 'The alias that answered.' },
+    model: { type: 'string', description: 'Alias of the model that answered.' },
     output: { type: 'array', items: item },
     output_text: { type: 'string' },
     error: {

@@ -17,24 +17,24 @@ export type ResponseStatus =
   | 'failed'
   | 'cancelled';
 
-/** What of an answer is not in the request. */
+/** The parts of a response object that are not in the request. */
 export interface ResponseState {
   id: string;
   /** Unix seconds. */
   createdAt: number;
-  /** The same, of an answer that is complete. */
+  /** Unix seconds; set once the answer is complete. */
   completedAt?: number;
   status: ResponseStatus;
-  /** The alias that answers. */
+  /** Alias of the answering model. */
   model: string;
-  /** Whether the response is kept; as the caller asked, unless that turned out to be impossible. */
+  /** Whether the response is stored: as requested, unless storing turned out to be impossible. */
   isStored: boolean;
   usage?: Usage;
   error?: { code: string; message: string };
   incompleteReason?: string;
 }
 
-/** The response object, but for its output: the fields that stand before it and behind it. */
+/** Returns the fields of the response object before and after its output. */
 export function responseFields(
   request: JsonObject,
   state: ResponseState,
@@ -58,10 +58,7 @@ export function responseFields(
   return { before, after };
 }
 
-/**
- * What `output_text` is of a response that has ended, and undefined of any other. The items may be
- * a vendor's.
- */
+/** Returns `output_text` of an ended response; undefined otherwise. Items may be a vendor's own. */
 export function outputText(status: unknown, output: unknown): string | undefined {
   if (status !== 'completed' && status !== 'incomplete') return undefined;
   const items = Array.isArray(output) ? output.filter(isJsonObject) : [];
@@ -71,7 +68,7 @@ export function outputText(status: unknown, output: unknown): string | undefined
     .join('');
 }
 
-/** Usage in the words of the dialect; cached and reasoning tokens are parts of the sums. */
+/** Converts usage to this dialect. Cached and reasoning tokens are included in the totals. */
 export function usageFields(usage: Usage): object {
   return {
     input_tokens: usage.inputTokens,
@@ -85,7 +82,7 @@ export function usageFields(usage: Usage): object {
   };
 }
 
-/** A failure as the dialect's `error` object; its codes are few. */
+/** Converts a failure to the dialect's `error`, which has few codes. */
 export function toResponseError(failure: unknown): { code: string; message: string } {
   const error = gatewayErrorOf(failure);
   return { code: codeOf(error), message: error.message };
@@ -96,7 +93,7 @@ function codeOf(error: GatewayError): string {
   return error.type === 'rate_limit_error' ? 'rate_limit_exceeded' : 'server_error';
 }
 
-/** The items of an answer, as callers get them. */
+/** Output items as callers receive them. */
 export type OutputItem =
   | MessageItem
   | ReasoningItem
@@ -130,7 +127,7 @@ export interface ReasoningItem {
   id: string;
   type: 'reasoning';
   summary: { type: 'summary_text'; text: string }[];
-  /** The vendor's signature, to be sent back with the next turn. */
+  /** Vendor's signature, to be sent back with the next turn. */
   encrypted_content?: string;
 }
 
@@ -142,7 +139,7 @@ export interface FunctionCallItem {
   name: string;
   namespace?: string;
   arguments: string;
-  /** A vendor's signature on the call itself. */
+  /** Vendor's signature of the call. */
   encrypted_content?: string;
 }
 
@@ -157,7 +154,7 @@ export interface CustomToolCallItem {
   encrypted_content?: string;
 }
 
-/** A call of a tool that is the dialect's own and that the caller runs; what it asks for is its type's. */
+/** A call of a built-in tool that the caller runs. Other members depend on the type. */
 export interface BuiltInCallItem {
   [member: string]: unknown;
   id: string;

@@ -22,7 +22,7 @@ import { InputItemsQueryDto, RetrieveResponseQueryDto } from './responses.dto.js
 import type { InputItemList } from './list-input-items.js';
 import { StoredResponsesService, type DeletedResponse } from './stored-responses.service.js';
 
-/** Reads what was kept. Not counted against the rate limit, as nothing is asked of a model. */
+/** Reads and manages stored responses. Exempt from the rate limit, since no model is called. */
 @ApiTags('Inference')
 @Controller(['v1/responses/:id', 'api/v1/responses/:id'])
 export class StoredResponsesController {

@@ -2,26 +2,26 @@ import { ApiHideProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import { PageLimit } from '../../platform/http/field.decorators.js';
 
-/** SDKs send it; there is nothing that it could add. */
+/** Accepted because SDKs send it; there is nothing to include. */
 export class IncludeQueryDto {
-  @ApiPropertyOptional({ type: [String], description: 'Without effect.' })
+  @ApiPropertyOptional({ type: [String], description: 'Ignored.' })
   @IsOptional()
   include?: unknown;
 
-  /** The same, as SDKs spell lists. */
+  /** The list syntax that SDKs use. */
   @ApiHideProperty()
   @IsOptional()
   'include[]'?: unknown;
 }
 
-/** What SDKs may add to a retrieval. */
+/** Query parameters that SDKs add to a retrieval. */
 export class RetrieveResponseQueryDto extends IncludeQueryDto {
   @ApiPropertyOptional({ enum: ['false'], description: 'Stored responses are not streamed.' })
   @IsOptional()
   @IsIn(['false'], { message: 'stream must be false: stored responses are not streamed' })
   stream?: string;
 
-  @ApiPropertyOptional({ type: String, description: 'Without effect.' })
+  @ApiPropertyOptional({ type: String, description: 'Ignored.' })
   @IsOptional()
   include_obfuscation?: unknown;
 }
@@ -30,7 +30,7 @@ const DEFAULT_LIMIT = 20;
 
 const MAX_LIMIT = 100;
 
-/** Which items are asked for. */
+/** Page of input items. */
 export class InputItemsQueryDto extends IncludeQueryDto {
   @PageLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT })
   limit: number = DEFAULT_LIMIT;
@@ -39,7 +39,7 @@ export class InputItemsQueryDto extends IncludeQueryDto {
   @IsIn(['asc', 'desc'], { message: 'order must be asc or desc' })
   order: 'asc' | 'desc' = 'desc';
 
-  @ApiPropertyOptional({ description: 'The id of the item before the first one wanted.' })
+  @ApiPropertyOptional({ description: 'Return items after this id.' })
   @IsOptional()
   @IsString({ message: 'after must be one id' })
   after?: string;

@@ -51,7 +51,7 @@ import { QuotesService } from '../../core/answers/quotes.service.js';
     StoredConversationsService,
     StoredResponsesRepository,
     StoredResponsesService,
-    // Its own thread: long prompts do not keep settlements waiting.
+    // Has its own thread, so that long prompts don't delay settlements.
     TokenCounter,
     ConversationContextService,
     ConversationToolsService,

@@ -7,24 +7,24 @@ import { compactSchema, createResponseSchema } from './create-response.schema.js
 import { responseEventSchema } from './response-events.openapi.js';
 import { item, itemList, response, usage } from './response-object.openapi.js';
 
-/** The OpenAPI description of creating a response, with the schema that also checks it. */
+/** OpenAPI description of creating a response, with the schema that also validates it. */
 export function ApiCreateResponse(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       operationId: 'createResponse',
       summary: 'Create a response',
       description:
-        'Takes Responses-style bodies. `previous_response_id` goes on from a stored response, whichever model gave it; `store: false` keeps nothing. `stream: true` answers with server-sent events that end in `response.completed`, `response.incomplete` or `response.failed`.',
+        'Accepts Responses-style bodies. `previous_response_id` continues a stored response, whichever model generated it; `store: false` stores nothing. `stream: true` returns server-sent events that end with `response.completed`, `response.incomplete` or `response.failed`.',
     }),
     ApiBody({
       schema: toOpenApiSchema(createResponseSchema),
       examples: {
         sandbox: {
-          summary: 'A first call, answered without any vendor',
+          summary: 'A first call to the sandbox, without a vendor',
           value: { model: 'sandbox/echo', input: 'Hello!' },
         },
         items: {
-          summary: 'Items, streamed, with fallback',
+          summary: 'Items, streaming and a fallback',
           value: {
             models: ['sandbox/fault-500', 'sandbox/words'],
             input: [{ role: 'user', content: [{ type: 'input_text', text: '20 words, please' }] }],
@@ -34,7 +34,7 @@ export function ApiCreateResponse(): MethodDecorator {
       },
     }),
     ApiOkResponse({
-      description: 'The response, or its stream of events.',
+      description: 'The response, or its event stream.',
       headers: GENERATION_HEADERS,
       content: {
         'application/json': { schema: response },
@@ -44,7 +44,7 @@ export function ApiCreateResponse(): MethodDecorator {
     ApiGeneration(),
     ApiErrorResponse(
       404,
-      'The model or the previous response is unknown, or routing preferences leave no provider.',
+      'The model or the previous response is unknown, or routing preferences exclude all providers.',
     ),
   );
 }
@@ -55,11 +55,11 @@ export function ApiRetrieveResponse(): MethodDecorator {
       operationId: 'getResponse',
       summary: 'Get a stored response',
       description:
-        'As it was sent. It can be read as soon as its answer has ended, and from its beginning where it is made in the background.',
+        'Returns it as it was sent. Available once it has ended; background responses are available from the start.',
     }),
     ApiResponseId(),
     ApiOkResponse({ description: 'The response.', schema: response }),
-    ApiErrorResponse(400, 'A query parameter is not valid.'),
+    ApiErrorResponse(400, 'A query parameter is invalid.'),
   );
 }
 
@@ -67,13 +67,13 @@ export function ApiCancelResponse(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       operationId: 'cancelResponse',
-      summary: 'Cancel a response in the background',
+      summary: 'Cancel a background response',
       description:
-        'What the model made until then is charged. Of a response that has ended nothing changes.',
+        'Output generated so far is charged. Has no effect on a response that has ended.',
     }),
     ApiResponseId(),
     ApiOkResponse({ description: 'The response.', schema: response }),
-    ApiErrorResponse(400, 'The response was not made in the background.'),
+    ApiErrorResponse(400, 'The response was not created with `background: true`.'),
   );
 }
 
@@ -82,12 +82,12 @@ export function ApiDeleteResponse(): MethodDecorator {
     ApiOperation({
       operationId: 'deleteResponse',
       summary: 'Delete a stored response',
-      description: 'Turns that followed it stay, but no further turn can follow them.',
+      description: 'Later turns stay, but cannot be continued.',
     }),
     ApiResponseId(),
-    ApiErrorResponse(409, 'It is still being made in the background.'),
+    ApiErrorResponse(409, 'The background response is still running.'),
     ApiOkResponse({
-      description: 'It is gone.',
+      description: 'The response has been deleted.',
       schema: {
         title: 'DeletedResponse',
         type: 'object',
@@ -105,26 +105,26 @@ export function ApiListInputItems(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       operationId: 'listResponseInputItems',
-      summary: "List a stored response's input",
-      description: 'The items of its own request; those of earlier turns are with their responses.',
+      summary: "List a stored response's input items",
+      description: 'Returns the items of its own request. Earlier turns have theirs.',
     }),
     ApiResponseId(),
     ApiOkResponse({
-      description: 'One page of the items.',
+      description: 'A page of items.',
       schema: itemList,
     }),
-    ApiErrorResponse(400, 'A query parameter is not valid.'),
+    ApiErrorResponse(400, 'A query parameter is invalid.'),
   );
 }
 
-/** The description of counting a request's input. */
+/** OpenAPI description of token counting. */
 export function ApiCountInputTokens(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       operationId: 'countResponseInputTokens',
       summary: "Count the tokens of a response's input",
       description:
-        'Takes the body of a response. Counted by the vendor of the first route where it counts, which `X-Gateway-Provider` then names; else by a public vocabulary (o200k), pictures, pages and seconds of audio at their bounds. Costs nothing.',
+        "Takes the body of a response. Uses the first route's vendor if it can count, which `X-Gateway-Provider` then names; otherwise a public vocabulary (o200k), with upper bounds for images, pages and audio. Free of charge.",
     }),
     ApiBody({
       schema: toOpenApiSchema(createResponseSchema),
@@ -146,21 +146,21 @@ export function ApiCountInputTokens(): MethodDecorator {
   );
 }
 
-/** The description of compacting a conversation. */
+/** OpenAPI description of compaction. */
 export function ApiCompact(): MethodDecorator {
   return applyDecorators(
     ApiOperation({
       operationId: 'compactResponse',
       summary: 'Compact a conversation',
       description:
-        'Has the model write a summary of `input`, and of what `previous_response_id` names, and answers with the messages of the user and a `compaction` item that holds the summary, encrypted. Send the items in place of the conversation, to any model. Billed as an ordinary answer; nothing is stored.',
+        "Has the model summarize `input` and the conversation of `previous_response_id`. Returns the user's messages and a `compaction` item with the encrypted summary. Send these items instead of the conversation, to any model. Billed like any answer; nothing is stored.",
     }),
     ApiBody({
       schema: toOpenApiSchema(compactSchema),
       examples: { sandbox: { value: { model: 'sandbox/echo', input: 'Hello!' } } },
     }),
     ApiOkResponse({
-      description: 'The items to go on with.',
+      description: 'The compacted items.',
       schema: {
         title: 'ResponseCompaction',
         type: 'object',
@@ -175,21 +175,21 @@ export function ApiCompact(): MethodDecorator {
       },
     }),
     ...REFUSALS.map(([status, description]) => ApiErrorResponse(status, description)),
-    ApiErrorResponse(402, 'The credits do not reach for the summary.'),
-    ApiErrorResponse(502, 'No provider gave a summary.'),
+    ApiErrorResponse(402, 'Insufficient credits for the summary.'),
+    ApiErrorResponse(502, 'No provider returned a summary.'),
   );
 }
 
 const REFUSALS = [
-  [400, 'The body is not valid; `param` names the field.'],
-  [404, 'The model or what the body refers to is unknown.'],
+  [400, 'The body is invalid. `param` names the field.'],
+  [404, 'The model, or an object that the body refers to, is unknown.'],
   [413, 'The body is larger than 20 MB.'],
   [415, 'The body is not JSON.'],
 ] as const;
 
 function ApiResponseId(): MethodDecorator {
   return applyDecorators(
-    ApiParam({ name: 'id', description: 'The id of the response, as `resp_…`.' }),
+    ApiParam({ name: 'id', description: 'Response id, such as `resp_…`.' }),
     ApiErrorResponse(404, 'The tenant has no such response.'),
   );
 }

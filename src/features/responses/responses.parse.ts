@@ -27,25 +27,24 @@ import {
   readRoutingPreferences,
 } from '../../canonical/routing-fields.js';
 
-/** The vendor's tool that has a price for each use. */
+/** The vendor-run tool that is priced per use. */
 const SEARCH_TOOL = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
 
-/** Forms of `tool_choice` that name no tool of the vendor's. */
+/** `tool_choice` forms that name no vendor-run tool. */
 const OWN_CHOICES: ReadonlySet<unknown> = new Set(['function', 'custom', 'allowed_tools']);
 
-/** Tools that a call or a choice could not name without their name. */
+/** Tools that must have a name to be called or chosen. */
 const NAMED_TOOLS: ReadonlySet<unknown> = new Set(['function', 'custom', 'namespace']);
 
 const validate = compileSchema(createResponseSchema);
 
-/** Members beside the items that the model reads as well. */
+/** Body members besides the items that are part of the prompt. */
 const PROMPT_MEMBERS = new Set(['instructions', 'text', 'response_format']);
 const TOOL_MEMBER = 'tools';
 
 /**
- * Checks the body's shape, and that there is an input.
- *
- * @throws InvalidRequestError naming the first field at fault
+ * Checks the body's shape and requires input.
+ * @throws InvalidRequestError naming the first invalid field
  */
 export function checkResponsesBody(body: JsonBody): asserts body is JsonBody<ResponsesBody> {
   assertValidBody(validate, body);
@@ -53,11 +52,11 @@ export function checkResponsesBody(body: JsonBody): asserts body is JsonBody<Res
   if (input == null) {
     throw new InvalidRequestError(
       'input',
-      'The parameter `input` is missing: send text, or an array of items.',
+      'The parameter `input` is missing. Send text or an array of items.',
     );
   }
   if (Array.isArray(input) && input.length === 0) {
-    throw new InvalidRequestError('input', '`input` must hold at least one item.');
+    throw new InvalidRequestError('input', '`input` must contain at least one item.');
   }
   for (const [index, tool] of (tools ?? []).entries()) {
     if (!NAMED_TOOLS.has(tool.type) || tool.name !== undefined) continue;
@@ -66,18 +65,17 @@ export function checkResponsesBody(body: JsonBody): asserts body is JsonBody<Res
 }
 
 export interface ParseOptions {
-  /** The id that the answer will have. */
+  /** Id of the answer. */
   answerId: string;
-  /** The turns that this one follows. */
+  /** Earlier turns. */
   conversation: Conversation | undefined;
-  /** The items of the body's own input, of which some may have been looked up. */
+  /** Items of the request's own input, with references resolved. */
   ownItems: readonly JsonObject[];
 }
 
 /**
- * Reads a body that has been checked into the canonical form.
- *
- * @throws InvalidRequestError naming the first field at fault
+ * Converts a validated body to the canonical form.
+ * @throws InvalidRequestError naming the first invalid field
  */
 export function parseResponses(
   received: JsonBody<ResponsesBody>,
@@ -94,7 +92,7 @@ export function parseResponses(
   const inHistory = measureItems(history, () => historyParam, meter);
   const isText = typeof received.value.input === 'string';
   const inInput = measureItems(ownItems, (index) => (isText ? 'input' : `input.${index}`), meter);
-  // Schemas are prompt text as well; their length in bytes stands for their characters.
+  // Schemas are part of the prompt. Their byte length stands for characters.
   for (const { key, valueStart, valueEnd } of received.members) {
     if (PROMPT_MEMBERS.has(key)) meter.addBytes(valueEnd - valueStart);
     else if (key === TOOL_MEMBER) meter.addTools(valueEnd - valueStart);
@@ -120,23 +118,20 @@ export function parseResponses(
   };
 }
 
-/** Top-level fields that cost what the catalogue has no price for, or name things of the vendor account. */
+/** Finds a field that refers to a vendor account or whose cost the catalogue cannot price. */
 function findAccountBoundField(value: CompleteBody): AccountBoundParam | undefined {
   if (value.prompt != null)
-    return notOnSharedCapacity('prompt', 'it names a thing in a vendor account');
+    return notOnSharedCapacity('prompt', 'it refers to an object in a vendor account');
   const tools = value.tools ?? [];
   const foreign = tools.findIndex((tool) => !isClientTool(tool) && !SEARCH_TOOL.test(tool.type));
   if (foreign !== -1) {
-    return notOnSharedCapacity(
-      `tools.${foreign}.type`,
-      'tools that the vendor runs are billed apart',
-    );
+    return notOnSharedCapacity(`tools.${foreign}.type`, 'vendor-run tools are billed separately');
   }
   const choice = value.tool_choice;
   if (isJsonObject(choice) && !isOwnChoice(choice)) {
-    return notOnSharedCapacity('tool_choice.type', 'tools that the vendor runs are billed apart');
+    return notOnSharedCapacity('tool_choice.type', 'vendor-run tools are billed separately');
   }
-  // Last, as some routes may take it; none takes the others.
+  // Checked last: some shared routes accept a service tier, but none accept the others.
   return findBilledServiceTier(value);
 }
 
@@ -144,10 +139,10 @@ function isOwnChoice({ type }: JsonObject): boolean {
   return OWN_CHOICES.has(type) || isBuiltInTool(type) || SEARCH_TOOL.test(String(type));
 }
 
-/** The searches that the vendor may run; undefined where it is not offered the tool. */
+/** Returns the maximum number of searches; undefined when the tool is not offered. */
 function readWebSearch({ tools, max_tool_calls: most }: CompleteBody): WebSearch | undefined {
   const index = (tools ?? []).findIndex(({ type }) => SEARCH_TOOL.test(type));
   if (index === -1) return undefined;
-  const bound = notOnSharedCapacity(`tools.${index}.type`, 'searches have no price on this model');
+  const bound = notOnSharedCapacity(`tools.${index}.type`, 'this model has no price for searches');
   return { most: searchesWithin(most), bound };
 }

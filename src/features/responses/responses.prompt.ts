@@ -13,7 +13,7 @@ import type { CompleteBody, ResponseTool, TextFormat } from './create-response.s
 import { clientFunctions, functionName, isBuiltInTool, toFunctions } from './client-tools.js';
 import { readItems } from './read-items.js';
 
-/** Fields that reach a vendor of any dialect, in this form or by other ways, or are the gateway's own. */
+/** Fields that the canonical form carries in some way, or that belong to the gateway. */
 const READ_FIELDS = new Set([
   ...GATEWAY_FIELDS,
   'model',
@@ -44,14 +44,13 @@ const READ_FIELDS = new Set([
   'conversation',
 ]);
 
-/** What `include` may ask for that every dialect has a place for. */
+/** The `include` value that every dialect supports. */
 const LOGPROBS = 'message.output_text.logprobs';
 const READ_INCLUDES: ReadonlySet<unknown> = new Set([LOGPROBS, 'reasoning.encrypted_content']);
 
 /**
- * The canonical conversation of a body that has been checked already.
- *
- * @param historyLength how many of the items come from earlier turns
+ * Converts a validated body to the canonical prompt.
+ * @param historyLength number of items from earlier turns
  */
 export function responsesPrompt(body: CompleteBody, historyLength: number): CanonicalPrompt {
   const { messages, leftOver } = readItems(itemsOfInput(body.input), historyLength);
@@ -94,7 +93,7 @@ function leftOverFields(body: CompleteBody, tools: readonly ResponseTool[]): str
   return fields;
 }
 
-/** The choice, and the names of the tools that it leaves, where it leaves only some. */
+/** Returns the tool choice, with the allowed tool names when it restricts them. */
 function readToolChoice(choice: unknown): {
   toolChoice: ToolChoice | undefined;
   allowed?: ReadonlySet<unknown>;
@@ -113,7 +112,7 @@ function readToolChoice(choice: unknown): {
   return { toolChoice: name === undefined ? undefined : { name } };
 }
 
-/** The function that stands for a tool which a choice names. */
+/** Returns the function name of the chosen tool. */
 function readToolName({ type, name, namespace }: JsonObject): string | undefined {
   if (typeof name === 'string') return functionName(name, namespace);
   return isBuiltInTool(type) ? type : undefined;
@@ -152,7 +151,7 @@ function toSampling(body: CompleteBody): SamplingParameters {
   };
 }
 
-/** Whether the answer is to bring token log probabilities. */
+/** Returns whether the caller wants token log probabilities. */
 function wantsLogprobs({ include, top_logprobs }: JsonObject): boolean {
   return top_logprobs != null || (Array.isArray(include) && include.includes(LOGPROBS));
 }

@@ -36,7 +36,7 @@ describe(ResponsesStreamRenderer.name, () => {
       expect(renderer.end().toString()).toBe(last);
     });
 
-    it('adds what only the commit told', () => {
+    it('adds fields known only after the commit', () => {
       const renderer = begin();
       renderer.render(relay(last, { answer }));
       renderer.render({ ...settled, recorded: false });
@@ -44,7 +44,7 @@ describe(ResponsesStreamRenderer.name, () => {
       expect(event?.response).toMatchObject({ store: false, usage: { total_tokens: 15 } });
     });
 
-    it('goes on counting where it fails', () => {
+    it('continues the sequence numbers after a failure', () => {
       const [failed] = read(begin().error(new ProviderError('It broke.')), 9);
       expect(failed).toMatchObject({ type: 'response.failed', response: { id: ANSWER_ID } });
     });

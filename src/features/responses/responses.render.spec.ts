@@ -59,7 +59,7 @@ describe(ResponsesStreamRenderer.name, () => {
     });
   });
 
-  it('leaves answers that nobody asked for beside the first', () => {
+  it('ignores additional choices', () => {
     const other: CanonicalEvent = { type: 'text', choice: 1, text: 'other' };
     const end: CanonicalEvent = { type: 'finish', choice: 1, reason: 'length' };
     expect(streamOf([text('Hi'), other, end, finish(), settled]).at(-1)).toMatchObject({
@@ -141,7 +141,7 @@ describe(ResponsesStreamRenderer.name, () => {
     now.mockRestore();
   });
 
-  it('tells reasoning as its summary, ended by its signature', () => {
+  it('renders reasoning as a summary that ends with its signature', () => {
     const events = streamOf([
       { type: 'reasoning', choice: 0, text: 'Let me ' },
       { type: 'reasoning', choice: 0, text: 'think.' },
@@ -230,7 +230,7 @@ describe(ResponsesStreamRenderer.name, () => {
     ]);
   });
 
-  it('tells a refusal, alone and after text', () => {
+  it('renders a refusal, alone and after text', () => {
     const refusal: CanonicalEvent = { type: 'refusal', choice: 0, text: 'No.' };
     const alone = streamOf([refusal, finish(), settled]);
     expect(typesOf(alone)).toEqual([
@@ -313,7 +313,7 @@ describe(ResponsesStreamRenderer.name, () => {
     });
   });
 
-  it('tells a prompt that is too long in the stream that OpenAI has for it, and nothing else', () => {
+  it("reports a prompt that is too long in OpenAI's stream form, and no other error", () => {
     const request = responsesRequest();
     const renderer = new ResponsesStreamRenderer({ request, createdAt: 1 });
     expect(renderer.refusal(new RateLimitError('model', 'Slow down.', 1))).toBeUndefined();

@@ -7,7 +7,7 @@ import type { EmitEvent } from './output-builder.js';
 import { ResponseAnswer, type AnswerSubject } from './response-answer.js';
 import { usageFields, toResponseError } from './response-object.js';
 
-/** Spells an answer as the dialect's server-sent events. */
+/** Renders an answer as the dialect's server-sent events. */
 export class ResponsesStreamRenderer implements StreamRenderer {
   readonly answer: ResponseAnswer;
   private pending = '';
@@ -23,7 +23,7 @@ export class ResponsesStreamRenderer implements StreamRenderer {
     switch (event.type) {
       case 'relay':
         this.answer.observe(event);
-        // The last event repeats the whole answer; it has to wait for the commit.
+        // The last event contains the whole answer and must wait for the commit.
         if (event.answer) return undefined;
         this.lastRelayed = event.bytes;
         return event.bytes;
@@ -60,18 +60,18 @@ export class ResponsesStreamRenderer implements StreamRenderer {
     return this.flush();
   }
 
-  /** OpenAI tells a prompt that is too long within a stream, and Codex compacts upon that alone. */
+  /** OpenAI reports a prompt that is too long within the stream, and Codex compacts only then. */
   refusal(error: unknown): string | undefined {
     if (!(error instanceof PromptTooLongError)) return undefined;
     this.start();
     const { type, param } = error;
     const told = { ...toResponseError(error), param };
-    // As OpenAI sends it, and as it documents it.
+    // Both the shape that OpenAI sends and the one it documents.
     this.emit('error', { ...told, error: { type, ...told } });
     return this.error(error);
   }
 
-  /** Held until there is content, since until then another model may still take over. */
+  /** Delayed until there is content, since another model may still take over. */
   private start(): void {
     if (this.isStarted) return;
     this.isStarted = true;
@@ -88,7 +88,7 @@ export class ResponsesStreamRenderer implements StreamRenderer {
     this.write(type, `"response":${response}`);
   }
 
-  /** @param members of the event besides its type and number, as JSON */
+  /** @param members JSON of the event's members besides type and number */
   private write(type: string, members: string): void {
     const number = this.sequenceNumber++;
     const data = `{"type":"${type}","sequence_number":${number},${members}}`;
@@ -102,7 +102,7 @@ export class ResponsesStreamRenderer implements StreamRenderer {
   }
 }
 
-/** Spells a whole answer as one JSON body. */
+/** Renders a whole answer as one JSON body. */
 export function renderResponse(answer: ResponseAnswer): Buffer {
   const { relay } = answer;
   if (!relay) return Buffer.from(answer.complete());
@@ -111,7 +111,7 @@ export function renderResponse(answer: ResponseAnswer): Buffer {
   return spliceMembers(relay.bytes, topLevelMembers(relay.bytes), edits);
 }
 
-/** The vendor's last event, which was kept back. */
+/** Completes the vendor's last event, which was held back. */
 function completeRelayedEvent(answer: ResponseAnswer): Buffer | string {
   const { bytes } = answer.relay!;
   const edits = lateEdits(answer);
@@ -124,10 +124,10 @@ function completeRelayedEvent(answer: ResponseAnswer): Buffer | string {
   return `${text.slice(0, dataAt)}${JSON.stringify(event)}\n\n`;
 }
 
-/** What is known of a relayed answer only after the commit, as JSON. */
+/** Returns the JSON of fields of a relayed answer that are known only after the commit. */
 function lateEdits({ relay, settled, wantsStore }: ResponseAnswer): Map<string, string> {
   const edits = new Map<string, string>();
-  // The vendor gave no usage: what is charged is shown in its place.
+  // The vendor sent no usage, so show the charged usage.
   if (settled && !relay?.usage) edits.set('usage', JSON.stringify(usageFields(settled.usage)));
   if (wantsStore && settled?.recorded === false) edits.set('store', 'false');
   return edits;

@@ -16,7 +16,7 @@ import { checkResponsesBody, parseResponses } from './responses.parse.js';
 import { ResponsesStreamRenderer, renderResponse } from './responses.render.js';
 import { storedResponseRecord, type StoredTurn } from './stored-turn.js';
 
-/** Responses: an answer to what went before, which is kept for what may come after. */
+/** Creates responses and stores them for later turns. */
 @Injectable()
 export class ResponsesService {
   constructor(
@@ -25,7 +25,10 @@ export class ResponsesService {
     private readonly background: BackgroundResponses,
   ) {}
 
-  /** Answers one call, streamed or whole, or takes it in. @throws GatewayError when it is refused */
+  /**
+   * Answers a call, streamed or whole, or queues it in the background.
+   * @throws GatewayError when it is rejected
+   */
   async create(call: Call): Promise<Reply<CanonicalEvent> | Promised> {
     const { tenantId } = call.caller;
     const { body, context, request } = await this.read(await readJsonBody(call.body), call);
@@ -61,7 +64,7 @@ export class ResponsesService {
     return { answer, send };
   }
 
-  /** What a body asks for, with what it refers to. @throws GatewayError naming what is at fault */
+  /** Reads a body and everything it refers to. @throws GatewayError naming the invalid field */
   async read(received: JsonBody, call: Call) {
     const body: JsonBody<ResponsesBody> = checked(received);
     const context = await this.context.load(call, body.value);
@@ -76,7 +79,7 @@ function checked(body: JsonBody): JsonBody<ResponsesBody> {
   return body;
 }
 
-/** Has the response object take in a whole answer. @returns what its headers tell */
+/** Folds a whole answer into the response object. @returns the header values */
 export async function foldResponse(
   response: ResponseAnswer,
   events: AsyncIterable<CanonicalEvent>,
@@ -87,19 +90,19 @@ export async function foldResponse(
     if (event.type === 'route') route = event;
   }
   const { settled } = response;
-  if (!route || !settled) throw new Error('an answer without its route or settlement');
+  if (!route || !settled) throw new Error('the answer has no route or settlement');
   return { route: route.route, droppedParams: route.droppedParams, settled };
 }
 
-/** The JSON of the turn's own input, as it was received. */
+/** Returns the JSON of the turn's own input as received. */
 export function textOfInput({ bytes, members }: JsonBody): string {
   const input = members.findLast(({ key }) => key === 'input')!;
   return bytes.toString('utf8', input.valueStart, input.valueEnd);
 }
 
 /**
- * What is kept of a turn when it has ended. Of one that failed only when its caller has seen its
- * id, that is in a stream; of one whose caller left nothing.
+ * Builds the stored record of an ended turn. Failed turns are stored only when streamed, since
+ * only then has the caller seen the id. Turns of disconnected callers are not stored.
  */
 function recordOf(
   turn: Omit<StoredTurn, 'answer'>,

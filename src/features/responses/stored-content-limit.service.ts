@@ -14,18 +14,18 @@ import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 import { SweepTimer } from '../../platform/time/sweep-timer.js';
 
 const SWEEP_INTERVAL_MS = 60_000;
-/** What one transaction deletes at most: keeps its locks short. */
+/** Rows per DELETE, to keep locks short. */
 const MAX_STATEMENTS = 50;
 const MAX_ROWS = 200;
-/** Down to which share of the limit is deleted, so that not every sweep has to. */
+/** Deletes down to this share of the limit, so that not every sweep has to delete. */
 const TARGET = 0.95;
-/** Only one instance at a time deletes; the number says nothing. */
+/** Advisory lock: one instance deletes at a time. The number is arbitrary. */
 const LOCK_ID = 7_264_019_550;
 
 const RESPONSE_BYTES = `(pg_column_size(input_items) + pg_column_size(output_items)
   + pg_column_size(response) + 400)::bigint`;
 const ITEM_BYTES = `(pg_column_size(item) + 150)::bigint`;
-/** Without its items: of many empty ones the metadata is a lot. */
+/** Size without items. Metadata dominates for many empty conversations. */
 const CONVERSATION_BYTES = `(pg_column_size(metadata) + 250)::bigint`;
 
 const MEASURE = `
@@ -38,7 +38,7 @@ const MEASURE = `
       FROM conversation_items JOIN conversations ON conversations.id = conversation_id
   ) AS kept GROUP BY tenant_id`;
 
-/** Of the tenant $1 the oldest $2 rows, as far as the bytes $3 are not reached before. */
+/** Deletes up to $2 of tenant $1's oldest rows until $3 bytes are reached. */
 const DELETE_OLDEST = `
   WITH candidates AS (
     (SELECT 'response' AS kind, id, created_at AS at, ${RESPONSE_BYTES} AS bytes
@@ -70,18 +70,18 @@ interface Share {
 }
 
 /**
- * Keeps stored responses and conversations of all tenants within a bound, so that none of them fills the
- * database for the others. What goes first is the oldest of the tenant that has the most at the time.
+ * Bounds the total size of stored responses and conversations, so that no tenant fills the
+ * database. Deletes the oldest rows of the tenant that uses most.
  */
 @Injectable()
 export class StoredContentLimit implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(StoredContentLimit.name);
   private readonly timer = new SweepTimer(
     () => this.sweepNow(),
-    (error) => this.logger.warn(`Stored responses could not be measured: ${messageOf(error)}`),
+    (error) => this.logger.warn(`stored response measurement failed: ${messageOf(error)}`),
   );
   private readonly deleted: Counter;
-  /** The tables' size at which all that is in them was within the bound. */
+  /** Table size at which the content was within the limit. */
   private harmlessBytes = 0;
 
   constructor(
@@ -91,7 +91,7 @@ export class StoredContentLimit implements OnApplicationBootstrap, OnApplication
   ) {
     this.deleted = new Counter({
       name: 'gateway_stored_content_deleted_total',
-      help: 'Stored responses and conversations that were deleted because all took too much room.',
+      help: 'Stored responses and conversations deleted to stay within the size limit.',
       registers: [metrics.registry],
     });
   }
@@ -104,11 +104,12 @@ export class StoredContentLimit implements OnApplicationBootstrap, OnApplication
     await this.timer.stop();
   }
 
-  /** @returns how many responses and conversations were deleted */
+  /** @returns the number of deleted responses and conversations */
   async sweepNow(): Promise<number> {
     const { storedContentMaxBytes: limit } = this.config;
     const tableBytes = await this.tableBytes();
-    // To measure what is in the tables takes a look at each row. They do not shrink by what is deleted.
+    // Measuring content reads every row, so skip it while the tables are small. Deletes don't
+    // shrink tables.
     if (tableBytes <= Math.max(limit, this.harmlessBytes)) return 0;
     const deleted = await this.database.transaction((client) => this.deleteBeyond(limit, client));
     if (deleted === 0) this.harmlessBytes = tableBytes * 1.01;
@@ -129,7 +130,7 @@ export class StoredContentLimit implements OnApplicationBootstrap, OnApplication
     return rows[0]!.bytes;
   }
 
-  /** Undefined while another instance is at it. */
+  /** Returns undefined while another instance is deleting. */
   private async deleteBeyond(limit: number, client: PoolClient): Promise<number | undefined> {
     const lock = await client.query<{ isMine: boolean }>(
       'SELECT pg_try_advisory_xact_lock($1) AS "isMine"',

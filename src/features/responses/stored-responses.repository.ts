@@ -2,32 +2,32 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import type { JsonObject } from '../../platform/http/json-body.js';
 
-/** One turn of a conversation, as far as going on from it needs. */
+/** The fields of a turn that continuing it needs. */
 export interface TurnRow {
   id: string;
   conversation_id: string;
   previous_response_id: string | null;
   status: string;
   context_bytes: number;
-  /** JSON text; null when the conversation is larger than asked for. */
+  /** JSON; null when the conversation is larger than requested. */
   input_items: string | null;
   output_items: string | null;
 }
 
-/** A response that a request refers to, as far as resolving needs. */
+/** The fields of a response that resolving references needs. */
 export interface ReferredRow {
   id: string;
-  /** What all rows together hold; beyond what was asked for their items are null. */
+  /** Total size of all rows. Items beyond the requested size are null. */
   bytes: number;
   output_items: string | null;
-  /** Null also where only the output is wanted. */
+  /** Also null when only the output is requested. */
   input_items: string | null;
 }
 
-/** Which responses are referred to. */
+/** Responses referred to by a request. */
 interface References {
   responseIds: readonly string[];
-  /** Of which of them the input is wanted as well. */
+  /** Responses whose input is needed too. */
   inputsOf: readonly string[];
   vendorItemIds: readonly string[];
   maxBytes: number;
@@ -35,34 +35,33 @@ interface References {
 
 interface StoredResponseRow {
   bytes: number;
-  /** JSON texts; null when they are larger than asked for. */
+  /** JSON; null when larger than requested. */
   response: string | null;
   output_items: string | null;
 }
 
 interface StoredInputRow {
   bytes: number;
-  /** JSON text; null when it is larger than asked for. */
+  /** JSON; null when larger than requested. */
   input_items: string | null;
 }
 
-/** Where a sweep goes on. */
+/** Where the next sweep continues. */
 export interface SweepPosition {
-  /** As PostgreSQL spells it, to the microsecond. */
+  /** In PostgreSQL's format, with microseconds. */
   createdAt: string;
   id: string;
 }
 
-/** The turns of conversations, each tenant's apart from the others'. */
+/** Stores turns by tenant. */
 @Injectable()
 export class StoredResponsesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * A turn and all that it follows, newest first, in one query, however many there are. Ends at a
-   * turn whose predecessor is gone.
-   *
-   * @param maxBytes of a conversation with more items than that only the rows come, without items
+   * Returns a turn and its predecessors, newest first, in one query. Ends where a predecessor was
+   * deleted.
+   * @param maxBytes returns the rows of a larger conversation without items
    */
   async findConversation(tenantId: string, id: string, maxBytes: number): Promise<TurnRow[]> {
     const { rows } = await this.database.query<TurnRow>(
@@ -86,7 +85,7 @@ export class StoredResponsesRepository {
     return rows;
   }
 
-  /** The responses of all references, in one query, newest first; those that failed are left out. */
+  /** Returns all referenced responses in one query, newest first, except failed ones. */
   async findReferred(tenantId: string, references: References): Promise<ReferredRow[]> {
     const { responseIds, inputsOf, vendorItemIds, maxBytes } = references;
     const { rows } = await this.database.query<ReferredRow>(
@@ -113,7 +112,7 @@ export class StoredResponsesRepository {
     return rows;
   }
 
-  /** @param maxBytes of a response that is larger only that is told */
+  /** @param maxBytes only the size is returned for a larger response */
   async findResponse(
     tenantId: string,
     id: string,
@@ -129,7 +128,7 @@ export class StoredResponsesRepository {
     return rows[0];
   }
 
-  /** A turn's own input. @param maxBytes of one that is larger only that is told */
+  /** Returns a turn's own input. @param maxBytes only the size is returned for a larger one */
   async findInput(
     tenantId: string,
     id: string,
@@ -144,7 +143,7 @@ export class StoredResponsesRepository {
     return rows[0];
   }
 
-  /** @returns whether there was such a response */
+  /** @returns whether the response existed */
   async delete(tenantId: string, id: string): Promise<boolean> {
     const { rowCount } = await this.database.query(
       'DELETE FROM stored_responses WHERE id = $1 AND tenant_id = $2',
@@ -154,10 +153,9 @@ export class StoredResponsesRepository {
   }
 
   /**
-   * Deletes turns older than `before`, unless their conversation has a younger turn. Looks at so
-   * many of them at most; those that another sweep has in hand are left to it.
-   *
-   * @returns where to go on, or undefined after the last
+   * Deletes turns older than `before`, unless their conversation has a newer turn. Checks a
+   * bounded number of rows and skips those locked by another sweep.
+   * @returns where to continue; undefined at the end
    */
   async sweep(
     before: Date,
@@ -195,16 +193,16 @@ export class StoredResponsesRepository {
   }
 }
 
-/** What was said before, that a request goes on from. */
+/** The conversation that a request continues. */
 export interface Conversation {
-  /** The response that the caller named; null where it named a conversation. */
+  /** The response named by the caller; null when it named a conversation. */
   previousResponseId: string | null;
-  /** The id of its first turn, or its own where it has one. */
+  /** Id of the first turn, or of the named conversation. */
   conversationId: string;
-  /** The conversation of `/v1/conversations` that the turn is to be added to. */
+  /** The conversation of `/v1/conversations` to append the turn to. */
   storedIn?: string;
   /** Input and output items of all turns, oldest first. */
   items: JsonObject[];
-  /** What the items measure as JSON text, which bounds a conversation's length. */
+  /** JSON size of the items, which bounds a conversation. */
   contextBytes: number;
 }

@@ -17,19 +17,19 @@ import { StoredResponsesRepository, type SweepPosition } from './stored-response
 import { APP_CONFIG, type AppConfig } from '../../platform/config/app-config.js';
 import { Retention } from '../../platform/time/retention.js';
 
-/** Rows that one statement looks at: keeps its locks short. */
+/** Rows per statement, to keep locks short. */
 const MAX_ROWS = 1_000;
-/** Each may have many items. */
+/** Lower, since each can have many items. */
 const MAX_CONVERSATIONS = 50;
 
-/** Rows up to this size are read at the first look. */
+/** Rows up to this size are read in the first query. */
 const SMALL_ROW_BYTES = 262_144;
-/** PostgreSQL's integers go no further, and no row is so large. */
+/** The largest PostgreSQL integer, above any row's size. */
 const MAX_ROW_BYTES = 2_147_483_647;
 
 /**
- * Deletes responses and conversations that have been kept for as long as the setting says, counted
- * from the last turn. Any number of instances may sweep at once.
+ * Deletes responses and conversations after the retention setting, counted from the last turn.
+ * Safe to run on several instances.
  */
 @Injectable()
 export class ResponseRetentionService extends Retention {
@@ -63,7 +63,7 @@ export interface DeletedResponse {
   deleted: true;
 }
 
-/** Stored responses, for the tenant that made them; to all others they do not exist. */
+/** Stored responses, visible only to the tenant that created them. */
 @Injectable()
 export class StoredResponsesService {
   constructor(
@@ -71,22 +71,22 @@ export class StoredResponsesService {
     private readonly background: BackgroundResponses,
   ) {}
 
-  /** The response object as it was sent, or as it stands. @throws NotFoundError (`id`) */
+  /** Returns the response object as sent, or its current state. @throws NotFoundError (`id`) */
   async retrieve(caller: Caller, id: string, room: RequestRoom): Promise<JsonObject> {
     if (!isResponseId(id)) throw notFound(id);
     const response =
       (await this.findStored(caller, id, room)) ??
       (await this.background.find(caller, id)) ??
-      // One that has ended between the two.
+      // It may have ended between the two queries.
       (await this.findStored(caller, id, room));
     if (response) return response;
     throw notFound(id);
   }
 
   /**
-   * Ends a response that is made in the background; of one that has ended nothing changes.
-   *
-   * @throws NotFoundError (`id`), or InvalidRequestError (`id`) for one that was not made so
+   * Cancels a background response. Has no effect once it has ended.
+   * @throws NotFoundError (`id`), or InvalidRequestError (`id`) when it was not created in the
+   * background
    */
   async cancel(caller: Caller, id: string, room: RequestRoom): Promise<JsonObject> {
     if (isResponseId(id)) await this.background.cancel(caller, id);
@@ -94,14 +94,13 @@ export class StoredResponsesService {
     if (response.background === true) return response;
     throw new InvalidRequestError(
       'id',
-      'Only a response that was made with `background: true` can be cancelled.',
+      'Only responses created with `background: true` can be cancelled.',
     );
   }
 
   /**
-   * Removes a response; turns that followed it can no longer be gone on from.
-   *
-   * @throws NotFoundError (`id`), or ConflictError (`id`) while it is made in the background
+   * Deletes a response. Turns that follow it cannot be continued afterwards.
+   * @throws NotFoundError (`id`), or ConflictError (`id`) while it runs in the background
    */
   async delete(caller: Caller, id: string): Promise<DeletedResponse> {
     if (isResponseId(id)) {
@@ -109,13 +108,13 @@ export class StoredResponsesService {
         return { id, object: 'response', deleted: true };
       }
       if (await this.background.find(caller, id)) {
-        throw new ConflictError('id', 'The response is still being made; cancel it first.');
+        throw new ConflictError('id', 'The response is still in progress. Cancel it first.');
       }
     }
     throw notFound(id);
   }
 
-  /** The turn's own input. @throws NotFoundError (`id`, or `after`) */
+  /** Lists the turn's own input. @throws NotFoundError (`id` or `after`) */
   async listInputItems(
     caller: Caller,
     id: string,
@@ -141,7 +140,7 @@ export class StoredResponsesService {
     );
     if (!row) return undefined;
     const response: unknown = JSON.parse(row.response ?? '');
-    if (!isJsonObject(response)) throw new Error(`the stored response ${id} is no JSON object`);
+    if (!isJsonObject(response)) throw new Error(`stored response ${id} is not a JSON object`);
     response.output = JSON.parse(row.output_items ?? '[]');
     const text = outputText(response.status, response.output);
     if (text !== undefined) response.output_text = text;
@@ -149,7 +148,7 @@ export class StoredResponsesService {
   }
 }
 
-/** A row, which comes at the first look where it is small, and else in its turn. */
+/** Reads a row, with a second query under a memory reservation when it is large. */
 async function find<Row extends { bytes: number }>(
   room: RequestRoom,
   look: (maxBytes: number) => Promise<Row | undefined>,
@@ -163,6 +162,6 @@ async function find<Row extends { bytes: number }>(
 function notFound(id: string): NotFoundError {
   return new NotFoundError(
     'id',
-    `There is no stored response ${JSON.stringify(id.slice(0, 80))}; it may have been deleted, or made with \`store: false\`.`,
+    `There is no stored response ${JSON.stringify(id.slice(0, 80))}. It may have been deleted, or created with \`store: false\`.`,
   );
 }

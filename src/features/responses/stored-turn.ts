@@ -12,21 +12,21 @@ import { withItemIds } from './list-input-items.js';
 import type { AnswerSnapshot } from './response-answer.js';
 import type { Conversation } from './stored-responses.repository.js';
 
-/** A turn of a conversation, ready to be kept. */
+/** A turn to store. */
 export interface StoredTurn {
   id: string;
   tenantId: string;
   requestId: string;
   createdAt: Date;
   conversation: Conversation | undefined;
-  /** JSON of the turn's own input, text or items. */
+  /** JSON of the turn's own input: text or items. */
   input: string;
-  /** The items of it, with what they refer to. */
+  /** Own items with references resolved. */
   ownItems: readonly JsonObject[];
   answer: AnswerSnapshot;
-  /** False where only its conversation has it. */
+  /** False when only its conversation stores it. */
   isStored: boolean;
-  /** Whether it was made in the background; the work is done then. */
+  /** Whether it ran in the background; its work row is removed then. */
   isBackground?: boolean;
 }
 
@@ -47,8 +47,8 @@ const ADD_ITEMS_ALONE = addItemsSql({
 });
 
 /**
- * The statement that keeps a turn, in its conversation as well where it has one; it is committed
- * together with the turn's settlement.
+ * Builds the statement that stores a turn, also in its conversation if it has one. Committed
+ * together with the settlement.
  */
 export function storedResponseRecord(turn: StoredTurn): SettlementRecord {
   const { id, tenantId, conversation, answer, isStored, isBackground = false } = turn;
@@ -82,7 +82,7 @@ function record(
   return { name, text: parts.length === 0 ? text : `WITH ${parts.join(', ')} ${text}`, values };
 }
 
-// JSON text spells NUL and lone surrogates as escapes, so PostgreSQL takes it as it is.
+// JSON escapes NUL and lone surrogates, so PostgreSQL accepts it unchanged.
 function rowOf(turn: StoredTurn): SettlementRecord['values'] {
   const { id, conversation, input, answer } = turn;
   const ownBytes = Buffer.byteLength(input) + Buffer.byteLength(answer.output);
@@ -103,7 +103,7 @@ function rowOf(turn: StoredTurn): SettlementRecord['values'] {
   ];
 }
 
-/** What the turn adds to its conversation: what was said, and the answer. */
+/** Returns the items that the turn adds to its conversation: input and answer. */
 function itemsOf({ id, ownItems, answer }: StoredTurn): ListedItem[] {
   const output: unknown = JSON.parse(answer.output);
   const items = [...ownItems, ...itemsOfInput(output)];
@@ -113,7 +113,7 @@ function itemsOf({ id, ownItems, answer }: StoredTurn): ListedItem[] {
   );
 }
 
-/** As PostgreSQL spells an array; the ids hold nothing that would need an escape. */
+/** Formats a PostgreSQL array. The ids need no escaping. */
 function toArrayLiteral(ids: readonly string[]): string | null {
   return ids.length === 0 ? null : `{${ids.map((id) => `"${id}"`).join()}}`;
 }

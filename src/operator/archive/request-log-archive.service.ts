@@ -25,16 +25,16 @@ import {
   startArchiveFile,
 } from '../../core/request-log/archive/archive-format.js';
 
-/** The server ends a transaction that waits so long for an upload. */
+/** PostgreSQL ends a transaction that is idle this long during an upload. */
 const IDLE_LIMIT_MS = 600_000;
 const LOCK_LIMIT_MS = 200;
 const LOCK_ATTEMPTS = 10;
 const LOCK_PAUSE_MS = 500;
 
-/** A number for a row, which is another one once the row is changed. */
+/** Hashes a row, so that a change to it is detected. */
 const MARK_SQL = 'hashtextextended(log::text, 0)';
 
-/** A file in the bucket, as it is to be written down. */
+/** A file in the bucket, to be recorded in the database. */
 interface StoredFile {
   readonly key: string;
   readonly rows: number;
@@ -44,7 +44,7 @@ interface StoredFile {
   readonly instants: Bounds;
 }
 
-/** A month in the bucket, and what its rows add up to: equal while none was changed. */
+/** An archived month and the sum of its row hashes, which is equal while no row changes. */
 interface StoredMonth {
   readonly files: readonly StoredFile[];
   readonly rows: number;
@@ -61,7 +61,7 @@ type MarkedRow = ArchivedRow & { mark: string };
  */
 @Injectable()
 export class RequestLogArchiveService implements OnApplicationBootstrap, OnApplicationShutdown {
-  /** Rows of a file, and of a group, which is read at once and pruned by tenant and time. */
+  /** Rows per file, and per group, which is read as a unit and pruned by tenant and time. */
   protected readonly sizes = { file: 50_000, group: 1_000 };
 
   private readonly logger = new Logger(RequestLogArchiveService.name);
@@ -85,7 +85,7 @@ export class RequestLogArchiveService implements OnApplicationBootstrap, OnAppli
     await this.timer.stop();
   }
 
-  /** @returns the rows that have left the database; @throws ArchiveUnavailableError */
+  /** @returns the number of rows moved out of the database @throws ArchiveUnavailableError */
   async sweepNow(now = new Date()): Promise<number> {
     await this.removeHidden();
     const days = this.config.logArchiveAfterDays;
@@ -99,7 +99,7 @@ export class RequestLogArchiveService implements OnApplicationBootstrap, OnAppli
     return archived;
   }
 
-  /** Files first, so that none is left behind of which nobody knows. */
+  /** Removes files before their record, so that no unknown file is left. */
   private async removeHidden(): Promise<void> {
     const { rows } = await this.database.query<{ key: string }>(
       `SELECT key FROM archived_request_logs, request_log_progress
@@ -119,7 +119,7 @@ export class RequestLogArchiveService implements OnApplicationBootstrap, OnAppli
         `SELECT pg_try_advisory_xact_lock(hashtext('model-gateway request log archive')) AS is_mine`,
       );
       if (!locks[0]!.is_mine) return 0;
-      // Another instance may have archived it since it was listed.
+      // Another instance may have archived it since the listing.
       const { rows: found } = await client.query<{ is_there: boolean }>(
         'SELECT to_regclass($1) IS NOT NULL AS is_there',
         [name],
@@ -132,7 +132,7 @@ export class RequestLogArchiveService implements OnApplicationBootstrap, OnAppli
     });
   }
 
-  /** Whether nothing is left to be done with any row, and there are rows to be shown. */
+  /** Returns whether the month has rows and none has pending work. */
   private async isReady(
     client: PoolClient,
     name: string,
@@ -152,7 +152,7 @@ export class RequestLogArchiveService implements OnApplicationBootstrap, OnAppli
     return rows[0]!.is_ready;
   }
 
-  /** Puts all rows into files by tenant and request, and reads each of them back. */
+  /** Writes all rows to files by tenant and request, and reads each back. */
   private async store(client: PoolClient, name: string, month: string): Promise<StoredMonth> {
     await client.query(
       `DECLARE archived_rows NO SCROLL CURSOR FOR
@@ -163,7 +163,7 @@ export class RequestLogArchiveService implements OnApplicationBootstrap, OnAppli
     let rows = 0;
     let marks = 0n;
     const nextGroup = async (): Promise<ArchivedRow[]> => {
-      // Encoding a group takes tens of milliseconds: requests go on in between.
+      // Encoding a group takes tens of milliseconds, so yield to requests.
       await breathe();
       const { rows: marked } = await client.query<MarkedRow>(
         `FETCH ${this.sizes.group} FROM archived_rows`,
@@ -197,7 +197,7 @@ export class RequestLogArchiveService implements OnApplicationBootstrap, OnAppli
     return { files, rows, marks: String(marks) };
   }
 
-  /** @returns when its rows are from; @throws Error when they are not those of the database */
+  /** @returns the time span of its rows @throws Error when they differ from the database */
   private async readBack(key: string, bytes: number, digest: string): Promise<Bounds> {
     const file = await openArchiveFile({
       byteLength: bytes,
@@ -220,8 +220,8 @@ export class RequestLogArchiveService implements OnApplicationBootstrap, OnAppli
   }
 
   /**
-   * Drops the month and writes down where its rows are now, unless one was changed meanwhile. A lock
-   * that cannot be had at once is given up and asked for again, since requests wait behind it.
+   * Drops the month and records its files, unless a row changed in the meantime. Retries a lock
+   * that is not granted at once, since requests queue behind it.
    */
   private async replace(
     client: PoolClient,
@@ -234,7 +234,7 @@ export class RequestLogArchiveService implements OnApplicationBootstrap, OnAppli
     for (let attempt = 1; ; attempt++) {
       await client.query('SAVEPOINT locks');
       try {
-        // From here on nobody adds to the month; reading it is free until it goes.
+        // Blocks writers of the month from here on. Readers continue until the drop.
         await client.query(`LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE`);
         const { rows: now } = await client.query<Pick<StoredMonth, 'rows' | 'marks'>>(
           `SELECT count(*) AS rows, sum(${MARK_SQL}::numeric)::text AS marks FROM ${name} AS log`,

@@ -7,19 +7,21 @@ import { messageOf } from '../../platform/errors/thrown.js';
 import { isJsonObject } from '../../platform/http/json-body.js';
 import { checkTarHeaders, HostileTarError } from './tar-headers.js';
 
-/** The last member: its `sha256` covers every member before it, by name, length and content. */
+/** The last member. Its `sha256` covers name, length and content of every earlier member. */
 const END_MEMBER = 'end.json';
-/** The database is at work beside it: three quarters of the best size for a third of the time. */
+/**
+ * A compromise for a busy database: three quarters of the best compression in a third of the time.
+ */
 const COMPRESSION_LEVEL = 3;
 /** The description of a backup with thousands of tables is below a megabyte. */
 const MAX_SMALL_BYTES = 16 * 1024 * 1024;
 
-/** A file is no backup, is cut short, or was altered; the message says which. */
+/** Thrown for a file that is not a backup, or is truncated or modified; the message says which. */
 export class BackupFileError extends Error {
   override readonly name = 'BackupFileError';
 }
 
-/** A part of a backup, to be read to its end before the next. */
+/** A member of a backup. Must be read completely before the next. */
 export interface BackupMember {
   readonly name: string;
   /** In bytes. */
@@ -28,8 +30,8 @@ export interface BackupMember {
 }
 
 /**
- * Writes a backup as a gzipped tar file, member after member, which `tar -tzf` can look into. Waits
- * for its reader, so that it never holds more than what is being added.
+ * Writes a backup as a gzipped tar file, so that `tar -tzf` can list it. Applies backpressure, so
+ * that memory holds only the current member.
  */
 export class BackupWriter {
   private readonly pack = pack();
@@ -38,17 +40,17 @@ export class BackupWriter {
 
   constructor(target: Writable) {
     this.written = pipeline(this.pack, createGzip({ level: COMPRESSION_LEVEL }), target);
-    // Whoever adds or finishes is told.
+    // Errors surface in `add` and `finish`.
     this.written.catch(() => undefined);
   }
 
-  /** @throws what the target failed with */
+  /** @throws the target's error */
   async add(name: string, content: Buffer): Promise<void> {
     this.digest.update(headOf(name, content.length)).update(content);
     await this.addEntry(name, content);
   }
 
-  /** Adds a member too large for memory; `content` has to be as long as `size` says. */
+  /** Adds a member too large for memory. The length of `content` must equal `size`. */
   async addStream({ name, size, content }: BackupMember): Promise<void> {
     this.digest.update(headOf(name, size));
     await this.unlessBroken(
@@ -59,7 +61,7 @@ export class BackupWriter {
     );
   }
 
-  /** Ends the file. Without this it can be told from a whole one. */
+  /** Writes the end member, which marks the file as complete. */
   async finish(): Promise<void> {
     const sha256 = this.digest.digest('hex');
     await this.addEntry(END_MEMBER, Buffer.from(JSON.stringify({ sha256 })));
@@ -67,7 +69,7 @@ export class BackupWriter {
     await this.written;
   }
 
-  /** Gives the file up: its target is closed as it is. */
+  /** Aborts the file and closes its target. */
   async abort(reason: Error): Promise<void> {
     this.pack.destroy(reason);
     await this.written.catch(() => undefined);
@@ -82,16 +84,15 @@ export class BackupWriter {
     );
   }
 
-  /** A target that failed takes nothing more, and nobody would hear of it. */
+  /** A failed target stops reading, so waiting for it would never end. */
   private async unlessBroken(work: Promise<void>): Promise<void> {
     await Promise.race([work, this.written.then(() => work)]);
   }
 }
 
 /**
- * Reads a backup, whose checksum is known to be right when the last member has been read.
- *
- * @throws BackupFileError where it is cut short, altered, or no backup
+ * Reads a backup. Its checksum is verified once the last member has been read.
+ * @throws BackupFileError for a truncated, modified or unknown file
  */
 export async function* readBackup(source: Readable): AsyncGenerator<BackupMember> {
   const members = extract();
@@ -166,7 +167,7 @@ async function* digesting(
   }
 }
 
-/** What zlib and tar say of a file, in words for whoever restores it. */
+/** Translates zlib and tar errors for operators. */
 function explain(error: unknown): unknown {
   const message = messageOf(error);
   if (error instanceof HostileTarError) {

@@ -8,10 +8,10 @@ import { gatewaySecrets } from '../../platform/config/gateway-secret.js';
 import { secretFingerprint } from '../../platform/crypto/secret-box.js';
 import { compileSchema, type BodyOf } from '../../platform/http/validate-body.js';
 
-/** The members of a backup beside the parts of tables and the files of artifacts. */
+/** Members of a backup besides table parts and artifacts. */
 export const HEADER_MEMBER = 'backup.json';
 export const COUNTS_MEMBER = 'counts.json';
-/** Changed when older versions of the service could not read what is written. */
+/** Incremented when older versions cannot read the format. */
 const FORMAT = 1;
 
 /** Shown in a terminal, where control characters would act. */
@@ -51,9 +51,9 @@ const headerSchema = {
     format: { const: FORMAT },
     version: text,
     createdAt: text,
-    /** Names of all that had run; the last says the schema. */
+    /** Names of the applied migrations. The last identifies the schema. */
     migrations: texts,
-    /** Fingerprints of every GATEWAY_SECRET that stored values may be encrypted with. */
+    /** Fingerprints of every GATEWAY_SECRET that encrypted stored values. */
     secrets: texts,
     tables: { type: 'array', items: table, maxItems: 2_400 },
     /** Names of the parts of tables. */
@@ -83,15 +83,15 @@ const countsSchema = {
   },
 } as const;
 
-/** What a backup begins with. */
+/** First member of a backup. */
 export type BackupHeader = BodyOf<typeof headerSchema>;
-/** What a backup ends with: rows by table, and artifacts. */
+/** Counts at the end of a backup: rows by table, and artifacts. */
 export type BackupCounts = BodyOf<typeof countsSchema>;
 
 const isHeader = compileSchema(headerSchema);
 const areCounts = compileSchema(countsSchema);
 
-/** Describes the database as the transaction of this connection sees it. */
+/** Describes the database as this transaction sees it. */
 export async function describeDatabase(client: Client, config: AppConfig): Promise<BackupHeader> {
   const isKept = config.logRetentionDays === 0 && !(await hadRetention(client));
   const isLogWhole = isKept && !(await hasArchivedLogs(client));
@@ -112,7 +112,7 @@ export async function describeDatabase(client: Client, config: AppConfig): Promi
   };
 }
 
-/** Whether any version of the configuration let rows of the log go. */
+/** Returns whether any configuration version had log retention. */
 async function hadRetention(client: Client): Promise<boolean> {
   const { rows: tables } = await client.query<{ name: string | null }>(
     `SELECT to_regclass('config_versions')::text AS name`,
@@ -125,7 +125,7 @@ async function hadRetention(client: Client): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** @throws BackupFileError where it is not what this version of the service can read */
+/** @throws BackupFileError when this version cannot read the format */
 export function parseHeader(json: Buffer): BackupHeader {
   const value = parse(json);
   if (isHeader(value)) return value;

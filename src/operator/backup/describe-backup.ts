@@ -5,7 +5,7 @@ import type { BackupCounts, BackupHeader } from './backup-header.js';
 import type { RestoredBackup } from './restore-backup.js';
 import type { WrittenBackup } from './write-backup.js';
 
-/** What an operator reads when a backup was written. */
+/** Returns the report of a written backup. */
 export function describeWritten(
   { header, ...counts }: WrittenBackup,
   { file, config, withArtifacts }: { file: string; config: AppConfig; withArtifacts: boolean },
@@ -19,7 +19,7 @@ export function describeWritten(
   ];
 }
 
-/** What an operator reads when a backup was restored. */
+/** Returns the report of a restored backup. */
 export function describeRestored({
   header,
   counts,
@@ -50,7 +50,7 @@ export function describeRestored({
   ];
 }
 
-/** A database's URL without what opens it. */
+/** Returns a database URL without credentials. */
 export function placeOf(url: string): string {
   const { protocol, username, host, pathname } = new URL(url);
   return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`;

@@ -20,17 +20,14 @@ import { writeBackup, type WrittenBackup } from './write-backup.js';
 
 interface Operator {
   readonly config: AppConfig;
-  /** Gets a line whenever something takes its time. */
+  /** Receives progress lines. */
   readonly log: (line: string) => void;
 }
 
 /** Stands for standard input or output. */
 const STANDARD = '-';
 
-/**
- * Writes a backup of the service's database, which may be at work.
- * @returns lines that describe it
- */
+/** Backs up the service's database, also while it is in use. @returns report lines */
 export async function backUp(
   file: string,
   { config, log, withArtifacts }: Operator & { withArtifacts: boolean },
@@ -53,8 +50,8 @@ export async function backUp(
 }
 
 /**
- * Restores a backup into the service's database, on which no service may be at work.
- * @returns lines that describe what is there now
+ * Restores a backup into the service's database, which must not be in use.
+ * @returns report lines
  */
 export async function restore(
   file: string,
@@ -82,9 +79,9 @@ export async function restore(
 }
 
 /**
- * Moves the embedded database to a server, or with `embedded` to a cluster of the installed PostgreSQL.
- * Nothing of the old place is deleted.
- * @returns lines that describe it, and say how to go on
+ * Moves the embedded database to a server, or with `embedded` to a cluster of the installed
+ * PostgreSQL. Deletes nothing at the source.
+ * @returns report lines with the next steps
  */
 export async function move(
   place: string,
@@ -139,7 +136,7 @@ export async function move(
   }
 }
 
-/** A backup and its restore in one, without a file. Artifacts stay where they are. */
+/** Backs up and restores in one step, without a file. Artifacts stay in place. */
 async function copy(fromUrl: string, options: RestoreOptions): Promise<RestoredBackup> {
   const stream = new PassThrough();
   const [written, restored] = await Promise.allSettled([
@@ -147,13 +144,13 @@ async function copy(fromUrl: string, options: RestoreOptions): Promise<RestoredB
     restoreBackup(stream, options),
   ]);
   if (restored.status === 'fulfilled') return restored.value;
-  // Each of the two breaks the other: what is told is what went wrong first.
+  // Each failure causes the other, so report the one that came first.
   const reason: unknown = restored.reason;
   const isEcho = reason instanceof BackupFileError && written.status === 'rejected';
   throw isEcho ? written.reason : reason;
 }
 
-/** The file has its name only when it is whole and on the disk. */
+/** Renames the file into place once it is complete and synced. */
 async function writeWholeFile(
   file: string,
   write: (target: Writable) => Promise<WrittenBackup>,
@@ -162,7 +159,7 @@ async function writeWholeFile(
   const draft = `${path}.unfinished-${randomBytes(4).toString('hex')}`;
   try {
     const target = createWriteStream(draft, { flags: 'wx', mode: 0o600 });
-    // Else a failure could remove the file before it is there.
+    // Otherwise a failure could remove the file before it exists.
     await once(target, 'open');
     const written = await write(target);
     await syncFile(draft);

@@ -13,7 +13,7 @@ import { MIGRATIONS } from '../../platform/database/migrations.js';
 import type { BackupCounts, BackupHeader } from './backup-header.js';
 import { RestoreError, StagingLoader, type RestoreOptions } from './staging-loader.js';
 
-/** Everything is made here and checked before it takes the place of what is there. */
+/** Staging schema: everything is loaded and checked here before it replaces the target. */
 const STAGING = 'gateway_restore';
 const LOCK_NAME = 'model-gateway restore';
 
@@ -21,19 +21,17 @@ export interface RestoredBackup {
   readonly header: BackupHeader;
   readonly counts: BackupCounts;
   readonly figures: BookFigures;
-  /** What was wrong with the books when the backup was made, and is still. */
+  /** Ledger violations that were already in the backup. */
   readonly faults: readonly string[];
-  /** Names of the migrations that the backup did not have yet. */
+  /** Names of migrations applied on top of the backup. */
   readonly newMigrations: readonly string[];
-  /** Tables in the backup that are not the service's, which were left out. */
+  /** Tables in the backup that are not the service's and were left out. */
   readonly foreign: readonly string[];
 }
 
 /**
- * Loads a backup into a schema of its own, brings that to the code's migrations, checks the books
- * there, and only then puts it in the place of the target's tables, in one short transaction. Whatever
- * fails before, the target is as it was.
- *
+ * Loads a backup into a staging schema, migrates it, checks the books, and then swaps it with the
+ * target's tables in one short transaction. A failure before the swap leaves the target unchanged.
  * @throws RestoreError, BackupFileError
  */
 export async function restoreBackup(
@@ -66,7 +64,7 @@ async function lockRestores(target: Client): Promise<void> {
   }
 }
 
-/** What an earlier restore that was killed has left goes first. */
+/** Removes the staging schema of a restore that was killed. */
 async function makeStaging(target: Client): Promise<void> {
   await target.query(`DROP SCHEMA IF EXISTS ${STAGING} CASCADE`);
   try {
@@ -79,7 +77,7 @@ async function makeStaging(target: Client): Promise<void> {
   }
 }
 
-/** @throws RestoreError where a service is at work, or something would be lost unasked */
+/** @throws RestoreError when a service is running, or data would be lost without confirmation */
 async function assertFree(
   target: Client,
   { replaces, isExclusive }: RestoreOptions,
@@ -112,7 +110,7 @@ async function assertFree(
   }
 }
 
-/** Loads, migrates and checks. */
+/** Loads, migrates and checks the backup. */
 async function fillStaging(source: Readable, options: RestoreOptions): Promise<RestoredBackup> {
   const url = withSchema(options.url, STAGING);
   const loader = new StagingLoader(url, options);
@@ -138,7 +136,7 @@ async function fillStaging(source: Readable, options: RestoreOptions): Promise<R
     if (newMigrations.length === 0 && !isSame) {
       throw new RestoreError('The restored books are not those of the backup.');
     }
-    // Those that were ended since would be open again.
+    // Sessions ended since the backup would be open again.
     await client.query('UPDATE sessions SET revoked_at = now() WHERE revoked_at IS NULL');
     await client.query('DELETE FROM login_links');
     await new AuditLog().record(client, COMMAND_AUTHOR, {
@@ -155,13 +153,13 @@ async function fillStaging(source: Readable, options: RestoreOptions): Promise<R
   }
 }
 
-/** Nobody sees anything between what was there and what was restored. */
+/** Swaps the schemas atomically. */
 async function takePlace(target: Client, options: RestoreOptions): Promise<void> {
   const schema = await schemaOf(target);
   await target.query('BEGIN');
   try {
     const tables = await tablesIn(target, schema);
-    // A service that starts now waits, and finds everything in place.
+    // A service that starts now waits until the swap is complete.
     if (tables.length > 0) await target.query(`LOCK TABLE ${tables.join(', ')}`);
     await assertFree(target, options);
     await assertNothingForeign(target);
@@ -175,7 +173,10 @@ async function takePlace(target: Client, options: RestoreOptions): Promise<void>
   }
 }
 
-/** @throws RestoreError where tables would be lost that were not restored, and are not a newer version's */
+/**
+ * @throws RestoreError when tables would be lost that are neither restored nor part of a newer
+ * version
+ */
 async function assertNothingForeign(target: Client): Promise<void> {
   const known = new Set(MIGRATIONS.map(({ name }) => name));
   if ((await listMigrations(target)).some((name) => !known.has(name))) return;
@@ -192,7 +193,7 @@ async function assertNothingForeign(target: Client): Promise<void> {
   );
 }
 
-/** Where the role's tables are made: `public`, unless the operator has set it otherwise. */
+/** Returns the schema of the role's tables: `public`, unless configured otherwise. */
 async function schemaOf(target: Client): Promise<string> {
   const { rows } = await target.query<{ schema: string | null }>(
     'SELECT current_schema() AS schema',

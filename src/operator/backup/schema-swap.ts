@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { quote } from './table-copy.js';
 
-/** Everything of the service's in one schema that belongs to no other object and to no extension. */
+/** All objects of a schema that belong to no other object or extension. */
 const OBJECTS = `
   WITH own AS (SELECT $1::text::regnamespace::oid AS schema), extra AS (
     SELECT classid, objid FROM pg_depend WHERE deptype = 'e'
@@ -29,35 +29,35 @@ const OBJECTS = `
 
 interface SchemaObject {
   readonly kind: string;
-  /** Quoted, and with its schema where that is not in the search path. */
+  /** Quoted, and qualified when its schema is not in the search path. */
   readonly name: string;
 }
 
-/** The tables of a schema, partitions among them. */
+/** Returns the tables of a schema, including partitions. */
 export async function tablesIn(client: Client, schema: string): Promise<string[]> {
   const objects = await objectsIn(client, schema);
   return objects.filter(({ kind }) => kind === 'TABLE').map(({ name }) => name);
 }
 
-/** Removes everything from a schema; fails where something elsewhere, such as a view, needs it. */
+/** Empties a schema. Fails when an object elsewhere, such as a view, depends on it. */
 export async function emptySchema(client: Client, schema: string): Promise<void> {
   const objects = await objectsIn(client, schema);
   const kinds = [...new Set(objects.map(({ kind }) => kind))];
-  // Tables that refer to each other go together.
+  // Tables with mutual references are dropped together.
   for (const kind of kinds.sort((one, other) => rankOf(one) - rankOf(other))) {
     const names = objects.filter((object) => object.kind === kind).map(({ name }) => name);
     await client.query(`DROP ${kind} IF EXISTS ${names.join(', ')}`);
   }
 }
 
-/** Moves everything from one schema to another, where nothing may have the same names. */
+/** Moves all objects to another schema, which must not have the same names. */
 export async function moveObjects(client: Client, from: string, to: string): Promise<void> {
   for (const { kind, name } of await objectsIn(client, from)) {
     await client.query(`ALTER ${kind} ${name} SET SCHEMA ${quote(to)}`);
   }
 }
 
-/** Views need tables, and tables need functions and types. */
+/** Views depend on tables, and tables on functions and types. */
 function rankOf(kind: string): number {
   return ['MATERIALIZED VIEW', 'VIEW', 'TABLE', 'SEQUENCE', 'ROUTINE', 'DOMAIN', 'TYPE'].indexOf(
     kind,

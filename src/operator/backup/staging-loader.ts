@@ -32,7 +32,10 @@ import {
 } from './backup-header.js';
 import { artifactFolder } from './write-backup.js';
 
-/** The target was left as it was; the message is for the operator and says what to do. */
+/**
+ * Thrown when a restore fails without changing the target. The message tells the operator what to
+ * do.
+ */
 export class RestoreError extends Error {
   override readonly name = 'RestoreError';
 }
@@ -40,22 +43,24 @@ export class RestoreError extends Error {
 export interface RestoreOptions {
   readonly url: string;
   readonly config: AppConfig;
-  /** Whether what the target holds is given up. */
+  /** Whether to discard the target's content. */
   readonly replaces: boolean;
-  /** Whether values that no secret of the target opens are taken over as they are. */
+  /** Whether to keep values that no secret of the target can decrypt. */
   readonly takesOtherSecret: boolean;
-  /** Whether nobody else can be using the target, as with an embedded database that runs for this. */
+  /**
+   * Whether nothing else can use the target, such as an embedded database started for the restore.
+   */
   readonly isExclusive: boolean;
-  /** Called when all is loaded and checked, right before it takes its place. */
+  /** Called after everything is loaded and checked, just before the swap. */
   readonly beforePlacing?: () => void;
 }
 
-/** Puts the members of a backup where they belong, as they come. */
+/** Loads the members of a backup in order. */
 export class StagingLoader {
   private client: Client | undefined;
   private header: BackupHeader | undefined;
   private counts: BackupCounts | undefined;
-  /** Tables that somebody else has made beside the service's. */
+  /** Tables that do not belong to the service. */
   private readonly foreign = new Set<string>();
   private readonly rows = new Map<string, number>();
   private readonly store: ArtifactStore;
@@ -94,7 +99,7 @@ export class StagingLoader {
     }
   }
 
-  /** @throws BackupFileError unless everything that the backup says it has was there */
+  /** @throws BackupFileError unless everything that the backup lists was present */
   finished(): { header: BackupHeader; counts: BackupCounts; foreign: string[] } {
     const { header, counts } = this;
     if (!header || !counts) throw new BackupFileError('The file is no backup of this service.');
@@ -110,7 +115,7 @@ export class StagingLoader {
     return { header, counts, foreign: [...this.foreign] };
   }
 
-  /** Everything is loaded: sequences go on where they were, and no process of before is alive. */
+  /** Finishes loading: restores sequences and removes instances of the old service. */
   async complete({ sequences }: BackupHeader): Promise<Client> {
     const client = this.connected();
     const own = new Set((await readSequences(client)).map(({ name }) => name));
@@ -202,7 +207,7 @@ async function drain(content: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of content);
 }
 
-/** The next start notes its own: what the secret of before has encrypted is given up. */
+/** The next start records its own secret. Values of the old one are lost. */
 async function forgetSecret(client: Client): Promise<void> {
   const { rows } = await client.query<{ is_there: boolean }>(
     `SELECT to_regclass('installation') IS NOT NULL AS is_there`,
@@ -212,7 +217,7 @@ async function forgetSecret(client: Client): Promise<void> {
   }
 }
 
-/** @throws RestoreError where the backup's schema is newer than the code's */
+/** @throws RestoreError when the backup's schema is newer than the code's */
 function assertKnown({ migrations, version }: BackupHeader): void {
   const known = new Set(MIGRATIONS.map(({ name }) => name));
   const [unknown] = migrations.filter((name) => !known.has(name));
@@ -222,7 +227,7 @@ function assertKnown({ migrations, version }: BackupHeader): void {
   );
 }
 
-/** @throws RestoreError where stored values would be of no use */
+/** @throws RestoreError when stored values could not be decrypted */
 function assertReadable({ secrets }: BackupHeader, options: RestoreOptions): void {
   if (options.takesOtherSecret) return;
   const own = new Set(gatewaySecrets(options.config).map(secretFingerprint));

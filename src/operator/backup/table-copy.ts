@@ -2,27 +2,27 @@ import { pipeline } from 'node:stream/promises';
 import pg, { type Client } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 
-/** What is collected of a table before it is handed on; one row may be larger. */
+/** Size of a table part. A single row can be larger. */
 const PART_BYTES = 8 * 1024 * 1024;
 const NEW_LINE = 0x0a;
-/** TypeORM's own list of the migrations that have run. */
+/** TypeORM's table of applied migrations. */
 const MIGRATIONS = 'migrations';
 
-/** A table with the columns that can be written to. */
+/** A table with its writable columns. */
 export interface CopiedTable {
   readonly name: string;
   readonly columns: string[];
 }
 
-/** Where a sequence stands. */
+/** Current state of a sequence. */
 export interface SequenceState {
   readonly name: string;
-  /** A whole number as text: it may be beyond what a JavaScript number holds. */
+  /** As text, since it can exceed JavaScript's safe integers. */
   readonly value: string;
   readonly isCalled: boolean;
 }
 
-/** Of partitioned tables the parents only: reading one reads all its parts, writing finds the right one. */
+/** Lists only parents of partitioned tables: reads cover all partitions, and writes are routed. */
 const TABLES = `
   SELECT relname::text AS name,
          array_agg(attname::text ORDER BY attnum) FILTER (WHERE attgenerated = '') AS columns
@@ -48,7 +48,7 @@ const SEQUENCES = `
      )
    ORDER BY name`;
 
-/** A connection of its own for reading or writing whole tables, without the limits on time that requests have. */
+/** Opens a connection for whole tables, without the time limits of requests. */
 export async function connectForCopy(url: string): Promise<Client> {
   const client = new pg.Client({
     connectionString: url,
@@ -56,25 +56,25 @@ export async function connectForCopy(url: string): Promise<Client> {
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   });
-  // One that dies fails the statement under way; unheard it would end the process.
+  // A lost connection also fails the current statement. Unhandled, the event would end the process.
   client.on('error', () => undefined);
   await client.connect();
   await client.query(`SET datestyle TO 'ISO'; SET timezone TO 'UTC'; SET lock_timeout TO '30s'`);
   return client;
 }
 
-/** The URL with the schema in which everything is made and looked for. */
+/** Returns the URL with the schema as the search path. */
 export function withSchema(url: string, schema: string): string {
   const changed = new URL(url);
   const options = changed.searchParams.get('options');
   const own = `-c search_path=${schema}`;
   changed.searchParams.set('options', options === null ? own : `${options} ${own}`);
-  // As `+` a space would reach PostgreSQL as it is.
+  // PostgreSQL would not decode `+` as a space.
   changed.search = changed.search.replaceAll('+', '%20');
   return changed.href;
 }
 
-/** Every table but the list of migrations, those that others refer to first. */
+/** Lists every table except migrations, referenced tables first. */
 export async function listTables(client: Client): Promise<CopiedTable[]> {
   const { rows: tables } = await client.query<CopiedTable>(TABLES);
   const { rows: references } = await client.query<{ child: string; parent: string }>(REFERENCES);
@@ -92,7 +92,7 @@ export async function listTables(client: Client): Promise<CopiedTable[]> {
   return ordered;
 }
 
-/** Names of the migrations that the database has had; none where it is not the service's. */
+/** Lists applied migrations; empty when the database is not the service's. */
 export async function listMigrations(client: Client): Promise<string[]> {
   const { rows: found } = await client.query<{ is_there: boolean }>(
     `SELECT to_regclass(format('%I.${MIGRATIONS}', current_schema())) IS NOT NULL AS is_there`,
@@ -104,7 +104,7 @@ export async function listMigrations(client: Client): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Sequences belong to no snapshot: asked for after it was taken, they are never behind its rows. */
+/** Sequences are not part of snapshots. Read after the snapshot, they are never behind its rows. */
 export async function readSequences(client: Client): Promise<SequenceState[]> {
   const states: SequenceState[] = [];
   const { rows } = await client.query<{ name: string }>(SEQUENCES);
@@ -130,7 +130,7 @@ export async function setSequences(
   }
 }
 
-/** Empties all tables and lets no trigger of theirs work on what is written, until `enableTriggers`. */
+/** Empties all tables and disables their triggers until `enableTriggers`. */
 export async function clearTables(client: Client): Promise<void> {
   await setTriggers(client, 'DISABLE');
   const tables = await listTables(client);
@@ -141,7 +141,7 @@ export function enableTriggers(client: Client): Promise<void> {
   return setTriggers(client, 'ENABLE');
 }
 
-/** A partition may have triggers that its parent does not. */
+/** Partitions can have triggers that the parent lacks. */
 async function setTriggers(client: Client, change: 'ENABLE' | 'DISABLE'): Promise<void> {
   const tables = await listTables(client);
   for (const name of [...tables.map((table) => table.name), ...(await listPartitions(client))]) {
@@ -149,7 +149,7 @@ async function setTriggers(client: Client, change: 'ENABLE' | 'DISABLE'): Promis
   }
 }
 
-/** Names of the parts of partitioned tables. */
+/** Lists partitions. */
 export async function listPartitions(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT relname::text AS name FROM pg_class
@@ -179,7 +179,10 @@ export async function makeMonths(client: Client, partitions: readonly string[]):
   }
 }
 
-/** The rows of a table in PostgreSQL's text format, in parts of whole rows; returns how many there are. */
+/**
+ * Yields a table's rows in PostgreSQL's text format, split at row ends. Returns the number of
+ * rows.
+ */
 export async function* copyOut(client: Client, table: CopiedTable): AsyncGenerator<Buffer, number> {
   const rows = client.query(
     copyTo(`COPY (SELECT ${columnsOf(table)} FROM ${quote(table.name)}) TO STDOUT`),
@@ -188,7 +191,7 @@ export async function* copyOut(client: Client, table: CopiedTable): AsyncGenerat
   let size = 0;
   const received: AsyncIterable<Buffer> = rows;
   for await (const chunk of received) {
-    // Line breaks within a value are written otherwise.
+    // Line breaks within values are escaped.
     const end = size + chunk.length < PART_BYTES ? 0 : chunk.lastIndexOf(NEW_LINE) + 1;
     if (end > 0) {
       yield Buffer.concat([...chunks, chunk.subarray(0, end)]);
@@ -201,7 +204,7 @@ export async function* copyOut(client: Client, table: CopiedTable): AsyncGenerat
   return rows.rowCount;
 }
 
-/** Writes one part into a table; returns how many rows it had. */
+/** Writes one part to a table. Returns the number of rows. */
 export async function copyIn(
   client: Client,
   table: CopiedTable,

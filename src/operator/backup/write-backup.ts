@@ -14,7 +14,7 @@ import {
   type BackupHeader,
 } from './backup-header.js';
 
-/** No backup can be made; the message is for the operator. */
+/** Thrown when a backup cannot be made. The message is for the operator. */
 class BackupError extends Error {
   override readonly name = 'BackupError';
 }
@@ -24,10 +24,9 @@ export interface WrittenBackup extends BackupCounts {
 }
 
 /**
- * Writes the whole database, as it is at one moment, and the artifacts of the data folder. The
- * service may be at work; what it commits meanwhile is not in it, nor is half of anything.
- *
- * @param withArtifacts false leaves the artifacts out
+ * Writes a snapshot of the database and the artifacts of the data folder, also while the service
+ * is in use.
+ * @param withArtifacts false leaves out artifacts
  */
 export async function writeBackup(
   { url, config, withArtifacts }: { url: string; config: AppConfig; withArtifacts: boolean },
@@ -69,14 +68,14 @@ async function hasMonthsOfLog(client: Client): Promise<boolean> {
 }
 
 /**
- * To be called before the transaction has its moment: a month that were archived between the moment
- * and its turn would be neither in the backup's table nor in its list of the archive.
+ * Must run before the snapshot is taken: a month archived between the two would be missing from
+ * both the table and the archive list.
  */
 async function keepMonthsOfLog(client: Client): Promise<void> {
   await client.query('LOCK TABLE ONLY request_logs_months IN ACCESS SHARE MODE');
 }
 
-/** Where artifacts lie without a bucket. */
+/** Returns the artifact folder used without a bucket. */
 export function artifactFolder({ dataDirectory }: Pick<AppConfig, 'dataDirectory'>): string {
   return join(dataDirectory, 'artifacts');
 }
@@ -86,7 +85,7 @@ async function addTables(
   client: Client,
   tables: readonly CopiedTable[],
 ): Promise<Record<string, number>> {
-  // Migrations wait for the end, rather than change a table before its turn.
+  // Makes migrations wait until the end instead of changing a table before it is read.
   const names = tables.map(({ name }) => quote(name));
   if (names.length > 0) await client.query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`);
   const counts: Record<string, number> = {};
@@ -102,7 +101,7 @@ async function addTables(
   return counts;
 }
 
-/** Artifacts never change; one whose time is over meanwhile may be gone before its turn. */
+/** Artifacts never change, but can expire before they are read. */
 async function addArtifacts(
   writer: BackupWriter,
   root: string | undefined,
@@ -113,7 +112,7 @@ async function addArtifacts(
     for (const name of await readdir(join(root, folder))) {
       const file = await openIfThere(join(root, folder, name));
       if (file === undefined) continue;
-      // Closes the file when it has been read, or is destroyed.
+      // The stream closes the file on end or destroy.
       const content = file.createReadStream();
       try {
         const { size } = await file.stat();
@@ -128,7 +127,7 @@ async function addArtifacts(
   return counts;
 }
 
-/** Those with finished files; see `LocalArtifactStore`. */
+/** Returns folders with complete files; see `LocalArtifactStore`. */
 async function foldersIn(root: string): Promise<string[]> {
   const names = await readdir(root).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return [];

@@ -5,7 +5,7 @@ import type { CatalogueModel } from '../../core/catalogue/catalogue.types.js';
 import type { CatalogueRows } from '../../core/catalogue/load-catalogue.js';
 import type { ListedModel, PriceList } from './price-list.js';
 
-/** Models of vendors that the gateway speaks to, which no row has. */
+/** Returns rows for models of supported vendors that the catalogue lacks. */
 export function addableRows(
   rows: CatalogueRows,
   list: PriceList,
@@ -41,14 +41,14 @@ function rowOf(id: string, listed: ListedModel): JsonObject | undefined {
   });
 }
 
-/** Whether its tokens cost nothing. */
+/** Returns whether the model's tokens are free. */
 export function isFree({ kind, pricing }: CatalogueModel): boolean {
   return [pricing.prompt, ...(kind === 'chat' ? [pricing.completion] : [])].some(
     (price) => parsePrice(price) === 0n,
   );
 }
 
-/** Whether an id is one of a pattern's, in which `*` stands for anything. */
+/** Returns whether an id matches a pattern, where `*` matches anything. */
 export function fits(id: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   if (rest.length === 0) return id === pattern;
@@ -65,7 +65,7 @@ export function fits(id: string, pattern: string): boolean {
   return at <= id.length - last.length;
 }
 
-/** A row without the fields that are undefined. */
+/** Returns a row without undefined fields. */
 export function withoutNothing(row: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined));
 }

@@ -10,41 +10,41 @@ import { movesOf, type PriceMove } from './price-moves.js';
 const MAX_SOURCE_LENGTH = 200;
 const WHATEVER = 'all';
 
-/** A price of one route of a model that the list has otherwise. */
+/** A price of a model's route that differs from the list. */
 export interface ModelMove extends PriceMove {
   readonly id: string;
   readonly provider: string;
 }
 
-/** What a list says of a catalogue. */
+/** Result of comparing a catalogue with a list. */
 export interface Comparison {
   readonly moves: readonly ModelMove[];
-  /** Ids of rows that the list knows, and now has as they are, or as `rows` make them. */
+  /** Ids of listed rows, up to date as they are or through `rows`. */
   readonly confirmed: readonly string[];
-  /** Ids of rows that it does not know. */
+  /** Ids of rows that the list lacks. */
   readonly unlisted: readonly string[];
-  /** A line each on what cannot be used of it. */
+  /** Unusable entries, one line each. */
   readonly problems: readonly string[];
-  /** Its models of our vendors that no row has, as ids of rows. */
+  /** Listed models of supported vendors without a row, as row ids. */
   readonly others: readonly string[];
-  /** Those of them that were asked for and are no row for want of somebody who accepts that they are free. */
+  /** Requested models that were not added because their zero price was not accepted. */
   readonly freeOnes: readonly string[];
-  /** To be merged over the catalogue: what moves, what is new, and that the rest is confirmed. */
+  /** Rows to merge over the catalogue: changed prices, new rows and confirmations. */
   readonly rows: readonly JsonObject[];
 }
 
 export interface CompareOptions {
-  /** `all`, ids of rows, or `<id>:<unit>`: which moves are done that would be held back. */
+  /** `all`, row ids, or `<id>:<unit>`: large changes to apply anyway. */
   readonly accept?: readonly string[];
-  /** Patterns of ids to add, in which `*` stands for anything. */
+  /** Patterns of ids to add, where `*` matches anything. */
   readonly add?: readonly string[];
-  /** For the rows: where the list is from. */
+  /** Source of the list, recorded in the rows. */
   readonly source: string;
-  /** The day on which it was read. */
+  /** Day on which the list was read. */
   readonly today: string;
 }
 
-/** Pure. Prices of rows, as they hold on the day, against those of a list. */
+/** Compares current row prices with a list. Pure. */
 export function comparePrices(
   rows: CatalogueRows,
   list: PriceList,
@@ -103,16 +103,16 @@ export function comparePrices(
 }
 
 interface RowComparison {
-  /** Whether the list has the model of the primary route. */
+  /** Whether the list has the primary route's model. */
   isListed: boolean;
   found: ListedModel[];
   moves: ModelMove[];
   problems: string[];
-  /** The row with what moves; undefined: nothing does. */
+  /** The changed row; undefined when nothing changes. */
   changed?: CatalogueModel;
 }
 
-/** A route without prices of its own goes with the row's, unless the list has others for it. */
+/** A route without its own prices follows the row, unless the list has different prices for it. */
 function compareRow(
   now: CatalogueModel,
   list: PriceList,
@@ -157,13 +157,13 @@ function compareRow(
   return seen;
 }
 
-/** One that cannot be read stands for the vendor's only where no other name has the model. */
+/** An unreadable entry counts only if no other name matches the model. */
 function findListed(list: PriceList, provider: string, model: string): ListedModel | undefined {
   const found = listedAs(provider).flatMap((name) => list.find(name, model) ?? []);
   return found.find(({ problem }) => problem === undefined) ?? found[0];
 }
 
-/** Lists keep steps of models whose context ends where the step begins. */
+/** Removes tiers that start at or beyond the context length, which some lists contain. */
 function withoutUnreachable(listed: ListedModel, contextLength: number): WholePricing {
   const { long_prompts: steps, ...others } = listed.prices;
   const ends = Math.max(contextLength, listed.contextLength ?? Infinity);
@@ -171,7 +171,7 @@ function withoutUnreachable(listed: ListedModel, contextLength: number): WholePr
   return { ...others, ...(reachable.length > 0 && { long_prompts: reachable }) };
 }
 
-/** Those of the row's own vendor; a change of prices that has begun is in them already. */
+/** Returns prices of the row's vendor, including changes that have taken effect. */
 function pricesOfRow(row: CatalogueModel, route: Route, today: string): WholePricing {
   const { service_tiers: tiers, price_changes: changes } = row;
   const steps = route.long_prompts ?? row.long_prompts;
@@ -203,7 +203,7 @@ function withPrices(row: CatalogueModel, route: Route, prices: WholePricing): Ca
   return { ...others, ...tiers, pricing: { ...row.pricing, ...pricing }, routes };
 }
 
-/** A primary route that has prices of its own has the new ones too. */
+/** A primary route with its own prices also gets the new ones. */
 function withRow(route: Route, tiers: Partial<WholePricing>, pricing: Partial<Pricing>): Route {
   return {
     ...route,
@@ -222,7 +222,7 @@ function withRoutePrices(row: CatalogueModel, route: Route, prices: WholePricing
   return { ...row, routes: row.routes.map((one) => (one === route ? changed : one)) };
 }
 
-/** A row that ended where higher prices begin goes on behind that, now that they are known. */
+/** Extends a context that ended where higher prices begin, now that they are known. */
 function widerContext(
   before: WholePricing,
   row: CatalogueModel,
@@ -233,7 +233,7 @@ function widerContext(
   return row.context_length <= first + 1 && listed > row.context_length ? listed : undefined;
 }
 
-/** The fields that differ; what a row with prices does not repeat of the others would be gone. */
+/** Returns the changed fields. Prices are replaced as a whole, so it repeats unchanged ones. */
 function changesOf(before: CatalogueModel, after: CatalogueModel): JsonObject {
   const units = Object.entries(after.pricing).filter(
     ([unit, price]) =>

@@ -14,7 +14,7 @@ import {
   type WholePricing,
 } from './price-list.js';
 
-/** Of each field what it is a price of, and by how many places the point moves. */
+/** Price unit of each field, and the decimal shift. */
 const UNITS: Readonly<Record<string, readonly [keyof Pricing, number]>> = {
   input_mtok: ['prompt', 6],
   output_mtok: ['completion', 6],
@@ -25,7 +25,7 @@ const UNITS: Readonly<Record<string, readonly [keyof Pricing, number]>> = {
 };
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The `data.json` of genai-prices: vendors in a list, each with a list of models. */
+/** Reads the `data.json` of genai-prices: a list of vendors with their models. */
 export function genaiVendorsOf(content: unknown): JsonObject[] | undefined {
   const vendors = isJsonObject(content) ? content.providers : content;
   if (!Array.isArray(vendors) || vendors.length === 0) return undefined;
@@ -34,9 +34,8 @@ export function genaiVendorsOf(content: unknown): JsonObject[] | undefined {
 }
 
 /**
- * Pure. USD per million tokens, or per thousand searches.
- *
- * @param today `YYYY-MM-DD` in UTC: what has begun by then holds, and what begins later is a change
+ * Reads prices in USD per million tokens, or per thousand searches. Pure.
+ * @param today `YYYY-MM-DD` in UTC: later prices are future changes
  */
 export function readGenaiPricesList(vendors: readonly JsonObject[], today: string): ListedModel[] {
   return vendors.flatMap((vendor) =>
@@ -76,7 +75,7 @@ function readPrices(prices: unknown, today: string): WholePricing {
   days.sort((one, other) => (one.day < other.day ? -1 : 1));
   const begun = days.findLast(({ day }) => day <= today);
   if (!begun) throw new BadPriceError('prices has none that holds today');
-  // Of prices that hold at some hours of the day, nobody knows here which; the dearest cover all.
+  // The time of day is unknown here, so the highest of hourly prices applies.
   const ofHours = hours.filter(({ index }) => index > begun.index).map(({ overlay }) => overlay);
   const now = dearest(begun.overlay, ofHours);
   const changes = days
@@ -133,7 +132,7 @@ function readUnits(prices: unknown): VariantPrices {
   return { pricing, long_prompts: steps };
 }
 
-/** Regular expressions are not run: they are somebody else's, and some take forever. */
+/** Does not run regular expressions: they are third-party input and could be slow. */
 function isMatch(clause: unknown, name: string): boolean {
   if (!isJsonObject(clause)) return false;
   const { equals, starts_with: start, ends_with: end, contains: part, or, and } = clause;

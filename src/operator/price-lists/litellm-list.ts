@@ -33,7 +33,7 @@ const KINDS: Readonly<Record<string, ModelKind>> = {
   video_generation: 'video',
 };
 
-/** What else a kind is priced by, and how many of the list's units one of ours is. */
+/** Other price units by kind, and list units per unit of ours. */
 const OTHER_UNITS: Partial<Record<ModelKind, readonly [string, keyof Pricing, bigint][]>> = {
   speech: [['input_cost_per_character', 'audio_character', 1n]],
   transcription: [['input_cost_per_second', 'audio_minute', 60n]],
@@ -47,18 +47,20 @@ const TIERS: Readonly<Record<string, string>> = {
   batches: 'batch',
 };
 const names = Object.keys(TOKEN_UNITS).sort((one, other) => other.length - one.length);
-/** The unit, and in either order above how many thousand tokens and in which tier it costs that. */
+/** Matches the unit and, in either order, a threshold in thousand tokens and a service tier. */
 const FIELD = new RegExp(
   `^(${names.join('|')})(?:_(flex|priority|batches))?(?:_above_(\\d{1,5})k_tokens)?(?:_(flex|priority|batches))?$`,
 );
 
-/** Whether it is LiteLLM's `model_prices_and_context_window.json`: rows by name, each with its provider. */
+/**
+ * Returns whether the content is LiteLLM's `model_prices_and_context_window.json`: rows by name.
+ */
 export function isLitellmList(content: unknown): content is JsonObject {
   if (!isJsonObject(content)) return false;
   return Object.values(content).some((row) => isJsonObject(row) && 'litellm_provider' in row);
 }
 
-/** Pure. USD per unit. */
+/** Reads prices in USD per unit. Pure. */
 export function readLitellmList(content: JsonObject): ListedModel[] {
   return Object.entries(content).flatMap(([name, row]) => {
     if (!isJsonObject(row) || name === 'sample_spec') return [];
@@ -80,7 +82,7 @@ export function readLitellmList(content: JsonObject): ListedModel[] {
   });
 }
 
-/** Most names begin with the provider; `vertex_ai-anthropic_models` are called `vertex_ai/…`. */
+/** Most names start with the provider; `vertex_ai-anthropic_models` start with `vertex_ai/…`. */
 function withoutProvider(name: string, provider: string): string {
   const slash = name.indexOf('/');
   return slash > 0 && provider.startsWith(name.slice(0, slash)) ? name.slice(slash + 1) : name;
@@ -110,7 +112,7 @@ function readPrices(row: JsonObject, kind: ModelKind | undefined): WholePricing 
   return whole;
 }
 
-/** The prices of prompts from one length to another, as rows of some vendors have them in a list. */
+/** Reads the prices of a prompt length range, as rows of some vendors have them. */
 function readRange(whole: WholePricing, { range, ...prices }: JsonObject): void {
   const above: unknown = Array.isArray(range) ? range[0] : undefined;
   if (typeof above !== 'number' || !Number.isSafeInteger(above)) return;

@@ -3,15 +3,14 @@ import { codeOf, messageOf } from '../../platform/errors/thrown.js';
 import { PriceListError, type PriceList } from './price-list.js';
 import { readPriceList } from './read-price-list.js';
 
-/** The public lists have 1 to 3 MB. */
+/** Public lists have 1 to 3 MB. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Reads a price list from a file or an http(s) address.
- *
- * @param timeoutMs for all of it, from an address
- * @throws PriceListError whose message begins with the place
+ * Loads a price list from a file or an http(s) URL.
+ * @param timeoutMs total time for a URL
+ * @throws PriceListError whose message starts with the source
  */
 export async function loadPriceList(
   place: string,
@@ -32,7 +31,7 @@ export async function loadPriceList(
   }
 }
 
-/** Whether it is an address, and not a file. */
+/** Returns whether the source is a URL. */
 function isUrl(place: string): boolean {
   return /^https?:\/\//i.test(place);
 }
@@ -77,7 +76,7 @@ async function fetchBytes(url: string, timeoutMs: number, maxBytes: number): Pro
   }
 }
 
-/** Leaving the loop lets go of the rest. */
+/** Leaving the loop destroys the stream. */
 async function collect(stream: AsyncIterable<unknown>, maxBytes: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let size = 0;

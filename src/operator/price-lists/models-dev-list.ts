@@ -19,7 +19,7 @@ const UNITS: Readonly<Record<string, keyof Pricing>> = {
 const PER_MILLION = 6;
 const OVER_200K = 200_000;
 
-/** Whether it is the `api.json` of models.dev: vendors by id, each with its models by id. */
+/** Returns whether the content is the `api.json` of models.dev: vendors and models by id. */
 export function isModelsDevList(content: unknown): content is JsonObject {
   if (!isJsonObject(content)) return false;
   const vendors = Object.values(content);
@@ -28,7 +28,7 @@ export function isModelsDevList(content: unknown): content is JsonObject {
   );
 }
 
-/** Pure. USD per million tokens; a model without prices is not one of them. */
+/** Reads prices in USD per million tokens and skips models without prices. Pure. */
 export function readModelsDevList(content: JsonObject): ListedModel[] {
   return Object.entries(content).flatMap(([provider, vendor]) => {
     const models = isJsonObject(vendor) && isJsonObject(vendor.models) ? vendor.models : {};
@@ -54,7 +54,7 @@ export function readModelsDevList(content: JsonObject): ListedModel[] {
 function readPrices(cost: JsonObject): WholePricing {
   const { context_over_200k: over200k, tiers } = cost;
   const steps: LongPromptPrices[] = [];
-  // The list has the first of the tiers under its older name as well.
+  // The list repeats the first tier under an older name.
   if (Array.isArray(tiers)) steps.push(...tiers.map(readStep));
   else if (isJsonObject(over200k)) {
     steps.push({ above: OVER_200K, pricing: readUnits(over200k, 'cost.context_over_200k.') });

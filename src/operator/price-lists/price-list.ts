@@ -5,39 +5,39 @@ import type {
   Pricing,
 } from '../../core/catalogue/catalogue.types.js';
 
-/** All prices of a model with one vendor, as rows and routes of the catalogue have them. */
+/** All prices of a model at one vendor, in catalogue form. */
 export interface WholePricing extends PriceTiers {
   pricing: Partial<Pricing>;
   price_changes?: PriceChange[];
 }
 
-/** One model of a public price list. */
+/** A model of a public price list. */
 export interface ListedModel {
-  /** As the list names the vendor; `Vendor.listedAs` says whose that is. */
+  /** The list's name of the vendor; see `Vendor.listedAs`. */
   readonly provider: string;
-  /** As the vendor's API takes it. */
+  /** Model name in the vendor's API. */
   readonly model: string;
   readonly prices: WholePricing;
   readonly kind?: ModelKind;
   readonly contextLength?: number;
   readonly maxCompletionTokens?: number;
-  /** Why its prices cannot be used, as the end of a sentence that begins with the model. */
+  /** Why its prices are unusable; completes a sentence that starts with the model. */
   readonly problem?: string;
-  /** Whether it stands for other names as well, where the list says so. */
+  /** Matches further names, if the list defines any. */
   readonly names?: (model: string) => boolean;
 }
 
-/** The list as a whole cannot be used; the message says what was wrong with what. */
+/** Thrown when a whole list is unusable. The message says why. */
 export class PriceListError extends Error {}
 
-/** A price that is none; the message is the end of a sentence that begins with the model. */
+/** Thrown for an invalid price. The message completes a sentence that starts with the model. */
 export class BadPriceError extends Error {}
 
-/** A price list that has been read. */
+/** A parsed price list. */
 export class PriceList {
   private readonly byProvider = new Map<string, Map<string, ListedModel>>();
 
-  /** @param name of the list, for people */
+  /** @param name display name of the list */
   constructor(
     readonly name: string,
     models: readonly ListedModel[],
@@ -56,14 +56,14 @@ export class PriceList {
     return [...this.byProvider.values()].flatMap((models) => [...models.values()]);
   }
 
-  /** The model by its name; else the first that the list says stands for such names. */
+  /** Returns the model with this name, or the first that matches it. */
   find(provider: string, model: string): ListedModel | undefined {
     const models = this.byProvider.get(provider);
     return models?.get(model) ?? [...(models?.values() ?? [])].find((one) => one.names?.(model));
   }
 }
 
-/** A model that stands there twice has the prices of neither, unless they are the same. */
+/** A model listed twice is unusable, unless its prices are equal. */
 function oneOf(before: ListedModel | undefined, model: ListedModel): ListedModel {
   if (!before) return model;
   if (JSON.stringify(before.prices) === JSON.stringify(model.prices)) return before;

@@ -21,8 +21,8 @@ export class AdminAuditLogController {
   @Get()
   @ApiOperation({
     operationId: 'listAllAuditLog',
-    summary: 'List the changes by anybody, of all tenants and of the service',
-    description: 'Newest first. What was refused or changed nothing is not listed.',
+    summary: 'List changes to all tenants and the service',
+    description: 'Newest first. Rejected requests and requests without an effect are not listed.',
   })
   @ApiOkResponse({ type: AuditLogListDto })
   @ApiFilters()

@@ -20,12 +20,12 @@ export class BooksController {
     operationId: 'checkBooks',
     summary: "Check the ledger's invariants now",
     description:
-      'All in one snapshot, while the service works: each invariant with its figures, the query that was ' +
-      'asked, and the first rows at fault. It takes two minutes at most; what was not looked at by then is ' +
-      '`unchecked`, as are invariants over log rows of which some were deleted or archived for their age.',
+      'Checks all invariants in one snapshot while the service runs. Returns the figures, the query ' +
+      'and the first violating rows of each. Stops after two minutes: unfinished checks are ' +
+      '`unchecked`, as are invariants over log rows that were deleted or archived.',
   })
   @ApiOkResponse({ type: BooksDto })
-  @ApiErrorResponse(409, 'Another instance checks the books at this moment.')
+  @ApiErrorResponse(409, 'Another instance is checking the books.')
   async check(): Promise<BooksDto> {
     return toBooks(await this.books.check());
   }
@@ -33,18 +33,18 @@ export class BooksController {
   @Get('progress.jsonl')
   @ApiOperation({
     operationId: 'watchBooks',
-    summary: "Check the ledger's invariants now, and show each as it is done",
+    summary: "Check the ledger's invariants and stream the results",
     description:
-      'The same as lines of JSON. The first is `{"object": "books.begin", "checked_at": …, "invariants": [{"id": …, ' +
-      '"invariant": …}]}`; then there is one of each check, `{"object": "books.check", …}` with its fields; the last is ' +
-      '`{"object": "books.end", "status": …, "duration_ms": …}`, and without it the check was not done. Who leaves ' +
-      'cancels the check, unless others wait for it.',
+      'Returns lines of JSON. The first is `{"object": "books.begin", "checked_at": …, "invariants": [{"id": …, ' +
+      '"invariant": …}]}`, followed by `{"object": "books.check", …}` for each check. The last is ' +
+      '`{"object": "books.end", "status": …, "duration_ms": …}`; without it the check is incomplete. Disconnecting ' +
+      'cancels the check unless other callers wait for it.',
   })
   @ApiOkResponse({
-    description: 'The findings, a line each.',
+    description: 'The results, one line each.',
     content: { 'text/plain': { schema: { type: 'string' } } },
   })
-  @ApiErrorResponse(409, 'Another instance checks the books at this moment.')
+  @ApiErrorResponse(409, 'Another instance is checking the books.')
   async watch(@Res() response: Response): Promise<void> {
     const left = new AbortController();
     response.once('close', () => left.abort());

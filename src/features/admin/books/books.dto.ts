@@ -11,7 +11,7 @@ export class BookCheckDto {
 
   @ApiProperty({
     enum: STATUSES,
-    description: '`unchecked`: it was not looked at, or not to the end; see `reason`.',
+    description: '`unchecked`: the check did not run or did not finish; see `reason`.',
     example: 'sound',
   })
   status!: (typeof STATUSES)[number];
@@ -22,23 +22,23 @@ export class BookCheckDto {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: ['string', 'null'] },
-    description: 'Sums over all tenants, as decimal digits; null: not looked at.',
+    description: 'Sums over all tenants in decimal digits; null when unchecked.',
     example: { balance: '8750000', entries: '8750000' },
   })
   figures!: Record<string, string | null>;
 
-  @ApiProperty({ description: 'What was asked; it finds nothing in sound books.' })
+  @ApiProperty({ description: 'The query. It returns no rows when the invariant holds.' })
   query!: string;
 
   @ApiProperty({
     type: 'array',
     items: { type: 'object', additionalProperties: true },
-    description: 'The first 20 of the rows at fault.',
+    description: 'The first 20 violating rows.',
     example: [],
   })
   rows!: object[];
 
-  @ApiProperty({ description: 'Whether there are more of them.' })
+  @ApiProperty({ description: 'Whether there are more violating rows.' })
   has_more_rows!: boolean;
 
   @ApiProperty({ type: 'integer', example: 120 })
@@ -48,7 +48,7 @@ export class BookCheckDto {
 export class BooksDto {
   @ApiProperty({
     enum: STATUSES,
-    description: 'The worst of the checks: `broken`, else `unchecked`, else `sound`.',
+    description: 'The worst result: `broken`, then `unchecked`, then `sound`.',
     example: 'sound',
   })
   status!: (typeof STATUSES)[number];
@@ -56,7 +56,7 @@ export class BooksDto {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'The one moment that all of it is about.',
+    description: 'Time of the snapshot.',
   })
   checked_at!: string;
 

@@ -6,7 +6,7 @@ import { anyObject } from './config.dto.js';
 
 const MAX_NUMBER = 2 ** 31 - 1;
 
-/** How a change is made, beside what it is. */
+/** Options of a configuration change. */
 export class ConfigChangeOptionsDto {
   @ApiPropertyOptional({ minLength: 1, maxLength: 1000, example: 'new prices' })
   @MayBeAbsent()
@@ -15,7 +15,7 @@ export class ConfigChangeOptionsDto {
 
   @ApiPropertyOptional({
     minimum: 0,
-    description: 'The latest version that you know; where it is another one, nothing is changed.',
+    description: 'The latest version you know. Nothing changes if there is a newer one.',
     example: 6,
   })
   @MayBeAbsent()
@@ -24,7 +24,7 @@ export class ConfigChangeOptionsDto {
   @Max(MAX_NUMBER, { message: 'expected_version must be the number of a version' })
   expected_version?: number;
 
-  @ApiPropertyOptional({ default: false, description: 'Checks everything and stores nothing.' })
+  @ApiPropertyOptional({ default: false, description: 'Validate without storing anything.' })
   @IsOptional()
   @IsBoolean({ message: 'dry_run must be true or false' })
   dry_run?: boolean;
@@ -34,14 +34,14 @@ export class MakeConfigVersionDto extends ConfigChangeOptionsDto {
   @ApiProperty({
     ...anyObject,
     description:
-      'All of the configuration: `models` are rows as in a catalogue file, `providers` entries as in a providers file that may have their `api_key` with them, `settings` values by the names of their variables. What is not in it goes.',
+      'The complete configuration: `models` in the format of catalogue files, `providers` in the format of provider files plus optional `api_key`, and `settings` by variable name. Anything missing is removed.',
   })
   @IsObject({ message: 'document must be an object of models, providers and settings' })
   document!: JsonObject;
 }
 
 export class RollBackConfigDto extends ConfigChangeOptionsDto {
-  @ApiProperty({ minimum: 1, description: 'The version to go back to.', example: 5 })
+  @ApiProperty({ minimum: 1, description: 'Version to restore.', example: 5 })
   @IsInt({ message: 'version must be the number of a version' })
   @Min(1, { message: 'version must be the number of a version' })
   @Max(MAX_NUMBER, { message: 'version must be the number of a version' })
@@ -52,7 +52,7 @@ export class PutConfigModelDto extends ConfigChangeOptionsDto {
   @ApiProperty({
     ...anyObject,
     description:
-      'Fields of the model\'s row, which take the place of those it has; prices one by one. `{"removed": true}` takes the model away.',
+      'Fields of the model\'s row to replace. Prices are replaced one by one. `{"removed": true}` removes the model.',
     example: { pricing: { completion: '0.0000009' } },
   })
   @IsObject({ message: 'row must be an object' })
@@ -62,7 +62,7 @@ export class PutConfigModelDto extends ConfigChangeOptionsDto {
 export class TestConfigProviderDto {
   @ApiPropertyOptional({
     ...anyObject,
-    description: 'The whole entry but its `id`, as it is to be put; without it, the one in force.',
+    description: 'The complete entry to test, without `id`. Defaults to the current one.',
     example: { name: 'Our own server', base_url: 'http://10.0.0.7:8000/v1', api_key: 'sk-…' },
   })
   @IsOptional()
@@ -74,7 +74,7 @@ export class PutConfigProviderDto extends ConfigChangeOptionsDto {
   @ApiProperty({
     ...anyObject,
     description:
-      'The whole entry but its `id`. Without `api_key` the key that is there stays, at the same `base_url`; null takes it away.',
+      'The complete entry without `id`. Without `api_key` the stored key stays if `base_url` is the same; null removes it.',
     example: { name: 'Our own server', base_url: 'http://10.0.0.7:8000/v1', api_key: 'sk-…' },
   })
   @IsObject({ message: 'provider must be an object' })

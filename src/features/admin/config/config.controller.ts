@@ -39,14 +39,13 @@ import { EffectiveConfigService } from './effective-config.service.js';
 const IF_MATCH = {
   name: 'If-Match',
   required: false,
-  description:
-    'The `ETag` of the configuration that you know; where it is another one by now, nothing is changed.',
+  description: '`ETag` of the configuration you know. Nothing changes if there is a newer one.',
   example: '"6"',
 };
-const NO_SUCH_VERSION = 'There is no such version.';
-const CHANGED_MEANWHILE = '`expected_version` is not the latest version; nothing was changed.';
-const IF_MATCH_FAILED = '`If-Match` is not the latest version; nothing was changed.';
-const HOLDS = 'It holds on this instance when it is answered, on all others within a second.';
+const NO_SUCH_VERSION = 'The version does not exist.';
+const CHANGED_MEANWHILE = '`expected_version` is not the latest version. Nothing was changed.';
+const IF_MATCH_FAILED = '`If-Match` is not the latest version. Nothing was changed.';
+const HOLDS = 'Applies on this instance with the response, and on all others within a second.';
 
 @ApiTags('Admin')
 @Operator()
@@ -60,9 +59,9 @@ export class AdminConfigController {
   @Get()
   @ApiOperation({
     operationId: 'getConfig',
-    summary: 'Read the configuration as it is in force',
+    summary: 'Get the effective configuration',
     description:
-      'With where each value comes from, on the instance that answers. The `ETag` is the number of the version.',
+      'Includes the source of each value on the responding instance. The `ETag` is the version number.',
   })
   @ApiOkResponse({ type: EffectiveConfigDto })
   effective(@Res({ passthrough: true }) response: Response): EffectiveConfigDto {
@@ -74,10 +73,10 @@ export class AdminConfigController {
   @Get('models')
   @ApiOperation({
     operationId: 'listPricedModels',
-    summary: 'List all models with the prices in force',
+    summary: 'List all models with their current prices',
     description:
-      'Built-in ones, those of the version and those of files of the instance that answers, whether or not their ' +
-      'providers are configured.',
+      'Includes built-in models and those of the version and of files on the responding instance, whether or not ' +
+      'their providers are configured.',
   })
   @ApiOkResponse({ type: PricedModelListDto })
   @ApiFilters()
@@ -88,8 +87,8 @@ export class AdminConfigController {
   @Get('versions')
   @ApiOperation({
     operationId: 'listConfigVersions',
-    summary: 'List the versions of the configuration',
-    description: 'Without what is in them.',
+    summary: 'List configuration versions',
+    description: 'Without their content.',
   })
   @ApiOkResponse({ type: ConfigVersionListDto })
   @ApiFilters()
@@ -100,8 +99,8 @@ export class AdminConfigController {
   @Get('versions/:number')
   @ApiOperation({
     operationId: 'getConfigVersion',
-    summary: 'Read a version of the configuration',
-    description: 'With its difference from the one before. Keys are never shown.',
+    summary: 'Get a configuration version',
+    description: 'Includes the difference from the previous version. Keys are never shown.',
   })
   @ApiOkResponse({ type: ConfigVersionDto })
   @ApiParam({ name: 'number', type: 'integer', example: 7 })
@@ -116,14 +115,14 @@ export class AdminConfigController {
   @ApiOperation({
     operationId: 'makeConfigVersion',
     summary: 'Change the configuration',
-    description: `All of it at once, checked before anything is stored. ${HOLDS} Where nothing differs there is no new version.`,
+    description: `Replaces the whole configuration after validating it. ${HOLDS} Creates no version when nothing differs.`,
   })
   @ApiOkResponse({ type: ChangedConfigDto })
   @ApiHeader(IF_MATCH)
   @ApiFields(
     MakeConfigVersionDto,
     {
-      'Another price, a server of one’s own and a setting': {
+      'A price, a self-hosted server and a setting': {
         document: {
           models: [
             { id: 'sandbox/echo', pricing: { completion: '0.0000009' } },
@@ -135,7 +134,7 @@ export class AdminConfigController {
         comment: 'new prices',
         expected_version: 6,
       },
-      'Only checked': { document: { settings: { LOG_LEVEL: 'warn' } }, dry_run: true },
+      'Validate only': { document: { settings: { LOG_LEVEL: 'warn' } }, dry_run: true },
     },
     'providers.local.base_url',
   )
@@ -155,12 +154,12 @@ export class AdminConfigController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'rollBackConfig',
-    summary: 'Go back to an earlier version of the configuration',
-    description: `By a new version that says the same. ${HOLDS}`,
+    summary: 'Roll back to an earlier configuration version',
+    description: `Creates a new version with the same content. ${HOLDS}`,
   })
   @ApiOkResponse({ type: ChangedConfigDto })
   @ApiHeader(IF_MATCH)
-  @ApiFields(RollBackConfigDto, { 'To the fifth version': { version: 5 } })
+  @ApiFields(RollBackConfigDto, { 'To version 5': { version: 5 } })
   @ApiErrorResponse(404, NO_SUCH_VERSION)
   @ApiErrorResponse(409, CHANGED_MEANWHILE)
   @ApiErrorResponse(412, IF_MATCH_FAILED)
@@ -176,14 +175,14 @@ export class AdminConfigController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'putConfigModel',
-    summary: 'Change one model, such as its prices',
-    description: `The rest of the configuration stays. ${HOLDS}`,
+    summary: 'Change a model, such as its prices',
+    description: `Leaves the rest of the configuration unchanged. ${HOLDS}`,
   })
   @ApiOkResponse({ type: ChangedConfigDto })
   @ApiHeader(IF_MATCH)
   @ApiParam({ name: 'id', type: String, example: 'sandbox/echo' })
   @ApiFields(PutConfigModelDto, {
-    'Another price for output': { row: { pricing: { completion: '0.0000009' } } },
+    'A new output price': { row: { pricing: { completion: '0.0000009' } } },
   })
   @ApiErrorResponse(409, CHANGED_MEANWHILE)
   @ApiErrorResponse(412, IF_MATCH_FAILED)
@@ -201,14 +200,14 @@ export class AdminConfigController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'putConfigProvider',
-    summary: 'Add or change one provider',
-    description: `The rest of the configuration stays. ${HOLDS}`,
+    summary: 'Add or change a provider',
+    description: `Leaves the rest of the configuration unchanged. ${HOLDS}`,
   })
   @ApiOkResponse({ type: ChangedConfigDto })
   @ApiHeader(IF_MATCH)
   @ApiParam({ name: 'id', example: 'local' })
   @ApiFields(PutConfigProviderDto, {
-    'A server that speaks the chat API': {
+    'A server with a chat completions API': {
       provider: {
         name: 'Our own server',
         base_url: 'http://10.0.0.7:8000/v1',
@@ -232,19 +231,19 @@ export class AdminConfigController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'testConfigProvider',
-    summary: 'Try one provider by a real call',
+    summary: 'Test a provider with a real call',
     description:
-      'One that costs nothing, as a list of models, within 10 s: of the entry that comes with the request, before it is put, or of the one in force. Nothing is stored.',
+      'Makes a free call, such as listing models, within 10 s. Tests the entry in the request, or the current one. Stores nothing.',
   })
   @ApiOkResponse({ type: AccountCheckDto })
   @ApiParam({ name: 'id', example: 'local' })
   @ApiFields(TestConfigProviderDto, {
-    "A vendor's key before it is stored": {
+    "A vendor's key before storing it": {
       provider: { name: 'Our own server', base_url: 'http://10.0.0.7:8000/v1', api_key: 'sk-…' },
     },
-    'The provider in force': {},
+    'The current provider': {},
   })
-  @ApiErrorResponse(404, 'There is no such provider.')
+  @ApiErrorResponse(404, 'The provider does not exist.')
   testProvider(
     @Param('id') id: string,
     @Body() { provider }: TestConfigProviderDto,
@@ -255,13 +254,13 @@ export class AdminConfigController {
   @Delete('providers/:id')
   @ApiOperation({
     operationId: 'deleteConfigProvider',
-    summary: 'Take one provider out of the configuration',
-    description: `Requests that it is answering go on. ${HOLDS}`,
+    summary: 'Remove a provider from the configuration',
+    description: `Requests in progress continue. ${HOLDS}`,
   })
   @ApiOkResponse({ type: ChangedConfigDto })
   @ApiHeader(IF_MATCH)
   @ApiParam({ name: 'id', example: 'local' })
-  @ApiErrorResponse(404, 'The configuration has no such provider.')
+  @ApiErrorResponse(404, 'The provider is not in the configuration.')
   @ApiErrorResponse(412, IF_MATCH_FAILED)
   deleteProvider(
     @CurrentAuthor() author: Author,

@@ -3,20 +3,20 @@ import { ACTOR_KINDS, type ActorKind } from '../../../core/access/caller.js';
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 
-/** Of a field that is described elsewhere. */
+/** Schema of an object described elsewhere. */
 export const anyObject = { type: 'object', additionalProperties: true } as const;
 
 class ConfigChangeDto {
   @ApiProperty({
-    description: 'Rows and providers by their ids.',
+    description: 'Rows and providers by id.',
     example: 'models/openai/gpt-4o-mini/pricing/completion',
   })
   path!: string;
 
-  @ApiPropertyOptional({ description: 'Absent where there was nothing.', example: '0.0000006' })
+  @ApiPropertyOptional({ description: 'Absent for an added value.', example: '0.0000006' })
   before?: unknown;
 
-  @ApiPropertyOptional({ description: 'Absent where nothing is left.', example: '0.0000009' })
+  @ApiPropertyOptional({ description: 'Absent for a removed value.', example: '0.0000009' })
   after?: unknown;
 }
 
@@ -31,7 +31,7 @@ class ConfigAuthorDto {
   name!: string;
 }
 
-/** A version without what is in it. */
+/** A version without its content. */
 export class ConfigVersionSummaryDto {
   @ApiProperty({ enum: ['config_version'] })
   object!: 'config_version';
@@ -39,7 +39,7 @@ export class ConfigVersionSummaryDto {
   @ApiProperty({ minimum: 1, example: 7 })
   version!: number;
 
-  @ApiProperty({ description: 'Of all that it makes instances do.', example: '0f3a9c55d21b' })
+  @ApiProperty({ description: 'Fingerprint of its effect on instances.', example: '0f3a9c55d21b' })
   fingerprint!: string;
 
   @ApiProperty({ type: ConfigAuthorDto })
@@ -48,7 +48,10 @@ export class ConfigVersionSummaryDto {
   @ApiProperty({ type: String, nullable: true, example: 'new prices' })
   comment!: string | null;
 
-  @ApiProperty({ description: 'How many values differ from the version before.', example: 1 })
+  @ApiProperty({
+    description: 'Number of values that differ from the previous version.',
+    example: 1,
+  })
   changes!: number;
 
   @ApiProperty({ type: String, format: 'date-time' })
@@ -59,23 +62,23 @@ export class ConfigVersionDto extends ConfigVersionSummaryDto {
   @ApiProperty({
     ...anyObject,
     description:
-      'As a file has it and as it can be sent again: `models`, `providers` with an `api_key_preview` in place of their keys, and `settings`.',
+      'In the format of files, ready to be sent again: `models`, `providers` with `api_key_preview` instead of keys, and `settings`.',
   })
   document!: JsonObject;
 
-  @ApiProperty({ type: [ConfigChangeDto], description: 'From the version before.' })
+  @ApiProperty({ type: [ConfigChangeDto], description: 'Changes from the previous version.' })
   diff!: ConfigChangeDto[];
 }
 
 export class ChangedConfigDto extends ConfigVersionDto {
   @ApiProperty({
-    description: 'False where nothing differs, so that the latest version stays; or for a dry run.',
+    description: 'False for a dry run, or when nothing differs and the latest version stays.',
     example: true,
   })
   is_stored!: boolean;
 }
 
 export class ConfigVersionListDto extends CursorPageDto {
-  @ApiProperty({ type: [ConfigVersionSummaryDto], description: 'The latest first.' })
+  @ApiProperty({ type: [ConfigVersionSummaryDto], description: 'Newest first.' })
   data!: ConfigVersionSummaryDto[];
 }

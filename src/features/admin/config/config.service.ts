@@ -48,7 +48,7 @@ interface Options extends ConfigChangeOptionsDto {
   readonly ifMatch?: string | undefined;
 }
 
-/** The versions of the configuration, as operators see and make them over HTTP. */
+/** Configuration versions for operators. */
 @Injectable()
 export class AdminConfigService {
   constructor(
@@ -88,7 +88,10 @@ export class AdminConfigService {
     options: Options,
   ): Promise<ChangedConfigDto> {
     if (row.id !== undefined && row.id !== id) {
-      throw new InvalidRequestError('row.id', 'row.id must be the id in the path, or left out.');
+      throw new InvalidRequestError(
+        'row.id',
+        'row.id must equal the id in the path, or be omitted.',
+      );
     }
     return this.change(
       author,
@@ -114,7 +117,7 @@ export class AdminConfigService {
     if (provider.id !== undefined && provider.id !== id) {
       throw new InvalidRequestError(
         'provider.id',
-        'provider.id must be the id in the path, or left out.',
+        'provider.id must equal the id in the path, or be omitted.',
       );
     }
     return this.change(
@@ -130,8 +133,7 @@ export class AdminConfigService {
   }
 
   /**
-   * Tries a provider by a real call: the entry, before it is put, or the one in force.
-   *
+   * Tests a provider with a real call: the given entry or the current one.
    * @throws InvalidRequestError, NotFoundError
    */
   async testProvider(id: string, entry: JsonObject | undefined): Promise<AccountCheckDto> {
@@ -151,7 +153,7 @@ export class AdminConfigService {
         checkAccount(this.upstreams.create(one), { name, hasKey: one.apiKey !== undefined }),
       ),
     );
-    // Of several accounts the first that fails is told.
+    // Reports the first failing account.
     return toAccountCheck(checks.find((check) => !isWell(check)) ?? checks[0]!);
   }
 
@@ -161,7 +163,7 @@ export class AdminConfigService {
     const [problem] = problems;
     if (problem || !given) {
       const param = problem?.param ?? 'provider';
-      throw new InvalidRequestError(param, `${problem?.message ?? 'provider is no provider'}.`);
+      throw new InvalidRequestError(param, `${problem?.message ?? 'provider is invalid'}.`);
     }
     const { api_key: key, accounts, ...rest } = given;
     const entries = accounts?.map(({ api_key: _, ...account }) => account);
@@ -184,7 +186,7 @@ export class AdminConfigService {
         const { providers, ...others } = shownDocument(document);
         const rest = providers.filter((one) => one.id !== id);
         if (rest.length < providers.length) return { value: { ...others, providers: rest } };
-        throw new NotFoundError('id', 'The configuration has no such provider.');
+        throw new NotFoundError('id', 'The provider is not in the configuration.');
       },
       options,
     );
@@ -214,7 +216,7 @@ export class AdminConfigService {
     }
   }
 
-  /** @throws GatewayError 503 while this instance does not use the version, which is stored */
+  /** @throws GatewayError 503 when the version is stored but this instance does not apply it yet */
   private async adopt(number: number): Promise<void> {
     await this.configuration.refresh();
     const { current, adoptionFault } = this.configuration;
@@ -223,12 +225,12 @@ export class AdminConfigService {
       status: 503,
       type: 'provider_unavailable',
       param: 'version',
-      message: `Version ${number} is stored, but not in use here. ${adoptionFault ?? 'The database does not answer; the version applies when it does.'}`,
+      message: `Version ${number} is stored, but not applied on this instance. ${adoptionFault ?? 'The database does not respond. The version is applied once it does.'}`,
     });
   }
 }
 
-/** The number in an ETag; undefined for any that there is. @throws InvalidRequestError */
+/** Returns the version number of an ETag; undefined for `*`. @throws InvalidRequestError */
 function readIfMatch(header: string | undefined): number | undefined {
   if (header === undefined || header.trim() === '*') return undefined;
   const [, digits] = /^\s*"(\d{1,10})"\s*$/.exec(header) ?? [];

@@ -5,7 +5,7 @@ import { CursorPageDto, CursorPageQueryDto } from '../../../platform/http/cursor
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import { anyObject } from './config.dto.js';
 
-/** Where a value comes from. */
+/** Sources of configuration values. */
 const CONFIG_SOURCES = ['version', 'file', 'variable', 'default'] as const;
 type ConfigSource = (typeof CONFIG_SOURCES)[number];
 
@@ -13,20 +13,20 @@ export class EffectiveModelDto {
   @ApiProperty({ example: 'openai/gpt-4o-mini' })
   id!: string;
 
-  @ApiProperty({ enum: CONFIG_SOURCES, description: '`file`: of `GATEWAY_CATALOGUE`.' })
+  @ApiProperty({ enum: CONFIG_SOURCES, description: '`file`: from `GATEWAY_CATALOGUE`.' })
   source!: ConfigSource;
 
   @ApiProperty({
-    description: 'Whether a file makes the model other than the version has it, on this instance.',
+    description: 'Whether a file on this instance overrides the version for this model.',
     example: false,
   })
   is_overridden!: boolean;
 
-  @ApiProperty({ ...anyObject, description: 'The row over the built-in one.' })
+  @ApiProperty({ ...anyObject, description: 'The row that overrides the built-in one.' })
   row!: JsonObject;
 }
 
-/** A model with the prices by which its requests are charged. */
+/** A model with its effective prices. */
 class PricedModelDto {
   @ApiProperty({ description: 'A family ends in `*`.', example: 'openai/gpt-4o-mini' })
   id!: string;
@@ -38,7 +38,7 @@ class PricedModelDto {
   source!: ConfigSource;
 
   @ApiProperty({
-    description: 'Whether a file makes the model other than the version has it, on this instance.',
+    description: 'Whether a file on this instance overrides the version for this model.',
     example: false,
   })
   is_overridden!: boolean;
@@ -46,21 +46,21 @@ class PricedModelDto {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'USD for one: a token, a request, an image.',
+    description: 'USD per token, request or image.',
     example: { prompt: '0.00000015', completion: '0.0000006' },
   })
   pricing!: Record<string, string>;
 }
 
 export class PricedModelListDto extends CursorPageDto {
-  @ApiProperty({ type: [PricedModelDto], description: 'By their ids.' })
+  @ApiProperty({ type: [PricedModelDto], description: 'Sorted by id.' })
   data!: PricedModelDto[];
 }
 
 export class PricedModelQueryDto extends CursorPageQueryDto {
-  @ApiPropertyOptional({ description: 'A part of the id, in whatever case.', example: 'echo' })
+  @ApiPropertyOptional({ description: 'Case-insensitive part of the id.', example: 'echo' })
   @IsOptional()
-  @IsString({ message: 'search must be one text' })
+  @IsString({ message: 'search must be a single string' })
   search?: string;
 }
 
@@ -77,14 +77,14 @@ export class EffectiveProviderDto {
   @ApiProperty({
     enum: CONFIG_SOURCES,
     description:
-      '`file`: of `GATEWAY_PROVIDERS`. `variable`: an account of a vendor by its variables.',
+      '`file`: from `GATEWAY_PROVIDERS`. `variable`: a vendor account configured by variables.',
   })
   source!: ConfigSource;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The ends of a key that a version holds.',
+    description: 'First and last characters of a key stored in a version.',
     example: 'sk-1...a9f2',
   })
   api_key_preview!: string | null;
@@ -100,7 +100,7 @@ export class EffectiveSettingDto {
   @ApiProperty({
     oneOf: [{ type: 'string' }, { type: 'number' }],
     nullable: true,
-    description: 'Null where nobody has set it, so that the default holds.',
+    description: 'Null when unset, so that the default applies.',
     example: 30000,
   })
   value!: string | number | null;
@@ -109,7 +109,7 @@ export class EffectiveSettingDto {
   source!: ConfigSource;
 
   @ApiProperty({
-    description: 'What it means, in Markdown.',
+    description: 'Description in Markdown.',
     example: 'How long a failing route is left alone',
   })
   meaning!: string;
@@ -117,13 +117,13 @@ export class EffectiveSettingDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'What holds where nobody has set it, as a value or in words.',
+    description: 'Default as a value or a description.',
     example: '10000',
   })
   default!: string | null;
 }
 
-/** What the instance that answers works by. */
+/** Effective configuration of the responding instance. */
 export class EffectiveConfigDto {
   @ApiProperty({ enum: ['config'] })
   object!: 'config';
@@ -132,18 +132,18 @@ export class EffectiveConfigDto {
   version!: number | null;
 
   @ApiProperty({
-    description: "The version's, unless variables or files come before it here.",
+    description: 'The version, unless variables or files override it here.',
     example: '0f3a9c55d21b',
   })
   fingerprint!: string;
 
-  @ApiProperty({ description: 'Of the models with their prices.', example: '5b1f00aa3c9e' })
+  @ApiProperty({ description: 'Fingerprint of the models and prices.', example: '5b1f00aa3c9e' })
   catalogue_fingerprint!: string;
 
-  @ApiProperty({ description: 'All models, the built-in ones included.', example: 151 })
+  @ApiProperty({ description: 'Number of models, including built-in ones.', example: 151 })
   models_count!: number;
 
-  @ApiProperty({ type: [EffectiveModelDto], description: 'Those that are not only built in.' })
+  @ApiProperty({ type: [EffectiveModelDto], description: 'Models that are added or overridden.' })
   models!: EffectiveModelDto[];
 
   @ApiProperty({ type: [EffectiveProviderDto] })
@@ -152,6 +152,6 @@ export class EffectiveConfigDto {
   @ApiProperty({ type: [EffectiveSettingDto] })
   settings!: EffectiveSettingDto[];
 
-  @ApiProperty({ type: [String], description: 'Why providers cannot be called here.' })
+  @ApiProperty({ type: [String], description: 'Why providers cannot be called on this instance.' })
   faults!: string[];
 }

@@ -20,7 +20,7 @@ import type {
   PricedModelQueryDto,
 } from './effective-config.dto.js';
 
-/** The configuration as it is in force on this instance, with where each value comes from. */
+/** Returns the effective configuration of this instance with the source of each value. */
 @Injectable()
 export class EffectiveConfigService {
   constructor(
@@ -45,7 +45,7 @@ export class EffectiveConfigService {
     };
   }
 
-  /** Every row that requests are charged by here, the built-in ones included. */
+  /** Returns every row used for billing on this instance, including built-in ones. */
   pricedModels({ limit, cursor, search = '' }: PricedModelQueryDto): PricedModelListDto {
     const [behind = ''] = readCursor(cursor, ['text']) ?? [];
     const changed = new Map(
@@ -79,7 +79,7 @@ export class EffectiveConfigService {
     document?.models.forEach(add('version'));
     const known = new Set(rows.keys());
     for (const row of this.catalogue.declaredRows) {
-      // What the file only repeats is the version's.
+      // A file row equal to the version's belongs to the version.
       const id = String(row.id);
       if (!known.has(id) || this.catalogue.overridden.has(id)) add('file')(row);
     }

@@ -11,7 +11,7 @@ import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 
 const NO_SUCH_TENANT = 'There is no tenant with this id.';
-const CHOICE = "The tenant's choice; null: as `GATEWAY_CONTENT_LOG` says.";
+const CHOICE = "The tenant's choice; null: the default of `GATEWAY_CONTENT_LOG`.";
 
 class TenantContentLogDto {
   @ApiProperty({ enum: ['content_log'] })
@@ -26,7 +26,7 @@ class TenantContentLogDto {
   @ApiProperty({ type: Boolean, nullable: true, description: CHOICE, example: true })
   enabled!: boolean | null;
 
-  @ApiProperty({ description: 'What the two come to, for keys without a choice of their own.' })
+  @ApiProperty({ description: 'The effective setting for keys without their own choice.' })
   is_on!: boolean;
 }
 
@@ -41,11 +41,11 @@ class DeletedTenantContentDto {
   @ApiProperty({ enum: ['content_log'] })
   object!: 'content_log';
 
-  @ApiProperty({ type: 'integer', description: 'Of so many requests.', example: 1042 })
+  @ApiProperty({ type: 'integer', description: 'Number of requests.', example: 1042 })
   deleted_requests!: number;
 }
 
-/** Operators decide and delete; what was said they do not read. */
+/** Operators can configure and delete stored content, but not read it. */
 @ApiTags('Admin')
 @Operator()
 @Controller('v1/admin/content-log')
@@ -55,9 +55,9 @@ export class AdminContentLogController {
   @Get(':id')
   @ApiOperation({
     operationId: 'getTenantContentLog',
-    summary: "Whether prompts and answers of a tenant's requests are kept",
+    summary: "Get whether a tenant's prompts and answers are stored",
   })
-  @ApiParam({ name: 'id', format: 'uuid', description: "The tenant's." })
+  @ApiParam({ name: 'id', format: 'uuid', description: 'Tenant id.' })
   @ApiOkResponse({ type: TenantContentLogDto })
   @ApiErrorResponse(404, NO_SUCH_TENANT)
   async get(@Param('id') id: string): Promise<TenantContentLogDto> {
@@ -68,13 +68,13 @@ export class AdminContentLogController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateTenantContentLog',
-    summary: "Keep prompts and answers of a tenant's requests, or not",
-    description: 'As the tenant itself may. Holds on every instance within a second.',
+    summary: "Set whether a tenant's prompts and answers are stored",
+    description: 'Tenants can do the same themselves. Applies on every instance within a second.',
   })
-  @ApiParam({ name: 'id', format: 'uuid', description: "The tenant's." })
+  @ApiParam({ name: 'id', format: 'uuid', description: 'Tenant id.' })
   @ApiOkResponse({ type: TenantContentLogDto })
-  @ApiFields(UpdateTenantContentLogDto, { 'Keep none': { enabled: false } })
-  @ApiErrorResponse(403, 'The key may only read, or `GATEWAY_CONTENT_LOG` is `off` (`enabled`).')
+  @ApiFields(UpdateTenantContentLogDto, { 'Store nothing': { enabled: false } })
+  @ApiErrorResponse(403, 'The key is read-only, or `GATEWAY_CONTENT_LOG` is `off` (`enabled`).')
   @ApiErrorResponse(404, NO_SUCH_TENANT)
   async update(
     @CurrentAuthor() author: Author,
@@ -87,9 +87,9 @@ export class AdminContentLogController {
   @Delete(':id')
   @ApiOperation({
     operationId: 'deleteTenantContents',
-    summary: "Delete what is kept of all a tenant's requests",
+    summary: "Delete all stored content of a tenant's requests",
   })
-  @ApiParam({ name: 'id', format: 'uuid', description: "The tenant's." })
+  @ApiParam({ name: 'id', format: 'uuid', description: 'Tenant id.' })
   @ApiOkResponse({ type: DeletedTenantContentDto })
   @ApiErrorResponse(404, NO_SUCH_TENANT)
   async delete(

@@ -13,10 +13,10 @@ export class InstancesController {
   @Get()
   @ApiOperation({
     operationId: 'listInstances',
-    summary: 'List the processes of the service that are alive',
+    summary: 'List the running instances',
     description:
-      'With what each runs, what it is doing as of its last heartbeat, and in what it differs from most ' +
-      'of the others. They are few, so the list is always whole.',
+      'Returns what each instance runs, its state at the last heartbeat, and how it differs from the ' +
+      'majority. Always returns the whole list.',
   })
   @ApiOkResponse({ type: InstanceListDto })
   list(): Promise<InstanceListDto> {

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ROUTE_STATES } from '../../../core/routing/route-health.js';
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
 
-/** What instances may differ in. */
+/** Aspects in which instances can differ. */
 export const INSTANCE_PARTS = [
   'version',
   'schema',
@@ -14,19 +14,19 @@ export const INSTANCE_PARTS = [
 export type InstancePart = (typeof INSTANCE_PARTS)[number];
 
 class RecentRequestsDto {
-  @ApiProperty({ type: 'integer', description: 'How long this is about.', example: 62 })
+  @ApiProperty({ type: 'integer', description: 'Length of the period in seconds.', example: 62 })
   seconds!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Requests that have ended.', example: 4_120 })
+  @ApiProperty({ type: 'integer', description: 'Completed requests.', example: 4_120 })
   requests!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Those of them that failed.', example: 3 })
+  @ApiProperty({ type: 'integer', description: 'Failed requests.', example: 3 })
   errors!: number;
 
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Milliseconds to the end of the answer, to a tenth; null without requests.',
+    description: 'Milliseconds to the end of the answer, with one decimal; null without requests.',
     example: 724,
   })
   latency_p50!: number | null;
@@ -42,37 +42,37 @@ class InstanceRouteDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: "The provider's own name for the model; null: the provider as a whole.",
+    description: "The provider's name of the model; null for the whole provider.",
     example: 'echo',
   })
   model!: string | null;
 
   @ApiProperty({
     enum: ROUTE_STATES,
-    description: '`cooling`: the vendor asked to wait; `open`: a run of failures.',
+    description: '`cooling`: the vendor asked to wait. `open`: repeated failures.',
     example: 'open',
   })
   state!: string;
 }
 
-/** How often a second route was asked because the first was silent. */
+/** How often requests were hedged with a second route. */
 class InstanceHedgingDto {
-  @ApiProperty({ type: 'integer', description: 'Requests that it may be asked for.', example: 812 })
+  @ApiProperty({ type: 'integer', description: 'Requests that could be hedged.', example: 812 })
   requests!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Those that had one.', example: 40 })
+  @ApiProperty({ type: 'integer', description: 'Requests that were hedged.', example: 40 })
   hedged!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Those that it answered.', example: 31 })
+  @ApiProperty({ type: 'integer', description: 'Requests answered by the hedge.', example: 31 })
   won!: number;
 }
 
-/** A process that is alive. Of an older version some of it is not known, and null. */
+/** A running instance. Fields unknown to older versions are null. */
 export class InstanceDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;
 
-  @ApiProperty({ description: 'Whether it gives this answer.' })
+  @ApiProperty({ description: 'Whether this instance sent the response.' })
   is_self!: boolean;
 
   @ApiProperty({ type: String, enum: ['gateway', 'worker'], nullable: true, example: 'gateway' })
@@ -96,11 +96,11 @@ export class InstanceDto {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'Every 5 s. After 20 s without one the process is not listed any more.',
+    description: 'Sent every 5 s. An instance without one for 20 s is no longer listed.',
   })
   heartbeat_at!: string;
 
-  @ApiProperty({ type: String, nullable: true, description: 'The last migration that it knows.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Latest migration it knows.' })
   schema!: string | null;
 
   @ApiProperty({ type: String, nullable: true, description: 'Fingerprint of GATEWAY_SECRET.' })
@@ -117,29 +117,34 @@ export class InstanceDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Fingerprint of all that it is configured to do.',
+    description: 'Fingerprint of its whole configuration.',
     example: '0f3a9c55d21b',
   })
   config!: string | null;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Where it keeps artifacts.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Artifact storage location.' })
   artifacts!: string | null;
 
   @ApiProperty({
     enum: INSTANCE_PARTS,
     isArray: true,
-    description: 'What most of the others have otherwise.',
+    description: 'Aspects in which it differs from the majority.',
     example: [],
   })
   differs!: InstancePart[];
 
-  @ApiProperty({ type: 'integer', nullable: true, description: 'Calls of models.', example: 12 })
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Model calls in progress.',
+    example: 12,
+  })
   requests_in_flight!: number | null;
 
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Settlements and log rows that wait for their commit.',
+    description: 'Settlements and log rows waiting to be committed.',
     example: 0,
   })
   pending_settlements!: number | null;
@@ -147,24 +152,24 @@ export class InstanceDto {
   @ApiProperty({
     type: RecentRequestsDto,
     nullable: true,
-    description: 'Of about the last minute, as of its heartbeat.',
+    description: 'About one minute up to the heartbeat.',
   })
   recent!: RecentRequestsDto | null;
 
   @ApiProperty({
     type: [InstanceRouteDto],
     description:
-      'Shared routes that it leaves alone, the worst first, 50 at most; of its heartbeat.',
+      'Shared routes in cooldown or with an open breaker at the heartbeat, worst first, at most 50.',
   })
   routes!: InstanceRouteDto[];
 
-  @ApiProperty({ type: 'integer', description: 'How many more of those there are.', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Number of further such routes.', example: 0 })
   more_routes!: number;
 
   @ApiProperty({
     type: InstanceHedgingDto,
     nullable: true,
-    description: 'Of its latest 1,000 requests with `hedge_ms` that had a second route.',
+    description: 'The latest 1,000 requests with `hedge_ms` and a second route.',
   })
   hedging!: InstanceHedgingDto | null;
 }
@@ -183,13 +188,13 @@ class QueueTopicDto {
 }
 
 export class InstanceListDto extends CursorPageDto {
-  @ApiProperty({ type: [InstanceDto], description: 'All that are alive, the oldest first.' })
+  @ApiProperty({ type: [InstanceDto], description: 'All running instances, oldest first.' })
   data!: InstanceDto[];
 
   @ApiProperty({
     type: [QueueTopicDto],
     nullable: true,
-    description: 'The queue that all share; null: it cannot be reached.',
+    description: 'The shared queue; null when unavailable.',
   })
   queue!: QueueTopicDto[] | null;
 }

@@ -8,7 +8,7 @@ import {
   type InstancePart,
 } from './instances.dto.js';
 
-/** The processes that share the database, side by side. */
+/** Compares the instances that share the database. */
 @Injectable()
 export class InstancesAdmin {
   constructor(
@@ -29,13 +29,15 @@ export class InstancesAdmin {
       const depths: Readonly<Record<(typeof TOPICS)[number], object>> = await this.queue.depths();
       return Object.entries(depths).map(([topic, depth]) => ({ topic, depth: { ...depth } }));
     } catch {
-      // The rest is worth showing, most of all then.
+      // The rest is most useful while the queue is unavailable.
       return null;
     }
   }
 }
 
-/** What most of those have that say so; of several that are as many, what the oldest has. */
+/**
+ * Returns the most common value among instances that report one. The oldest instance breaks ties.
+ */
 function majorities(
   living: readonly Pick<LivingInstance, 'facts'>[],
 ): ReadonlyMap<InstancePart, string> {

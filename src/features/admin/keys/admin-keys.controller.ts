@@ -44,7 +44,7 @@ export class AdminKeysController {
   ) {}
 
   @Get()
-  @ApiOperation({ operationId: 'listAdminKeys', summary: "List the operators' keys" })
+  @ApiOperation({ operationId: 'listAdminKeys', summary: 'List admin keys' })
   @ApiOkResponse({ type: AdminKeyListDto })
   @ApiFilters()
   async list(@Query() { limit, cursor }: CursorPageQueryDto): Promise<AdminKeyListDto> {
@@ -56,13 +56,13 @@ export class AdminKeysController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createAdminKey',
-    summary: "Create an operator's key",
-    description: 'The key itself is shown only here.',
+    summary: 'Create an admin key',
+    description: 'Only this response contains the key.',
   })
   @ApiCreatedResponse({ type: CreatedAdminKeyDto })
   @ApiFields(CreateAdminKeyDto, {
-    'A key that may do all': { name: 'console', role: 'admin' },
-    'A key that may read, for a month': {
+    'A key with full access': { name: 'console', role: 'admin' },
+    'A read-only key for a month': {
       name: 'yearly audit',
       role: 'auditor',
       expires_at: '2030-12-31T23:59:59Z',
@@ -78,7 +78,7 @@ export class AdminKeysController {
   }
 
   @Get(':id')
-  @ApiOperation({ operationId: 'getAdminKey', summary: "Read an operator's key" })
+  @ApiOperation({ operationId: 'getAdminKey', summary: 'Get an admin key' })
   @ApiOkResponse({ type: AdminKeyDto })
   @ApiParam({ name: 'id', format: 'uuid' })
   @ApiErrorResponse(404, NO_SUCH_KEY)
@@ -89,15 +89,15 @@ export class AdminKeysController {
   @Delete(':id')
   @ApiOperation({
     operationId: 'revokeAdminKey',
-    summary: "Revoke an operator's key",
+    summary: 'Revoke an admin key',
     description:
-      'It stops working at once, on other instances within a second, and stays listed as revoked. ' +
-      'Doing it again is no error.',
+      'Takes effect at once, and on other instances within a second. The key stays listed as revoked. ' +
+      'Idempotent.',
   })
   @ApiOkResponse({ type: AdminKeyDto })
   @ApiParam({ name: 'id', format: 'uuid' })
   @ApiErrorResponse(404, NO_SUCH_KEY)
-  @ApiErrorResponse(409, 'It is the last active key with the role admin.')
+  @ApiErrorResponse(409, 'It is the last active admin key.')
   async revoke(@CurrentAuthor() author: Author, @Param('id') id: string): Promise<AdminKeyDto> {
     const key = found(isUuid(id) ? await this.keys.revoke(author, id, false) : undefined);
     this.directory.forget(id);

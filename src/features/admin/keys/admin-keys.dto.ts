@@ -6,7 +6,7 @@ import { OPERATOR_ROLES, type OperatorRole } from '../../../core/people/roles.js
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
 import { IsName } from '../../../platform/http/field.decorators.js';
 
-/** A key of an operator. */
+/** An operator's key. */
 export class AdminKeyDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;
@@ -33,7 +33,7 @@ export class AdminKeyDto {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'To the minute.',
+    description: 'With minute precision.',
   })
   last_used_at!: string | null;
 
@@ -41,10 +41,10 @@ export class AdminKeyDto {
   created_at!: string;
 }
 
-/** The answer to a key's creation, the only one that ever holds the key itself. */
+/** The response to a creation, the only one with the key itself. */
 export class CreatedAdminKeyDto extends AdminKeyDto {
   @ApiProperty({
-    description: 'The key in plaintext. It is shown this once and not stored.',
+    description: 'The key in plaintext. Shown only once and not stored.',
     example: 'sk-admin-4fR9…x2Qa',
   })
   key!: string;
@@ -53,7 +53,7 @@ export class CreatedAdminKeyDto extends AdminKeyDto {
 export class AdminKeyListDto extends CursorPageDto {
   @ApiProperty({
     type: [AdminKeyDto],
-    description: 'Newest first, revoked and expired ones included.',
+    description: 'Newest first, including revoked and expired keys.',
   })
   data!: AdminKeyDto[];
 }
@@ -63,10 +63,10 @@ export class CreateAdminKeyDto {
   @IsName()
   name!: string;
 
-  @ApiProperty({ enum: OPERATOR_ROLES, description: 'An `auditor` may only read.' })
+  @ApiProperty({ enum: OPERATOR_ROLES, description: 'An `auditor` has read-only access.' })
   @IsIn(OPERATOR_ROLES, { message: `role must be ${OPERATOR_ROLES.join(' or ')}` })
   role!: OperatorRole;
 
-  @KeyExpiry('When the key stops working; null or absent: never. Must lie in the future.')
+  @KeyExpiry('When the key expires, in the future; null or absent: never.')
   expires_at?: string | null;
 }

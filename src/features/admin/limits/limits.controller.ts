@@ -12,18 +12,18 @@ import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 
-/** Bodies that an operator may send. */
+/** Example bodies. */
 export const LIMITS_EXAMPLES = {
   'At most 100 USD a month, and 100,000 tokens a minute': {
     budgets: [{ period: 'month', credits: 100_000_000 }],
     tokens_per_minute: 100_000,
   },
-  'No limits any more': {},
+  'Remove all limits': {},
 };
 export const IN_PLACE =
-  'In place of those that the operator has set before, everywhere within a second. What the tenant has set holds as well.';
+  'Replaces the limits set by the operator, on every instance within a second. Limits set by the tenant apply as well.';
 
-/** The operator's limits of keys. */
+/** Operator limits of API keys. */
 @ApiTags('Admin')
 @Operator()
 @Controller('v1/admin/api-keys')
@@ -36,8 +36,8 @@ export class KeyLimitsController {
   @Get(':id/limits')
   @ApiOperation({
     operationId: 'getKeyLimits',
-    summary: 'Read the limits of an API key',
-    description: 'Its own; those of keys above it hold as well.',
+    summary: 'Get the limits of an API key',
+    description: 'Returns its own limits. Those of its ancestor keys apply as well.',
   })
   @ApiOkResponse({ type: BothLimitsDto })
   @ApiKeyId()

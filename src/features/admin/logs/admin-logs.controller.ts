@@ -27,16 +27,16 @@ import {
 } from '../../../platform/http/cursor-page.js';
 import { TenantLogFilterQueryDto } from '../usage/usage.dto.js';
 
-/** Which requests are asked for, and which page of them. */
+/** Filters and page. */
 class AdminLogsQueryDto extends IntersectionType(
   TenantLogFilterQueryDto,
   LogRowFilterQueryDto,
   CursorPageQueryDto,
 ) {}
 
-/** A request of any tenant. */
+/** A request with its tenant. */
 class AdminLogRowDto extends LogRowDto {
-  @ApiProperty({ format: 'uuid', description: 'Whose request it was.' })
+  @ApiProperty({ format: 'uuid', description: 'Tenant of the request.' })
   tenant_id!: string;
 }
 
@@ -49,7 +49,7 @@ class NewerAdminLogsQueryDto extends IntersectionType(TenantLogFilterQueryDto, N
 
 class NewerAdminLogsDto extends OmitType(AdminLogListDto, ['next_cursor']) {}
 
-/** The request logs of all tenants. */
+/** Request logs of all tenants. */
 @ApiTags('Admin')
 @Operator()
 @Controller('v1/admin/logs')
@@ -61,12 +61,12 @@ export class AdminLogsController {
     operationId: 'listAdminLogs',
     summary: 'List requests of all tenants, newest first',
     description:
-      'A request is listed as soon as its answer has ended. In months that are archived a page takes seconds. ' +
-      'Of what is rare 30,000 rows are looked at for a page, which may have fewer rows than the limit, or none, while `has_more` is true.',
+      'A request is listed as soon as it ends. Pages of archived months take seconds. ' +
+      'A page scans at most 30,000 rows, so a selective filter can return fewer rows than the limit, or none, while `has_more` is true.',
   })
   @ApiOkResponse({ type: AdminLogListDto })
   @ApiFilters()
-  @ApiErrorResponse(503, 'Some of the requests are archived, and the archive cannot be reached.')
+  @ApiErrorResponse(503, 'Some requests are archived and the archive is unavailable.')
   async list(@Query() query: AdminLogsQueryDto): Promise<AdminLogListDto> {
     const filters = { ...readLogFilters(query), tenantId: query.tenant_id };
     const [at, id] = readCursor(query.cursor, ['time', 'integer']) ?? [];
@@ -83,8 +83,8 @@ export class AdminLogsController {
   @Get('newer')
   @ApiOperation({
     operationId: 'listNewerAdminLogs',
-    summary: 'What is new among the requests of all tenants',
-    description: 'As `/v1/customer/logs/newer`.',
+    summary: 'List new requests of all tenants',
+    description: 'Works like `/v1/customer/logs/newer`.',
   })
   @ApiOkResponse({ type: NewerAdminLogsDto })
   @ApiFilters()

@@ -48,7 +48,7 @@ export class PeopleController {
   @ApiOperation({
     operationId: 'listPeople',
     summary: 'List people',
-    description: 'All who have logged in once, with what they may do.',
+    description: 'Everyone who has logged in at least once, with their roles.',
   })
   @ApiOkResponse({ type: PersonListDto })
   @ApiFilters()
@@ -60,7 +60,7 @@ export class PeopleController {
   @Get('invitations')
   @ApiOperation({
     operationId: 'listOperatorInvitations',
-    summary: 'List open invitations of operators',
+    summary: 'List open operator invitations',
   })
   @ApiOkResponse({ type: InvitationListDto })
   @ApiFilters()
@@ -76,15 +76,15 @@ export class PeopleController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'inviteOperator',
-    summary: 'Invite somebody to be an operator',
+    summary: 'Invite an operator',
     description:
-      'Whoever logs in with this e-mail address, which the login service has to call verified, has the role from then on.',
+      'Whoever logs in with this e-mail address gets the role. The login service must report the address as verified.',
   })
   @ApiCreatedResponse({ type: InvitationDto })
   @ApiFields(InviteOperatorDto, {
     'An auditor': { email: 'grace@operator.example', role: 'auditor' },
   })
-  @ApiErrorResponse(409, 'The address is invited, or an operator, already.')
+  @ApiErrorResponse(409, 'The address is already invited or an operator.')
   async invite(
     @CurrentAuthor() author: Author,
     @Body() { email, role }: InviteOperatorDto,
@@ -96,10 +96,10 @@ export class PeopleController {
   @HttpCode(204)
   @ApiOperation({
     operationId: 'withdrawOperatorInvitation',
-    summary: 'Withdraw an open invitation of an operator',
+    summary: 'Withdraw an open operator invitation',
   })
   @ApiParam({ name: 'id', format: 'uuid' })
-  @ApiNoContentResponse({ description: 'It opens nothing any more.' })
+  @ApiNoContentResponse({ description: 'The invitation is no longer valid.' })
   @ApiErrorResponse(404, 'There is no open invitation with this id.')
   async withdraw(@CurrentAuthor() author: Author, @Param('id') id: string): Promise<void> {
     if (!isUuid(id)) throw new NotFoundError('id', 'There is no open invitation with this id.');
@@ -107,7 +107,7 @@ export class PeopleController {
   }
 
   @Get(':id')
-  @ApiOperation({ operationId: 'getPerson', summary: 'Read a person' })
+  @ApiOperation({ operationId: 'getPerson', summary: 'Get a person' })
   @ApiOkResponse({ type: PersonDto })
   @ApiPerson()
   async get(@Param('id') id: string): Promise<PersonDto> {
@@ -119,12 +119,12 @@ export class PeopleController {
   @ApiOperation({
     operationId: 'updatePerson',
     summary: "Change an operator's role, or disable a person",
-    description: 'Who is disabled is out within a second, everywhere.',
+    description: 'Disabling a person ends their access everywhere within a second.',
   })
   @ApiOkResponse({ type: PersonDto })
   @ApiFields(UpdatePersonDto, {
-    'Reads from now on': { operator_role: 'auditor' },
-    'Has left': { operator_role: null, is_disabled: true },
+    'Make read-only': { operator_role: 'auditor' },
+    'Remove and disable': { operator_role: null, is_disabled: true },
   })
   @ApiPerson()
   async update(

@@ -40,7 +40,7 @@ export class PersonDto {
   @ApiProperty({ type: [MembershipDto] })
   memberships!: MembershipDto[];
 
-  @ApiProperty({ description: 'Whether the person can log in no more.' })
+  @ApiProperty({ description: 'Whether login is blocked.' })
   is_disabled!: boolean;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
@@ -59,7 +59,7 @@ export class UpdatePersonDto {
   @ApiPropertyOptional({
     enum: OPERATOR_ROLES,
     nullable: true,
-    description: 'Null: no operator. It holds whatever a claim says.',
+    description: 'Null: not an operator. Overrides claims.',
     example: 'auditor',
   })
   @IsOptional()
@@ -68,14 +68,14 @@ export class UpdatePersonDto {
   })
   operator_role?: OperatorRole | null;
 
-  @ApiPropertyOptional({ description: 'True ends all sessions of the person as well.' })
+  @ApiPropertyOptional({ description: 'True also ends all sessions of the person.' })
   @MayBeAbsent()
   @IsBoolean({ message: 'is_disabled must be true or false' })
   is_disabled?: boolean;
 }
 
 export class EndedSessionsDto {
-  @ApiProperty({ type: 'integer', description: 'How many were open.', example: 2 })
+  @ApiProperty({ type: 'integer', description: 'Number of ended sessions.', example: 2 })
   ended!: number;
 }
 

@@ -65,16 +65,16 @@ export class TenantMembersController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'inviteMemberOfTenant',
-    summary: 'Invite somebody to be a member of a tenant',
-    description: "A tenant's first owner comes this way, or by a claim of the login service.",
+    summary: 'Invite a member to a tenant',
+    description: "Adds a tenant's first owner, unless a claim of the login service does.",
   })
   @ApiCreatedResponse({ type: InvitationDto })
   @ApiFields(InviteMemberDto, {
     'The first owner': { email: 'ada@acme.example', role: 'owner' },
   })
   @ApiTenant()
-  @ApiErrorResponse(403, 'The tenant has an owner, who alone adds further ones.')
-  @ApiErrorResponse(409, 'The address is invited, or has a role, already.')
+  @ApiErrorResponse(403, 'The tenant has an owner. Only owners add other owners.')
+  @ApiErrorResponse(409, 'The address is already invited or a member.')
   async invite(
     @CurrentAuthor() author: Author,
     @Param('tenant_id') id: string,
@@ -89,9 +89,9 @@ export class TenantMembersController {
   @ReadsJsonBody()
   @ApiOperation({ operationId: 'updateMemberOfTenant', summary: "Change a member's role" })
   @ApiOkResponse({ type: MemberDto })
-  @ApiFields(UpdateMemberDto, { 'Another owner': { role: 'owner' } })
+  @ApiFields(UpdateMemberDto, { 'Make an owner': { role: 'owner' } })
   @ApiTenant({ param: 'person_id', noun: 'member' })
-  @ApiErrorResponse(403, 'The tenant has an owner, who alone adds further ones.')
+  @ApiErrorResponse(403, 'The tenant has an owner. Only owners add other owners.')
   @ApiErrorResponse(409, 'It is the last owner.')
   async update(
     @CurrentAuthor() author: Author,
@@ -108,8 +108,8 @@ export class TenantMembersController {
 
   @Delete(':person_id')
   @HttpCode(204)
-  @ApiOperation({ operationId: 'removeMemberOfTenant', summary: 'Remove a member of a tenant' })
-  @ApiNoContentResponse({ description: 'The person is no member any more.' })
+  @ApiOperation({ operationId: 'removeMemberOfTenant', summary: 'Remove a member from a tenant' })
+  @ApiNoContentResponse({ description: 'The person is no longer a member.' })
   @ApiTenant({ param: 'person_id', noun: 'member' })
   @ApiErrorResponse(409, 'It is the last owner.')
   async remove(

@@ -6,7 +6,7 @@ import { PROVIDER_TYPES, type ProviderType } from '../../../platform/config/app-
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
 import { InstanceStateDto, RoutePauseDto } from './routes.dto.js';
 
-/** One of several accounts of a provider, as the instance that answers knows it. */
+/** One of several accounts of a provider, as seen by the responding instance. */
 export class OperatedAccountDto {
   @ApiProperty({ example: 'eu-west' })
   id!: string;
@@ -17,7 +17,7 @@ export class OperatedAccountDto {
   @ApiProperty({
     enum: ACCOUNT_STATES,
     description:
-      'The worst of its models: `limited` has used up its minute, `cooling` was told to wait, `open` fails or was refused.',
+      'The worst state of its models. `limited`: minute budget spent. `cooling`: the vendor asked to wait. `open`: failing or rejected.',
     example: 'healthy',
   })
   state!: AccountState;
@@ -30,7 +30,7 @@ export class OperatedAccountDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'With what is expected of requests under way.',
+    description: 'Includes the estimates of requests in progress.',
     example: 84000,
   })
   tokens_last_minute!: number;
@@ -38,7 +38,7 @@ export class OperatedAccountDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'The limit, of all instances together; null: none.',
+    description: 'Limit over all instances; null: none.',
     example: 500,
   })
   requests_per_minute!: number | null;
@@ -46,7 +46,7 @@ export class OperatedAccountDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'The limit, of all instances together; null: none.',
+    description: 'Limit over all instances; null: none.',
     example: 200000,
   })
   tokens_per_minute!: number | null;
@@ -55,24 +55,28 @@ export class OperatedAccountDto {
 class SeenModelsDto {
   @ApiProperty({
     type: 'integer',
-    description: "Of the catalogue's, with a route to it.",
+    description: 'Catalogue models with a route to it.',
     example: 43,
   })
   total!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Those that it lists.', example: 41 })
+  @ApiProperty({ type: 'integer', description: 'Models that the vendor lists.', example: 41 })
   seen!: number;
 
-  @ApiProperty({ type: [String], description: 'The others.', example: ['sandbox/echo'] })
+  @ApiProperty({
+    type: [String],
+    description: 'Models that the vendor does not list.',
+    example: ['sandbox/echo'],
+  })
   missing!: string[];
 }
 
-/** What the vendor said of a key when it was tried by a call that costs nothing. */
+/** Result of checking a key with a free call. */
 export class OperatedKeyCheckDto extends KeyCheckDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'One of several accounts; null: the only one.',
+    description: 'Account, when there are several; otherwise null.',
     example: 'eu-west',
   })
   account!: string | null;
@@ -80,7 +84,7 @@ export class OperatedKeyCheckDto extends KeyCheckDto {
   @ApiProperty({
     type: SeenModelsDto,
     nullable: true,
-    description: 'Null where the vendor does not list models by the names of routes.',
+    description: "Null when the vendor's model list cannot be compared with routes.",
   })
   catalogue!: SeenModelsDto | null;
 
@@ -89,13 +93,13 @@ export class OperatedKeyCheckDto extends KeyCheckDto {
 }
 
 class OperatedHealthDto {
-  @ApiProperty({ type: 'integer', description: 'Milliseconds, the median.', example: 120 })
+  @ApiProperty({ type: 'integer', description: 'Median in milliseconds.', example: 120 })
   latency_p50!: number;
 
   @ApiProperty({ type: 'integer', description: 'Milliseconds.', example: 180 })
   latency_p99!: number;
 
-  @ApiProperty({ description: 'Failed probes of all within 10 s, 0 to 1.', example: 0 })
+  @ApiProperty({ description: 'Share of failed probes within 10 s, 0 to 1.', example: 0 })
   error_rate!: number;
 
   @ApiProperty({ type: String, format: 'date-time' })
@@ -112,32 +116,32 @@ export class OperatedProviderDto {
   @ApiProperty({ enum: PROVIDER_TYPES })
   type!: ProviderType;
 
-  @ApiProperty({ enum: PROVIDER_STATUSES, description: 'What probes of it say now.' })
+  @ApiProperty({ enum: PROVIDER_STATUSES, description: 'Result of current probes.' })
   status!: ProviderStatus;
 
   @ApiProperty({ type: OperatedHealthDto })
   health!: OperatedHealthDto;
 
-  @ApiProperty({ type: RoutePauseDto, nullable: true, description: 'Of the provider as a whole.' })
+  @ApiProperty({ type: RoutePauseDto, nullable: true, description: 'Pause of the whole provider.' })
   pause!: RoutePauseDto | null;
 
   @ApiProperty({
     type: [OperatedKeyCheckDto],
     description:
-      'What its vendor said of its key, or of that of each account, when the instance that answers started or the ' +
-      'provider was configured. Empty before that, where checks are turned off, and where no key is needed.',
+      'Key checks of each account, made when the responding instance started or the provider was ' +
+      'configured. Empty before that, when checks are disabled, and when no key is needed.',
   })
   key_checks!: OperatedKeyCheckDto[];
 
   @ApiProperty({
     type: [OperatedAccountDto],
-    description: 'Where requests are spread among several; else empty.',
+    description: 'Accounts that share the requests; empty when there is only one.',
   })
   accounts!: OperatedAccountDto[];
 
   @ApiProperty({
     type: [InstanceStateDto],
-    description: 'Processes that leave it alone as a whole.',
+    description: 'Instances with a cooldown or open breaker for the whole provider.',
   })
   instances!: InstanceStateDto[];
 }

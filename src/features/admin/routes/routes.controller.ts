@@ -31,7 +31,7 @@ export class RoutesController {
     operationId: 'listOperatedProviders',
     summary: 'List the configured providers with their health',
     description:
-      'Each is probed, unless it was a moment ago, which takes up to about 2 s. The list is always whole.',
+      'Probes each provider unless it was probed recently, which takes up to about 2 s. Always returns the whole list.',
   })
   @ApiOkResponse({ type: OperatedProviderListDto })
   async providers(): Promise<OperatedProviderListDto> {
@@ -41,8 +41,8 @@ export class RoutesController {
   @Get('routes')
   @ApiOperation({
     operationId: 'listRoutes',
-    summary: 'List the routes of the catalogue, how they do and which are paused',
-    description: 'What processes have seen is as of their last heartbeats, 5 s at most.',
+    summary: 'List catalogue routes with their health and pauses',
+    description: 'The state of instances is that of their last heartbeat, at most 5 s old.',
   })
   @ApiOkResponse({ type: OperatedRouteListDto })
   @ApiFilters()
@@ -53,11 +53,11 @@ export class RoutesController {
   @Get('routes/history')
   @ApiOperation({
     operationId: 'getRouteHistory',
-    summary: 'How routes have done over time',
+    summary: 'Get the history of routes',
     description:
-      'Calls to vendors by what became of them, up to a week back: sums of 5 minutes for up to 6 hours, of half an ' +
-      "hour for up to 48, of 4 hours beyond. Calls over tenants' own accounts, what a vendor rightly refused and " +
-      'what its caller left are not in it. The latest 10 s may be missing.',
+      'Vendor calls by outcome for up to a week, in steps of 5 minutes for up to 6 hours, 30 minutes ' +
+      'for up to 48 hours and 4 hours beyond. Excludes BYOK calls, rejections that were correct, and ' +
+      'calls whose caller disconnected. The latest 10 s may be missing.',
   })
   @ApiOkResponse({ type: RouteHistoryDto })
   @ApiFilters()
@@ -68,8 +68,9 @@ export class RoutesController {
   @Get('routes/pauses')
   @ApiOperation({
     operationId: 'listRoutePauses',
-    summary: 'List what is paused',
-    description: 'Members of families of models too, which have no row of their own. Always whole.',
+    summary: 'List pauses',
+    description:
+      'Includes members of model families, which have no own row. Always returns the whole list.',
   })
   @ApiOkResponse({ type: RoutePauseListDto })
   pauses(): RoutePauseListDto {
@@ -81,11 +82,11 @@ export class RoutesController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'pauseRoute',
-    summary: 'Pause a model at a provider, or a provider as a whole',
+    summary: 'Pause a route or a provider',
     description:
-      'Once this is answered no instance tries it any more; requests under way go on. One that is cut off from the ' +
-      'others does so within seconds. Where it leaves a request no route, the answer is 503. Pausing again changes ' +
-      'the reason and the end.',
+      'When this returns, no instance starts new calls; requests in progress continue. An instance that is ' +
+      'disconnected from the others follows within seconds. Requests without another route get 503. Pausing again ' +
+      'updates the reason and the end.',
   })
   @ApiOkResponse({ type: RoutePauseDto })
   @ApiFields(PauseRouteDto, {
@@ -110,13 +111,13 @@ export class RoutesController {
   @ApiOperation({
     operationId: 'resumeRoute',
     summary: 'End a pause',
-    description: 'It is named as it was paused. The answer is the pause that is over.',
+    description: 'Takes the same names as the pause, and returns the ended pause.',
   })
   @ApiOkResponse({ type: RoutePauseDto })
   @ApiFields(RouteNameDto, {
     'A model at a provider': { provider: 'sandbox', model: 'sandbox/echo' },
   })
-  @ApiErrorResponse(404, 'Nothing of this name is paused.')
+  @ApiErrorResponse(404, 'Nothing is paused under this name.')
   resume(@CurrentAuthor() author: Author, @Body() body: RouteNameDto): Promise<RoutePauseDto> {
     return this.admin.resume(author, body);
   }

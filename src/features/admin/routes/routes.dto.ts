@@ -13,7 +13,7 @@ export class RoutePauseDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Null: all that the provider serves.',
+    description: 'Null: the whole provider.',
     example: 'sandbox/echo',
   })
   model!: string | null;
@@ -21,7 +21,7 @@ export class RoutePauseDto {
   @ApiProperty({ example: 'answers are cut short' })
   reason!: string;
 
-  @ApiProperty({ description: 'The name of who paused it.', example: 'console' })
+  @ApiProperty({ description: 'Name of the author.', example: 'console' })
   paused_by!: string;
 
   @ApiProperty({ type: String, format: 'date-time' })
@@ -31,17 +31,17 @@ export class RoutePauseDto {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'When it ends by itself; null: when somebody resumes it.',
+    description: 'When it ends automatically; null: when someone resumes it.',
   })
   until!: string | null;
 }
 
 export class RoutePauseListDto extends CursorPageDto {
-  @ApiProperty({ type: [RoutePauseDto], description: 'All that hold now, the latest first.' })
+  @ApiProperty({ type: [RoutePauseDto], description: 'Current pauses, newest first.' })
   data!: RoutePauseDto[];
 }
 
-/** What one process has seen of a route or provider. */
+/** State of a route or provider on one instance. */
 export class InstanceStateDto {
   @ApiProperty({ format: 'uuid' })
   instance_id!: string;
@@ -49,7 +49,7 @@ export class InstanceStateDto {
   @ApiProperty({
     enum: ROUTE_STATES,
     description:
-      '`cooling`: the vendor asked to wait; `open`: a run of failures opened the breaker.',
+      '`cooling`: the vendor asked to wait. `open`: repeated failures opened the breaker.',
     example: 'open',
   })
   state!: string;
@@ -58,18 +58,18 @@ export class InstanceStateDto {
 export class RouteQueryDto extends CursorPageQueryDto {
   @ApiPropertyOptional({ description: 'Only of this provider.', example: 'sandbox' })
   @IsOptional()
-  @IsString({ message: 'provider must be one text' })
+  @IsString({ message: 'provider must be a single string' })
   provider?: string;
 
-  @ApiPropertyOptional({ description: 'Only of models with this in their names.', example: 'echo' })
+  @ApiPropertyOptional({ description: 'Only models whose name contains this.', example: 'echo' })
   @IsOptional()
-  @IsString({ message: 'model must be one text' })
+  @IsString({ message: 'model must be a single string' })
   model?: string;
 }
 
 export class OperatedRouteDto {
   @ApiProperty({
-    description: 'A row of the catalogue; a family ends in `*`.',
+    description: 'Catalogue row; a family ends in `*`.',
     example: 'sandbox/echo',
   })
   model!: string;
@@ -80,41 +80,44 @@ export class OperatedRouteDto {
   @ApiProperty({ example: 'sandbox' })
   provider!: string;
 
-  @ApiProperty({ description: "The provider's own name for the model.", example: 'echo' })
+  @ApiProperty({ description: "The provider's name of the model.", example: 'echo' })
   upstream_model!: string;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Its place among the routes of the model.',
+    description: 'Position among the routes of the model.',
     example: 0,
   })
   position!: number;
 
-  @ApiProperty({ description: 'Whether the provider is configured here.' })
+  @ApiProperty({ description: 'Whether the provider is configured on this instance.' })
   is_configured!: boolean;
 
   @ApiProperty({
     type: RoutePauseDto,
     nullable: true,
-    description: 'Why it is not tried; of several pauses the widest.',
+    description: 'The pause in effect; the widest of several.',
   })
   pause!: RoutePauseDto | null;
 
   @ApiProperty({
     enum: ROUTE_STATES,
-    description: 'The worst that any process has seen, of the model or of the provider as a whole.',
+    description: 'The worst state on any instance, of the model or the whole provider.',
     example: 'healthy',
   })
   state!: RouteState;
 
-  @ApiProperty({ type: [InstanceStateDto], description: 'Processes that leave it alone.' })
+  @ApiProperty({
+    type: [InstanceStateDto],
+    description: 'Instances with a cooldown or open breaker.',
+  })
   instances!: InstanceStateDto[];
 
   @ApiProperty({
     type: Number,
     nullable: true,
     description:
-      'Share of the prompt tokens of the last half-hour that the vendor read from its cache, 0 to 1; null without any.',
+      'Share of prompt tokens of the last half-hour that the vendor read from its cache, 0 to 1; null without any.',
     example: 0.62,
   })
   cache_hit_rate!: number | null;
@@ -123,15 +126,15 @@ export class OperatedRouteDto {
     type: PercentilesDto,
     nullable: true,
     description:
-      'Milliseconds to the first content over shared capacity, as the instance that answers knows it of all ' +
-      'instances, of the last 5 to 10 minutes; null without any.',
+      'Milliseconds to first content on shared capacity over the last 5 to 10 minutes, of all instances ' +
+      'as known to the responding one; null without data.',
   })
   latency!: PercentilesDto | null;
 
   @ApiProperty({
     type: PercentilesDto,
     nullable: true,
-    description: 'The same of output tokens a second.',
+    description: 'Output tokens per second over the same period.',
   })
   throughput!: PercentilesDto | null;
 }
@@ -139,7 +142,7 @@ export class OperatedRouteDto {
 export class OperatedRouteListDto extends CursorPageDto {
   @ApiProperty({
     type: [OperatedRouteDto],
-    description: 'By model, in the order in which they are tried.',
+    description: 'By model, in the order of attempts.',
   })
   data!: OperatedRouteDto[];
 }
@@ -153,7 +156,7 @@ export class RouteHistoryQueryDto {
     minimum: 1,
     maximum: MAX_HOURS,
     default: 24,
-    description: 'How far back.',
+    description: 'Length of the history.',
   })
   @QueryInteger()
   @IsInt({ message: HOURS })
@@ -163,7 +166,7 @@ export class RouteHistoryQueryDto {
 }
 
 export class RouteStepDto {
-  @ApiProperty({ format: 'date-time', description: 'Its begin.' })
+  @ApiProperty({ format: 'date-time', description: 'Start of the step.' })
   at!: string;
 
   @ApiProperty({ type: 'integer', example: 1_204 })
@@ -171,7 +174,7 @@ export class RouteStepDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Not answered, or broken off, which counts as answered too.',
+    description: 'Failed or interrupted calls. Interrupted calls count as answered too.',
     example: 3,
   })
   failed!: number;
@@ -179,21 +182,21 @@ export class RouteStepDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Milliseconds to the first content, the mean of what was answered.',
+    description: 'Mean milliseconds to first content of answered calls.',
     example: 310,
   })
   latency_ms!: number | null;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Prompt tokens of answers that came to their end.',
+    description: 'Prompt tokens of completed answers.',
     example: 48_200,
   })
   prompt_tokens!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Those of them that the vendor read from its cache.',
+    description: "Prompt tokens read from the vendor's cache.",
     example: 30_100,
   })
   cached_tokens!: number;
@@ -203,10 +206,10 @@ export class RoutePastDto {
   @ApiProperty({ example: 'sandbox' })
   provider!: string;
 
-  @ApiProperty({ description: 'A row of the catalogue.', example: 'sandbox/echo' })
+  @ApiProperty({ description: 'Catalogue row.', example: 'sandbox/echo' })
   model!: string;
 
-  @ApiProperty({ type: [RouteStepDto], description: 'Steps with calls, the oldest first.' })
+  @ApiProperty({ type: [RouteStepDto], description: 'Steps with calls, oldest first.' })
   steps!: RouteStepDto[];
 }
 
@@ -214,17 +217,17 @@ export class RouteHistoryDto {
   @ApiProperty({ enum: ['route_history'] })
   object!: 'route_history';
 
-  @ApiProperty({ format: 'date-time', description: 'Begin of the first step.' })
+  @ApiProperty({ format: 'date-time', description: 'Start of the first step.' })
   start!: string;
 
   @ApiProperty({ type: 'integer', enum: [300, 1_800, 14_400], example: 1_800 })
   step_seconds!: number;
 
-  @ApiProperty({ type: [RoutePastDto], description: 'Routes that were called, by provider.' })
+  @ApiProperty({ type: [RoutePastDto], description: 'Routes with calls, by provider.' })
   data!: RoutePastDto[];
 }
 
-/** A route, or all of a provider. */
+/** Names a route, or a whole provider. */
 export class RouteNameDto {
   @ApiProperty({ example: 'sandbox' })
   @IsString({ message: 'provider must be the id of a provider' })
@@ -233,12 +236,11 @@ export class RouteNameDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description:
-      'An alias, or a row of the catalogue; null or absent: all that the provider serves.',
+    description: 'Alias or catalogue row; null or absent: the whole provider.',
     example: 'sandbox/echo',
   })
   @IsOptional()
-  @IsString({ message: 'model must be the name of a model' })
+  @IsString({ message: 'model must be a model name' })
   model?: string | null;
 }
 
@@ -248,11 +250,11 @@ export class PauseRouteDto extends RouteNameDto {
   @ApiProperty({
     minLength: 1,
     maxLength: MAX_REASON,
-    description: 'For other operators.',
+    description: 'Shown to other operators.',
     example: 'answers are cut short',
   })
   @Matches(new RegExp(`^[^]{1,${MAX_REASON}}$`, 'u'), {
-    message: `reason must be a text of 1 to ${MAX_REASON} characters`,
+    message: `reason must be a string of 1 to ${MAX_REASON} characters`,
   })
   reason!: string;
 
@@ -260,7 +262,8 @@ export class PauseRouteDto extends RouteNameDto {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'When it ends by itself, in the future; null or absent: when somebody resumes it.',
+    description:
+      'When it ends automatically, in the future; null or absent: when someone resumes it.',
     example: '2030-12-31T23:59:59Z',
   })
   @IsOptional()

@@ -39,7 +39,7 @@ import type {
   RouteStepDto,
 } from './routes.dto.js';
 
-/** Providers and routes as operators see them: how they do, everywhere, and whether they are paused. */
+/** Providers and routes for operators: health on all instances, history and pauses. */
 @Injectable()
 export class RoutesAdmin {
   constructor(
@@ -55,7 +55,7 @@ export class RoutesAdmin {
     private readonly audit: AuditLog,
   ) {}
 
-  /** The configured ones with what probes of each say now; takes up to about 2 s. */
+  /** Probes the configured providers. Takes up to about 2 s. */
   async providers(): Promise<OperatedProviderDto[]> {
     const living = await this.instances.living();
     const pauses = new Map(this.pauses.list().map((pause) => [nameOf(pause), pause]));
@@ -83,7 +83,7 @@ export class RoutesAdmin {
     );
   }
 
-  /** Every route of the catalogue, by model. */
+  /** Returns every catalogue route, by model. */
   async routes({
     limit,
     cursor,
@@ -105,7 +105,7 @@ export class RoutesAdmin {
     );
   }
 
-  /** @param hours how far back; the first step is a whole one */
+  /** @param hours length of the history; the first step is complete */
   async history(hours: number): Promise<RouteHistoryDto> {
     const step = stepOf(hours);
     const begin = Date.now() / 1_000 - hours * 3_600;
@@ -132,9 +132,8 @@ export class RoutesAdmin {
   }
 
   /**
-   * Pauses, or changes the pause that there is.
-   *
-   * @throws InvalidRequestError for a provider or a route that there is not, or a time that is over
+   * Creates or updates a pause.
+   * @throws InvalidRequestError for an unknown provider or route, or an end in the past
    */
   async pause(author: Author, body: PauseRouteDto): Promise<RoutePauseDto> {
     const thing = this.find(body);
@@ -153,11 +152,14 @@ export class RoutesAdmin {
     });
     await this.spread();
     const paused = this.pauses.list().find((pause) => nameOf(pause) === nameOf(thing));
-    if (!paused) throw new Error('A pause was over before it was shown');
+    if (!paused) throw new Error('the pause ended before it could be shown');
     return toPause(paused);
   }
 
-  /** @returns the pause that is over @throws NotFoundError (`provider`) where there is none of that name */
+  /**
+   * @returns the ended pause
+   * @throws NotFoundError (`provider`) when nothing is paused under this name
+   */
   async resume(author: Author, body: RouteNameDto): Promise<RoutePauseDto> {
     const thing = { provider: body.provider, model: body.model ?? null };
     const ended = await this.database.transaction(async (client) => {
@@ -165,7 +167,7 @@ export class RoutesAdmin {
       if (!pause) {
         throw new NotFoundError(
           thing.model === null ? 'provider' : 'model',
-          'Nothing of this name is paused; GET /v1/admin/routes/pauses lists what is.',
+          'Nothing is paused under this name. See GET /v1/admin/routes/pauses for current pauses.',
         );
       }
       await this.audit.record(client, author, {
@@ -194,7 +196,7 @@ export class RoutesAdmin {
     if (!isKnown) {
       throw new InvalidRequestError(
         'provider',
-        'There is no such provider; GET /v1/admin/routes lists all routes.',
+        'The provider does not exist. See GET /v1/admin/routes for all routes.',
       );
     }
     if (model === null) return { provider, model };
@@ -206,7 +208,7 @@ export class RoutesAdmin {
     }
     throw new InvalidRequestError(
       'model',
-      'This provider has no route to such a model; GET /v1/admin/routes lists all routes.',
+      'This provider has no route to this model. See GET /v1/admin/routes for all routes.',
     );
   }
 

@@ -4,8 +4,7 @@ import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 
 /**
  * Describes a handler whose path names a tenant.
- *
- * @param part what of it the path names besides, by the parameter and a noun, as `key_id` and `API key`
+ * @param part a further path parameter and its noun, such as `key_id` and `API key`
  */
 export function ApiTenant(part?: { param: string; noun: string }): MethodDecorator {
   return applyDecorators(
@@ -13,7 +12,7 @@ export function ApiTenant(part?: { param: string; noun: string }): MethodDecorat
     ...(part ? [ApiParam({ name: part.param, format: 'uuid' })] : []),
     ApiErrorResponse(
       404,
-      `There is no tenant with this id${part ? `, or it has no such ${part.noun}` : ''}.`,
+      `The tenant does not exist${part ? `, or has no such ${part.noun}` : ''}.`,
     ),
   );
 }

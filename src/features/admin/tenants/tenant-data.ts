@@ -1,16 +1,16 @@
 import { SERIES_SUMS, valueIdOf } from '../../../core/request-log/series-statements.js';
 
 /**
- * What becomes of each table that has a `tenant_id` when a tenant is deleted. A table that is in neither
- * list fails test/int/tenant-data.int-spec.ts: whoever adds one decides here.
+ * Decides what happens to each table with a `tenant_id` when a tenant is deleted.
+ * test/int/tenant-data.int-spec.ts fails for tables in neither list.
  */
 
-/** All of a period less what is known to have none. */
+/** Period totals minus the part without end user and tags. */
 const LOST_SUMS = SERIES_SUMS.split(', ')
   .map((name) => `sum(CASE facet WHEN 'all' THEN ${name} ELSE -${name} END)::bigint`)
   .join(', ');
 
-/** Statements that leave nothing of the tenant `$1`, in this order. */
+/** Statements that erase the data of tenant `$1`, in this order. */
 export const ERASED: Readonly<Record<string, string>> = {
   api_keys: `
     UPDATE api_keys SET name = 'deleted', revoked_at = coalesce(revoked_at, now()), updated_at = now(),
@@ -18,7 +18,7 @@ export const ERASED: Readonly<Record<string, string>> = {
     WHERE tenant_id = $1`,
   webhook_secrets: 'DELETE FROM webhook_secrets WHERE tenant_id = $1',
   webhook_deliveries: 'DELETE FROM webhook_deliveries WHERE tenant_id = $1',
-  // Its deliveries go with it.
+  // Cascades to its deliveries.
   broadcast_destinations: 'DELETE FROM broadcast_destinations WHERE tenant_id = $1',
   provider_credentials: 'DELETE FROM provider_credentials WHERE tenant_id = $1',
   memberships: 'DELETE FROM memberships WHERE tenant_id = $1',
@@ -29,7 +29,8 @@ export const ERASED: Readonly<Record<string, string>> = {
   conversations: `
     WITH gone AS (DELETE FROM conversations WHERE tenant_id = $1 RETURNING id)
     DELETE FROM conversation_items USING gone WHERE conversation_id = gone.id`,
-  // The row stays for its files, which the sweeper removes. Fetched: nothing is refunded to it any more.
+  // Rows stay until the sweeper has removed their files. Marked as fetched, so that nothing is
+  // refunded.
   jobs: `
     WITH emptied AS (
       UPDATE jobs SET body = '{}', metadata = NULL, end_user = NULL, tags = NULL, webhook_url = NULL, idempotency_key = NULL,
@@ -39,44 +40,45 @@ export const ERASED: Readonly<Record<string, string>> = {
     )
     UPDATE job_artifacts SET remove_after = now() FROM emptied
     WHERE job_id = emptied.id AND removed_at IS NULL`,
-  // Those of the operator about the tenant too.
+  // Includes operator rules about the tenant.
   alert_rules: 'DELETE FROM alert_rules WHERE tenant_id = $1 OR watched_tenant_id = $1',
   alert_events: 'DELETE FROM alert_events WHERE tenant_id = $1',
-  // They name end users.
+  // These name end users.
   end_user_limits: 'DELETE FROM end_user_limits WHERE tenant_id = $1',
   budget_spend: 'DELETE FROM budget_spend WHERE tenant_id = $1',
   limit_holds: 'DELETE FROM limit_holds WHERE tenant_id = $1',
-  // What other instances still have in memory is not written down any more.
+  // Content still in memory on other instances is not stored after this.
   request_contents: `
     WITH closed AS (UPDATE tenants SET content_deleted_at = 'infinity' WHERE id = $1)
     DELETE FROM request_contents WHERE tenant_id = $1`,
   content_keys: 'DELETE FROM content_keys WHERE tenant_id = $1',
-  // Their answers hold memos.
+  // The stored responses contain memos.
   ledger_idempotency_keys: 'DELETE FROM ledger_idempotency_keys WHERE tenant_id = $1',
 };
 
-/** What stays, and why that is right. */
+/** Tables that stay, with the reason. */
 export const KEPT: Readonly<Record<string, string>> = {
-  accounts: 'the books; what is left is corrected away',
-  account_months: 'the books',
-  ledger_entries: 'the books, which nobody changes',
-  request_logs: 'the books; end users and tags go piece by piece, see `LOG_ROWS`',
+  accounts: 'ledger; a correction removes the remaining balance',
+  account_months: 'ledger',
+  ledger_entries: 'ledger, append-only',
+  request_logs: 'ledger; end users and tags are removed in batches, see `LOG_ROWS`',
   request_log_counts: 'sums over the log',
   request_log_roll_ups: 'sums over the log',
   request_log_corrections: 'sums over the log',
-  request_log_series: 'sums over the log; they lose end users and tags with it',
+  request_log_series: 'sums over the log; end users and tags are removed with it',
   request_log_series_sums: 'sums over the log',
-  request_log_facet_sums: 'sums over the log; they lose end users and tags with it',
-  request_log_series_corrections: 'corrections of sums; they lose end users and tags with the log',
+  request_log_facet_sums: 'sums over the log; end users and tags are removed with it',
+  request_log_series_corrections:
+    'corrections of sums; end users and tags are removed with the log',
   alert_minutes: 'sums over the last two hours of the log',
-  holds: 'there are none, else the tenant is not deleted',
-  background_responses: 'there are none, else the tenant is not deleted',
-  audit_log: 'append-only: it is there to tell who did what',
+  holds: 'a tenant with holds cannot be deleted',
+  background_responses: 'a tenant with background responses cannot be deleted',
+  audit_log: 'append-only record of who did what',
 };
 
 /**
- * Takes end users and tags off a piece of the tenant's log, the newest first, and says where the next piece
- * begins. It leaves corrections of the sums, which cancel each other once neither tells of them.
+ * Removes end users and tags from a batch of log rows, newest first, and returns where the next
+ * batch starts. Leaves corrections of the sums, which cancel out once both are anonymous.
  */
 export const LOG_ROWS = `
   WITH piece AS MATERIALIZED (
@@ -95,8 +97,9 @@ export const LOG_CORRECTIONS = `
   WHERE tenant_id = $1 AND (end_user IS NOT NULL OR tags IS NOT NULL)`;
 
 /**
- * What is not known in a sum any more is NULL in a row with is_rest. Of facets that is all but what had no end
- * user and no tags. In one transaction that nobody adds to the sums in.
+ * Moves values that can no longer be attributed to a NULL row with is_rest. For facets, everything
+ * except the part without end user and tags. Runs in a transaction that blocks writers of the
+ * sums.
  */
 export const LOG_SUMS = [
   'SELECT FROM request_log_progress, (SELECT $1::uuid) AS tenant FOR UPDATE OF request_log_progress',

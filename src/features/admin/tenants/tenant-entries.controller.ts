@@ -27,8 +27,8 @@ const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   required: false,
   description:
-    'The same key and body add one entry, however often they are sent, and get the same answer. ' +
-    'What was refused was not sent for this.',
+    'The same key and body create one entry and return the same response. ' +
+    'A rejected request does not use up the key.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 } as const;
 
@@ -41,7 +41,7 @@ export class TenantEntriesController {
   @Get('entries')
   @ApiOperation({
     operationId: 'listTenantEntries',
-    summary: "List what moved a tenant's balance, the newest first",
+    summary: "List a tenant's ledger entries, newest first",
   })
   @ApiOkResponse({ type: LedgerEntryListDto })
   @ApiFilters()
@@ -55,7 +55,7 @@ export class TenantEntriesController {
 
   @Post('grants')
   @ReadsJsonBody()
-  @ApiOperation({ operationId: 'createGrant', summary: 'Grant a tenant credits' })
+  @ApiOperation({ operationId: 'createGrant', summary: 'Grant credits to a tenant' })
   @ApiHeader(IDEMPOTENCY_KEY)
   @ApiCreatedResponse({ type: LedgerEntryDto })
   @ApiFields(CreateGrantDto, { '5 USD': { credits: 5_000_000, memo: 'invoice 2026-118' } })
@@ -75,20 +75,20 @@ export class TenantEntriesController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createCorrection',
-    summary: "Correct a tenant's balance, up or down",
+    summary: "Correct a tenant's balance up or down",
     description:
-      'Takes at most what is available, the balance less what is held: requests under way are not ' +
-      'touched. It counts neither as spend nor on any limit.',
+      'Can remove at most the available credits: the balance less holds, so that requests in progress are not ' +
+      'affected. Counts neither as spend nor towards limits.',
   })
   @ApiHeader(IDEMPOTENCY_KEY)
   @ApiCreatedResponse({ type: LedgerEntryDto })
   @ApiFields(CreateCorrectionDto, {
-    'Less by 0.0015 USD': { credits: -1_500, memo: 'granted twice' },
+    'Remove 0.0015 USD': { credits: -1_500, memo: 'granted twice' },
   })
   @ApiTenant()
   @ApiErrorResponse(
     409,
-    'It takes more than is available, or the `Idempotency-Key` was used for another entry.',
+    'It removes more than is available, or the `Idempotency-Key` was used for another entry.',
   )
   correct(
     @CurrentAuthor() author: Author,

@@ -7,25 +7,24 @@ import { CursorPageDto, CursorPageQueryDto } from '../../../platform/http/cursor
 
 const MAX_MEMO = 1_000;
 
-/** A sentence that stands with the entry for ever. */
+/** A note stored permanently with the entry. */
 export function IsMemo(): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
       type: String,
       nullable: true,
       maxLength: MAX_MEMO,
-      description:
-        'Why, for whoever reads the entry later. It can not be changed or deleted: name no person.',
+      description: 'Reason for the entry. It cannot be changed or deleted, so do not name people.',
       example: 'invoice 2026-118',
     }),
     IsOptional(),
     Matches(new RegExp(`^[^]{1,${MAX_MEMO}}$`, 'u'), {
-      message: `memo must be a text of 1 to ${MAX_MEMO} characters`,
+      message: `memo must be a string of 1 to ${MAX_MEMO} characters`,
     }),
   );
 }
 
-/** A movement of a tenant's balance. Amounts are credits. */
+/** A ledger entry. Amounts are credits. */
 export class LedgerEntryDto {
   @ApiProperty({ example: '1042' })
   id!: string;
@@ -36,7 +35,7 @@ export class LedgerEntryDto {
   @ApiProperty({ enum: LEDGER_ENTRY_KINDS, example: 'grant' })
   kind!: LedgerEntryKind;
 
-  @ApiProperty({ type: 'integer', description: 'Negative when taken.', example: 5_000_000 })
+  @ApiProperty({ type: 'integer', description: 'Negative for a debit.', example: 5_000_000 })
   amount!: number;
 
   @ApiProperty({ type: String, format: 'uuid', nullable: true })
@@ -78,7 +77,7 @@ export class CreateCorrectionDto {
     type: 'integer',
     minimum: -MAX_GRANT_CREDITS,
     maximum: MAX_GRANT_CREDITS,
-    description: 'Negative to take, at most what is available; not 0.',
+    description: 'Negative to remove credits, up to the available amount. Not 0.',
     example: -1_500,
   })
   @IsInt({ message: CORRECTION })

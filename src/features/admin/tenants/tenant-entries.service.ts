@@ -12,15 +12,15 @@ import { readCursor, toCursorPage, type CursorPage } from '../../../platform/htt
 import type { LedgerEntryDto, LedgerEntryQueryDto } from './tenant-entries.dto.js';
 import { TenantsAdmin } from './tenants.service.js';
 
-/** What moves a tenant's balance by the operator's hand. */
+/** A grant or correction by an operator. */
 export interface NewEntry {
   kind: 'grant' | 'correction';
-  /** Signed for a correction. */
+  /** Can be negative for a correction. */
   credits: number;
   memo: string | null;
 }
 
-/** The operator's side of tenants' ledgers. */
+/** Operator access to tenants' ledgers. */
 @Injectable()
 export class TenantEntries {
   constructor(
@@ -32,11 +32,10 @@ export class TenantEntries {
   ) {}
 
   /**
-   * Grants or corrects, once for all requests with one idempotency key.
-   *
-   * @throws NotFoundError (`tenant_id`), also for a deleted one
-   * @throws ConflictError (`credits`) for a correction of more than is available, and
-   *   (`idempotency-key`) for a key that stands for something else
+   * Adds a grant or correction, once per idempotency key.
+   * @throws NotFoundError (`tenant_id`), also for a deleted tenant
+   * @throws ConflictError (`credits`) when a correction exceeds the available credits, or
+   * (`idempotency-key`) when the key was used for another entry
    */
   add(
     author: Author,
@@ -59,7 +58,7 @@ export class TenantEntries {
     });
   }
 
-  /** The newest first. @throws NotFoundError (`tenant_id`) */
+  /** Lists entries, newest first. @throws NotFoundError (`tenant_id`) */
   async list(
     tenantId: string,
     { limit, cursor, kind }: LedgerEntryQueryDto,
@@ -109,10 +108,9 @@ export class TenantEntries {
 }
 
 /**
- * Takes the key for this entry. Whoever has it at the same time is waited for, by the tenant's lock.
- *
- * @returns what was answered before; undefined: nothing was
- * @throws ConflictError (`idempotency-key`) where it stands for something else
+ * Claims the idempotency key. The tenant's lock serializes concurrent requests.
+ * @returns the earlier response; undefined when there is none
+ * @throws ConflictError (`idempotency-key`) when the key was used for another entry
  */
 async function claim(
   client: PoolClient,
@@ -139,7 +137,7 @@ async function claim(
   if (known?.is_same !== true) {
     throw new ConflictError(
       'idempotency-key',
-      'This `Idempotency-Key` was used for another entry. Use a new key for a new one.',
+      'This `Idempotency-Key` was used for another entry. Use a new key for a new entry.',
     );
   }
   return JSON.parse(known.answer) as LedgerEntryDto;

@@ -18,23 +18,25 @@ import { SweepTimer } from '../../../platform/time/sweep-timer.js';
 import { ERASED, LOG_CORRECTIONS, LOG_ROWS, LOG_SUMS } from './tenant-data.js';
 import { ofTenant, TenantsAdmin } from './tenants.service.js';
 
-/** Within a second every instance knows that a tenant is suspended; what came before has a hold by then. */
+/**
+ * Every instance knows of a suspension within a second, and earlier requests have a hold by then.
+ */
 const SUSPENDED_FOR_MS = 2_000;
 
-/** Log rows that one transaction empties. */
+/** Log rows per transaction. */
 const PIECE = 5_000;
 const LOOK_EVERY_MS = 60_000;
 
 /**
- * Deletes tenants by making them anonymous. Their rows stay, because the books refer to them. Their log may
- * have millions, which are emptied piece by piece, by whichever instances are at it.
+ * Deletes tenants by anonymizing them. Ledger and log rows stay, since the books refer to them.
+ * The log can have millions of rows, so it is anonymized in batches by any instance.
  */
 @Injectable()
 export class TenantEraser implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(TenantEraser.name);
   private readonly timer = new SweepTimer(
     () => this.eraseLogs(),
-    (error) => this.logger.warn(`Logs of deleted tenants are emptied later: ${messageOf(error)}`),
+    (error) => this.logger.warn(`log erasure postponed: ${messageOf(error)}`),
   );
 
   constructor(
@@ -55,12 +57,12 @@ export class TenantEraser implements OnApplicationBootstrap, OnApplicationShutdo
     await this.timer.stop();
   }
 
-  /** Has the logs of deleted tenants emptied from now on, with nobody waiting for it. */
+  /** Starts anonymizing logs in the background. */
   beginLogs(): void {
     this.timer.tick();
   }
 
-  /** Empties the logs of tenants that were deleted, as far as that has not been done. */
+  /** Anonymizes remaining logs of deleted tenants. */
   async eraseLogs(): Promise<void> {
     const { rows } = await this.database.query<{ id: string }>(
       'SELECT id FROM tenants WHERE deleted_at IS NOT NULL AND erased_at IS NULL ORDER BY deleted_at',
@@ -95,11 +97,10 @@ export class TenantEraser implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   /**
-   * All but the log at once or nothing. Deleting again is no error.
-   *
+   * Deletes everything except the log in one transaction. Idempotent.
    * @throws NotFoundError (`tenant_id`)
-   * @throws ConflictError (`tenant_id`) for one that is not suspended since some seconds, or that has
-   *   open requests or jobs
+   * @throws ConflictError (`tenant_id`) when it has not been suspended for a few seconds, or has
+   * open requests or jobs
    */
   async delete(author: Author, id: string): Promise<TenantRecord> {
     const known = await this.tenants.find(id);
@@ -126,7 +127,7 @@ export class TenantEraser implements OnApplicationBootstrap, OnApplicationShutdo
     return this.tenants.find(id);
   }
 
-  /** What nobody will spend is taken by an entry of its own, so that the books go on adding up. */
+  /** A ledger entry removes the remaining balance, so that the books still add up. */
   private async takeRest(client: PoolClient, author: Author, tenantId: string): Promise<void> {
     const { rows } = await client.query<{ balance: number }>(
       'SELECT balance FROM accounts WHERE tenant_id = $1',
@@ -141,8 +142,8 @@ export class TenantEraser implements OnApplicationBootstrap, OnApplicationShutdo
 }
 
 /**
- * Nothing of a tenant may begin or end while it goes. The account's lock is taken first, as by all that
- * moves its money.
+ * Blocks concurrent work of the tenant. Locks the account first, like everything that moves its
+ * money.
  */
 async function refuseAtWork(client: PoolClient, tenant: TenantRecord): Promise<void> {
   const { id, suspendedAt } = tenant;
@@ -159,19 +160,19 @@ async function refuseAtWork(client: PoolClient, tenant: TenantRecord): Promise<v
   if (suspendedAt === null) {
     throw new ConflictError(
       'tenant_id',
-      'Only a suspended tenant can be deleted. Suspend it first: PATCH it with {"status": "suspended"}.',
+      'Only suspended tenants can be deleted. Suspend it first: PATCH it with {"status": "suspended"}.',
     );
   }
   if (!isSettled) {
     throw new ConflictError(
       'tenant_id',
-      `The tenant was suspended just now, and not every instance may know yet. Delete it in ${SUSPENDED_FOR_MS / 1_000} seconds.`,
+      `The tenant was suspended just now, and other instances may not know yet. Retry in ${SUSPENDED_FOR_MS / 1_000} s.`,
     );
   }
   if (holds + jobs > 0) {
     throw new ConflictError(
       'tenant_id',
-      `Work of the tenant is under way: ${holds} open holds, and ${jobs} jobs or responses in the background. Delete it when they have ended.`,
+      `The tenant has work in progress: ${holds} open holds and ${jobs} jobs or background responses. Retry when they have ended.`,
     );
   }
 }

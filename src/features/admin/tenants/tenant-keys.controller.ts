@@ -41,8 +41,8 @@ export class TenantKeysController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createTenantKey',
-    summary: 'Create an API key of a tenant',
-    description: 'The key itself is shown only here.',
+    summary: 'Create an API key for a tenant',
+    description: 'Only this response contains the key.',
   })
   @ApiCreatedResponse({ type: CreatedTenantKeyDto })
   @ApiFields(CreateTenantKeyDto, {
@@ -64,7 +64,7 @@ export class TenantKeysController {
   }
 
   @Get(':key_id')
-  @ApiOperation({ operationId: 'getTenantKey', summary: 'Read an API key of a tenant' })
+  @ApiOperation({ operationId: 'getTenantKey', summary: 'Get an API key of a tenant' })
   @ApiOkResponse({ type: TenantKeyDto })
   @ApiTenantKey()
   get(@Param('tenant_id') tenantId: string, @Param('key_id') keyId: string): Promise<TenantKeyDto> {
@@ -76,13 +76,13 @@ export class TenantKeysController {
   @ApiOperation({
     operationId: 'updateTenantKey',
     summary: 'Change the name, the expiry or the limits of an API key',
-    description: 'Nobody else may change `rate_limit_per_minute`. It holds within a second.',
+    description: 'Only operators can change `rate_limit_per_minute`. Applies within a second.',
   })
   @ApiOkResponse({ type: TenantKeyDto })
   @ApiFields(UpdateTenantKeyDto, {
-    'More requests': { rate_limit_per_minute: 6_000 },
+    'Raise the rate limit': { rate_limit_per_minute: 6_000 },
     'At most 5 USD a month': { monthly_spend_limit: 5_000_000 },
-    'No end any more': { expires_at: null },
+    'Remove the expiry': { expires_at: null },
   })
   @ApiTenantKey()
   update(
@@ -104,8 +104,8 @@ export class TenantKeysController {
     operationId: 'revokeTenantKey',
     summary: 'Revoke an API key of a tenant',
     description:
-      'It stops working within a second, with the keys that it made, and stays listed as revoked. ' +
-      'Doing it again is no error.',
+      'Takes effect within a second, also for keys it created. The key stays listed as revoked. ' +
+      'Idempotent.',
   })
   @ApiOkResponse({ type: TenantKeyDto })
   @ApiTenantKey()

@@ -11,7 +11,7 @@ import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../../../platform/config/setting-
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
 import { IsName, MayBeAbsent } from '../../../platform/http/field.decorators.js';
 
-/** A tenant's key as operators see it: its limits and its end are also those of the keys above it. */
+/** A tenant's key for operators. Limits and expiry of its ancestor keys apply as well. */
 export class TenantKeyDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;
@@ -28,7 +28,7 @@ export class TenantKeyDto {
   @ApiProperty({ enum: API_KEY_STATUSES, example: 'active' })
   status!: ApiKeyStatus;
 
-  @ApiProperty({ enum: MAKERS, description: 'The operator, or a key of this type.' })
+  @ApiProperty({ enum: MAKERS, description: 'The operator, or the type of the creating key.' })
   made_by!: Maker;
 
   @ApiProperty({ type: 'integer', example: 600 })
@@ -56,31 +56,31 @@ export class TenantKeyDto {
   created_at!: string;
 }
 
-/** The answer to a key's creation, the only one that ever holds the key itself. */
+/** The response to a creation, the only one with the key itself. */
 export class CreatedTenantKeyDto extends TenantKeyDto {
   @ApiProperty({
-    description: 'The key in plaintext. It is shown this once and not stored.',
+    description: 'The key in plaintext. Shown only once and not stored.',
     example: 'sk-4fR9…x2Qa',
   })
   key!: string;
 }
 
 export class TenantKeyListDto extends CursorPageDto {
-  @ApiProperty({ type: [TenantKeyDto], description: 'Newest first, revoked ones included.' })
+  @ApiProperty({ type: [TenantKeyDto], description: 'Newest first, including revoked keys.' })
   data!: TenantKeyDto[];
 }
 
-/** What of a key may be set when it is made and later. */
+/** Fields that can be set at creation and later. */
 abstract class TenantKeyFieldsDto {
-  @KeyExpiry('When the key stops working, in the future; null: never.')
+  @KeyExpiry('When the key expires, in the future; null: never.')
   expires_at?: string | null;
 
-  @KeyRateLimit(`Requests a minute; ${DEFAULT_RATE_LIMIT_PER_MINUTE} where none is given at first.`)
+  @KeyRateLimit(`Requests per minute. Defaults to ${DEFAULT_RATE_LIMIT_PER_MINUTE}.`)
   rate_limit_per_minute?: number;
 
   @KeySpendLimit(
-    'Credits in a calendar month (UTC); null: as many as there are. A limit that a key gets later ' +
-      'counts what it spends from then on.',
+    'Credits per calendar month (UTC); null: unlimited. A limit set later ' +
+      'counts spend from then on.',
   )
   monthly_spend_limit?: number | null;
 }
@@ -96,7 +96,7 @@ export class CreateTenantKeyDto extends TenantKeyFieldsDto {
   type?: ApiKeyType;
 }
 
-/** What is given changes. */
+/** Omitted fields keep their values. */
 export class UpdateTenantKeyDto extends TenantKeyFieldsDto {
   @ApiPropertyOptional({ minLength: 1, maxLength: 255, example: 'billing service' })
   @MayBeAbsent()

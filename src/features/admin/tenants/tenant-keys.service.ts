@@ -27,7 +27,7 @@ export interface NewTenantKey {
   monthlySpendLimit: number | null;
 }
 
-/** What operators do with the keys of any tenant, their limits included. */
+/** Manages keys of any tenant, including limits. */
 @Injectable()
 export class TenantKeys {
   constructor(
@@ -38,7 +38,7 @@ export class TenantKeys {
     private readonly directory: KeyDirectory,
   ) {}
 
-  /** The newest first. @throws NotFoundError (`tenant_id`) */
+  /** Lists keys, newest first. @throws NotFoundError (`tenant_id`) */
   async list(
     tenantId: string,
     { limit, cursor }: CursorPageQueryDto,
@@ -62,20 +62,20 @@ export class TenantKeys {
     return toTenantKey(await this.find(tenantId, keyId));
   }
 
-  /** @throws NotFoundError (`tenant_id`), also for a deleted one */
+  /** @throws NotFoundError (`tenant_id`), also for a deleted tenant */
   async create(author: Author, tenantId: string, made: NewTenantKey): Promise<CreatedTenantKeyDto> {
     const plaintext = mintApiKey(made.type);
     const id = await this.database.transaction(async (client) => {
       await this.tenants.lock(client, tenantId);
       const draft = { ...made, tenantId, plaintext, bounds: OPERATOR_BOUNDS };
       const keyId = await this.audited.createWithin(client, author, draft);
-      if (keyId === undefined) throw new Error('A freshly minted key exists already');
+      if (keyId === undefined) throw new Error('a newly generated key already exists');
       return keyId;
     });
     return { ...(await this.get(tenantId, id)), key: plaintext };
   }
 
-  /** Changes what is given. @throws NotFoundError (`tenant_id`, `key_id`) */
+  /** Updates the given fields. @throws NotFoundError (`tenant_id`, `key_id`) */
   async update(
     author: Author,
     tenantId: string,
@@ -93,7 +93,7 @@ export class TenantKeys {
     return this.get(tenantId, id);
   }
 
-  /** Revoking twice is the same as once. @throws NotFoundError (`tenant_id`, `key_id`) */
+  /** Revokes a key. Idempotent. @throws NotFoundError (`tenant_id`, `key_id`) */
   async revoke(author: Author, tenantId: string, keyId: string): Promise<TenantKeyDto> {
     const { id } = await this.find(tenantId, keyId);
     await this.audited.revoke(author, id, tenantId);
@@ -101,7 +101,7 @@ export class TenantKeys {
     return this.get(tenantId, id);
   }
 
-  /** Here at once, also of the keys that end with it. */
+  /** Applies at once on this instance, also to descendant keys. */
   private async forget(tenantId: string, keyId: string): Promise<void> {
     for (const id of [keyId, ...(await this.apiKeys.idsBelow(tenantId, keyId))]) {
       this.directory.forget(id);

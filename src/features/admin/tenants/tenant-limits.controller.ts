@@ -13,7 +13,7 @@ import { IN_PLACE, LIMITS_EXAMPLES } from '../limits/limits.controller.js';
 import { ApiTenant } from './api-tenant.decorator.js';
 import { NO_SUCH_TENANT } from './tenants.service.js';
 
-/** The operator's limits of tenants. */
+/** Operator limits of tenants. */
 @ApiTags('Admin')
 @Operator()
 @Controller('v1/admin/tenants/:tenant_id/limits')
@@ -21,7 +21,7 @@ export class TenantLimitsController {
   constructor(private readonly limits: LimitsService) {}
 
   @Get()
-  @ApiOperation({ operationId: 'getTenantLimits', summary: 'Read the limits of a tenant' })
+  @ApiOperation({ operationId: 'getTenantLimits', summary: 'Get the limits of a tenant' })
   @ApiOkResponse({ type: BothLimitsDto })
   @ApiTenant()
   async get(@Param('tenant_id') id: string): Promise<BothLimitsDto> {

@@ -11,7 +11,7 @@ import { TenantSettings } from '../../../core/access/tenant-settings.service.js'
 import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import { ApiTenant } from './api-tenant.decorator.js';
 
-/** What holds for a tenant's requests, as the operator sees and sets it. */
+/** Request settings of a tenant, for operators. */
 @ApiTags('Admin')
 @Operator()
 @Controller('v1/admin/tenants/:tenant_id/settings')
@@ -21,7 +21,7 @@ export class TenantSettingsController {
   @Get()
   @ApiOperation({
     operationId: 'getTenantSettings',
-    summary: "Read what holds for all of a tenant's requests",
+    summary: "Get a tenant's request settings",
   })
   @ApiOkResponse({ type: TenantSettingsDto })
   @ApiTenant()
@@ -33,12 +33,12 @@ export class TenantSettingsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateTenantSettings',
-    summary: "Change what holds for all of a tenant's requests",
+    summary: "Update a tenant's request settings",
     description:
-      'As the tenant itself may. Holds for requests that begin a second later, on every instance.',
+      'Tenants can do the same themselves. Applies to requests that start a second later, on every instance.',
   })
   @ApiOkResponse({ type: TenantSettingsDto })
-  @ApiFields(UpdateTenantSettingsDto, { 'Leave broken streams as they are': { recovery: 'off' } })
+  @ApiFields(UpdateTenantSettingsDto, { 'Disable stream recovery': { recovery: 'off' } })
   @ApiTenant()
   update(
     @CurrentAuthor() author: Author,

@@ -20,7 +20,7 @@ import {
 } from './tenants.dto.js';
 import { TenantsAdmin } from './tenants.service.js';
 
-/** What the values of a sort look like in a cursor. */
+/** Format of each sort value in a cursor. */
 const PLACES = {
   name: 'text',
   created_at: 'time',
@@ -43,8 +43,8 @@ export class TenantsController {
   @Get()
   @ApiOperation({
     operationId: 'listTenants',
-    summary: 'List the tenants with their balance and spend',
-    description: 'The newest first, unless another `sort` and `order` are asked for.',
+    summary: 'List tenants with balance and spend',
+    description: 'Newest first, unless `sort` and `order` say otherwise.',
   })
   @ApiOkResponse({ type: TenantListDto })
   @ApiFilters()
@@ -66,12 +66,12 @@ export class TenantsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createTenant',
-    summary: 'Create a tenant, with its first credits and keys',
-    description: 'Keys are shown only here.',
+    summary: 'Create a tenant with initial credits and keys',
+    description: 'Only this response contains the keys.',
   })
   @ApiCreatedResponse({ type: CreatedTenantDto })
   @ApiFields(CreateTenantDto, {
-    'A name is enough': { name: 'acme' },
+    'Name only': { name: 'acme' },
     'With 10 USD and both kinds of key': {
       name: 'acme',
       credits: 10_000_000,
@@ -79,7 +79,7 @@ export class TenantsController {
       keys: ['routing', 'management'],
     },
   })
-  @ApiErrorResponse(409, 'There is a tenant of this name.')
+  @ApiErrorResponse(409, 'A tenant with this name exists.')
   async create(
     @CurrentAuthor() author: Author,
     @Body() body: CreateTenantDto,
@@ -99,7 +99,7 @@ export class TenantsController {
   }
 
   @Get(':tenant_id')
-  @ApiOperation({ operationId: 'getTenant', summary: 'Read a tenant, also a deleted one' })
+  @ApiOperation({ operationId: 'getTenant', summary: 'Get a tenant, also a deleted one' })
   @ApiOkResponse({ type: TenantDto })
   @ApiTenant()
   async get(@Param('tenant_id') id: string): Promise<TenantDto> {
@@ -110,17 +110,17 @@ export class TenantsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateTenant',
-    summary: 'Rename, suspend or resume a tenant, or change what it may spend in a month',
+    summary: 'Rename, suspend or resume a tenant, or set its monthly limit',
     description:
-      "A suspended tenant's keys read what is its own; calls of models and changes are 403, on every " +
-      'instance within a second. Answers under way end as usual and are charged, and jobs that were ' +
-      'submitted go on.',
+      "A suspended tenant's keys are read-only: model calls and changes return 403 on every " +
+      'instance within a second. Answers in progress finish and are charged, and submitted ' +
+      'jobs continue.',
   })
   @ApiOkResponse({ type: TenantDto })
   @ApiFields(UpdateTenantDto, {
-    'Another name': { name: 'acme' },
-    'No calls until further notice': { status: 'suspended' },
-    'As before': { status: 'active' },
+    Rename: { name: 'acme' },
+    Suspend: { status: 'suspended' },
+    Resume: { status: 'active' },
     'At most 5 USD a month': { monthly_spend_limit: 5_000_000 },
   })
   @ApiTenant()
@@ -136,17 +136,17 @@ export class TenantsController {
   @Delete(':tenant_id')
   @ApiOperation({
     operationId: 'deleteTenant',
-    summary: 'Delete a suspended tenant by making it anonymous',
+    summary: 'Delete a suspended tenant by anonymizing it',
     description:
-      'Its keys are revoked, its name is replaced, and what it stored is deleted: webhook secrets and ' +
-      'deliveries, destinations, credentials, guardrails, responses, conversations, kept prompts and answers, and the contents ' +
-      'of jobs. What is left of its balance is taken by a correction. Ledger entries and log rows ' +
-      'stay, as they are the books; of log rows end users and tags go, and `erased_at` says when all ' +
-      'have gone. It can not be undone; doing it again is no error.',
+      'Revokes its keys, replaces its name and deletes its data: webhook secrets and ' +
+      'deliveries, destinations, credentials, guardrails, responses, conversations, stored content and the contents ' +
+      'of jobs. A correction removes the remaining balance. Ledger entries and log rows ' +
+      'stay as the books. End users and tags are removed from log rows; `erased_at` is set when ' +
+      'all are. Cannot be undone. Idempotent.',
   })
   @ApiOkResponse({ type: TenantDto })
   @ApiTenant()
-  @ApiErrorResponse(409, 'It is not suspended for a few seconds, or work of it is still under way.')
+  @ApiErrorResponse(409, 'It has not been suspended for a few seconds, or has work in progress.')
   async delete(
     @CurrentAuthor() author: Author,
     @Param('tenant_id') id: string,

@@ -31,28 +31,32 @@ export class TenantDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;
 
-  @ApiProperty({ example: 'acme', description: 'Of a deleted tenant `deleted` and its id.' })
+  @ApiProperty({ example: 'acme', description: 'For a deleted tenant, `deleted` and its id.' })
   name!: string;
 
   @ApiProperty({ enum: TENANT_STATUSES, example: 'active' })
   status!: TenantStatus;
 
-  @ApiProperty({ type: 'integer', description: 'Given and not yet spent.', example: 8_750_000 })
+  @ApiProperty({ type: 'integer', description: 'Granted and not yet spent.', example: 8_750_000 })
   balance!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Set aside for open requests.', example: 50_000 })
+  @ApiProperty({ type: 'integer', description: 'Reserved for open requests.', example: 50_000 })
   held!: number;
 
   @ApiProperty({ type: 'integer', description: '`balance` less `held`.', example: 8_700_000 })
   available!: number;
 
-  @ApiProperty({ type: 'integer', description: 'All credits ever paid.', example: 1_250_000 })
+  @ApiProperty({ type: 'integer', description: 'Total credits spent.', example: 1_250_000 })
   spent!: number;
 
-  @ApiProperty({ type: 'integer', description: 'In this calendar month (UTC).', example: 320_000 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Spend in this calendar month (UTC).',
+    example: 320_000,
+  })
   spent_this_month!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Log rows of all time.', example: 10_400 })
+  @ApiProperty({ type: 'integer', description: 'Total log rows.', example: 10_400 })
   request_count!: number;
 
   @ApiProperty({ type: 'integer', description: 'Keys that are not revoked.', example: 3 })
@@ -61,7 +65,7 @@ export class TenantDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Credits in a calendar month (UTC); null: no limit.',
+    description: 'Credits per calendar month (UTC); null: no limit.',
     example: null,
   })
   monthly_spend_limit!: number | null;
@@ -76,7 +80,7 @@ export class TenantDto {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'When nothing of a deleted tenant told of a person any more.',
+    description: 'When the last personal data of a deleted tenant was removed.',
   })
   erased_at!: string | null;
 
@@ -90,12 +94,15 @@ export class TenantListDto extends CursorPageDto {
 }
 
 export class TenantQueryDto extends CursorPageQueryDto {
-  @ApiPropertyOptional({ description: 'A part of the name, in whatever case.', example: 'acm' })
+  @ApiPropertyOptional({ description: 'Case-insensitive part of the name.', example: 'acm' })
   @IsOptional()
-  @IsString({ message: 'search must be one text' })
+  @IsString({ message: 'search must be a single string' })
   search?: string;
 
-  @ApiPropertyOptional({ enum: TENANT_STATUSES, description: 'Absent: all but the deleted ones.' })
+  @ApiPropertyOptional({
+    enum: TENANT_STATUSES,
+    description: 'Defaults to all but deleted tenants.',
+  })
   @IsOptional()
   @IsIn(TENANT_STATUSES, { message: `status must be one of ${TENANT_STATUSES.join(', ')}` })
   status?: TenantStatus;
@@ -113,14 +120,14 @@ export class TenantQueryDto extends CursorPageQueryDto {
 
 const MONTHLY_LIMIT = `monthly_spend_limit must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}, or null`;
 
-/** What a tenant may spend in a month: for the bodies that set it. */
+/** Monthly limit, shared by the bodies that set it. */
 abstract class TenantLimitDto {
   @ApiPropertyOptional({
     type: 'integer',
     nullable: true,
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'Credits in a calendar month (UTC), for all keys together; null: no limit.',
+    description: 'Credits per calendar month (UTC) for all keys together; null: no limit.',
     example: 5_000_000,
   })
   @IsOptional()
@@ -131,10 +138,10 @@ abstract class TenantLimitDto {
 }
 
 const CREDITS = `credits must be an integer from 0 to ${MAX_GRANT_CREDITS}`;
-const FIRST_KEYS = `keys must be a list of at most ${MAX_FIRST_KEYS} types of key, each ${API_KEY_TYPES.join(' or ')}`;
+const FIRST_KEYS = `keys must be an array of at most ${MAX_FIRST_KEYS} key types, each ${API_KEY_TYPES.join(' or ')}`;
 
 export class CreateTenantDto extends TenantLimitDto {
-  @ApiProperty({ minLength: 1, maxLength: 255, example: 'acme', description: 'No two have one.' })
+  @ApiProperty({ minLength: 1, maxLength: 255, example: 'acme', description: 'Must be unique.' })
   @IsName()
   name!: string;
 
@@ -143,7 +150,7 @@ export class CreateTenantDto extends TenantLimitDto {
     minimum: 0,
     maximum: MAX_GRANT_CREDITS,
     default: 0,
-    description: 'What it is granted to begin with.',
+    description: 'Initial grant.',
     example: 10_000_000,
   })
   @MayBeAbsent()
@@ -159,8 +166,7 @@ export class CreateTenantDto extends TenantLimitDto {
     enum: API_KEY_TYPES,
     isArray: true,
     maxItems: MAX_FIRST_KEYS,
-    description:
-      'The keys to make with it, by their types; they are in the answer, and only there.',
+    description: 'Types of keys to create. Only this response contains the keys.',
     example: ['routing', 'management'],
   })
   @MayBeAbsent()
@@ -171,11 +177,11 @@ export class CreateTenantDto extends TenantLimitDto {
 }
 
 export class CreatedTenantDto extends TenantDto {
-  @ApiProperty({ type: [CreatedTenantKeyDto], description: 'Shown this once.' })
+  @ApiProperty({ type: [CreatedTenantKeyDto], description: 'Shown only once.' })
   keys!: CreatedTenantKeyDto[];
 }
 
-/** What is given changes. */
+/** Omitted fields keep their values. */
 export class UpdateTenantDto extends TenantLimitDto {
   @ApiPropertyOptional({ minLength: 1, maxLength: 255, example: 'acme' })
   @MayBeAbsent()
@@ -185,7 +191,7 @@ export class UpdateTenantDto extends TenantLimitDto {
   @ApiPropertyOptional({
     enum: SETTABLE_STATUSES,
     description:
-      '`suspended`: within a second its keys only read; `active`: they do again what they may.',
+      '`suspended`: its keys are read-only within a second. `active`: they work as before.',
     example: 'suspended',
   })
   @MayBeAbsent()

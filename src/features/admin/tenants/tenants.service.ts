@@ -21,7 +21,7 @@ export const NO_SUCH_TENANT = 'There is no tenant with this id.';
 
 export interface NewTenant {
   name: string;
-  /** Granted to begin with, 0 or more. */
+  /** Initial grant, 0 or more. */
   credits: number;
   memo: string | null;
   monthlySpendLimit: number | null;
@@ -34,13 +34,13 @@ export interface TenantChange {
   monthlySpendLimit?: number | null | undefined;
 }
 
-/** A tenant with its first keys, which are nowhere else in plaintext. */
+/** A tenant with its first keys in plaintext, which are not stored. */
 export interface MadeTenant {
   tenant: TenantRecord;
   keys: { id: string; plaintext: string }[];
 }
 
-/** What operators do with tenants, by HTTP and by command; each change with its line of the audit log. */
+/** Manages tenants for HTTP and commands, with an audit entry for each change. */
 @Injectable()
 export class TenantsAdmin {
   constructor(
@@ -56,7 +56,7 @@ export class TenantsAdmin {
     return found(isUuid(id) ? await this.tenants.find(id) : undefined);
   }
 
-  /** @throws ConflictError (`name`) when there is a tenant of this name */
+  /** @throws ConflictError (`name`) when a tenant with this name exists */
   create(author: Author, made: NewTenant): Promise<MadeTenant> {
     return this.database.transaction(async (client) => {
       const tenant = await this.tenants.create(made.name, client);
@@ -81,9 +81,8 @@ export class TenantsAdmin {
   }
 
   /**
-   * Changes what is given.
-   *
-   * @throws NotFoundError (`tenant_id`), also for a deleted one
+   * Updates the given fields.
+   * @throws NotFoundError (`tenant_id`), also for a deleted tenant
    * @throws ConflictError (`name`) when another tenant has this name
    */
   update(author: Author, id: string, change: TenantChange): Promise<TenantRecord> {
@@ -109,9 +108,8 @@ export class TenantsAdmin {
   }
 
   /**
-   * The tenant, which nobody else changes until the transaction ends.
-   *
-   * @throws NotFoundError (`tenant_id`), also for a deleted one
+   * Locks the tenant until the transaction ends.
+   * @throws NotFoundError (`tenant_id`), also for a deleted tenant
    */
   async lock(client: PoolClient, id: string): Promise<TenantRecord> {
     const tenant = isUuid(id)
@@ -136,7 +134,7 @@ export class TenantsAdmin {
       expiresAt: null,
     };
     const id = await this.apiKeys.createWithin(client, author, draft);
-    if (id === undefined) throw new Error('A freshly minted key exists already');
+    if (id === undefined) throw new Error('a newly generated key already exists');
     return { id, plaintext };
   }
 }
@@ -149,7 +147,7 @@ function found(tenant: TenantRecord | undefined): TenantRecord {
 function nameTaken(name: string): ConflictError {
   return new ConflictError(
     'name',
-    `There is a tenant ${JSON.stringify(name)} already. Choose another name.`,
+    `A tenant named ${JSON.stringify(name)} already exists. Choose another name.`,
   );
 }
 
@@ -163,7 +161,7 @@ function factsOf({ name, status, monthlySpendLimit }: TenantRecord): TenantFacts
   return { name, status, monthly_spend_limit: monthlySpendLimit };
 }
 
-/** What the audit log has of a change of a tenant. */
+/** Returns the audited fields of a tenant change. */
 export function ofTenant(
   id: string,
   verb: string,

@@ -15,7 +15,7 @@ import {
 } from '../../../core/request-log/request-log-groups.reader.js';
 import { MarginListDto, MarginSumsDto, UsageQueryDto } from './usage.dto.js';
 
-/** What requests add up to over all tenants, and what is left of it. */
+/** Usage and margin over all tenants. */
 @ApiTags('Admin')
 @Operator()
 @Controller('v1/admin')
@@ -25,9 +25,9 @@ export class UsageController {
   @Get('usage')
   @ApiOperation({
     operationId: 'getUsage',
-    summary: 'Add requests up, over all tenants or of one',
+    summary: 'Aggregate requests over all tenants or of one',
     description:
-      'Exact, and includes every request whose answer has ended. Over all tenants a range is widened to whole hours.',
+      'Exact, and includes every ended request. Ranges over all tenants are widened to whole hours.',
   })
   @ApiOkResponse({ type: LogGroupListDto })
   @ApiFilters()
@@ -39,9 +39,9 @@ export class UsageController {
   @Get('margin')
   @ApiOperation({
     operationId: 'getMargin',
-    summary: 'What was charged for requests, and what vendors took for them',
+    summary: 'Get charges and vendor costs of requests',
     description:
-      'Grouped and filtered as usage. Vendors take something for what failed, was left or was tried twice as well. A `route` is that which answered; what others took for the same requests counts there. A refund of a job counts with its request; where the request is archived or swept, at the time of the refund and in the group of what is not known (`is_rest`).',
+      'Grouped and filtered like usage. Vendor costs include failed, abandoned and repeated attempts, which count towards the `route` that answered. A job refund counts with its request; if that is archived or deleted, it counts at the time of the refund in the group of unknown values (`is_rest`).',
   })
   @ApiOkResponse({ type: MarginListDto })
   @ApiFilters()

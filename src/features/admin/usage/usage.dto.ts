@@ -5,7 +5,7 @@ import { GROUP_LIMIT, LogFilterQueryDto } from '../../../core/request-log/log-qu
 import { UUID } from '../../../platform/database/stored-text.js';
 import { PageLimit } from '../../../platform/http/field.decorators.js';
 
-/** Which requests are asked for, of one tenant or of all. */
+/** Filters of requests, of one tenant or all. */
 export class TenantLogFilterQueryDto extends LogFilterQueryDto {
   @ApiPropertyOptional({ format: 'uuid', description: 'Only of this tenant.' })
   @IsOptional()
@@ -13,44 +13,44 @@ export class TenantLogFilterQueryDto extends LogFilterQueryDto {
   tenant_id?: string;
 }
 
-/** What requests are grouped by, and which of them are counted. */
+/** Grouping and filters. */
 export class UsageQueryDto extends TenantLogFilterQueryDto {
   @ApiPropertyOptional({
     default: 'tenant',
-    description: `One of ${['tenant', ...LOG_DIMENSIONS].map((name) => `\`${name}\``).join(', ')} and \`tag:<key>\`, or two of them with a comma between.`,
+    description: `One of ${['tenant', ...LOG_DIMENSIONS].map((name) => `\`${name}\``).join(', ')} and \`tag:<key>\`, or two of them separated by a comma.`,
   })
-  @IsString({ message: 'group_by must be one dimension, or two with a comma between' })
+  @IsString({ message: 'group_by must be one dimension, or two separated by a comma' })
   group_by: string = 'tenant';
 
-  @PageLimit({ ...GROUP_LIMIT, description: 'Groups in the answer.' })
+  @PageLimit({ ...GROUP_LIMIT, description: 'Maximum number of groups.' })
   limit: number = GROUP_LIMIT.default;
 }
 
-/** What was taken in for requests, and what they cost. Amounts are credits. */
+/** Revenue and cost of requests. Amounts are credits. */
 export class MarginSumsDto {
   @ApiProperty({ type: 'integer', example: 100 })
   requests!: number;
 
-  @ApiProperty({ type: 'integer', description: 'What the requests were charged.', example: 12_500 })
+  @ApiProperty({ type: 'integer', description: 'Charges of the requests.', example: 12_500 })
   charged!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'What of it the tenants’ credits did not reach for, which nobody pays.',
+    description: 'Part of the charges not covered by tenant credits. Never collected.',
     example: 100,
   })
   shortfall!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'What of it was given back, as for jobs that nobody fetched.',
+    description: 'Part of the charges refunded, such as for unfetched jobs.',
     example: 0,
   })
   refunded!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: "What vendors used, at the routes' prices, charged or not.",
+    description: "Vendor usage at the routes' prices, charged or not.",
     example: 12_400,
   })
   vendor_cost!: number;
@@ -67,13 +67,13 @@ class MarginGroupDto extends MarginSumsDto {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string', nullable: true },
-    description: 'The value of each dimension of `group_by`; null: it has none.',
+    description: 'The value of each dimension in `group_by`; null when a request has none.',
     example: { tenant: '3f0a4b39-7b0c-4a52-9d0f-0f9d2b6f1a01' },
   })
   groups!: Record<string, string | null>;
 
   @ApiProperty({
-    description: 'Whether the values of these requests were too many to be kept apart.',
+    description: 'Whether the group combines values that were too many to keep separate.',
     example: false,
   })
   is_rest!: boolean;
@@ -85,13 +85,13 @@ export class MarginListDto {
 
   @ApiProperty({
     type: [MarginGroupDto],
-    description: 'Times in their order, all else by what was charged, the most first.',
+    description: 'Times in order; other groups by charges, highest first.',
   })
   data!: MarginGroupDto[];
 
-  @ApiProperty({ type: 'integer', description: 'Groups that there are, shown or not.', example: 1 })
+  @ApiProperty({ type: 'integer', description: 'Total number of groups.', example: 1 })
   group_count!: number;
 
-  @ApiProperty({ type: MarginSumsDto, description: 'Over all groups, shown or not.' })
+  @ApiProperty({ type: MarginSumsDto, description: 'Totals over all groups.' })
   total!: MarginSumsDto;
 }

@@ -27,8 +27,8 @@ export class WhoamiController {
   @Get()
   @ApiOperation({
     operationId: 'getOperator',
-    summary: 'Read who the key makes you',
-    description: 'An `auditor` may only read; an `admin` may do all that is under `/v1/admin`.',
+    summary: 'Get the identity of the key',
+    description: 'An `auditor` has read-only access; an `admin` has full access to `/v1/admin`.',
   })
   @ApiOkResponse({ type: OperatorDto })
   read(@Req() request: GatewayRequest): OperatorDto {

@@ -18,13 +18,12 @@ export class AnalyticsController {
   @Get()
   @ApiOperation({
     operationId: 'getAnalytics',
-    summary: "Add the tenant's requests up",
-    description:
-      'Counts, tokens and costs are exact and include every request whose answer has ended.',
+    summary: "Aggregate the tenant's requests",
+    description: 'Counts, tokens and costs are exact and include every ended request.',
   })
   @ApiOkResponse({ type: AnalyticsDto })
   @ApiFilters()
-  @ApiErrorResponse(503, 'An end of the range is archived, and the archive cannot be reached.')
+  @ApiErrorResponse(503, 'The range needs archived requests and the archive is unavailable.')
   get(@CurrentCaller() caller: Caller, @Query() query: AnalyticsQueryDto): Promise<AnalyticsDto> {
     return this.analytics.get(caller, query);
   }

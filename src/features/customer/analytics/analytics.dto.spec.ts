@@ -6,7 +6,7 @@ import { readLogFilters } from '../../../core/request-log/log-query.dto.js';
 import { AnalyticsQueryDto } from './analytics.dto.js';
 
 describe(AnalyticsQueryDto.name, () => {
-  it('groups by model unless told otherwise', () => {
+  it('groups by model by default', () => {
     expect(plainToInstance(AnalyticsQueryDto, {})).toEqual({ group_by: 'model', limit: 1_000 });
   });
 

@@ -10,18 +10,18 @@ import { GROUP_LIMIT, LogFilterQueryDto } from '../../../core/request-log/log-qu
 import { PageLimit } from '../../../platform/http/field.decorators.js';
 
 const PERCENTILE =
-  'Milliseconds, within 5 %; null with two dimensions, with a filter, and with those that were not there from the beginning (`route`, `endpoint`, `end_user`, `month`, tags).';
+  'Milliseconds, within 5 %; null with two dimensions, with a filter, and for dimensions added later (`route`, `endpoint`, `end_user`, `month`, tags).';
 
-/** What the requests are grouped by, and which of them are counted. */
+/** Grouping and filters. */
 export class AnalyticsQueryDto extends LogFilterQueryDto {
   @ApiPropertyOptional({
     default: 'model',
-    description: `One of ${LOG_DIMENSIONS.map((name) => `\`${name}\``).join(', ')} and \`tag:<key>\`, or two of them with a comma between.`,
+    description: `One of ${LOG_DIMENSIONS.map((name) => `\`${name}\``).join(', ')} and \`tag:<key>\`, or two of them separated by a comma.`,
   })
-  @IsString({ message: 'group_by must be one dimension, or two with a comma between' })
+  @IsString({ message: 'group_by must be one dimension, or two separated by a comma' })
   group_by: string = 'model';
 
-  @PageLimit({ ...GROUP_LIMIT, description: 'Groups in the answer.' })
+  @PageLimit({ ...GROUP_LIMIT, description: 'Maximum number of groups.' })
   limit: number = GROUP_LIMIT.default;
 }
 
@@ -40,21 +40,20 @@ export class AnalyticsSumsDto extends IntersectionType(LogSumsDto, PercentilesDt
 
 export class AnalyticsGroupDto extends IntersectionType(LogGroupDto, PercentilesDto) {
   @ApiProperty({
-    description:
-      'The values of `groups`, with a comma and a space between; an empty text for null.',
+    description: 'The values of `groups` joined with a comma and a space; empty for null.',
     example: 'openai/gpt-4o-mini',
   })
   group!: string;
 }
 
-/** The tenant's requests, added up. */
+/** Aggregated requests of a tenant. */
 export class AnalyticsDto extends OmitType(LogGroupListDto, ['data', 'total']) {
   @ApiProperty({
     type: [AnalyticsGroupDto],
-    description: 'Times in their order, all else by cost, the dearest first.',
+    description: 'Times in order; other groups by cost, highest first.',
   })
   data!: AnalyticsGroupDto[];
 
-  @ApiProperty({ type: AnalyticsSumsDto, description: 'Over all groups, shown or not.' })
+  @ApiProperty({ type: AnalyticsSumsDto, description: 'Totals over all groups.' })
   total!: AnalyticsSumsDto;
 }

@@ -24,7 +24,7 @@ import type {
   AnalyticsSumsDto,
 } from './analytics.dto.js';
 
-/** Sums over a tenant's requests, by dimensions that the caller names. */
+/** Aggregates a tenant's requests by the requested dimensions. */
 @Injectable()
 export class AnalyticsService {
   constructor(
@@ -32,7 +32,7 @@ export class AnalyticsService {
     private readonly requestGroups: RequestLogGroupsReader,
   ) {}
 
-  /** @throws InvalidRequestError on a malformed dimension, date or tag */
+  /** @throws InvalidRequestError for a malformed dimension, date or tag */
   async get({ tenantId }: Caller, query: AnalyticsQueryDto): Promise<AnalyticsDto> {
     const dimensions = readDimensions(query.group_by);
     const { start, end, ...filters } = readLogFilters(query);
@@ -59,7 +59,7 @@ export class AnalyticsService {
   }
 }
 
-/** Sums by one dimension reach further back: they hold months that were gone before there were others. */
+/** Sums by one dimension cover older months, which were deleted before other dimensions existed. */
 function withOldSums(
   { groups, total }: LogGroups,
   timed: readonly RequestLogGroup[],

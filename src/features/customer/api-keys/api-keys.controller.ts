@@ -38,12 +38,12 @@ export class ApiKeysController {
   @ApiOperation({
     operationId: 'createApiKey',
     summary: 'Create an API key',
-    description: 'The key itself is shown only here.',
+    description: 'Only this response contains the key.',
   })
   @ApiCreatedResponse({ type: CreatedApiKeyDto })
   @ApiFields(CreateApiKeyDto, {
     'A key with a limit': { name: 'billing service', rate_limit_per_minute: 600 },
-    'A key that ends and may spend 5 USD a month': {
+    'A key that expires and can spend 5 USD a month': {
       name: 'a month of trial',
       expires_at: '2030-12-31T23:59:59Z',
       monthly_spend_limit: 5_000_000,
@@ -59,7 +59,7 @@ export class ApiKeysController {
   }
 
   @Get(':id')
-  @ApiOperation({ operationId: 'getApiKey', summary: 'Read an API key' })
+  @ApiOperation({ operationId: 'getApiKey', summary: 'Get an API key' })
   @ApiOkResponse({ type: ApiKeyDto })
   @ApiOwn('key')
   get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<ApiKeyDto> {
@@ -75,10 +75,10 @@ export class ApiKeysController {
   })
   @ApiOkResponse({ type: ApiKeyDto })
   @ApiFields(UpdateApiKeyDto, {
-    'Another name': { name: 'billing service' },
-    'No end any more': { expires_at: null },
+    Rename: { name: 'billing service' },
+    'Remove the expiry': { expires_at: null },
   })
-  @ApiChange('only management keys change management keys')
+  @ApiChange('only management keys can change management keys')
   @ApiOwn('key')
   update(
     @CurrentCaller() caller: Caller,
@@ -94,11 +94,10 @@ export class ApiKeysController {
   @ApiOperation({
     operationId: 'revokeApiKey',
     summary: 'Revoke an API key',
-    description:
-      'It stops working at once and stays listed as revoked. Doing it again is no error.',
+    description: 'Takes effect at once. The key stays listed as revoked. Idempotent.',
   })
   @ApiOkResponse({ type: ApiKeyDto })
-  @ApiChange('only management keys revoke management keys')
+  @ApiChange('only management keys can revoke management keys')
   @ApiOwn('key')
   revoke(
     @CurrentCaller() caller: Caller,

@@ -29,7 +29,7 @@ export class ApiKeyDto {
 
   @ApiProperty({
     enum: API_KEY_TYPES,
-    description: '`routing` calls models, `management` the account.',
+    description: '`routing` keys call models, `management` keys manage the account.',
   })
   type!: ApiKeyType;
 
@@ -37,7 +37,7 @@ export class ApiKeyDto {
     type: String,
     format: 'uuid',
     nullable: true,
-    description: 'The routing key that made it, whose limits and end hold as well; null: none did.',
+    description: 'Routing key that created it. Its limits and expiry apply as well. Null: none.',
     example: null,
   })
   parent_id!: string | null;
@@ -60,7 +60,7 @@ export class ApiKeyDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Credits in a calendar month; null: no limit of its own.',
+    description: 'Credits per calendar month; null: no own limit.',
     example: null,
   })
   monthly_spend_limit!: number | null;
@@ -69,24 +69,25 @@ export class ApiKeyDto {
     type: BudgetStateDto,
     nullable: true,
     description:
-      'What is left of `monthly_spend_limit`, or of that of a key above it where that leaves less; null: there is none.',
+      'Remainder of the lowest monthly limit among this key and its ancestors; null: unlimited.',
   })
   monthly_spend!: BudgetStateDto | null;
 
   @ApiProperty({
     type: LimitsStateDto,
-    description: 'Set by the tenant; those of keys above it and of the tenant hold as well.',
+    description:
+      'Limits set by the tenant. Those of ancestor keys and of the tenant apply as well.',
   })
   limits!: LimitsStateDto;
 
-  @ApiProperty({ type: LimitsStateDto, description: 'Set by the operator; they hold as well.' })
+  @ApiProperty({ type: LimitsStateDto, description: 'Limits set by the operator, in addition.' })
   operator_limits!: LimitsStateDto;
 
   @ApiProperty({
     type: Boolean,
     nullable: true,
     description:
-      'Whether prompts and answers of its requests are kept; null: as the key above it or the tenant decides.',
+      'Whether prompts and answers of its requests are stored; null: inherited from its parent key or the tenant.',
     example: null,
   })
   content_log!: boolean | null;
@@ -95,7 +96,7 @@ export class ApiKeyDto {
     enum: KEY_RIGHTS,
     isArray: true,
     description:
-      "What the key may do beside calling models, within its type: its creator's rights at the time, less those that the creator has lost since.",
+      'Permissions besides calling models, within its type. Granted from the creator, less any that the creator has lost since.',
     example: ['money', 'read', 'develop'],
   })
   rights!: KeyRight[];
@@ -110,13 +111,13 @@ export class ApiKeyDto {
   updated_at!: string;
 }
 
-/** The answer to a key's creation, the only one that ever holds the key itself. */
+/** The response to a creation, the only one with the key itself. */
 export class CreatedApiKeyDto extends ApiKeyDto {
   @ApiProperty({ type: 'integer', example: 600 })
   rate_limit_per_minute!: number;
 
   @ApiProperty({
-    description: 'The key in plaintext. It is shown this once and not stored.',
+    description: 'The key in plaintext. Shown only once and not stored.',
     example: 'sk-4fR9…x2Qa',
   })
   key!: string;
@@ -125,7 +126,7 @@ export class CreatedApiKeyDto extends ApiKeyDto {
 export class ApiKeyListDto {
   @ApiProperty({
     type: [ApiKeyDto],
-    description: 'Newest first, revoked and expired ones included.',
+    description: 'Newest first, including revoked and expired keys.',
   })
   data!: ApiKeyDto[];
 }
@@ -135,15 +136,15 @@ export class CreateApiKeyDto {
   @IsName()
   name!: string;
 
-  @KeyExpiry('When the key stops working; null or absent: never. Must lie in the future.')
+  @KeyExpiry('When the key expires, in the future; null or absent: never.')
   expires_at?: string | null;
 
-  @KeyRateLimit("At most the limit of the calling key. Default: 600, or that limit if it's lower.")
+  @KeyRateLimit('At most the limit of the calling key. Defaults to 600, or to that limit if lower.')
   rate_limit_per_minute?: number;
 
   @KeySpendLimit(
-    'Credits that the key may spend in a calendar month (UTC); null or absent: as many as there ' +
-      "are. At most the calling key's own limit, if it has one, which is then the default too.",
+    'Credits per calendar month (UTC); null or absent: unlimited. At most the calling ' +
+      "key's own limit, which is then also the default.",
   )
   monthly_spend_limit?: number | null;
 
@@ -152,21 +153,21 @@ export class CreateApiKeyDto {
     type: LimitsDto,
     nullable: true,
     description:
-      'Of routing keys. None may be above what the calling key has itself, which holds as well for what a routing key makes.',
+      "Routing keys only. No limit can exceed the calling key's own, which also apply to keys created by routing keys.",
   })
   limits?: LimitsDto | null;
 
   @ApiPropertyOptional({
     enum: API_KEY_TYPES,
     default: 'routing',
-    description: 'Only a management key may create management keys.',
+    description: 'Only management keys can create management keys.',
   })
   @MayBeAbsent()
   @IsIn(API_KEY_TYPES, { message: `type must be ${API_KEY_TYPES.join(' or ')}` })
   type?: ApiKeyType;
 }
 
-/** The fields that can change; any other is refused. */
+/** Fields that can change. Others are rejected. */
 export class UpdateApiKeyDto {
   @ApiPropertyOptional({ minLength: 1, maxLength: 255, example: 'billing service' })
   @MayBeAbsent()
@@ -180,7 +181,7 @@ export class UpdateApiKeyDto {
   @ApiPropertyOptional({
     type: LimitsDto,
     nullable: true,
-    description: 'In place of those of before; null: none.',
+    description: 'Replaces the previous limits; null removes them.',
   })
   limits?: LimitsDto | null;
 
@@ -188,7 +189,7 @@ export class UpdateApiKeyDto {
     type: Boolean,
     nullable: true,
     description:
-      'Whether prompts and answers of its requests are kept; null: as the key above it or the tenant decides. Needs a management key.',
+      'Whether prompts and answers of its requests are stored; null: inherited from its parent key or the tenant. Requires a management key.',
     example: true,
   })
   @IsOptional()
@@ -199,7 +200,7 @@ export class UpdateApiKeyDto {
     enum: KEY_RIGHTS,
     isArray: true,
     description:
-      'The rights the key is to have. The caller must have each of them, and the key depends on the caller from then on instead of on its creator.',
+      'New permissions. The caller must have each of them. From then on the key depends on the caller instead of its creator.',
     example: ['money', 'read', 'develop', 'own', 'content'],
   })
   @MayBeAbsent()

@@ -29,12 +29,12 @@ import type {
   CreatedApiKeyDto,
 } from './api-keys.dto.js';
 
-/** Keys that routing keys made stand at most so far below the first one. */
+/** Maximum depth of keys created by routing keys. */
 const MAX_ANCESTORS = 8;
-/** Of a list so many keys are read and sent together. */
+/** Keys read and sent together in a list. */
 const KEYS_A_PIECE = 200;
 
-/** A tenant's keys, as one of them, or a member, sees and changes them: no key gives more than it has. */
+/** Manages a tenant's keys for one of its keys or members. No key can grant more than it has. */
 @Injectable()
 export class ApiKeysService {
   constructor(
@@ -46,7 +46,10 @@ export class ApiKeysService {
     private readonly balances: BalanceReader,
   ) {}
 
-  /** The JSON of all keys, newest first, in pieces: revoked ones included, a tenant may have any number. */
+  /**
+   * Yields the JSON of all keys, newest first, including revoked ones. A tenant can have any
+   * number.
+   */
   async *list(caller: Caller): AsyncGenerator<string> {
     let before = '{"data":[';
     let behind: string[] | undefined;
@@ -72,7 +75,7 @@ export class ApiKeysService {
     const type = body.type ?? 'routing';
     if (type === 'management' && !runsAccount(caller)) {
       throw new PermissionError(
-        'Only a management key, or an owner, may create management keys.',
+        'Only management keys and owners can create management keys.',
         'type',
       );
     }
@@ -81,7 +84,7 @@ export class ApiKeysService {
     const ancestorIds = maker ? [maker.id, ...maker.ancestorIds] : [];
     if (ancestorIds.length > MAX_ANCESTORS) {
       throw new PermissionError(
-        `This key was made by a key that a key made, and so on ${MAX_ANCESTORS} times; use one of those to make another.`,
+        `Keys can be nested at most ${MAX_ANCESTORS} levels deep. Create this key with one of its ancestors.`,
       );
     }
     const expiresAt = readExpiry(body.expires_at) ?? null;
@@ -103,7 +106,7 @@ export class ApiKeysService {
       ancestorIds,
       bounds: boundsFor(caller, author.actor.id, own),
     });
-    if (id === undefined) throw new Error('A freshly minted key exists already');
+    if (id === undefined) throw new Error('a newly generated key already exists');
     const record = await this.get(caller, id);
     return { ...record, rate_limit_per_minute: rateLimitPerMinute, key: plaintext };
   }
@@ -135,7 +138,7 @@ export class ApiKeysService {
     return this.get(caller, key.id);
   }
 
-  /** Revoking twice is the same as once. The row stays, because log rows refer to it. */
+  /** Revokes a key. Idempotent. Keeps the row, since log rows refer to it. */
   async revoke(caller: Caller, author: Author, id: string): Promise<ApiKeyDto> {
     const key = await this.find(caller, id);
     refuseOnManagementKey(caller, key.type, 'revoke');
@@ -147,8 +150,9 @@ export class ApiKeysService {
   }
 
   /**
-   * No key changes its own expiry. A routing key changes keys that routing keys made, but none above
-   * it, and gives none more time than it has itself; keys that are not below it get no more at all.
+   * No key can change its own expiry. A routing key can change other routing-created keys, except
+   * its ancestors, and cannot extend them beyond its own expiry; keys that are not its descendants
+   * cannot be extended at all.
    */
   private async refuseBeyondRights(
     caller: Caller,
@@ -158,7 +162,7 @@ export class ApiKeysService {
     if (key.id === caller.apiKeyId) {
       if (expiresAt === undefined) return;
       throw new PermissionError(
-        'A key may not change its own expiry; a management key (sk-mgmt-…) may change that of others.',
+        'A key cannot change its own expiry. Use a management key (sk-mgmt-…).',
         'expires_at',
       );
     }
@@ -169,7 +173,7 @@ export class ApiKeysService {
     if (key.ancestorIds.includes(caller.apiKeyId)) return refuseLater(own, expiresAt);
     if (key.expiresAt && (!expiresAt || expiresAt > key.expiresAt)) {
       throw new PermissionError(
-        `A routing key may give a key that it did not make no more time than it has, until ${key.expiresAt.toISOString()}.`,
+        `A routing key cannot extend a key that it did not create beyond its own expiry, ${key.expiresAt.toISOString()}.`,
         'expires_at',
       );
     }
@@ -192,33 +196,33 @@ export class ApiKeysService {
     );
   }
 
-  /** What is said in a key's requests is for the owners to keep or not. */
+  /** Only owners decide whether content is stored. */
   private refuseContentLog(caller: Caller, contentLog: boolean | null): void {
     if (!mayReadContent(caller)) {
       throw new PermissionError(
-        'Storing prompts and answers is decided by a management key or a member with the right `content`.',
+        'Content logging can be changed only by a management key or a member with the `content` permission.',
         'content_log',
       );
     }
     this.contentLog.refuseWhereOff(contentLog, 'content_log');
   }
 
-  /** @returns the key of the caller */
+  /** @returns the caller's key */
   private async refuseOnAncestor(caller: Caller, key: ApiKeyEntity): Promise<ApiKeyEntity> {
     const own = await this.find(caller, caller.apiKeyId);
     if (!own.ancestorIds.includes(key.id)) return own;
     throw new PermissionError(
-      'A key may not change or revoke the keys above it; a management key (sk-mgmt-…) may.',
+      'A key cannot change or revoke its ancestors. Use a management key (sk-mgmt-…).',
     );
   }
 
-  /** Here at once also of the keys that end with it. */
+  /** Applies at once on this instance, also to descendant keys. */
   private async forget(key: ApiKeyEntity): Promise<void> {
     const below = await this.apiKeys.idsBelow(key.tenantId, key.id);
     for (const id of [key.id, ...below]) this.directory.forget(id);
   }
 
-  /** The calling key; undefined: a person's session calls. */
+  /** Returns the calling key; undefined for a person's session. */
   private async ownKey(caller: Caller): Promise<ApiKeyEntity | undefined> {
     return caller.actingRole === undefined ? this.find(caller, caller.apiKeyId) : undefined;
   }
@@ -232,7 +236,7 @@ export class ApiKeysService {
 
 function refuseOnManagementKey(caller: Caller, type: ApiKeyType, verb: string): void {
   if (type === 'management' && !runsAccount(caller)) {
-    throw new PermissionError(`Only a management key, or an owner, may ${verb} a management key.`);
+    throw new PermissionError(`Only management keys and owners can ${verb} a management key.`);
   }
 }
 
@@ -241,7 +245,7 @@ function rateLimitFor(caller: Caller, wanted: number | undefined): number {
   if (wanted === undefined) return Math.min(DEFAULT_RATE_LIMIT_PER_MINUTE, own);
   if (wanted > own) {
     throw new PermissionError(
-      `A key may not create one with a higher limit than its own ${own} requests per minute.`,
+      `A key cannot create one with a higher limit than its own ${own} requests per minute.`,
       'rate_limit_per_minute',
     );
   }
@@ -251,27 +255,27 @@ function rateLimitFor(caller: Caller, wanted: number | undefined): number {
 function spendLimitFor(caller: Caller, wanted: number | null | undefined): number | null {
   const own = caller.spendLimits?.key ?? null;
   if (own === null) return wanted ?? null;
-  // What a routing key makes is bound by the limits above it, whatever they become.
+  // Keys created by routing keys inherit the limits of their ancestors, including later changes.
   if (wanted === undefined) return caller.keyType === 'routing' ? null : own;
   if (wanted === null || wanted > own) {
     throw new PermissionError(
-      `A key may not create one with a higher limit than its own ${own} credits a month.`,
+      `A key cannot create one with a higher limit than its own ${own} credits per month.`,
       'monthly_spend_limit',
     );
   }
   return wanted;
 }
 
-/** Null means no end of its own: the key ends with the one above it. */
+/** Null means no expiry of its own: the key expires with its parent. */
 function refuseLater(above: ApiKeyEntity, expiresAt: Date | null): void {
   if (!expiresAt || !above.expiresAt || expiresAt <= above.expiresAt) return;
   throw new PermissionError(
-    `A key may not give another more time than it has itself, until ${above.expiresAt.toISOString()}.`,
+    `A key cannot grant an expiry later than its own, ${above.expiresAt.toISOString()}.`,
     'expires_at',
   );
 }
 
-/** @returns undefined: none are given */
+/** @returns undefined when no limits are given */
 function limitsFor(
   { limits }: Caller,
   type: ApiKeyType,
@@ -282,7 +286,7 @@ function limitsFor(
   if (type === 'management') {
     throw new InvalidRequestError(
       'limits',
-      'A management key calls no models, so it takes no limits.',
+      'Management keys call no models, so they take no limits.',
     );
   }
   const own = limits?.subjects.filter(({ scope }) => scope === 'api_key') ?? [];
@@ -290,11 +294,11 @@ function limitsFor(
   return read;
 }
 
-/** A routing key sets the limits of the keys below it alone: those of others are theirs to keep to. */
+/** A routing key sets limits only on its descendants. */
 function refuseLimitsBeyondRights(caller: Caller, key: ApiKeyEntity): void {
   if (caller.keyType === 'management' || key.ancestorIds.includes(caller.apiKeyId)) return;
   throw new PermissionError(
-    'A routing key may only set the limits of keys that it made; a management key (sk-mgmt-…) may set those of others.',
+    'A routing key can set limits only on keys that it created. Use a management key (sk-mgmt-…) for others.',
     'limits',
   );
 }

@@ -5,7 +5,7 @@ import type { KeySpendLimit } from '../../../core/ledger/balance.reader.js';
 import type { BothLimitsDto, BudgetStateDto } from '../../../core/limits/limits.dto.js';
 import type { ApiKeyDto } from './api-keys.dto.js';
 
-/** A monthly spend limit as any other budget. */
+/** Converts a monthly spend limit to a budget. */
 export function toBudget({ limit, spent, held }: KeySpendLimit, now: Date): BudgetStateDto {
   return {
     period: 'month',
@@ -18,8 +18,8 @@ export function toBudget({ limit, spent, held }: KeySpendLimit, now: Date): Budg
 }
 
 /**
- * @param monthlySpend null: it has no such limit
- * @param withheld rights that the key lacks
+ * @param monthlySpend null when the key has no monthly limit
+ * @param withheld permissions that the key lacks
  */
 export function toApiKey(
   key: ApiKeyEntity,

@@ -24,9 +24,9 @@ export class AuditLogController {
   @Get()
   @ApiOperation({
     operationId: 'listAuditLog',
-    summary: "List the changes of the tenant's account",
+    summary: "List changes to the tenant's account",
     description:
-      'Newest first, whoever made them. What was refused or changed nothing is not listed.',
+      'Newest first, by all authors. Rejected requests and requests without an effect are not listed.',
   })
   @ApiOkResponse({ type: AuditLogListDto })
   @ApiFilters()

@@ -19,7 +19,7 @@ export class ContentLogController {
   @Get()
   @ApiOperation({
     operationId: 'getContentLog',
-    summary: "Whether prompts and answers of the tenant's requests are kept",
+    summary: "Get whether the tenant's prompts and answers are stored",
   })
   @ApiOkResponse({ type: ContentLogDto })
   async get(@CurrentCaller() { tenantId }: Caller): Promise<ContentLogDto> {
@@ -30,13 +30,13 @@ export class ContentLogController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateContentLog',
-    summary: "Keep prompts and answers of the tenant's requests, or not",
+    summary: "Set whether the tenant's prompts and answers are stored",
     description:
-      'Holds for requests that begin a second later, on every instance. What is kept already stays until its time is over or it is deleted.',
+      'Applies to requests that start a second later, on every instance. Stored content stays until it expires or is deleted.',
   })
   @ApiOkResponse({ type: ContentLogDto })
-  @ApiFields(UpdateContentLogDto, { 'Keep them': { enabled: true } })
-  @ApiErrorResponse(403, 'The key is a routing key, or the gateway keeps nothing (`enabled`).')
+  @ApiFields(UpdateContentLogDto, { 'Store content': { enabled: true } })
+  @ApiErrorResponse(403, 'The key is a routing key, or the gateway stores no content (`enabled`).')
   async update(
     @CurrentAuthor() author: Author,
     @CurrentCaller() { tenantId }: Caller,
@@ -48,8 +48,8 @@ export class ContentLogController {
   @Delete()
   @ApiOperation({
     operationId: 'deleteContents',
-    summary: "Delete what is kept of all the tenant's requests",
-    description: 'Log rows and receipts stay, and so does the choice whether more is kept.',
+    summary: "Delete all stored content of the tenant's requests",
+    description: 'Keeps log rows, receipts and the content log setting.',
   })
   @ApiOkResponse({ type: DeletedContentDto })
   async delete(

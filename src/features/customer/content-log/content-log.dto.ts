@@ -3,7 +3,7 @@ import { IsBoolean, ValidateIf } from 'class-validator';
 
 const CONTENT_LOG_SETTINGS = ['off', 'allowed', 'on'] as const;
 
-/** Whether what is said in a tenant's requests is kept. */
+/** Whether a tenant's prompts and answers are stored. */
 export class ContentLogDto {
   @ApiProperty({ enum: ['content_log'] })
   object!: 'content_log';
@@ -11,7 +11,7 @@ export class ContentLogDto {
   @ApiProperty({
     enum: CONTENT_LOG_SETTINGS,
     description:
-      "The operator's: `off` keeps nothing, `allowed` where the tenant or a key asks for it, `on` unless they refuse.",
+      'Operator setting. `off`: never stored. `allowed`: stored when the tenant or a key enables it. `on`: stored unless they disable it.',
     example: 'allowed',
   })
   setting!: (typeof CONTENT_LOG_SETTINGS)[number];
@@ -19,17 +19,17 @@ export class ContentLogDto {
   @ApiProperty({
     type: Boolean,
     nullable: true,
-    description: "The tenant's choice, for keys without one of their own; null: none.",
+    description: "The tenant's choice, for keys without their own; null: none.",
     example: true,
   })
   enabled!: boolean | null;
 
-  @ApiProperty({ description: 'What the two come to.', example: true })
+  @ApiProperty({ description: 'The effective setting.', example: true })
   is_on!: boolean;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Days for which it is kept, beside the day of the request; 0: for ever.',
+    description: 'Days of retention after the day of the request; 0: unlimited.',
     example: 30,
   })
   retention_days!: number;
@@ -39,7 +39,7 @@ export class UpdateContentLogDto {
   @ApiProperty({
     type: Boolean,
     nullable: true,
-    description: "Null: as the operator's setting says. A key's own choice goes before it.",
+    description: "Null: use the operator's setting. A key's own choice takes precedence.",
     example: true,
   })
   @ValidateIf((_, value) => value !== null)
@@ -51,6 +51,6 @@ export class DeletedContentDto {
   @ApiProperty({ enum: ['content_log'] })
   object!: 'content_log';
 
-  @ApiProperty({ type: 'integer', description: 'Of so many requests.', example: 1042 })
+  @ApiProperty({ type: 'integer', description: 'Number of requests.', example: 1042 })
   deleted_requests!: number;
 }

@@ -17,7 +17,7 @@ export class CurrentKeyController {
   @Get()
   @ApiOperation({
     operationId: 'getCurrentKey',
-    summary: 'The calling key, what it has spent and its limits',
+    summary: 'Get the calling key with its spend and limits',
   })
   @ApiOkResponse({ type: CurrentKeyDto })
   async get(@CurrentCaller() caller: Caller): Promise<CurrentKeyDto> {

@@ -24,23 +24,23 @@ class FreeRequestsDto {
 
 const NOT_COUNTED = {
   type: 'integer',
-  description: '0: what a vendor bills for an own account is not known here.',
+  description: '0: vendor charges to BYOK accounts are unknown.',
   example: 0,
 } as const;
 
-/** The calling key, in the words of the compatibility layer. Amounts are credits. */
+/** The calling key in the compatibility API's shape. Amounts are credits. */
 export class CurrentKeyRecordDto {
   @ApiProperty({ description: "The key's name.", example: 'billing service' })
   label!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Credits ever charged to it.', example: 12_500 })
+  @ApiProperty({ type: 'integer', description: 'Total credits charged.', example: 12_500 })
   usage!: number;
 
   @ApiProperty({
     type: 'integer',
     nullable: true,
     description:
-      'What it may spend until `limit_reset`: of its monthly limit and its budgets, and of those of keys above it, that which leaves least; null: none.',
+      'The tightest of its monthly limit and budgets and those of its ancestor keys, until `limit_reset`; null: none.',
     example: null,
   })
   limit!: number | null;
@@ -48,7 +48,7 @@ export class CurrentKeyRecordDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'What is left of that, less what running requests set aside.',
+    description: 'Remainder of `limit`, less reservations of running requests.',
     example: null,
   })
   limit_remaining!: number | null;
@@ -61,21 +61,21 @@ export class CurrentKeyRecordDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Credits for requests of the current day (UTC).',
+    description: 'Credits charged today (UTC).',
     example: 0,
   })
   usage_daily!: number;
 
-  @ApiProperty({ type: 'integer', description: 'For those since Monday.', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Credits charged since Monday.', example: 0 })
   usage_weekly!: number;
 
-  @ApiProperty({ type: 'integer', description: 'For those of this month.', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Credits charged this month.', example: 0 })
   usage_monthly!: number;
 
   @ApiProperty({
     enum: ['hourly', 'daily', 'weekly', 'monthly'],
     nullable: true,
-    description: 'When `limit` starts anew; null: never, or there is none.',
+    description: 'Period after which `limit` resets; null: never, or no limit.',
   })
   limit_reset!: 'hourly' | 'daily' | 'weekly' | 'monthly' | null;
 
@@ -85,11 +85,11 @@ export class CurrentKeyRecordDto {
   @ApiProperty({ example: false })
   is_management_key!: boolean;
 
-  @ApiProperty({ description: 'As `is_management_key`.', example: false })
+  @ApiProperty({ description: 'Same as `is_management_key`.', example: false })
   is_provisioning_key!: boolean;
 
   @ApiProperty({
-    description: 'False: what vendors bill for own accounts counts nowhere here, but the fee does.',
+    description: 'False: vendor charges to BYOK accounts do not count, but the fee does.',
     example: false,
   })
   include_byok_in_limit!: boolean;
@@ -106,7 +106,7 @@ export class CurrentKeyRecordDto {
   @ApiProperty(NOT_COUNTED)
   byok_usage_monthly!: number;
 
-  @ApiProperty({ type: FreeRequestsDto, description: 'There are no free models.' })
+  @ApiProperty({ type: FreeRequestsDto, description: 'Empty: there are no free models.' })
   free_model_daily_requests!: FreeRequestsDto;
 
   @ApiProperty({ type: [String], description: 'Empty: there are no regions.', example: [] })

@@ -10,9 +10,9 @@ import { DAY_MS, startOfUtcDay, utcMonthOf } from '../../../platform/time/dates.
 import { RequestLogAnalyticsReader } from '../../../core/request-log/request-log-analytics.reader.js';
 import type { CurrentKeyRecordDto } from './current-key.dto.js';
 
-const RATE_LIMIT_NOTE = 'Requests to models; see X-RateLimit-Limit.';
+const RATE_LIMIT_NOTE = 'Limit of model requests; see X-RateLimit-Limit.';
 
-/** How the compatibility layer calls the ends of periods. */
+/** Period names of the compatibility API. */
 const RESETS = {
   hour: 'hourly',
   day: 'daily',
@@ -27,7 +27,7 @@ interface KeyBudget {
   reset: CurrentKeyRecordDto['limit_reset'];
 }
 
-/** What the key of a call may do, has spent and has left, as OpenRouter shows it. */
+/** Returns permissions, spend and limits of the calling key in OpenRouter's shape. */
 @Injectable()
 export class CurrentKeyService {
   constructor(
@@ -37,7 +37,7 @@ export class CurrentKeyService {
     private readonly uses: BudgetReader,
   ) {}
 
-  /** @param now decides which day, week and month (UTC, from Monday) are the current ones */
+  /** @param now determines the current day, week (from Monday) and month, in UTC */
   async get(caller: Caller, now: Date): Promise<CurrentKeyRecordDto> {
     const { tenantId, apiKeyId } = caller;
     const key = await this.apiKeys.findOfTenant(tenantId, apiKeyId);
@@ -75,7 +75,7 @@ export class CurrentKeyService {
     };
   }
 
-  /** Of the monthly limit and the budgets of the key and those above it, that which leaves least. */
+  /** Returns the tightest of the monthly limit and budgets of the key and its ancestors. */
   private async tightestOf(
     { tenantId, limits }: Caller,
     key: ApiKeyEntity,
@@ -98,7 +98,7 @@ export class CurrentKeyService {
     return found.sort((one, other) => one.remaining - other.remaining)[0];
   }
 
-  /** What the monthly limits of the key and of those above it leave, the least of them. */
+  /** Returns the lowest remainder of the monthly limits of the key and its ancestors. */
   private async remainingOf(key: ApiKeyEntity, now: Date): Promise<number> {
     const left = (await this.apiKeys.ownSpendLimits([key.id, ...key.ancestorIds])).map(
       async ({ id, limit }) => limit - (await this.balances.usedByKey(id, now)),

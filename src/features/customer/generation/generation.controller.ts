@@ -12,9 +12,9 @@ import {
 } from './generation.service.js';
 import { Members } from '../../../core/people/roles.js';
 
-const ARCHIVE_IS_AWAY = 'The request is archived, and the archive cannot be reached.';
+const ARCHIVE_IS_AWAY = 'The request is archived and the archive is unavailable.';
 
-/** The record of `/v1/generation`, with more fields. */
+/** The record of `/v1/generation` with additional fields. */
 @ApiTags('Generation')
 @Authenticated('any')
 @Members('read')
@@ -25,12 +25,12 @@ export class CompatibleGenerationController {
   @Get()
   @ApiOperation({
     operationId: 'getCompatibleGeneration',
-    summary: 'Look a request up',
-    description: 'What the request used and cost, as soon as its answer has ended.',
+    summary: 'Get usage and cost of a request',
+    description: 'Available as soon as the request has ended.',
   })
   @ApiOkResponse({ type: CompatibleGenerationDto })
   @ApiErrorResponse(400, 'The `id` is missing.')
-  @ApiErrorResponse(404, 'The tenant has made no request with this id.')
+  @ApiErrorResponse(404, 'The tenant has no request with this id.')
   @ApiErrorResponse(503, ARCHIVE_IS_AWAY)
   async get(
     @CurrentCaller() caller: Caller,
@@ -50,12 +50,12 @@ export class GenerationController {
   @Get()
   @ApiOperation({
     operationId: 'getGeneration',
-    summary: 'Look a request up',
-    description: 'What the request used and cost, as soon as its answer has ended.',
+    summary: 'Get usage and cost of a request',
+    description: 'Available as soon as the request has ended.',
   })
   @ApiOkResponse({ type: GenerationDto })
   @ApiErrorResponse(400, 'The `id` is missing.')
-  @ApiErrorResponse(404, 'The tenant has made no request with this id.')
+  @ApiErrorResponse(404, 'The tenant has no request with this id.')
   @ApiErrorResponse(503, ARCHIVE_IS_AWAY)
   async get(
     @CurrentCaller() caller: Caller,

@@ -2,22 +2,22 @@ import { RequestDetailsDto } from '../../../core/request-log/log-row.dto.js';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsNotEmpty, IsString } from 'class-validator';
 
-const MESSAGE = 'id is required: one request id, as an answer had it in x-request-id';
+const MESSAGE = 'id is required: one request id, as returned in x-request-id';
 
 export class GenerationQueryDto {
-  @ApiProperty({ format: 'uuid', description: 'The `x-request-id` of an earlier answer.' })
+  @ApiProperty({ format: 'uuid', description: '`x-request-id` of an earlier response.' })
   @IsString({ message: MESSAGE })
   @IsNotEmpty({ message: MESSAGE })
   id!: string;
 }
 
-/** What one request used and cost. Amounts are credits, times are milliseconds. */
+/** Usage and cost of a request. Amounts are credits, times are milliseconds. */
 export class GenerationRecordDto extends RequestDetailsDto {
   @ApiProperty({ format: 'uuid', description: 'The request id.' })
   id!: string;
 
   @ApiProperty({
-    description: 'The alias that answered, or the first one asked for when none did.',
+    description: 'Alias that answered, or the first requested one when none did.',
     example: 'openai/gpt-4o-mini',
   })
   model!: string;
@@ -28,20 +28,20 @@ export class GenerationRecordDto extends RequestDetailsDto {
   @ApiProperty({ type: String, format: 'date-time', description: 'When the request arrived.' })
   created_at!: string;
 
-  @ApiProperty({ type: 'integer', description: 'Prompt tokens that were billed.', example: 420 })
+  @ApiProperty({ type: 'integer', description: 'Billed prompt tokens.', example: 420 })
   tokens_prompt!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Output tokens that were billed.', example: 96 })
+  @ApiProperty({ type: 'integer', description: 'Billed output tokens.', example: 96 })
   tokens_completion!: number;
 
   @ApiProperty({
-    description: 'Milliseconds from the arrival of the request to the end of its answer.',
+    description: 'Milliseconds from arrival to the end of the answer.',
     example: 1830,
   })
   latency!: number;
 
   @ApiProperty({
-    description: 'Why the answer ended; empty when it gave no reason, as after an error.',
+    description: 'Finish reason; empty when there is none, such as after an error.',
     example: 'stop',
   })
   finish_reason!: string;
@@ -55,7 +55,7 @@ export class GenerationRecordDto extends RequestDetailsDto {
   @ApiProperty({
     type: Boolean,
     nullable: true,
-    description: 'Whether the caller left before the end.',
+    description: 'Whether the caller disconnected before the end.',
     example: false,
   })
   cancelled!: boolean | null;
@@ -66,13 +66,13 @@ export class GenerationRecordDto extends RequestDetailsDto {
   })
   generation_time!: number;
 
-  @ApiProperty({ description: 'Credits charged, as `total_cost`.', example: 121 })
+  @ApiProperty({ description: 'Credits charged, same as `total_cost`.', example: 121 })
   usage!: number;
 
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: "The vendor's own count; null when it gave none.",
+    description: "The vendor's count; null when not reported.",
     example: 420,
   })
   native_tokens_prompt!: number | null;
@@ -80,7 +80,7 @@ export class GenerationRecordDto extends RequestDetailsDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: "The vendor's own count; null when it gave none.",
+    description: "The vendor's count; null when not reported.",
     example: 96,
   })
   native_tokens_completion!: number | null;
@@ -91,16 +91,16 @@ export class GenerationDto {
   data!: GenerationRecordDto;
 }
 
-const UNKNOWN = { nullable: true, description: 'Not kept here.', example: null } as const;
+const UNKNOWN = { nullable: true, description: 'Not recorded.', example: null } as const;
 
 const API_TYPES = ['completions', 'embeddings', 'tts', 'stt', 'image'] as const;
 
-/** A generation record with all that clients of OpenRouter's API insist on. */
+/** A generation record with the fields that OpenRouter clients require. */
 export class CompatibleGenerationRecordDto extends GenerationRecordDto {
   @ApiProperty({ enum: API_TYPES, nullable: true, description: 'Null for jobs.' })
   api_type!: ApiType | null;
 
-  @ApiProperty({ description: 'Whether it went over an account of the tenant.', example: false })
+  @ApiProperty({ description: 'Whether it used a BYOK account.', example: false })
   is_byok!: boolean;
 
   @ApiProperty({ type: 'integer', ...UNKNOWN })
@@ -109,7 +109,7 @@ export class CompatibleGenerationRecordDto extends GenerationRecordDto {
   @ApiProperty({ type: 'integer', ...UNKNOWN })
   native_tokens_reasoning!: null;
 
-  @ApiProperty({ format: 'uuid', description: 'As `id`.' })
+  @ApiProperty({ format: 'uuid', description: 'Same as `id`.' })
   request_id!: string;
 
   @ApiProperty({ enum: ['global'] })

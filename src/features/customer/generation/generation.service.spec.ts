@@ -46,7 +46,7 @@ describe(toGenerationRecord.name, () => {
     });
   });
 
-  it('tells a request whose caller left from one that failed', () => {
+  it('distinguishes a disconnected caller from a failure', () => {
     const left = toGenerationRecord(requestLogRow({ outcome: 'cancelled', finishReason: null }));
     const failed = toGenerationRecord(
       requestLogRow({ outcome: 'failed', status: 'error', finishReason: null }),

@@ -20,12 +20,12 @@ const API_TYPES: Readonly<Record<string, ApiType>> = {
   images: 'image',
 };
 
-/** Looks up what one request used and cost. */
+/** Returns usage and cost of a request. */
 @Injectable()
 export class GenerationService {
   constructor(private readonly requestLog: RequestLogReader) {}
 
-  /** @throws NotFoundError when the tenant has made no request with this id */
+  /** @throws NotFoundError when the tenant has no request with this id */
   async get(caller: Caller, requestId: string): Promise<RequestLogRow> {
     const row = isUuid(requestId)
       ? await this.requestLog.findByRequestId(caller.tenantId, requestId)
@@ -33,14 +33,14 @@ export class GenerationService {
     if (!row) {
       throw new NotFoundError(
         'id',
-        'There is no request with this id. It is the `x-request-id` of an answer that has ended.',
+        'There is no request with this id. Use the `x-request-id` of a completed response.',
       );
     }
     return row;
   }
 }
 
-/** Spells a row of the request log as clients of OpenRouter's API read it; amounts stay credits. */
+/** Converts a log row to OpenRouter's record. Amounts stay in credits. */
 export function toCompatibleGeneration(row: RequestLogRow): CompatibleGenerationRecordDto {
   return {
     ...toGenerationRecord(row),
@@ -75,7 +75,7 @@ export function toCompatibleGeneration(row: RequestLogRow): CompatibleGeneration
   };
 }
 
-/** Spells a row of the request log as the interface's generation record. */
+/** Converts a log row to the generation record of the interface. */
 export function toGenerationRecord(row: RequestLogRow): GenerationRecordDto {
   const isCountedByVendor = row.usageSource === 'upstream';
   return {
@@ -86,7 +86,7 @@ export function toGenerationRecord(row: RequestLogRow): GenerationRecordDto {
     tokens_prompt: row.promptTokens,
     tokens_completion: row.completionTokens,
     latency: row.latencyMs,
-    // The interface has no null here, and a reason must not be made up.
+    // The interface does not allow null, and a reason must not be made up.
     finish_reason: row.finishReason ?? '',
     total_cost: row.cost,
     streamed: row.streamed,

@@ -38,7 +38,7 @@ const DEFAULT_DAYS = 30;
 const MAX_DAYS = { day: 400, hour: 32 };
 
 class GuardrailEventsQueryDto extends CursorPageQueryDto {
-  @ApiPropertyOptional({ format: 'uuid', description: 'Of this guardrail alone.' })
+  @ApiPropertyOptional({ format: 'uuid', description: 'Only events of this guardrail.' })
   @IsOptional()
   @IsUUID('all', { message: 'guardrail_id must be one UUID' })
   guardrail_id?: string;
@@ -47,7 +47,7 @@ class GuardrailEventsQueryDto extends CursorPageQueryDto {
     enum: ['true', 'false'],
     default: 'false',
     description:
-      '`true` shows what was found, where the content log has it. Needs a management key, and is an entry of the audit log.',
+      '`true` includes the matched text if the content log has it. Requires a management key and is audited.',
   })
   @IsOptional()
   @IsIn(['true', 'false'], { message: 'excerpts must be true or false' })
@@ -73,7 +73,7 @@ class GuardrailEventDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The text around what was found; null: it was not asked for, or is not kept.',
+    description: 'Text around the match; null when not requested or not stored.',
     example: null,
   })
   excerpt!: string | null;
@@ -93,14 +93,14 @@ class GuardrailSeriesQueryDto extends DateRangeQueryDto {
   @IsIn(['day', 'hour'], { message: 'interval must be day or hour' })
   interval: 'day' | 'hour' = 'day';
 
-  @ApiPropertyOptional({ format: 'uuid', description: 'Of this guardrail alone.' })
+  @ApiPropertyOptional({ format: 'uuid', description: 'Only events of this guardrail.' })
   @IsOptional()
   @IsUUID('all', { message: 'guardrail_id must be one UUID' })
   guardrail_id?: string;
 }
 
 class GuardrailCountDto {
-  @ApiProperty({ format: 'date-time', description: 'The beginning of the day or hour.' })
+  @ApiProperty({ format: 'date-time', description: 'Start of the day or hour.' })
   time!: string;
 
   @ApiProperty({ format: 'uuid' })
@@ -119,7 +119,7 @@ class GuardrailCountDto {
 class GuardrailSeriesDto {
   @ApiProperty({
     type: [GuardrailCountDto],
-    description: 'By time, then by guardrail; days and hours without any are left out.',
+    description: 'By time, then by guardrail. Empty periods are left out.',
   })
   data!: GuardrailCountDto[];
 }
@@ -138,8 +138,8 @@ export class GuardrailEventsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'getGuardrailSeries',
-    summary: 'How often guardrails have found something, by day or hour',
-    description: `The last 30 days where no dates are given; ${MAX_DAYS.day} days at most, ${MAX_DAYS.hour} by hour.`,
+    summary: 'Count guardrail events by day or hour',
+    description: `Defaults to the last 30 days. At most ${MAX_DAYS.day} days by day, ${MAX_DAYS.hour} by hour.`,
   })
   @ApiOkResponse({ type: GuardrailSeriesDto })
   @ApiFilters()
@@ -154,7 +154,7 @@ export class GuardrailEventsController {
     if (to.getTime() - from.getTime() > MAX_DAYS[interval] * DAY_MS) {
       throw new InvalidRequestError(
         'start_date',
-        `By ${interval}, at most ${MAX_DAYS[interval]} days can be asked for at once.`,
+        `The range by ${interval} must be at most ${MAX_DAYS[interval]} days.`,
       );
     }
     const counts = await this.events.series(tenantId, { interval, from, to, guardrailId });
@@ -173,12 +173,12 @@ export class GuardrailEventsController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'listGuardrailEvents',
-    summary: 'What guardrails have found',
-    description: 'A moment after it was found; kept for as long as log rows are.',
+    summary: 'List guardrail events',
+    description: 'Available shortly after the match, and kept as long as log rows.',
   })
   @ApiOkResponse({ type: GuardrailEventListDto })
   @ApiFilters()
-  @ApiErrorResponse(403, 'Excerpts need a management key.')
+  @ApiErrorResponse(403, 'Excerpts require a management key.')
   async list(
     @CurrentAuthor() author: Author,
     @CurrentCaller() caller: Caller,
@@ -186,7 +186,7 @@ export class GuardrailEventsController {
   ): Promise<GuardrailEventListDto> {
     const { tenantId } = caller;
     if (excerpts === 'true' && !mayReadContent(caller)) {
-      throw new PermissionError('Excerpts need a management key (sk-mgmt-…).', 'excerpts');
+      throw new PermissionError('Excerpts require a management key (sk-mgmt-…).', 'excerpts');
     }
     const after = readCursor(cursor, ['time', 'integer']);
     const rows = await this.events.page(tenantId, limit + 1, after, guardrailId);

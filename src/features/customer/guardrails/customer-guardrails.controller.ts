@@ -18,7 +18,7 @@ import { GuardrailTestDto, TestGuardrailsDto } from './guardrail-test.dto.js';
 import { Members } from '../../../core/people/roles.js';
 
 const GUARDRAIL = 'guardrail';
-/** A field as an error names it. */
+/** Example of a field in errors. */
 const FIELD = 'rules.0.pattern';
 
 @ApiTags('Customer')
@@ -41,17 +41,17 @@ export class CustomerGuardrailsController {
   @ApiOperation({
     operationId: 'createGuardrail',
     summary: 'Create a guardrail',
-    description: 'It holds at once, on other instances within a second.',
+    description: 'Applies at once, on other instances within a second.',
   })
   @ApiCreatedResponse({ type: CreatedGuardrailDto })
   @ApiFields(
     CreateGuardrailDto,
     {
-      'Words that may not be sent': {
+      'Blocked words': {
         name: 'no project names',
         rules: [{ type: 'regex', pattern: 'project\\s+falcon', flags: 'i' }],
       },
-      'Personal data, logged both ways': {
+      'Personal data, logged in both directions': {
         name: 'personal data',
         rules: [{ type: 'pii', entities: ['email'] }],
         action: 'log',
@@ -75,16 +75,16 @@ export class CustomerGuardrailsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'testGuardrails',
-    summary: 'Try guardrails on a text',
+    summary: 'Test guardrails on a text',
     description:
-      'Those that are on, or `rules` that are not stored yet. Nothing is stored, sent to a model, or counted.',
+      'Uses the enabled guardrails, or `rules` that are not stored yet. Nothing is stored, sent to a model or counted.',
   })
   @ApiOkResponse({ type: GuardrailTestDto })
   @ApiFields(
     TestGuardrailsDto,
     {
-      'What the guardrails of the account do': { text: 'Write to ada@example.com' },
-      'A rule that is not stored yet': {
+      'The guardrails of the account': { text: 'Write to ada@example.com' },
+      'A new rule': {
         text: 'Project Falcon starts in May.',
         rules: [{ type: 'regex', pattern: 'project\\s+falcon', flags: 'i' }],
       },
@@ -100,7 +100,7 @@ export class CustomerGuardrailsController {
   }
 
   @Get(':id')
-  @ApiOperation({ operationId: 'getGuardrail', summary: 'Read a guardrail' })
+  @ApiOperation({ operationId: 'getGuardrail', summary: 'Get a guardrail' })
   @ApiOkResponse({ type: GuardrailDto })
   @ApiOwn(GUARDRAIL)
   get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<GuardrailDto> {
@@ -112,11 +112,11 @@ export class CustomerGuardrailsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateGuardrail',
-    summary: 'Change a guardrail',
-    description: 'What is left out stays as it is; `rules` are replaced as a whole.',
+    summary: 'Update a guardrail',
+    description: 'Omitted fields keep their values. `rules` are replaced as a whole.',
   })
   @ApiOkResponse({ type: GuardrailDto })
-  @ApiFields(UpdateGuardrailDto, { 'Off for now': { is_enabled: false } }, FIELD)
+  @ApiFields(UpdateGuardrailDto, { 'Disable for now': { is_enabled: false } }, FIELD)
   @ApiChange()
   @ApiOwn(GUARDRAIL)
   update(

@@ -24,7 +24,10 @@ import type {
 import type { GuardrailTestDto, TestGuardrailsDto } from './guardrail-test.dto.js';
 import { readGuardrailRules } from './read-guardrail-rules.js';
 
-/** A tenant's own guardrails. A change holds at once here, and within a second on other instances. */
+/**
+ * Manages a tenant's guardrails. Changes apply here at once and on other instances within a
+ * second.
+ */
 @Injectable()
 export class CustomerGuardrailsService {
   constructor(
@@ -103,7 +106,7 @@ export class CustomerGuardrailsService {
     return { id, deleted: true };
   }
 
-  /** What the tenant's guardrails, or rules that are not stored, would do with a text. */
+  /** Tests the tenant's guardrails, or unstored rules, on a text. */
   async test({ tenantId }: Caller, body: TestGuardrailsDto): Promise<GuardrailTestDto> {
     const { text, rules, action = 'block', direction = 'input' } = body;
     const definitions: GuardrailDefinition[] = rules
@@ -141,13 +144,13 @@ export class CustomerGuardrailsService {
     };
   }
 
-  /** @throws InvalidRequestError when the tenant's rules are longer together than they may be */
+  /** @throws InvalidRequestError when the tenant's rules are too long in total */
   private async assertRoom(transaction: SqlExecutor, tenantId: string): Promise<void> {
     const length = await this.guardrails.rulesLength(transaction, tenantId);
     if (length <= MAX_STORED_RULES_PER_TENANT) return;
     throw new InvalidRequestError(
       'rules',
-      `All rules of an account may have ${MAX_STORED_RULES_PER_TENANT} characters together, and with this it would be ${length}. Delete guardrails, or use fewer words.`,
+      `All rules of an account can have at most ${MAX_STORED_RULES_PER_TENANT} characters in total. This change would make it ${length}. Delete guardrails, or use fewer words.`,
     );
   }
 
@@ -164,7 +167,7 @@ export class CustomerGuardrailsService {
   }
 }
 
-/** Of rules that are tried before they are stored. */
+/** Stands for unstored rules in a test. */
 const NOT_STORED = { id: '', name: '', revision: 0 };
 
 function toCreatedGuardrail(record: GuardrailEntity): CreatedGuardrailDto {

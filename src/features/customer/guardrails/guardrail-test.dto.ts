@@ -21,7 +21,7 @@ export class TestGuardrailsDto {
 
   @ApiPropertyOptional({
     ...RULES_PROPERTY,
-    description: 'Rules to try before they are stored, in place of those of the account.',
+    description: 'Unstored rules to test instead of those of the account.',
   })
   @MayBeAbsent()
   @IsRuleArray()
@@ -33,7 +33,7 @@ export class TestGuardrailsDto {
   @ApiPropertyOptional({
     enum: GUARDRAIL_DIRECTIONS,
     default: 'input',
-    description: 'Whether the text is one that is sent, or one that a model answers.',
+    description: 'Whether the text is a request or a model answer.',
   })
   @MayBeAbsent()
   @IsIn(GUARDRAIL_DIRECTIONS, { message: 'direction must be input or output' })
@@ -41,7 +41,11 @@ export class TestGuardrailsDto {
 }
 
 class PlaceDto {
-  @ApiProperty({ type: 'integer', example: 9, description: 'In UTF-16 units, as of JavaScript.' })
+  @ApiProperty({
+    type: 'integer',
+    example: 9,
+    description: 'In UTF-16 code units, as in JavaScript.',
+  })
   start!: number;
 
   @ApiProperty({ type: 'integer', example: 24, description: 'Exclusive.' })
@@ -53,7 +57,7 @@ class RuleMatchDto {
     type: String,
     format: 'uuid',
     nullable: true,
-    description: 'Null of `rules` that came with the request.',
+    description: 'Null for `rules` in the request.',
   })
   guardrail_id!: string | null;
 
@@ -63,7 +67,7 @@ class RuleMatchDto {
   @ApiProperty({ enum: GUARDRAIL_ACTIONS, example: 'block' })
   action!: GuardrailAction;
 
-  @ApiProperty({ type: 'integer', example: 0, description: 'Place of the rule in `rules`.' })
+  @ApiProperty({ type: 'integer', example: 0, description: 'Index of the rule in `rules`.' })
   rule_index!: number;
 
   @ApiProperty({ enum: RULE_TYPES, example: 'pii' })
@@ -71,28 +75,31 @@ class RuleMatchDto {
 
   @ApiProperty({
     description:
-      '`false`: it took too long, so whether it matches is not known. A guardrail that blocks then blocks.',
+      '`false`: the rule timed out, so the result is unknown. A blocking guardrail then blocks.',
     example: true,
   })
   is_finished!: boolean;
 
   @ApiProperty({
     type: [PlaceDto],
-    description: `Where it matches, ${MAX_PLACES} places at most; none of \`max_length\`.`,
+    description: `Matches, at most ${MAX_PLACES}; none for \`max_length\`.`,
   })
   places!: PlaceDto[];
 }
 
 export class GuardrailTestDto {
-  @ApiProperty({ example: true, description: 'Whether a request with this text would be refused.' })
+  @ApiProperty({
+    example: true,
+    description: 'Whether a request with this text would be rejected.',
+  })
   is_blocked!: boolean;
 
-  @ApiProperty({ example: false, description: 'Whether its answer would be marked.' })
+  @ApiProperty({ example: false, description: 'Whether the answer would be flagged.' })
   is_flagged!: boolean;
 
   @ApiProperty({
     type: [RuleMatchDto],
-    description: 'Rules that match; the others are not listed.',
+    description: 'Only rules that match.',
   })
   matches!: RuleMatchDto[];
 }

@@ -32,7 +32,7 @@ const DIRECTIONS_PROPERTY = {
   uniqueItems: true,
   items: { type: 'string', enum: [...GUARDRAIL_DIRECTIONS] },
   default: ['input'],
-  description: 'Which texts are looked at: what is sent, what models answer, or both.',
+  description: 'Texts to check: requests, model answers, or both.',
 } satisfies ApiPropertyOptions;
 
 const rule = (type: string, required: string[], properties: object = {}) => ({
@@ -41,12 +41,12 @@ const rule = (type: string, required: string[], properties: object = {}) => ({
   properties: { type: { type: 'string' as const, enum: [type] }, ...properties },
 });
 
-/** How rules look in the OpenAPI description. */
+/** OpenAPI schema of rules. */
 export const RULES_PROPERTY = {
   type: 'array',
   minItems: 1,
   maxItems: MAX_RULES,
-  description: 'The guardrail is triggered when any of its rules matches.',
+  description: 'The guardrail triggers when any rule matches.',
   example: [{ type: 'regex', pattern: 'project\\s+falcon', flags: 'i' }],
   items: {
     oneOf: [
@@ -69,7 +69,7 @@ export const RULES_PROPERTY = {
           minItems: 1,
           maxItems: MAX_WORDS,
           items: { type: 'string', minLength: 1, maxLength: MAX_WORD_LENGTH },
-          description: 'Whole words or phrases, whatever their case.',
+          description: 'Whole words or phrases, case-insensitive.',
         },
       }),
       rule('pii', ['entities'], {
@@ -88,7 +88,7 @@ export const RULES_PROPERTY = {
   },
 } satisfies ApiPropertyOptions;
 
-/** A guardrail that has just been made. */
+/** A new guardrail. */
 export class CreatedGuardrailDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;
@@ -111,20 +111,20 @@ export class CreatedGuardrailDto {
   @ApiProperty({ example: true })
   is_enabled!: boolean;
 
-  @ApiProperty({ type: 'integer', description: 'Requests and answers that it matched.' })
+  @ApiProperty({ type: 'integer', description: 'Number of matching requests and answers.' })
   trigger_count!: number;
 
   @ApiProperty({ type: String, format: 'date-time' })
   created_at!: string;
 }
 
-/** A guardrail as its tenant sees it later. */
+/** A guardrail with its latest match. */
 export class GuardrailDto extends CreatedGuardrailDto {
   @ApiProperty({
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'Null before the first time.',
+    description: 'Null before the first match.',
   })
   last_triggered_at!: string | null;
 
@@ -161,7 +161,7 @@ export class CreateGuardrailDto {
   is_enabled?: boolean;
 }
 
-/** What is left out stays as it is; `rules` are replaced as a whole. */
+/** Omitted fields keep their values. `rules` are replaced as a whole. */
 export class UpdateGuardrailDto {
   @ApiPropertyOptional({ minLength: 1, maxLength: 255, example: 'no project names' })
   @MayBeAbsent()
@@ -196,7 +196,7 @@ function IsGuardrailDescription(): PropertyDecorator {
   );
 }
 
-/** The array alone; what is in it is read by `readGuardrailRules`. */
+/** Checks only the array. `readGuardrailRules` validates its content. */
 export function IsRuleArray(): PropertyDecorator {
   const message = `rules must be an array of 1 to ${MAX_RULES} rules`;
   return applyDecorators(

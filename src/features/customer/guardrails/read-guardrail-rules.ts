@@ -22,16 +22,15 @@ const FIELDS: Record<GuardrailRule['type'], readonly string[]> = {
 };
 
 /**
- * Checks the rules of a body, all but whether their patterns are valid.
- *
- * @throws InvalidRequestError naming the field at fault, such as `rules.0.pattern`
+ * Validates rules, except whether patterns compile.
+ * @throws InvalidRequestError naming the invalid field, such as `rules.0.pattern`
  */
 export function readGuardrailRules(rules: readonly unknown[]): GuardrailRule[] {
   const read = rules.map((rule, index) => readRule(rule, `rules.${index}`));
   if (read.reduce((sum, rule) => sum + charactersOf(rule), 0) <= MAX_RULE_CHARACTERS) return read;
   throw new InvalidRequestError(
     'rules',
-    `\`rules\` must have at most ${MAX_RULE_CHARACTERS} characters in all patterns and words, where a word counts at least ${LEAST_CHARACTERS_OF_WORD}.`,
+    `\`rules\` must have at most ${MAX_RULE_CHARACTERS} characters in all patterns and words. Each word counts as at least ${LEAST_CHARACTERS_OF_WORD}.`,
   );
 }
 
@@ -47,7 +46,7 @@ function readRule(rule: unknown, path: string): GuardrailRule {
   const unknown = Object.keys(rule).find((key) => !FIELDS[type].includes(key));
   if (unknown !== undefined) {
     const name = `${path}.${unknown.slice(0, 100)}`;
-    throw new InvalidRequestError(name, `\`${name}\` is no field of a rule of type "${type}".`);
+    throw new InvalidRequestError(name, `\`${name}\` is not a field of a rule of type "${type}".`);
   }
   switch (type) {
     case 'regex':

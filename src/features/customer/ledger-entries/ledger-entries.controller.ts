@@ -24,9 +24,9 @@ export class LedgerEntriesController {
   @Get()
   @ApiOperation({
     operationId: 'listLedgerEntries',
-    summary: "List what moved the tenant's balance, the newest first",
+    summary: "List the tenant's ledger entries, newest first",
     description:
-      'Every grant, correction, charge, shortfall and refund, with the balance behind it.',
+      'Every grant, correction, charge, shortfall and refund, with the resulting balance.',
   })
   @ApiOkResponse({ type: TenantLedgerEntryListDto })
   @ApiFilters()
@@ -41,7 +41,7 @@ export class LedgerEntriesController {
   @Report()
   @ApiOperation({
     operationId: 'exportLedgerEntries',
-    summary: "Export what moved the tenant's balance",
+    summary: "Export the tenant's ledger entries",
     description: 'The list as CSV (RFC 4180) with one header line.',
   })
   @ApiOkResponse({

@@ -4,7 +4,7 @@ import { LEDGER_ENTRY_KINDS, type LedgerEntryKind } from '../../../core/ledger/s
 import { CursorPageDto, CursorPageQueryDto } from '../../../platform/http/cursor-page.js';
 import { StatementEntryDto } from '../statements/statements.dto.js';
 
-/** Which entries are asked for. Filters add up. */
+/** Filters of entries, combined with AND. */
 export class LedgerEntryFilterDto {
   @ApiPropertyOptional({ enum: LEDGER_ENTRY_KINDS })
   @IsOptional()
@@ -12,7 +12,7 @@ export class LedgerEntryFilterDto {
   kind?: LedgerEntryKind;
 
   @ApiPropertyOptional({
-    description: 'A calendar month (UTC), as `2026-01`.',
+    description: 'A calendar month (UTC), such as `2026-01`.',
     pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$',
   })
   @IsOptional()
@@ -25,12 +25,12 @@ export class LedgerEntryQueryDto extends IntersectionType(
   CursorPageQueryDto,
 ) {}
 
-/** A movement of the balance. Amounts are credits. */
+/** A ledger entry. Amounts are credits. */
 export class TenantLedgerEntryDto extends StatementEntryDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'The balance behind this entry, in the order of the list; null with `kind`.',
+    description: 'Balance after this entry in list order; null with `kind`.',
     example: 8_750_000,
   })
   balance_after!: number | null;

@@ -12,12 +12,12 @@ import type {
   TenantLedgerEntryListDto,
 } from './ledger-entries.dto.js';
 
-/** Entries that an export reads at once. */
+/** Entries per export query. */
 const BATCH_SIZE = 200;
 
 type Entry = NewestEntry & Pick<TenantLedgerEntryDto, 'balance_after'>;
 
-/** What moved a tenant's balance, the newest first. */
+/** Lists a tenant's ledger entries, newest first. */
 @Injectable()
 export class LedgerEntriesService {
   constructor(private readonly statements: StatementReader) {}
@@ -35,7 +35,7 @@ export class LedgerEntriesService {
     }));
   }
 
-  /** The list as CSV, piece by piece. */
+  /** Yields the list as CSV. */
   async *csv({ tenantId }: Caller, filter: LedgerEntryFilterDto): AsyncGenerator<string> {
     yield toCsv([['id', 'created_at', 'kind', 'amount', 'balance_after', 'request_id']]);
     let place: string[] | undefined;
@@ -54,8 +54,8 @@ export class LedgerEntriesService {
   }
 
   /**
-   * The balance comes with the page, and goes on from page to page in their places: what is written
-   * meanwhile is newer, and older entries do not change.
+   * Computes balances from the page's starting balance, which the cursor carries. New entries
+   * don't affect older ones.
    */
   private async read(
     tenantId: string,
@@ -65,7 +65,7 @@ export class LedgerEntriesService {
   ): Promise<Entry[]> {
     const [at, id, balance] = place ?? [];
     const span = month === undefined ? undefined : utcMonthOf(new Date(`${month}-01T00:00:00Z`));
-    // Of a month that goes on, no more than the sum below was made of.
+    // For the current month, ignores entries newer than the summary.
     const summary = span && !place ? await this.statements.summaryOf(tenantId, span) : undefined;
     const rows = await this.statements.newestOf(tenantId, {
       limit,
@@ -84,7 +84,7 @@ export class LedgerEntriesService {
   }
 }
 
-/** With the balance before the entry, which is the one behind the next. */
+/** Adds the balance before the entry, which is the one after the next. */
 function placeBehind({ at, id, amount, balance_after: after }: Entry): string[] {
   return [at, id, after === null ? '' : String(after - amount)];
 }

@@ -18,7 +18,7 @@ import { ReadsJsonBody } from '../../../platform/http/read-json-body.js';
 import { EachEndUserDto, EndUserDto, EndUserListDto } from './limits.dto.js';
 import { CustomerLimitsService } from './limits.service.js';
 
-const ONLY_MANAGEMENT = 'only management keys set the limits of a tenant and its end users';
+const ONLY_MANAGEMENT = 'only management keys can set limits of a tenant and its end users';
 const EXAMPLES = {
   'At most 5 USD a day and 50 a month': {
     budgets: [
@@ -26,15 +26,15 @@ const EXAMPLES = {
       { period: 'month', credits: 50_000_000 },
     ],
   },
-  'Some models of some providers, and few requests': {
+  'Some models of some providers, with a request limit': {
     requests_per_minute: 60,
     max_in_flight: 10,
     models: { allow: ['sandbox/*'], deny: ['*-preview'] },
     providers: { deny: ['sandbox'] },
   },
-  'No limits any more': {},
+  'Remove all limits': {},
 };
-const OF_TENANT = 'which budgets, rates and lists of names there are';
+const OF_TENANT = 'with budgets, rates and name lists';
 
 @ApiTags('Customer')
 @Customer()
@@ -46,8 +46,8 @@ export class LimitsController {
   @Get('limits')
   @ApiOperation({
     operationId: 'getLimits',
-    summary: "Read the tenant's limits",
-    description: `Those that the tenant has set for itself and those of the operator, ${OF_TENANT}, and what is left of each budget.`,
+    summary: "Get the tenant's limits",
+    description: `Limits of the tenant and of the operator, ${OF_TENANT}, and the remainder of each budget.`,
   })
   @ApiOkResponse({ type: BothLimitsDto })
   get(@CurrentCaller() caller: Caller): Promise<BothLimitsDto> {
@@ -62,7 +62,7 @@ export class LimitsController {
     operationId: 'setLimits',
     summary: "Set the tenant's limits",
     description:
-      'In place of those that the tenant has set before. None may be above what the operator has set, and both hold.',
+      "Replaces the tenant's own limits. None can exceed the operator's, and both apply.",
   })
   @ApiOkResponse({ type: BothLimitsDto })
   @ApiFields(LimitsDto, EXAMPLES, 'budgets.0.credits')
@@ -78,9 +78,8 @@ export class LimitsController {
   @Get('end-users')
   @ApiOperation({
     operationId: 'listEndUsers',
-    summary: 'List the end users that are limited',
-    description:
-      'Those with limits of their own, and those who have used some of the limits of each; by name.',
+    summary: 'List limited end users',
+    description: 'End users with their own limits or with usage under the default limits, by name.',
   })
   @ApiOkResponse({ type: EndUserListDto })
   @ApiFilters()
@@ -94,7 +93,7 @@ export class LimitsController {
   @Get('end-users/default-limits')
   @ApiOperation({
     operationId: 'getEndUserDefaultLimits',
-    summary: 'Read the limits of each end user that has none of its own',
+    summary: 'Get the default limits of end users',
   })
   @ApiOkResponse({ type: EachEndUserDto })
   getEach(@CurrentCaller() caller: Caller): Promise<EachEndUserDto> {
@@ -107,9 +106,9 @@ export class LimitsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'setEndUserDefaultLimits',
-    summary: 'Set the limits of each end user that has none of its own',
+    summary: 'Set the default limits of end users',
     description:
-      'Each of them has them for itself. Requests that name no end user (`user`, `safety_identifier`, `metadata.user_id`) count on none.',
+      'Apply separately to each end user without its own limits. Requests without an end user (`user`, `safety_identifier`, `metadata.user_id`) are not counted.',
   })
   @ApiOkResponse({ type: EachEndUserDto })
   @ApiFields(LimitsDto, EXAMPLES, 'budgets.0.credits')
@@ -123,7 +122,7 @@ export class LimitsController {
   }
 
   @Get('end-users/:end_user/limits')
-  @ApiOperation({ operationId: 'getEndUserLimits', summary: 'Read the limits of an end user' })
+  @ApiOperation({ operationId: 'getEndUserLimits', summary: 'Get the limits of an end user' })
   @ApiOkResponse({ type: EndUserDto })
   @ApiEndUser()
   getOne(@CurrentCaller() caller: Caller, @Param('end_user') name: string): Promise<EndUserDto> {
@@ -137,7 +136,7 @@ export class LimitsController {
   @ApiOperation({
     operationId: 'setEndUserLimits',
     summary: 'Set the limits of an end user',
-    description: 'In place of those of each, all of them.',
+    description: 'Replaces all default limits for this end user.',
   })
   @ApiOkResponse({ type: EndUserDto })
   @ApiFields(LimitsDto, EXAMPLES, 'budgets.0.credits')
@@ -157,8 +156,8 @@ export class LimitsController {
   @Members('develop')
   @ApiOperation({
     operationId: 'deleteEndUserLimits',
-    summary: 'Take the limits of an end user away',
-    description: 'Those of each hold for it again. What it has spent stays counted.',
+    summary: 'Remove the limits of an end user',
+    description: 'The default limits apply again. Its usage is still counted.',
   })
   @ApiOkResponse({ type: EndUserDto })
   @ApiChange(ONLY_MANAGEMENT)
@@ -177,7 +176,7 @@ function ApiEndUser(): MethodDecorator {
   return ApiParam({
     name: 'end_user',
     type: String,
-    description: "The end user's name, as requests have it, percent-encoded.",
+    description: "The end user's name as in requests, percent-encoded.",
     example: 'user-4711',
   });
 }

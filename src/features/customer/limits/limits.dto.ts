@@ -2,15 +2,15 @@ import { ApiProperty } from '@nestjs/swagger';
 import { LimitsStateDto } from '../../../core/limits/limits.dto.js';
 import { CursorPageDto } from '../../../platform/http/cursor-page.js';
 
-/** An end user of the tenant's. */
+/** An end user of the tenant. */
 export class EndUserDto {
   @ApiProperty({
-    description: 'Its name; `sha256:` and a hash where that has more than 256 characters.',
+    description: 'Its name, or `sha256:` and a hash for names over 256 characters.',
     example: 'user-4711',
   })
   id!: string;
 
-  @ApiProperty({ description: 'False: it has those of each end user.', example: true })
+  @ApiProperty({ description: 'False: the default limits apply.', example: true })
   has_own_limits!: boolean;
 
   @ApiProperty({ type: LimitsStateDto })
@@ -22,8 +22,8 @@ export class EndUserListDto extends CursorPageDto {
   data!: EndUserDto[];
 }
 
-/** The limits of each end user; what of them is left is told of each. */
+/** Default limits of end users. Remainders are given per end user. */
 export class EachEndUserDto {
-  @ApiProperty({ type: LimitsStateDto, description: 'As if nothing were spent.' })
+  @ApiProperty({ type: LimitsStateDto, description: 'Shown without any usage.' })
   limits!: LimitsStateDto;
 }

@@ -16,7 +16,7 @@ import {
 } from '../../../platform/http/cursor-page.js';
 import type { EachEndUserDto, EndUserDto, EndUserListDto } from './limits.dto.js';
 
-/** What a tenant sets for itself and for its end users. */
+/** Limits that a tenant sets for itself and its end users. */
 @Injectable()
 export class CustomerLimitsService {
   constructor(
@@ -27,7 +27,7 @@ export class CustomerLimitsService {
   async ofTenant({ tenantId }: Caller): Promise<BothLimitsDto> {
     const tenant = await this.limits.ofTenant(tenantId);
     const [described] = tenant ? await this.limits.describe(tenantId, 'tenant', [tenant]) : [];
-    if (!described) throw new NotFoundError('id', 'There is no such tenant any more.');
+    if (!described) throw new NotFoundError('id', 'The tenant does not exist.');
     return described;
   }
 
@@ -77,7 +77,7 @@ export class CustomerLimitsService {
     return described!;
   }
 
-  /** @param body undefined: it is to have none of its own any more */
+  /** @param body undefined removes the end user's own limits */
   async setForEndUser(
     author: Author,
     caller: Caller,
@@ -87,7 +87,7 @@ export class CustomerLimitsService {
     if (body === undefined && !(await this.ofEndUser(caller, name)).has_own_limits) {
       throw new NotFoundError('end_user', 'This end user has no limits of its own.');
     }
-    // None at all are limits of its own, too: those of each do not hold then.
+    // An empty set of own limits still replaces the default limits.
     const wanted = body === undefined ? null : (readLimits({ ...body }, '') ?? {});
     await this.limits.setForEndUser(author, caller.tenantId, nameOf(name), wanted);
     return this.ofEndUser(caller, name);
@@ -109,9 +109,9 @@ export class CustomerLimitsService {
   }
 }
 
-/** The name as requests with such a text count on it. */
+/** Returns the end user name under which requests with this text are counted. */
 function nameOf(text: string): string {
   const name = readEndUser(text);
-  if (name === undefined) throw new NotFoundError('end_user', 'An end user has a name.');
+  if (name === undefined) throw new NotFoundError('end_user', 'The end user name is empty.');
   return name;
 }

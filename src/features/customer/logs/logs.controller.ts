@@ -20,7 +20,7 @@ import { NewerLogsQueryDto } from '../../../core/request-log/log-query.dto.js';
 import { LogsService } from './logs.service.js';
 import { Members } from '../../../core/people/roles.js';
 
-const ARCHIVE_IS_AWAY = 'Some of the requests are archived, and the archive cannot be reached.';
+const ARCHIVE_IS_AWAY = 'Some requests are archived and the archive is unavailable.';
 
 @ApiTags('Customer')
 @Customer()
@@ -34,12 +34,12 @@ export class LogsController {
     operationId: 'listLogs',
     summary: "List the tenant's requests",
     description:
-      'Newest first. A request is listed as soon as its answer has ended; one that was refused ' +
-      'before it reached a model (400, 401, 404, 429) is not listed.',
+      'Newest first. A request is listed as soon as it ends; requests rejected ' +
+      'before reaching a model (400, 401, 404, 429) are not listed.',
   })
   @ApiOkResponse({ type: LogListDto })
   @ApiFilters()
-  @ApiErrorResponse(404, 'The tenant has no key with the id given in `api_key_id`.')
+  @ApiErrorResponse(404, 'The tenant has no key with the id in `api_key_id`.')
   @ApiErrorResponse(503, ARCHIVE_IS_AWAY)
   list(@CurrentCaller() caller: Caller, @Query() query: LogsQueryDto): Promise<LogListDto> {
     return this.logs.list(caller, query);
@@ -48,10 +48,10 @@ export class LogsController {
   @Get('newer')
   @ApiOperation({
     operationId: 'listNewerLogs',
-    summary: "What is new among the tenant's requests",
+    summary: "List the tenant's new requests",
     description:
-      'For following the log: what was written after a row. Instances write at the same time, and a row may come to light a moment ' +
-      'after one with a higher id; so ask with an id of a few seconds ago, and leave out what is known.',
+      'For following the log: rows written after a given row. Instances write concurrently, so a row can appear after one ' +
+      'with a higher id. Use an id from a few seconds ago and skip known rows.',
   })
   @ApiOkResponse({ type: NewerLogsDto })
   @ApiFilters()
@@ -62,8 +62,8 @@ export class LogsController {
   @Get('facets')
   @ApiOperation({
     operationId: 'listLogFacets',
-    summary: "What the tenant's requests can be filtered by",
-    description: 'Values that requests have, the most frequent first, 100 at most of each.',
+    summary: "List filter values of the tenant's requests",
+    description: 'Values in use, most frequent first, at most 100 of each.',
   })
   @ApiOkResponse({ type: LogFacetsDto })
   @ApiFilters()
@@ -80,8 +80,8 @@ export class LogsController {
     operationId: 'exportLogs',
     summary: "Export the tenant's requests",
     description:
-      'Newest first, as CSV (RFC 4180) with one header line: the log row with its nested fields ' +
-      'side by side. Texts that a spreadsheet would take for formulas begin with an apostrophe.',
+      'Newest first, as CSV (RFC 4180) with a header line and flattened ' +
+      'fields. Texts that a spreadsheet would run as formulas are prefixed with an apostrophe.',
   })
   @ApiOkResponse({
     description: 'The log.',
@@ -100,12 +100,12 @@ export class LogsController {
   @Get(':request_id')
   @ApiOperation({
     operationId: 'getLog',
-    summary: 'One request of the log',
-    description: 'With what guardrails found in it. What it cost and why is in its receipt.',
+    summary: 'Get a request of the log',
+    description: 'Includes guardrail events. Its cost is explained in its receipt.',
   })
-  @ApiParam({ name: 'request_id', format: 'uuid', description: "The answer's `x-request-id`." })
+  @ApiParam({ name: 'request_id', format: 'uuid', description: '`x-request-id` of the response.' })
   @ApiOkResponse({ type: LogDetailDto })
-  @ApiErrorResponse(404, 'The tenant has made no request with this id.')
+  @ApiErrorResponse(404, 'The tenant has no request with this id.')
   @ApiErrorResponse(503, ARCHIVE_IS_AWAY)
   get(
     @CurrentCaller() caller: Caller,

@@ -4,7 +4,7 @@ import { findViolations } from '../../../platform/config/config-error.js';
 import { LogsQueryDto } from './logs.dto.js';
 
 describe(LogsQueryDto.name, () => {
-  it('asks for the first 50 rows unless told otherwise', () => {
+  it('defaults to the first 50 rows', () => {
     expect(plainToInstance(LogsQueryDto, {})).toEqual({ limit: 50, offset: 0 });
   });
 

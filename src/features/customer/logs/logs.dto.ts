@@ -11,29 +11,29 @@ import {
 import { PageLimit, PageOffset } from '../../../platform/http/field.decorators.js';
 
 class LogPaginationDto {
-  @ApiProperty({ type: 'integer', description: 'Rows that match, on all pages.', example: 1042 })
+  @ApiProperty({ type: 'integer', description: 'Total matching rows.', example: 1042 })
   total!: number;
 
   @ApiProperty({
     description:
-      'False: older rows may match besides, and be on later pages. With `min_cost` or `max_cost`, with several filters that many requests pass, and with `tag` or `end_user` where analytics have an `is_rest`, 30,000 rows are looked at for a page, which may have fewer rows than the limit.',
+      'False: `total` is a lower bound, and later pages may have more. With `min_cost`, `max_cost`, several unselective filters, or `tag` or `end_user` where analytics have an `is_rest`, a page scans 30,000 rows and can have fewer rows than the limit.',
     example: true,
   })
   total_is_exact!: boolean;
 
-  @ApiProperty({ type: 'integer', description: 'The limit that was applied.', example: 50 })
+  @ApiProperty({ type: 'integer', description: 'The applied limit.', example: 50 })
   limit!: number;
 
   @ApiProperty({ type: 'integer', example: 0 })
   offset!: number;
 
-  @ApiProperty({ description: 'Whether rows follow this page.', example: true })
+  @ApiProperty({ description: 'Whether more rows follow.', example: true })
   has_more!: boolean;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'What to send as `cursor` for the next page; null on the last one.',
+    description: '`cursor` of the next page; null on the last one.',
     example: null,
   })
   next_cursor!: string | null;
@@ -47,19 +47,19 @@ export class LogListDto {
   pagination!: LogPaginationDto;
 }
 
-/** Which part of the request log is exported. */
+/** Filters of a log export. */
 export class LogsExportQueryDto extends LogRowFilterQueryDto {}
 
 const DEFAULT_LIMIT = 50;
 
-/** A larger `limit` is taken for this one. */
+/** Larger values of `limit` are reduced to this. */
 export const MAX_LIMIT = 100;
 
-/** Which part of the request log is asked for. Filters add up. */
+/** Filters and page of the log. Filters are combined with AND. */
 export class LogsQueryDto extends LogRowFilterQueryDto {
   @PageLimit({
     default: DEFAULT_LIMIT,
-    description: `Rows per page; more than ${MAX_LIMIT} is taken for ${MAX_LIMIT}.`,
+    description: `Rows per page. Values above ${MAX_LIMIT} are reduced to ${MAX_LIMIT}.`,
   })
   limit: number = DEFAULT_LIMIT;
 
@@ -68,29 +68,29 @@ export class LogsQueryDto extends LogRowFilterQueryDto {
 
   @ApiPropertyOptional({
     description:
-      'The `next_cursor` of the page before, with the same filters. Pages do not shift by it as new requests come, as they do by `offset`, which counts from there if both are sent.',
+      '`next_cursor` of the previous page, with the same filters. Unlike `offset`, pages do not shift when new requests arrive. If both are sent, `offset` counts from the cursor.',
   })
   @IsOptional()
   @IsString({ message: 'cursor must be one cursor' })
   cursor?: string;
 }
 
-/** What has come to the log since the last look. */
+/** Rows written since a given row. */
 export class NewerLogsDto {
   @ApiProperty({ enum: ['list'], example: 'list' })
   object!: 'list';
 
-  @ApiProperty({ type: [LogRowDto], description: 'The one that was written last first.' })
+  @ApiProperty({ type: [LogRowDto], description: 'Most recently written first.' })
   data!: LogRowDto[];
 
-  @ApiProperty({ description: 'Whether there is more than the limit.', example: false })
+  @ApiProperty({ description: 'Whether there are more rows than the limit.', example: false })
   has_more!: boolean;
 }
 
 export class LogFacetsQueryDto {
   @ApiPropertyOptional({
     description:
-      'Of requests since then, whole months: `YYYY-MM-DD` or ISO 8601. By default the last 31 days.',
+      'Start of the range, in whole months: `YYYY-MM-DD` or ISO 8601. Defaults to 31 days ago.',
   })
   @IsOptional()
   @IsString({ message: 'start_date must be one date' })
@@ -109,11 +109,11 @@ class LogTagFacetDto {
   @ApiProperty({ example: 'team' })
   key!: string;
 
-  @ApiProperty({ type: [String], description: '100 at most.', example: ['search'] })
+  @ApiProperty({ type: [String], description: 'At most 100.', example: ['search'] })
   values!: string[];
 }
 
-/** What the log can be filtered by. */
+/** Filter values of the log. */
 export class LogFacetsDto {
   @ApiProperty({ type: [String], example: ['sandbox/echo'] })
   models!: string[];
@@ -127,7 +127,7 @@ export class LogFacetsDto {
   @ApiProperty({ type: [LogKeyFacetDto] })
   api_keys!: LogKeyFacetDto[];
 
-  @ApiProperty({ type: [LogTagFacetDto], description: '20 at most.' })
+  @ApiProperty({ type: [LogTagFacetDto], description: 'At most 20.' })
   tags!: LogTagFacetDto[];
 }
 
@@ -135,7 +135,7 @@ class LogGuardrailDto {
   @ApiProperty({ format: 'uuid' })
   guardrail_id!: string;
 
-  @ApiProperty({ type: String, nullable: true, description: 'Null: it is deleted.' })
+  @ApiProperty({ type: String, nullable: true, description: 'Null when deleted.' })
   name!: string | null;
 
   @ApiProperty({ enum: GUARDRAIL_ACTIONS, example: 'block' })
@@ -148,7 +148,7 @@ class LogGuardrailDto {
   created_at!: string;
 }
 
-/** One request, with what is too much for a list. */
+/** A request with details that the list leaves out. */
 export class LogDetailDto extends LogRowDto {
   @ApiProperty({ description: 'Whether the answer was streamed.', example: true })
   streamed!: boolean;
@@ -165,7 +165,7 @@ export class LogDetailDto extends LogRowDto {
 
   @ApiProperty({
     type: [LogGuardrailDto],
-    description: 'What guardrails found, a moment after the answer had ended.',
+    description: 'Guardrail events, available shortly after the end.',
   })
   guardrails!: LogGuardrailDto[];
 }

@@ -22,12 +22,12 @@ import {
   type NewerLogsDto,
 } from './logs.dto.js';
 import { LOG_CSV_HEADER, toLogCsv, toLogRow } from '../../../core/request-log/log-rows.js';
-/** Rows that an export reads and writes at once; of 1,000 the CSV would hold up everybody for 30 ms and more. */
+/** Rows per export batch. Encoding 1,000 would block the event loop for more than 30 ms. */
 const EXPORT_BATCH_SIZE = 200;
-/** So far back values are looked for that requests can be filtered by. */
+/** Range of the filter value search. */
 const FACET_DAYS = 31;
 
-/** A tenant's requests: page by page, exported, and by what they can be filtered. */
+/** Lists and exports a tenant's requests, and their filter values. */
 @Injectable()
 export class LogsService {
   constructor(
@@ -38,11 +38,14 @@ export class LogsService {
     private readonly apiKeys: ApiKeyRepository,
   ) {}
 
-  /** @throws InvalidRequestError on a malformed date or cursor, NotFoundError on a key that is not the tenant's */
+  /**
+   * @throws InvalidRequestError for a malformed date or cursor
+   * @throws NotFoundError for an unknown key
+   */
   async list(caller: Caller, query: LogsQueryDto): Promise<LogListDto> {
     const limit = Math.min(query.limit, MAX_LIMIT);
     const { offset, api_key_id: apiKeyId } = query;
-    // A malformed date or tag is told of before a key that is not there.
+    // Malformed filters are reported before an unknown key.
     const { api_key_id: _, ...others } = query;
     const filters = { ...readLogFilters(others), apiKeyId };
     if (apiKeyId !== undefined) await this.requireKey(caller, apiKeyId);
@@ -65,7 +68,7 @@ export class LogsService {
     };
   }
 
-  /** @throws InvalidRequestError on a malformed date, tag or key id */
+  /** @throws InvalidRequestError for a malformed date, tag or key id */
   async newer({ tenantId }: Caller, query: NewerLogsQueryDto): Promise<NewerLogsDto> {
     const { since_id: sinceId, limit } = query;
     const filters = { ...readLogFilters(query), tenantId };
@@ -77,7 +80,7 @@ export class LogsService {
     };
   }
 
-  /** @throws NotFoundError when the tenant has made no request with this id */
+  /** @throws NotFoundError when the tenant has no request with this id */
   async get({ tenantId }: Caller, requestId: string): Promise<LogDetailDto> {
     const row = isUuid(requestId)
       ? await this.requestLog.findByRequestId(tenantId, requestId)
@@ -102,7 +105,7 @@ export class LogsService {
     };
   }
 
-  /** @throws InvalidRequestError on a malformed date */
+  /** @throws InvalidRequestError for a malformed date */
   async facets({ tenantId }: Caller, query: LogFacetsQueryDto): Promise<LogFacetsDto> {
     const { start } = parseDateRange(query.start_date, undefined);
     const since = start ?? new Date(Date.now() - FACET_DAYS * DAY_MS);
@@ -110,7 +113,7 @@ export class LogsService {
     return { ...facets, api_keys: apiKeys };
   }
 
-  /** Rows as CSV, newest first, piece by piece. @throws InvalidRequestError on a malformed date or tag */
+  /** Yields rows as CSV, newest first. @throws InvalidRequestError for a malformed date or tag */
   async *export(caller: Caller, query: LogsExportQueryDto): AsyncGenerator<string> {
     const filters = readLogFilters(query);
     const batches = this.requestLog.batchesOfTenant(caller.tenantId, filters, EXPORT_BATCH_SIZE);
@@ -122,7 +125,7 @@ export class LogsService {
     if (header !== '') yield header;
   }
 
-  /** A mistyped id would otherwise look like a key that was never used. */
+  /** A mistyped id would otherwise look like an unused key. */
   private async requireKey(caller: Caller, id: string): Promise<void> {
     const key = isUuid(id) ? await this.apiKeys.findOfTenant(caller.tenantId, id) : null;
     if (!key) throw new NotFoundError('api_key_id', 'There is no API key with this id.');

@@ -9,7 +9,7 @@ import { isUuid } from '../../../platform/database/stored-text.js';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 
-const NOTHING_KEPT = 'Nothing is kept of such a request of the tenant.';
+const NOTHING_KEPT = 'The tenant has no stored content for this request.';
 
 class ContentMessageDto {
   @ApiProperty({ example: 'user' })
@@ -19,13 +19,13 @@ class ContentMessageDto {
     type: 'array',
     items: { type: 'object', additionalProperties: true },
     description:
-      'By `type`: `text`, `reasoning` and `refusal` with `content`; `tool_call` and `tool_call_response`; ' +
-      '`uri` of media that were linked; `blob` with `bytes` and `sha256` of media that were sent along, which are not kept.',
+      'By `type`: `text`, `reasoning` and `refusal` have `content`; `tool_call` and `tool_call_response`; ' +
+      '`uri` for linked media; `blob` with `bytes` and `sha256` for attached media, which are not stored.',
     example: [{ type: 'text', content: 'Say hello.' }],
   })
   parts!: object[];
 
-  @ApiProperty({ required: false, example: 'stop', description: 'Of answers.' })
+  @ApiProperty({ required: false, example: 'stop', description: 'Answers only.' })
   finish_reason?: string;
 }
 
@@ -33,8 +33,7 @@ class ContentPromptDto {
   @ApiProperty({
     type: 'array',
     items: { type: 'object', additionalProperties: true },
-    description:
-      'Parts of what the dialect has beside the conversation, as `system` or `instructions`.',
+    description: 'Parts outside the conversation, such as `system` or `instructions`.',
     example: [],
   })
   instructions!: object[];
@@ -58,14 +57,14 @@ class ContentMediaDto {
 }
 
 class ContentAnswerDto {
-  @ApiProperty({ type: [ContentMessageDto], description: 'As far as it went.' })
+  @ApiProperty({ type: [ContentMessageDto], description: 'Partial when interrupted.' })
   messages!: ContentMessageDto[];
 
-  @ApiProperty({ type: [ContentMediaDto], description: 'Audio and pictures, which are not kept.' })
+  @ApiProperty({ type: [ContentMediaDto], description: 'Audio and images, which are not stored.' })
   media!: ContentMediaDto[];
 }
 
-/** What was asked and answered in one request. */
+/** Prompt and answer of a request. */
 export class RequestContentDto {
   @ApiProperty({ enum: ['request_content'] })
   object!: 'request_content';
@@ -73,7 +72,7 @@ export class RequestContentDto {
   @ApiProperty({ format: 'uuid' })
   request_id!: string;
 
-  @ApiProperty({ format: 'date-time', description: 'When the request had ended.' })
+  @ApiProperty({ format: 'date-time', description: 'When the request ended.' })
   recorded_at!: string;
 
   @ApiProperty({ example: 'chat' })
@@ -88,7 +87,7 @@ export class RequestContentDto {
   @ApiProperty({ type: ContentAnswerDto })
   answer!: ContentAnswerDto;
 
-  @ApiProperty({ description: 'Whether something was left out because it was too long.' })
+  @ApiProperty({ description: 'Whether content was truncated.' })
   truncated!: boolean;
 }
 
@@ -113,11 +112,11 @@ export class RequestContentController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'getRequestContent',
-    summary: 'What was asked and answered in a request',
+    summary: 'Get the prompt and answer of a request',
     description:
-      'Only of requests that were made while the content log was on, a moment after they ended. Each reading is an entry of the audit log.',
+      'Requires the content log to have been enabled for the request. Available shortly after it ended. Each read is audited.',
   })
-  @ApiParam({ name: 'request_id', format: 'uuid', description: "The answer's `x-request-id`." })
+  @ApiParam({ name: 'request_id', format: 'uuid', description: '`x-request-id` of the response.' })
   @ApiOkResponse({ type: RequestContentDto })
   @ApiErrorResponse(404, NOTHING_KEPT)
   async get(
@@ -142,8 +141,8 @@ export class RequestContentController {
   @Delete(':request_id/content')
   @ApiOperation({
     operationId: 'deleteRequestContent',
-    summary: 'Delete what is kept of a request',
-    description: 'Its log row and receipt stay.',
+    summary: 'Delete the stored content of a request',
+    description: 'Keeps its log row and receipt.',
   })
   @ApiParam({ name: 'request_id', format: 'uuid' })
   @ApiOkResponse({ type: DeletedRequestContentDto })

@@ -61,10 +61,10 @@ export class MembersController {
     operationId: 'updateMember',
     summary: "Change a member's role",
     description:
-      'The last owner stays one. A role that is set here holds, whatever a claim of the login service says.',
+      'The last owner cannot be demoted. A role set here overrides claims of the login service.',
   })
   @ApiOkResponse({ type: MemberDto })
-  @ApiFields(UpdateMemberDto, { 'Read only': { role: 'viewer' } })
+  @ApiFields(UpdateMemberDto, { 'Make read-only': { role: 'viewer' } })
   @ApiOwn('member')
   @ApiErrorResponse(
     403,
@@ -88,9 +88,9 @@ export class MembersController {
     operationId: 'removeMember',
     summary: 'Remove a member',
     description:
-      'Their sessions can do nothing for the tenant any more within a second. A role by a claim comes back with the next login.',
+      "Ends the person's access to the tenant within a second. A role from a claim returns with the next login.",
   })
-  @ApiNoContentResponse({ description: 'The person is no member any more.' })
+  @ApiNoContentResponse({ description: 'The person is no longer a member.' })
   @ApiOwn('member')
   @ApiErrorResponse(409, 'It is the last owner.')
   async remove(
@@ -127,9 +127,9 @@ export class InvitationsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'inviteMember',
-    summary: 'Invite somebody to be a member',
+    summary: 'Invite a member',
     description:
-      'Whoever logs in with this e-mail address, which the login service has to call verified, has the role from then on.',
+      'Whoever logs in with this e-mail address gets the role. The login service must report the address as verified.',
   })
   @ApiCreatedResponse({ type: InvitationDto })
   @ApiFields(InviteMemberDto, {
@@ -153,7 +153,7 @@ export class InvitationsController {
   @Delete(':id')
   @HttpCode(204)
   @ApiOperation({ operationId: 'withdrawInvitation', summary: 'Withdraw an open invitation' })
-  @ApiNoContentResponse({ description: 'It opens nothing any more.' })
+  @ApiNoContentResponse({ description: 'The invitation is no longer valid.' })
   @ApiOwn('open invitation')
   async withdraw(
     @CurrentCaller() { tenantId }: Caller,

@@ -30,7 +30,7 @@ export class ProviderCredentialsController {
   @Get()
   @ApiOperation({
     operationId: 'listProviderCredentials',
-    summary: "List the tenant's own accounts with providers, without their keys",
+    summary: "List the tenant's provider credentials, without keys",
   })
   @ApiOkResponse({ type: ProviderCredentialListDto })
   async list(@CurrentCaller() caller: Caller): Promise<ProviderCredentialListDto> {
@@ -40,7 +40,7 @@ export class ProviderCredentialsController {
   @Get('providers')
   @ApiOperation({
     operationId: 'listAccountProviders',
-    summary: 'List the providers with which a tenant may have an account of its own',
+    summary: 'List providers that support BYOK accounts',
   })
   @ApiOkResponse({ type: AccountProviderListDto })
   offers(): AccountProviderListDto {
@@ -52,20 +52,20 @@ export class ProviderCredentialsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createProviderCredential',
-    summary: 'Store an own account with a provider',
+    summary: 'Store a provider credential',
     description:
-      "Requests go over it before the provider's shared capacity: at once, on other instances " +
-      'within a second. Of several with one provider the newest is tried first, unless one has a ' +
-      'weight or a limit: then requests are spread among them by weight and load. The key is tried first, by one ' +
-      'real call that costs nothing: what the vendor refuses is a 400 `invalid_provider_key` and is not stored, ' +
-      'unless `check` is false; where the vendor does not answer it is stored, and `check` of the answer says so.',
+      "Requests use this account before the provider's shared capacity: at once, on other instances " +
+      'within a second. Of several accounts the newest is tried first, unless one has a ' +
+      'weight or a limit: then requests are spread by weight and load. The key is first checked with a ' +
+      'free call: a key that the vendor rejects is a 400 `invalid_provider_key` and is not stored, ' +
+      'unless `check` is false. If the vendor does not respond, the key is stored; see `check` in the response.',
   })
   @ApiCreatedResponse({ type: CreatedProviderCredentialDto })
   @ApiFields(
     CreateProviderCredentialDto,
     {
-      'An account of your own': { provider: 'a-provider', name: 'ours', key: 'sk-…' },
-      'One of several, with its limits': {
+      'A BYOK account': { provider: 'a-provider', name: 'ours', key: 'sk-…' },
+      'One of several, with limits': {
         provider: 'a-provider',
         key: 'sk-…',
         weight: 3,
@@ -92,13 +92,13 @@ export class ProviderCredentialsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'testProviderCredential',
-    summary: 'Try an own account with a provider before it is stored',
-    description: 'By one real call that costs nothing, within 10 s. Nothing is stored.',
+    summary: 'Test a provider credential before storing it',
+    description: 'Makes a free call within 10 s. Stores nothing.',
   })
   @ApiOkResponse({ type: AccountCheckDto })
   @ApiFields(
     TestProviderCredentialDto,
-    { 'An account of your own': { provider: 'a-provider', key: 'sk-…' } },
+    { 'A BYOK account': { provider: 'a-provider', key: 'sk-…' } },
     'settings.region',
   )
   @ApiChange()
@@ -111,8 +111,8 @@ export class ProviderCredentialsController {
   @Members('own')
   @ApiOperation({
     operationId: 'testStoredProviderCredential',
-    summary: 'Try an own account with a provider that is stored',
-    description: 'By one real call that costs nothing, within 10 s.',
+    summary: 'Test a stored provider credential',
+    description: 'Makes a free call within 10 s.',
   })
   @ApiOkResponse({ type: AccountCheckDto })
   @ApiChange()
@@ -126,14 +126,14 @@ export class ProviderCredentialsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateProviderCredential',
-    summary: 'Change the weight and the limits of an own account with a provider',
+    summary: 'Change the weight and limits of a provider credential',
     description:
-      'They hold at once, on other instances within a second. What is absent stays as it is. The key cannot be changed.',
+      'Applies at once, on other instances within a second. Absent fields keep their values. The key cannot be changed.',
   })
   @ApiOkResponse({ type: ProviderCredentialDto })
   @ApiFields(UpdateProviderCredentialDto, {
     'A larger share': { weight: 5 },
-    'No limit any more': { requests_per_minute: null },
+    'Remove a limit': { requests_per_minute: null },
   })
   @ApiChange()
   @ApiOwn('credential')
@@ -150,7 +150,7 @@ export class ProviderCredentialsController {
   @Members('own')
   @ApiOperation({
     operationId: 'deleteProviderCredential',
-    summary: 'Delete an own account with a provider, and its key',
+    summary: 'Delete a provider credential and its key',
   })
   @ApiOkResponse({ type: DeletedProviderCredentialDto })
   @ApiChange()

@@ -20,12 +20,12 @@ const MAX_WEIGHT = 1_000;
 const MAX_PER_MINUTE = 1_000_000_000;
 
 const WEIGHT =
-  "Its share of the requests is this by the sum of the tenant's accounts with the provider; without it 1. " +
-  'Where none of them has a weight or a limit, the newest is tried first.';
-const REQUESTS = 'What the vendor allows it in a minute; without it as much as comes.';
-const TOKENS = 'The same of tokens, input and output together.';
+  "Share of requests relative to the sum over the tenant's accounts with the provider. Defaults to 1. " +
+  'When no account has a weight or limit, the newest is tried first.';
+const REQUESTS = "The vendor's limit of requests per minute. Defaults to unlimited.";
+const TOKENS = "The vendor's limit of tokens per minute, input plus output. Defaults to unlimited.";
 
-/** An integer of 1 or more; null as if it were absent. */
+/** An integer of 1 or more. Null counts as absent. */
 function ShareField(maximum: number, description: string, example: number): PropertyDecorator {
   const message = `$property must be an integer from 1 to ${maximum}, or null`;
   return applyDecorators(
@@ -44,20 +44,20 @@ function ShareField(maximum: number, description: string, example: number): Prop
   );
 }
 
-/** An account; what is required besides depends on the provider, and is checked by the service. */
+/** An account. Required settings depend on the provider and are checked by the service. */
 export class TestProviderCredentialDto {
   @ApiProperty({ description: 'Id of the provider.', example: 'a-provider' })
   @IsString({ message: 'provider must be the id of a provider' })
   provider!: string;
 
-  @ApiProperty({ description: "The account's key. It is stored encrypted and never shown again." })
+  @ApiProperty({ description: 'Key of the account. Stored encrypted and never shown again.' })
   @IsString({ message: 'key must be a string' })
   key!: string;
 
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'What the provider has to know besides the key; most need nothing.',
+    description: 'Provider-specific settings. Most providers need none.',
   })
   @MayBeAbsent()
   @IsObject({ message: 'settings must be an object' })
@@ -72,7 +72,7 @@ export class CreateProviderCredentialDto extends TestProviderCredentialDto {
 
   @ApiPropertyOptional({
     default: false,
-    description: 'Whether shared capacity, at its price, may serve when this account does not.',
+    description: 'Whether to fall back to shared capacity, at its price.',
   })
   @MayBeAbsent()
   @IsBoolean({ message: 'allow_shared_fallback must be true or false' })
@@ -80,8 +80,8 @@ export class CreateProviderCredentialDto extends TestProviderCredentialDto {
 
   @ApiPropertyOptional({
     description:
-      'Whether the key is tried first by a free call to the vendor, within 10 s: one that the vendor refuses is not ' +
-      'stored then. As `GATEWAY_CHECK_KEYS` has it where it is absent, usually true.',
+      'Whether to check the key with a free vendor call within 10 s first. A rejected key is ' +
+      'not stored. Defaults to `GATEWAY_CHECK_KEYS`, usually true.',
     example: true,
   })
   @MayBeAbsent()
@@ -98,15 +98,15 @@ export class CreateProviderCredentialDto extends TestProviderCredentialDto {
   tokens_per_minute?: number | null;
 }
 
-/** The same choice in the URL. */
+/** `check` as a query parameter. */
 export class CheckKeyQueryDto {
-  @ApiPropertyOptional({ enum: ['true', 'false'], description: 'As `check` of the body.' })
+  @ApiPropertyOptional({ enum: ['true', 'false'], description: 'Same as `check` in the body.' })
   @MayBeAbsent()
   @IsIn(['true', 'false'], { message: 'check must be true or false' })
   check?: 'true' | 'false';
 }
 
-/** How requests are spread; what is absent stays as it is, and null takes it away. */
+/** How requests are spread. Absent fields keep their values; null clears them. */
 export class UpdateProviderCredentialDto {
   @ShareField(MAX_WEIGHT, WEIGHT, 3)
   weight?: number | null;
@@ -118,7 +118,7 @@ export class UpdateProviderCredentialDto {
   tokens_per_minute?: number | null;
 }
 
-/** A tenant's own account with a provider, without its key. */
+/** A BYOK account without its key. */
 export class ProviderCredentialDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;
@@ -129,7 +129,7 @@ export class ProviderCredentialDto {
   @ApiProperty({ type: String, nullable: true })
   name!: string | null;
 
-  @ApiProperty({ description: 'Enough to tell keys apart.', example: 'sk-p...4f2a' })
+  @ApiProperty({ description: 'Masked key, to tell keys apart.', example: 'sk-p...4f2a' })
   key_preview!: string;
 
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
@@ -157,7 +157,7 @@ export class ProviderCredentialDto {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'Null before the first time; some seconds behind.',
+    description: 'Null before the first use. A few seconds behind.',
   })
   last_used_at!: string | null;
 }
@@ -166,7 +166,7 @@ export class CreatedProviderCredentialDto extends ProviderCredentialDto {
   @ApiProperty({
     type: KeyCheckDto,
     nullable: true,
-    description: 'What the vendor said of the key; null: it was not asked.',
+    description: 'Result of the key check; null: not checked.',
   })
   check!: KeyCheckDto | null;
 }
@@ -187,7 +187,7 @@ class AccountSettingDto {
   description!: string;
 }
 
-/** A provider that takes accounts of tenants. */
+/** A provider that supports BYOK accounts. */
 export class AccountProviderDto {
   @ApiProperty({ example: 'a-provider' })
   provider!: string;
@@ -195,10 +195,10 @@ export class AccountProviderDto {
   @ApiProperty({ example: 'A provider' })
   name!: string;
 
-  @ApiProperty({ description: 'What the key is called there.', example: 'API key' })
+  @ApiProperty({ description: "The provider's name for the key.", example: 'API key' })
   key_description!: string;
 
-  @ApiProperty({ type: [AccountSettingDto], description: 'What it has to know besides the key.' })
+  @ApiProperty({ type: [AccountSettingDto], description: 'Settings needed besides the key.' })
   settings!: AccountSettingDto[];
 }
 

@@ -36,7 +36,7 @@ import type { AccountRules, ByokAccountForm } from '../../../vendors/vendor.js';
 
 const MAX_CREDENTIALS_PER_TENANT = 50;
 
-/** A tenant's own accounts with providers. A change holds at once here, elsewhere within a second. */
+/** Manages a tenant's BYOK accounts. Changes apply here at once and elsewhere within a second. */
 @Injectable()
 export class ProviderCredentialsService {
   constructor(
@@ -54,7 +54,7 @@ export class ProviderCredentialsService {
     return (await this.credentials.list(tenantId)).map(toDto);
   }
 
-  /** The providers that an account may be with, and what each asks of it. */
+  /** Returns the providers that support BYOK accounts and their settings. */
   offers(): AccountProviderDto[] {
     const offers = [...this.upstreams.providersOnOffer().values()];
     return offers
@@ -72,10 +72,10 @@ export class ProviderCredentialsService {
   }
 
   /**
-   * Tries the key by a free call, unless that is not wanted, and stores it where the vendor does not refuse it.
-   *
-   * @throws InvalidRequestError naming the field at fault, such as `settings.region`
-   * @throws InvalidProviderKeyError when the vendor refuses the key
+   * Checks the key with a free call, unless disabled, and stores it if the vendor does not reject
+   * it.
+   * @throws InvalidRequestError naming the invalid field, such as `settings.region`
+   * @throws InvalidProviderKeyError when the vendor rejects the key
    */
   async create(
     caller: Caller,
@@ -112,7 +112,7 @@ export class ProviderCredentialsService {
     return { ...toDto(made), check: check ? toKeyCheck(check) : null };
   }
 
-  /** Tries an account by a real call, before it is stored. */
+  /** Tests an unstored account with a real call. */
   async test(body: TestProviderCredentialDto): Promise<AccountCheckDto> {
     const { offer, read, settings } = this.readAccount(body);
     const { key } = read;
@@ -122,7 +122,7 @@ export class ProviderCredentialsService {
     );
   }
 
-  /** The same of one that is stored. @throws NotFoundError for what is not the tenant's */
+  /** Tests a stored account. @throws NotFoundError for an unknown credential */
   async testStored({ tenantId }: Caller, id: string): Promise<AccountCheckDto> {
     const access = isUuid(id) ? await this.upstreams.find(tenantId, id) : undefined;
     if (!access) throw new NotFoundError('id', 'There is no provider credential with this id.');
@@ -132,9 +132,8 @@ export class ProviderCredentialsService {
   }
 
   /**
-   * Changes how requests are spread among the accounts with its provider.
-   *
-   * @throws NotFoundError for what is not the tenant's
+   * Changes how requests are spread among accounts of its provider.
+   * @throws NotFoundError for an unknown credential
    */
   async update(
     caller: Caller,
@@ -157,7 +156,7 @@ export class ProviderCredentialsService {
     return toDto(changed);
   }
 
-  /** @throws NotFoundError for what is not the tenant's */
+  /** @throws NotFoundError for an unknown credential */
   async delete(caller: Caller, author: Author, id: string): Promise<DeletedProviderCredentialDto> {
     const row = await this.credentials.findChangeable(caller, id);
     await this.database.transaction((transaction) =>
@@ -168,7 +167,7 @@ export class ProviderCredentialsService {
     return { id, deleted: true };
   }
 
-  /** @throws InvalidRequestError naming the field at fault, such as `settings.region` */
+  /** @throws InvalidRequestError naming the invalid field, such as `settings.region` */
   private readAccount(body: TestProviderCredentialDto) {
     const offers = this.upstreams.providersOnOffer();
     const offer = offers.get(body.provider);
@@ -205,9 +204,8 @@ function toDto(record: ProviderCredentialEntity): ProviderCredentialDto {
 }
 
 /**
- * The settings of an account, as its provider needs them. A null counts as left out.
- *
- * @throws InvalidRequestError naming the field at fault, such as `settings.region`
+ * Reads the settings that the provider needs. Null counts as absent.
+ * @throws InvalidRequestError naming the invalid field, such as `settings.region`
  */
 function readAccountSettings(
   { settings: fields }: ByokAccountForm,
@@ -217,7 +215,7 @@ function readAccountSettings(
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(fields, name));
   if (unknown !== undefined) {
     const path = `settings.${unknown.slice(0, 100)}`;
-    throw new InvalidRequestError(path, `\`${path}\` is no setting of this provider.`);
+    throw new InvalidRequestError(path, `\`${path}\` is not a setting of this provider.`);
   }
   const settings: Record<string, string> = {};
   for (const [name, field] of Object.entries(fields)) {

@@ -19,15 +19,15 @@ export class ReceiptsController {
   @Get(':request_id')
   @ApiOperation({
     operationId: 'getReceipt',
-    summary: 'What a request cost and why, signed',
+    summary: 'Get the signed receipt of a request',
     description:
-      'Each line of the arithmetic at the prices that held when the request was settled, as soon as its ' +
-      'answer has ended. The signature can be checked without the gateway.',
+      'Explains the cost line by line, at the prices of the settlement. Available as soon as the request has ' +
+      'ended. The signature can be verified without the gateway.',
   })
-  @ApiParam({ name: 'request_id', format: 'uuid', description: "The answer's `x-request-id`." })
+  @ApiParam({ name: 'request_id', format: 'uuid', description: '`x-request-id` of the response.' })
   @ApiOkResponse({ type: SignedReceiptDto })
-  @ApiErrorResponse(404, 'The tenant has made no request with this id, or its log row is deleted.')
-  @ApiErrorResponse(503, 'The request is archived, and the archive cannot be reached.')
+  @ApiErrorResponse(404, 'The tenant has no request with this id, or its log row was deleted.')
+  @ApiErrorResponse(503, 'The request is archived and the archive is unavailable.')
   get(
     @CurrentCaller() caller: Caller,
     @Param('request_id') requestId: string,
@@ -36,7 +36,7 @@ export class ReceiptsController {
   }
 }
 
-/** For whoever checks a receipt, without a key of the gateway. */
+/** For verifying receipts without an API key. */
 @ApiTags('Operations')
 @Controller('.well-known')
 export class KeySetController {
@@ -46,11 +46,11 @@ export class KeySetController {
   @Header('cache-control', 'public, max-age=300')
   @ApiOperation({
     operationId: 'listSigningKeys',
-    summary: 'Public keys that receipts are signed with',
-    description: 'A JSON Web Key Set (RFC 7517). Keys of before stay listed.',
+    summary: 'Get the public keys of receipts',
+    description: 'A JSON Web Key Set (RFC 7517). Previous keys stay listed.',
   })
   @ApiOkResponse({ type: KeySetDto })
-  @ApiErrorResponse(503, "The service's database is away; see `Retry-After`.")
+  @ApiErrorResponse(503, 'The database is unavailable; see `Retry-After`.')
   async list(): Promise<KeySetDto> {
     return { keys: await this.keys.publicKeys() };
   }

@@ -4,20 +4,20 @@ import type { PublicKey } from '../../../core/ledger/receipts/signing-keys.servi
 const UUID = 'b4c1a6a2-6f0e-4d55-9c3e-0d8f2f1f6a10';
 
 class ReceiptRequestDto {
-  @ApiProperty({ format: 'uuid', description: "The answer's `x-request-id`.", example: UUID })
+  @ApiProperty({ format: 'uuid', description: '`x-request-id` of the response.', example: UUID })
   id!: string;
 
   @ApiProperty({ format: 'uuid', example: UUID })
   tenant_id!: string;
 
-  @ApiProperty({ format: 'uuid', description: 'The key it was made with.', example: UUID })
+  @ApiProperty({ format: 'uuid', description: 'API key of the request.', example: UUID })
   api_key_id!: string;
 
-  @ApiProperty({ description: 'The kind of call.', example: 'chat' })
+  @ApiProperty({ description: 'Endpoint of the call.', example: 'chat' })
   endpoint!: string;
 
   @ApiProperty({
-    description: 'The alias that answered, or the first one asked for when none did.',
+    description: 'Alias that answered, or the first requested one when none did.',
     example: 'openai/gpt-4o-mini',
   })
   model!: string;
@@ -25,12 +25,12 @@ class ReceiptRequestDto {
   @ApiProperty({ example: true })
   streamed!: boolean;
 
-  @ApiProperty({ format: 'date-time', description: 'When it arrived.' })
+  @ApiProperty({ format: 'date-time', description: 'Arrival of the request.' })
   created_at!: string;
 }
 
 class ReceiptAnswerDto {
-  @ApiProperty({ description: 'As in the log.', example: 'completed' })
+  @ApiProperty({ description: 'Status as in the log.', example: 'completed' })
   outcome!: string;
 
   @ApiProperty({ type: String, nullable: true, example: 'stop' })
@@ -44,11 +44,11 @@ class ReceiptAnswerDto {
 
   @ApiProperty({
     enum: ['shared', 'byok'],
-    description: "Whose vendor account: the gateway's or the tenant's own.",
+    description: "Vendor account: the gateway's or the tenant's BYOK account.",
   })
   traffic_mode!: 'shared' | 'byok';
 
-  @ApiProperty({ description: 'Whether an answer of before was given again, which is free.' })
+  @ApiProperty({ description: 'Whether the answer came from the cache, which is free.' })
   cached!: boolean;
 
   @ApiProperty({ type: String, nullable: true, example: null })
@@ -58,7 +58,7 @@ class ReceiptAnswerDto {
 class ReceiptPricesDto {
   @ApiProperty({
     format: 'uuid',
-    description: 'The same for all requests at the same prices: it is made of them.',
+    description: 'Hash of the prices, so equal prices have equal ids.',
     example: UUID,
   })
   id!: string;
@@ -66,14 +66,14 @@ class ReceiptPricesDto {
   @ApiProperty({
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'Decimal, in USD, by their names in the catalogue. All that are not 0.',
+    description: 'Decimal prices in USD by catalogue name, without zeros.',
     example: { prompt: '0.00000015', completion: '0.0000006' },
   })
   usd!: Record<string, string>;
 
   @ApiPropertyOptional({
     description:
-      'The service tier, the region, or both, whose prices they are; absent: they are the ordinary ones.',
+      'Service tier, region or both that the prices apply to; absent for standard prices.',
     example: 'flex',
   })
   served_as?: string;
@@ -82,8 +82,7 @@ class ReceiptPricesDto {
 class ReceiptUsageDto {
   @ApiProperty({
     enum: ['upstream', 'estimated', 'none'],
-    description:
-      "Whose counts these are: the vendor's, an estimate, or nobody's (nothing charged).",
+    description: 'Source of the counts: the vendor, an estimate, or none (nothing charged).',
   })
   source!: string;
 
@@ -91,8 +90,8 @@ class ReceiptUsageDto {
     type: 'object',
     additionalProperties: { type: 'integer' },
     description:
-      '`input_tokens` and `output_tokens` include their parts: `cache_read_tokens`, ' +
-      '`cache_write_tokens` (with `cache_write_1h_tokens`) and `reasoning_tokens`. Counts of 0 are left out.',
+      '`input_tokens` and `output_tokens` include their parts `cache_read_tokens`, ' +
+      '`cache_write_tokens` (with `cache_write_1h_tokens`) and `reasoning_tokens`. Zero counts are left out.',
     example: { input_tokens: 420, output_tokens: 96 },
   })
   counts!: Record<string, number>;
@@ -105,28 +104,28 @@ class ReceiptLineDto {
   @ApiProperty({ type: 'integer', example: 420 })
   quantity!: number;
 
-  @ApiProperty({ description: 'Its name in the catalogue.', example: 'prompt' })
+  @ApiProperty({ description: 'Price name in the catalogue.', example: 'prompt' })
   price!: string;
 
   @ApiProperty({
-    description: 'Decimal, in USD, for `per` of the quantity.',
+    description: 'Decimal price in USD for `per` units.',
     example: '0.00000015',
   })
   unit_price!: string;
 
-  @ApiProperty({ type: 'integer', description: '60,000 for milliseconds at a price per minute.' })
+  @ApiProperty({ type: 'integer', description: '60,000 for milliseconds at a per-minute price.' })
   per!: number;
 
   @ApiProperty({
     description:
-      '`quantity × unit_price / per` in credits, exact: a decimal, or one divided by 3 (`12.5/3`).',
+      'Exact `quantity × unit_price / per` in credits: a decimal, or a decimal divided by 3 (`12.5/3`).',
     example: '63',
   })
   amount!: string;
 }
 
 class ReceiptRefundDto {
-  @ApiProperty({ type: 'integer', description: 'Credits given back.', example: 40_000 })
+  @ApiProperty({ type: 'integer', description: 'Refunded credits.', example: 40_000 })
   amount!: number;
 
   @ApiProperty({ format: 'date-time' })
@@ -151,15 +150,14 @@ class ReceiptChargeDto {
   @ApiProperty({
     type: [ReceiptLineDto],
     nullable: true,
-    description:
-      'Null: the request is of before prices were kept, and how its cost came about is not known.',
+    description: 'Null: the request predates stored prices, so its cost cannot be explained.',
   })
   lines!: ReceiptLineDto[] | null;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The sum of the lines, exact.',
+    description: 'Exact sum of the lines.',
     example: '120.6',
   })
   sum!: string | null;
@@ -176,14 +174,14 @@ class ReceiptChargeDto {
     type: 'integer',
     nullable: true,
     description:
-      "Over the tenant's own vendor account: the percentage of `rounded` that is charged as a fee, rounded up. Null otherwise.",
+      'BYOK: percentage of `rounded` that is charged as a fee, rounded up. Otherwise null.',
     example: null,
   })
   byok_fee_percent!: number | null;
 
   @ApiProperty({
     type: 'integer',
-    description: 'What an estimate came to beyond what had been set aside, which nobody pays.',
+    description: 'Part of an estimate above the reservation. Not charged.',
     example: 0,
   })
   beyond_hold!: number;
@@ -191,45 +189,45 @@ class ReceiptChargeDto {
   @ApiProperty({
     type: 'integer',
     description:
-      "What the tenant's credits did not reach for, or is above `max_cost`, which the operator bears.",
+      "Part not covered by the tenant's credits or above `max_cost`. Borne by the operator.",
     example: 0,
   })
   shortfall!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Charged: `rounded`, or the fee of it, less `beyond_hold` and `shortfall`.',
+    description: 'Charge: `rounded`, or the fee, less `beyond_hold` and `shortfall`.',
     example: 121,
   })
   cost!: number;
 
-  @ApiProperty({ type: ReceiptPartsDto, description: 'Of `cost`.' })
+  @ApiProperty({ type: ReceiptPartsDto, description: 'Breakdown of `cost`.' })
   parts!: ReceiptPartsDto;
 
-  @ApiProperty({ type: [ReceiptRefundDto], description: 'Of jobs that came to nothing.' })
+  @ApiProperty({ type: [ReceiptRefundDto], description: 'Refunds of jobs that failed.' })
   refunds!: ReceiptRefundDto[];
 
-  @ApiProperty({ type: 'integer', description: '`cost` less the refunds.', example: 121 })
+  @ApiProperty({ type: 'integer', description: '`cost` less refunds.', example: 121 })
   net!: number;
 }
 
-/** What one request cost, and why. Amounts are credits: 1 credit is 0.000001 USD. */
+/** Explains the cost of a request. Amounts are credits: 1 credit is 0.000001 USD. */
 export class ReceiptDto {
   @ApiProperty({ enum: ['receipt'] })
   object!: 'receipt';
 
-  @ApiProperty({ type: 'integer', description: 'Of this layout.', example: 1 })
+  @ApiProperty({ type: 'integer', description: 'Version of this format.', example: 1 })
   version!: 1;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The public URL of the gateway, if it has been told one.',
+    description: 'Public URL of the gateway, if configured.',
     example: 'https://gateway.example.com',
   })
   issuer!: string | null;
 
-  @ApiProperty({ format: 'date-time', description: 'Refunds may come later.' })
+  @ApiProperty({ format: 'date-time', description: 'Time of issue. Refunds can follow.' })
   issued_at!: string;
 
   @ApiProperty({ type: ReceiptRequestDto })
@@ -241,7 +239,7 @@ export class ReceiptDto {
   @ApiProperty({
     type: ReceiptPricesDto,
     nullable: true,
-    description: 'Null: nothing was charged, or prices were not kept yet.',
+    description: 'Null: nothing was charged, or the request predates stored prices.',
   })
   prices!: ReceiptPricesDto | null;
 
@@ -258,7 +256,7 @@ export class SignedReceiptDto {
 
   @ApiProperty({
     description:
-      'The receipt as a compact JWS (RFC 7515), signed with Ed25519 (`EdDSA`). Its payload is `receipt`; its header names the key in `/.well-known/jwks.json`.',
+      'The receipt as a compact JWS (RFC 7515), signed with Ed25519 (`EdDSA`). The payload is `receipt`; the header names the key in `/.well-known/jwks.json`.',
     example: 'eyJhbGciOiJFZERTQSJ9.eyJvYmplY3QiOiJyZWNlaXB0In0.c2lnbmF0dXJl',
   })
   jws!: string;
@@ -285,6 +283,6 @@ class PublicKeyDto implements PublicKey {
 }
 
 export class KeySetDto {
-  @ApiProperty({ type: [PublicKeyDto], description: 'The newest first.' })
+  @ApiProperty({ type: [PublicKeyDto], description: 'Newest first.' })
   keys!: PublicKeyDto[];
 }

@@ -7,7 +7,7 @@ import { isUuid } from '../../../platform/database/stored-text.js';
 import { NotFoundError } from '../../../platform/errors/gateway-errors.js';
 import type { ReceiptDto, SignedReceiptDto } from './receipts.dto.js';
 
-/** What a request cost and why, signed, so that anybody can check it. */
+/** Issues signed, verifiable receipts of requests. */
 @Injectable()
 export class ReceiptsService {
   constructor(
@@ -16,13 +16,13 @@ export class ReceiptsService {
     @Inject(APP_CONFIG) private readonly config: AppConfig,
   ) {}
 
-  /** @throws NotFoundError when the tenant has no such request, or none any more */
+  /** @throws NotFoundError when the tenant has no such request, or its log row was deleted */
   async get({ tenantId }: Caller, requestId: string): Promise<SignedReceiptDto> {
     const bill = isUuid(requestId) ? await this.reader.find(tenantId, requestId) : undefined;
     if (!bill) {
       throw new NotFoundError(
         'request_id',
-        'There is no request with this id. It is the `x-request-id` of an answer that has ended.',
+        'There is no request with this id. Use the `x-request-id` of a completed response.',
       );
     }
     const issuer = this.config.http.publicUrl ?? null;
@@ -31,7 +31,7 @@ export class ReceiptsService {
   }
 }
 
-/** Spells a bill. What is 0 and a matter of course is left out of prices and usage. */
+/** Converts a bill to a receipt. Leaves out zero prices and counts. */
 function toReceipt(
   { row, usage, prices, arithmetic, refunds }: RequestBill,
   tenantId: string,

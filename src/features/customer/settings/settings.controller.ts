@@ -23,7 +23,7 @@ export class SettingsController {
   @Get()
   @ApiOperation({
     operationId: 'getSettings',
-    summary: "Read what holds for all of the tenant's requests",
+    summary: "Get the tenant's request settings",
   })
   @ApiOkResponse({ type: TenantSettingsDto })
   get(@CurrentCaller() { tenantId }: Caller): Promise<TenantSettingsDto> {
@@ -36,13 +36,13 @@ export class SettingsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateSettings',
-    summary: "Change what holds for all of the tenant's requests",
+    summary: "Update the tenant's request settings",
     description:
-      'What a request says itself goes before it. Holds for requests that begin a second later, on every instance.',
+      'Options in a request take precedence. Applies to requests that start a second later, on every instance.',
   })
   @ApiOkResponse({ type: TenantSettingsDto })
-  @ApiFields(UpdateTenantSettingsDto, { 'Go on with streams that break off': { recovery: 'any' } })
-  @ApiChange('only management keys change settings of the tenant')
+  @ApiFields(UpdateTenantSettingsDto, { 'Resume interrupted streams': { recovery: 'any' } })
+  @ApiChange('only management keys can change settings of the tenant')
   update(
     @CurrentAuthor() author: Author,
     @CurrentCaller() { tenantId }: Caller,

@@ -29,8 +29,9 @@ export class StatementsController {
   @Get()
   @ApiOperation({
     operationId: 'listStatements',
-    summary: 'The calendar months in which the tenant has spent something',
-    description: 'Each is a statement. A month with grants alone is not listed, and has one too.',
+    summary: 'List months with spend',
+    description:
+      'Each month has a statement. Months with grants only have one too, but are not listed.',
   })
   @ApiOkResponse({ type: StatementMonthListDto })
   list(@CurrentCaller() caller: Caller): Promise<StatementMonthListDto> {
@@ -41,15 +42,15 @@ export class StatementsController {
   @Report()
   @ApiOperation({
     operationId: 'getStatement',
-    summary: 'A calendar month of the ledger',
+    summary: 'Get the statement of a month',
     description:
-      'Every grant, correction and charge of the month (UTC); credits that are only set aside are none. JSON, ' +
-      'or the entries as CSV with `Accept: text/csv`. With `group_by` or a filter there are, in place of the ' +
-      'entries, the sums of the requests that began in the month.',
+      'Every grant, correction and charge of the month (UTC), without reservations. Returns JSON, ' +
+      'or the entries as CSV with `Accept: text/csv`. With `group_by` or a filter it returns sums ' +
+      'of the requests that started in the month instead of entries.',
   })
   @ApiParam({
     name: 'month',
-    description: 'As `2026-01`.',
+    description: 'Such as `2026-01`.',
     example: '2026-01',
     schema: { type: 'string', pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' },
   })
@@ -61,7 +62,7 @@ export class StatementsController {
     },
   })
   @ApiFilters()
-  @ApiErrorResponse(400, 'The month or a query parameter is malformed or there is none such.')
+  @ApiErrorResponse(400, 'The month or a query parameter is invalid.')
   get(
     @CurrentCaller() caller: Caller,
     @Param('month') month: string,

@@ -4,14 +4,14 @@ import { LogGroupListDto } from '../../../core/request-log/log-groups.dto.js';
 import { LogFilterQueryDto } from '../../../core/request-log/log-query.dto.js';
 import { LEDGER_ENTRY_KINDS, type LedgerEntryKind } from '../../../core/ledger/statement.reader.js';
 
-/** Which requests of the month are added up, and by what; without any the statement has its entries. */
+/** Grouping and filters. Without any, the statement has its entries. */
 export class StatementQueryDto extends OmitType(LogFilterQueryDto, ['start_date', 'end_date']) {
   @ApiPropertyOptional({
     description:
-      'One dimension of the analytics, or two with a comma between. By default `model` where there is a filter.',
+      'One analytics dimension, or two separated by a comma. Defaults to `model` with a filter.',
   })
   @IsOptional()
-  @IsString({ message: 'group_by must be one dimension, or two with a comma between' })
+  @IsString({ message: 'group_by must be one dimension, or two separated by a comma' })
   group_by?: string;
 }
 
@@ -21,17 +21,17 @@ class StatementTotalsDto implements Record<LedgerEntryKind, number> {
 
   @ApiProperty({
     type: 'integer',
-    description: 'What the operator has corrected; negative when taken.',
+    description: 'Corrections by the operator; negative for debits.',
     example: 0,
   })
   correction!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Credits charged, negative.', example: -1_250_000 })
+  @ApiProperty({ type: 'integer', description: 'Charges, negative.', example: -1_250_000 })
   charge!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Parts of charges that the balance did not reach for and nobody has to pay.',
+    description: 'Parts of charges not covered by the balance, which are not collected.',
     example: 0,
   })
   shortfall!: number;
@@ -41,7 +41,7 @@ class StatementTotalsDto implements Record<LedgerEntryKind, number> {
 
   @ApiProperty({
     type: 'integer',
-    description: 'The sum: `closing_balance` less `opening_balance`.',
+    description: 'Total change: `closing_balance` less `opening_balance`.',
     example: 8_750_000,
   })
   net!: number;
@@ -57,7 +57,7 @@ export class StatementEntryDto {
   @ApiProperty({ enum: LEDGER_ENTRY_KINDS, example: 'charge' })
   kind!: LedgerEntryKind;
 
-  @ApiProperty({ type: 'integer', description: 'Credits; negative when taken.', example: -121 })
+  @ApiProperty({ type: 'integer', description: 'Credits; negative for debits.', example: -121 })
   amount!: number;
 
   @ApiProperty({ type: String, format: 'uuid', nullable: true })
@@ -80,7 +80,7 @@ class StatementMonthDto {
 }
 
 export class StatementMonthListDto {
-  @ApiProperty({ type: [StatementMonthDto], description: 'The latest first.' })
+  @ApiProperty({ type: [StatementMonthDto], description: 'Newest first.' })
   data!: StatementMonthDto[];
 }
 
@@ -100,13 +100,13 @@ export class StatementDto {
 
   @ApiProperty({
     type: [StatementEntryDto],
-    description: 'Oldest first; none with `group_by` or a filter.',
+    description: 'Oldest first; empty with `group_by` or a filter.',
   })
   entries!: StatementEntryDto[];
 
   @ApiPropertyOptional({
     type: LogGroupListDto,
-    description: 'The requests that began in the month, with `group_by` or a filter.',
+    description: 'Requests that started in the month, with `group_by` or a filter.',
   })
   requests?: LogGroupListDto;
 }

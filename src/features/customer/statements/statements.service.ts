@@ -19,7 +19,7 @@ const BATCH_SIZE = 200;
 
 const DEFAULT_GROUPING = 'model';
 
-/** Writes statements piece by piece, so that a large month takes no more memory than a small one. */
+/** Streams statements, so that memory does not grow with the month. */
 @Injectable()
 export class StatementsService {
   constructor(
@@ -32,9 +32,8 @@ export class StatementsService {
   }
 
   /**
-   * A `StatementDto` as JSON.
-   *
-   * @throws InvalidRequestError unless `month` is one as `2026-01`, or on a malformed dimension or filter
+   * Yields a `StatementDto` as JSON.
+   * @throws InvalidRequestError for a malformed month, dimension or filter
    */
   async *json(caller: Caller, month: string, query: StatementQueryDto): AsyncGenerator<string> {
     const span = readMonth(month);
@@ -60,7 +59,7 @@ export class StatementsService {
     yield ']}';
   }
 
-  /** The entries, or the groups, as CSV. @throws InvalidRequestError as `json` does */
+  /** Yields the entries or groups as CSV. @throws InvalidRequestError like `json` */
   async *csv(caller: Caller, month: string, query: StatementQueryDto): AsyncGenerator<string> {
     const span = readMonth(month);
     const requests = await this.requestsOf(caller, span, query);
@@ -80,7 +79,7 @@ export class StatementsService {
     }
   }
 
-  /** Undefined: nothing of the requests is asked for. */
+  /** Returns undefined when no request sums are requested. */
   private async requestsOf(
     { tenantId }: Caller,
     range: UtcMonth,
@@ -112,7 +111,7 @@ function groupsCsv({ group_by: groupBy, data }: LogGroupListDto): string {
 
 function readMonth(text: string): UtcMonth {
   if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(text)) {
-    throw new InvalidRequestError('month', 'The month must be written as 2026-01.');
+    throw new InvalidRequestError('month', 'The month must be written like 2026-01.');
   }
   return utcMonthOf(new Date(`${text}-01T00:00:00Z`));
 }

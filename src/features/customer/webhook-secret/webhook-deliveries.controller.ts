@@ -20,19 +20,19 @@ import {
 
 const STATES = ['pending', 'delivered', 'dropped'] as const;
 
-/** A webhook, and what became of it. */
+/** A webhook and its delivery state. */
 class WebhookDeliveryDto {
   @ApiProperty({ format: 'uuid' })
   id!: string;
 
   @ApiProperty({
-    description: 'Its `Idempotency-Key`: the job and the state that it ended in.',
+    description: '`Idempotency-Key` of the delivery: the job and its final state.',
     example: '7b0c2a52-3f0a-4b39-9d0f-0f9d2b6f1a01:completed',
   })
   event_id!: string;
 
   @ApiProperty({
-    description: 'Its origin and, of a long one, the last characters.',
+    description: 'Origin and, for long URLs, the last characters.',
     example: 'https://hooks.example.com/…a1b2',
   })
   url_preview!: string;
@@ -40,7 +40,7 @@ class WebhookDeliveryDto {
   @ApiProperty({ type: ScopeDto })
   scope!: ScopeDto;
 
-  @ApiProperty({ enum: STATES, description: '`pending`: it is tried again.', example: 'delivered' })
+  @ApiProperty({ enum: STATES, description: '`pending`: will be retried.', example: 'delivered' })
   state!: (typeof STATES)[number];
 
   @ApiProperty({ type: 'integer', example: 1 })
@@ -77,7 +77,7 @@ export class WebhookDeliveriesController {
   @ApiOperation({
     operationId: 'listWebhookDeliveries',
     summary: "List the tenant's webhooks of jobs, the newest first",
-    description: 'Those that wait, and those that were delivered or given up in the last 7 days.',
+    description: 'Pending deliveries, and those delivered or given up in the last 7 days.',
   })
   @ApiOkResponse({ type: WebhookDeliveryListDto })
   @ApiFilters()

@@ -13,22 +13,22 @@ import { Members } from '../../../core/people/roles.js';
 
 class WebhookSecretDto {
   @ApiProperty({
-    description: 'The key of the HMAC-SHA256 in `X-Gateway-Signature`, as a whole.',
+    description: 'Key of the HMAC-SHA256 in `X-Gateway-Signature`.',
     example: 'whsec_mb0ck3VhV9pW8Jr0dV7l2n4Xq6sT1uYzA5bC8dE3fGh',
   })
   secret!: string;
 }
 
-/** The answer to a rotation. */
+/** The response to a rotation. */
 class RotatedWebhookSecretDto extends WebhookSecretDto {
   @ApiProperty({
     format: 'date-time',
-    description: 'Until then webhooks are signed with the secret of before as well.',
+    description: 'Until then webhooks are also signed with the previous secret.',
   })
   previous_until!: string;
 }
 
-const FORBIDDEN = 'Secrets need a management key (`sk-mgmt-…`).';
+const FORBIDDEN = 'Secrets require a management key (`sk-mgmt-…`).';
 
 @ApiTags('Customer')
 @Authenticated('management')
@@ -45,20 +45,20 @@ export class WebhookSecretController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'getWebhookSecret',
-    summary: "The secret with which the tenant's webhooks are signed",
+    summary: "Get the tenant's webhook signing secret",
     description:
       '`X-Gateway-Signature: t=<unix seconds>,v1=<hex>`, where `v1` is the HMAC-SHA256 of ' +
-      '`<t>.<body>` with this secret. For a day after a rotation there are two `v1`, of which one is made with it.',
+      '`<t>.<body>` with this secret. For a day after a rotation there are two `v1`; one matches.',
   })
   @ApiOkResponse({ type: WebhookSecretDto })
   @ApiErrorResponse(403, FORBIDDEN)
-  @ApiErrorResponse(409, 'The secret cannot be read any more; rotate it.')
+  @ApiErrorResponse(409, 'The secret cannot be decrypted. Rotate it.')
   async get(@CurrentCaller() { tenantId }: Caller): Promise<WebhookSecretDto> {
     const secret = await this.secrets.secretOf(tenantId);
     if (secret !== undefined) return { secret };
     throw new ConflictError(
       'webhook-secret',
-      'The webhook secret was stored with a GATEWAY_SECRET that the gateway does not have any more; rotate it.',
+      'The webhook secret was encrypted with a GATEWAY_SECRET that is no longer configured. Rotate it.',
     );
   }
 
@@ -67,13 +67,13 @@ export class WebhookSecretController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'rotateWebhookSecret',
-    summary: 'Make a new secret for webhooks',
+    summary: 'Rotate the webhook signing secret',
     description:
-      'For a day webhooks are signed with the new one and with the one before. A second rotation ' +
-      'within the day ends that of the one before at once.',
+      'For a day webhooks are signed with both the new and the previous secret. A second rotation ' +
+      'within the day drops the older secret at once.',
   })
   @ApiOkResponse({ type: RotatedWebhookSecretDto })
-  @ApiErrorResponse(403, `Changes to secrets need a management key (\`sk-mgmt-…\`).`)
+  @ApiErrorResponse(403, `Changes to secrets require a management key (\`sk-mgmt-…\`).`)
   async rotate(
     @CurrentCaller() { tenantId }: Caller,
     @CurrentAuthor() author: Author,

@@ -9,7 +9,7 @@ describe(presentArtifact.name, () => {
     ['AUDIO/MPEG; rate=44100', 'audio/mpeg', 'inline; filename="a.mp3"'],
     ['audio/x-flac', 'audio/x-flac', 'inline; filename="a.flac"'],
     ['audio/wav', 'audio/wav', 'inline; filename="a.wav"'],
-  ])('shows %s', (stored, contentType, contentDisposition) => {
+  ])('shows %s inline', (stored, contentType, contentDisposition) => {
     expect(presentArtifact('a', stored)).toEqual({ contentType, contentDisposition });
   });
 
@@ -21,7 +21,7 @@ describe(presentArtifact.name, () => {
     'image/"\r\nx',
     'image/',
     '',
-  ])('lets %j only be saved', (stored) => {
+  ])('serves %j as a download', (stored) => {
     expect(presentArtifact('a', stored)).toEqual({
       contentType: 'application/octet-stream',
       contentDisposition: 'attachment; filename="a.bin"',

@@ -8,7 +8,7 @@ import { parseRange, sendFile } from './artifact-response.js';
 const part = (start: number, end: number) => ({ start, end });
 
 describe(sendFile.name, () => {
-  it('gives others a turn between few pieces of many readers', async () => {
+  it('yields to other work between a few chunks of many readers', async () => {
     const share = new BodyBudget(1).shareOf('a');
     const readers = Array.from({ length: 20 }, () => {
       const sent = Object.assign(new EventEmitter(), {
@@ -62,7 +62,7 @@ describe(parseRange.name, () => {
     ['bytes 0-3', 10, 'whole'],
     ['bytes=--3', 10, 'whole'],
     ['bytes=1.5-3', 10, 'whole'],
-  ])('reads %j of %i bytes as %j', (header, bytes, expected) => {
+  ])('parses %j of %i bytes as %j', (header, bytes, expected) => {
     expect(parseRange(header, bytes)).toEqual(expected);
   });
 });

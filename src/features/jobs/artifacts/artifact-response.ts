@@ -5,7 +5,7 @@ import type { BodyShare } from '../../../platform/http/body-budget.js';
 import { CallerGoneError, waitForTurn } from '../../../platform/http/read-body.js';
 import type { ByteRange } from './artifact-store.js';
 
-/** What files of these types are called; others by the second half of their type. */
+/** File extensions of these types. Other types use their subtype. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'audio/aac': 'aac',
   'audio/flac': 'flac',
@@ -23,30 +23,31 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 
 const OPAQUE = 'application/octet-stream';
 
-/** Headers of each answer about an artifact, whether it carries bytes or not. */
+/** Headers of every artifact response, with or without a body. */
 export const ARTIFACT_HEADERS: Readonly<Record<string, string>> = {
   'accept-ranges': 'bytes',
-  // Kept, and asked for again each time, so that nothing is shown after it has expired.
+  // Cached, but revalidated on every use, so that nothing is shown after it expires.
   'cache-control': 'private, no-cache',
   'content-security-policy': 'sandbox',
   'cross-origin-resource-policy': 'cross-origin',
-  // The URL is as good as a key to the artifact.
+  // The URL grants access to the artifact.
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 };
 
 interface FileAnswer {
-  /** Of the tenant, whose pieces take turns with large bodies. */
+  /** The tenant's share: chunks are scheduled fairly with large request bodies. */
   readonly share: BodyShare;
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
-  /** Runs when there is something to send, before it is; when it throws, nothing is sent. */
+  /** Runs before the first byte is sent. Nothing is sent when it throws. */
   onFirstBytes(): Promise<void>;
 }
 
 /**
- * Sends a file no faster than the caller reads, and in turns: hundreds of readers would leave the requests of others waiting. A failure before the first byte is thrown; one
- * after it cuts the connection. The file is closed however it ends, also when the caller leaves.
+ * Streams a file at the caller's pace and under fair scheduling, so that hundreds of readers don't
+ * starve other requests. Throws on a failure before the first byte; a later failure cuts the
+ * connection. Always closes the file, also when the caller disconnects.
  */
 export async function sendFile(
   response: ServerResponse,
@@ -55,7 +56,7 @@ export async function sendFile(
 ): Promise<void> {
   const close = (): void => void stream.destroy();
   response.once('close', close);
-  // One that is destroyed between two reads has nobody else to tell.
+  // An error between two reads would otherwise be unhandled.
   stream.on('error', () => undefined);
   try {
     if (response.destroyed) return;
@@ -80,8 +81,8 @@ export async function sendFile(
 }
 
 /**
- * What of a file a `Range` header asks for. A header that is malformed, in another unit or for
- * several ranges counts as none, which HTTP allows.
+ * Returns the byte range that a `Range` header requests. Ignores malformed headers, other units
+ * and multiple ranges, as HTTP allows.
  */
 export function parseRange(
   header: string | undefined,
@@ -99,15 +100,15 @@ export function parseRange(
   return start >= bytes ? 'unsatisfiable' : { start, end };
 }
 
-/** How an artifact is presented to a browser. */
+/** Content type and disposition of an artifact in a browser. */
 interface ArtifactPresentation {
   readonly contentType: string;
   readonly contentDisposition: string;
 }
 
 /**
- * Pictures, sound and films are shown; anything else, and pictures that may hold a program, is
- * only ever saved. The type comes from a vendor, so it is not trusted further than that.
+ * Shows images, audio and video inline. Everything else, including images that can contain
+ * scripts, is a download, because the type comes from a vendor and is not trusted.
  */
 export function presentArtifact(artifactId: string, storedType: string): ArtifactPresentation {
   const type = storedType.split(';', 1)[0]!.trim().toLowerCase();

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 
-/** A part of a file; both ends belong to it. */
+/** A byte range with inclusive bounds. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** A stored file that is being read. Whoever opened it reads its stream or destroys it. */
+/** A stored file open for reading. The caller must read or destroy its stream. */
 export interface OpenedArtifact {
-  /** Of the whole file, whatever part of it is read. */
+  /** Size of the whole file, even when only a range is read. */
   readonly bytes: number;
   readonly stream: Readable;
 }
@@ -19,7 +19,7 @@ export interface PresignOptions {
   readonly lifetimeSeconds: number;
 }
 
-/** What was to be stored is larger than it may be; nothing of it is kept. */
+/** Thrown when a file exceeds its size limit. The partial file is removed. */
 export class ArtifactTooLargeError extends Error {
   constructor(limitBytes: number) {
     super(`The artifact is larger than ${limitBytes} bytes.`);
@@ -27,31 +27,30 @@ export class ArtifactTooLargeError extends Error {
   }
 }
 
-/** An artifact's id is not one that `isArtifactId` takes. */
+/** Thrown for an id that `isArtifactId` rejects. */
 export class ArtifactIdError extends Error {
   constructor() {
-    super('An artifact id is 1 to 128 letters, digits, "-" and "_".');
+    super('An artifact id must be 1 to 128 letters, digits, "-" or "_".');
     this.name = 'ArtifactIdError';
   }
 }
 
-/** Whether a text can name an artifact: 1 to 128 letters, digits, `-` and `_`. */
+/** Returns whether a text is a valid artifact id: 1 to 128 letters, digits, `-` and `_`. */
 export function isArtifactId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,128}$/.test(text);
 }
 
 /**
- * Keeps what jobs have made. It knows bytes by their id and nothing else: whose they are, what type
- * they have and until when they may be read stands with the job (see `JobArtifacts`).
+ * Stores files that jobs produced, by id. Owner, type and expiry belong to the job (see
+ * `JobArtifacts`).
  */
 export abstract class ArtifactStore {
   /**
-   * Takes a file in, whole or not at all; one that was stored under the same id is replaced. Memory
-   * is bounded, whatever the size. The source is ended when storing fails.
-   *
+   * Stores a file atomically and replaces one with the same id. Uses bounded memory. Destroys the
+   * source when storing fails.
    * @throws ArtifactTooLargeError
    * @throws ArtifactIdError
-   * @throws Error that names what is wrong with the store, or what the source threw
+   * @throws Error describing the store's problem, or the source's own error
    */
   abstract put(
     id: string,
@@ -60,15 +59,15 @@ export abstract class ArtifactStore {
     limitBytes: number,
   ): Promise<{ bytes: number }>;
 
-  /** Undefined when there is no such file. The range has to lie within the file. */
+  /** Returns undefined when the file does not exist. The range must lie within the file. */
   abstract open(id: string, range?: ByteRange): Promise<OpenedArtifact | undefined>;
 
-  /** Does nothing when there is no such file. */
+  /** Removes a file. Does nothing when it does not exist. */
   abstract remove(id: string): Promise<void>;
 
-  /** Names the place where the files are: the same text wherever the same files can be opened. */
+  /** Identifies the storage location. Instances that share the files return the same text. */
   abstract whereabouts(): Promise<string>;
 
-  /** A URL from which anyone may read the file directly; undefined: only through the gateway. */
+  /** Returns a public URL of the file, or undefined when the gateway has to serve it. */
   abstract presign(id: string, options: PresignOptions): Promise<string | undefined>;
 }

@@ -18,18 +18,18 @@ function parts(url: string): { id: string; expires: string; signature: string } 
 describe(ArtifactUrls.name, () => {
   const { id, expires, signature } = parts(urls.sign('img_1', EXPIRY));
 
-  it('signs absolute URLs below the base, and takes them back', () => {
+  it('signs absolute URLs below the base and verifies them', () => {
     expect(urls.sign('img_1', EXPIRY)).toMatch(
       /^https:\/\/gateway\.example\/base\/v1\/artifacts\/img_1\?expires=1893456000&signature=[\w-]{43}$/,
     );
     expect(urls.verify(id, expires, signature)).toBe(true);
   });
 
-  it('gives the same URL for the same artifact and expiry', () => {
+  it('returns the same URL for the same artifact and expiry', () => {
     expect(urls.sign('img_1', EXPIRY)).toBe(urls.sign('img_1', EXPIRY));
   });
 
-  it('takes no signature for another artifact, another expiry or of another secret', () => {
+  it('rejects signatures of another artifact, expiry or secret', () => {
     expect(urls.verify('img_2', expires, signature)).toBe(false);
     expect(urls.verify(id, String(Number(expires) + 1), signature)).toBe(false);
     expect(urls.verify(id, `0${expires}`, signature)).toBe(false);
@@ -37,13 +37,13 @@ describe(ArtifactUrls.name, () => {
   });
 
   it.each(['', 'x', 'é', `${'A'.repeat(43)}`, `${'A'.repeat(100_000)}`])(
-    'takes no made-up signature %#',
+    'rejects forged signature %#',
     (made) => {
       expect(urls.verify(id, expires, made)).toBe(false);
     },
   );
 
-  it('takes a signature in the one way it is written', () => {
+  it('accepts only the canonical encoding of a signature', () => {
     expect(urls.verify(id, expires, `${signature}=`)).toBe(false);
     expect(urls.verify(id, expires, ` ${signature}`)).toBe(false);
     expect(urls.verify(id, expires, `${signature}\n`)).toBe(false);

@@ -3,19 +3,19 @@ import { Injectable } from '@nestjs/common';
 import { DerivedKeys, type SecretSource } from '../../../platform/crypto/secret-box.js';
 import { isArtifactId } from './artifact-store.js';
 
-/** The path below which artifacts are read. */
+/** Path prefix of artifact URLs. */
 const ARTIFACTS_PATH = '/v1/artifacts';
 
 /**
- * URLs under which an artifact can be read without a key. They are signed with a key derived from
- * the service's secret and made anew at each read, so that none is stored anywhere. Those signed
- * with a previous secret are good as long as the service is told that.
+ * Signs URLs that read an artifact without a key. The signing key is derived from the service's
+ * secret, and URLs are generated on each read, so none are stored. Signatures of previous secrets
+ * stay valid while those secrets are configured.
  */
 @Injectable()
 export class ArtifactUrls {
   private readonly keys: DerivedKeys;
 
-  /** @param baseUrl gives the base of the URLs that the service gives out, without a trailing slash */
+  /** @param baseUrl returns the public base URL without a trailing slash */
   constructor(
     secrets: SecretSource,
     private readonly baseUrl: () => string,
@@ -23,7 +23,7 @@ export class ArtifactUrls {
     this.keys = new DerivedKeys(secrets, 'artifact-url');
   }
 
-  /** An absolute URL. The same artifact and expiry give the same one. */
+  /** Returns an absolute URL. The same artifact and expiry give the same URL. */
   sign(artifactId: string, expiresAt: Date): string {
     const expires = Math.floor(expiresAt.getTime() / 1000);
     const signature = signatureOf(this.keys.current, artifactId, String(expires)).toString(
@@ -33,12 +33,15 @@ export class ArtifactUrls {
     return `${this.baseUrl()}${ARTIFACTS_PATH}/${artifactId}?${query}`;
   }
 
-  /** Whether the signature is ours, for this artifact and this expiry, be it past or not. */
+  /**
+   * Returns whether the signature matches this artifact and expiry. Does not check that the expiry
+   * is in the future.
+   */
   verify(artifactId: string, expires: string, signature: string): boolean {
-    // What separates the two within the signed text can stand in neither.
+    // Neither part may contain the separator of the signed text.
     if (!isArtifactId(artifactId) || !/^\d{1,15}$/.test(expires)) return false;
     const given = Buffer.from(signature, 'base64url');
-    // Node's decoder skips foreign characters; only the one way to write a signature is taken.
+    // Node's decoder skips invalid characters, so accept only the canonical encoding.
     if (given.toString('base64url') !== signature) return false;
     return this.keys.all.some((key) => {
       const expected = signatureOf(key, artifactId, expires);

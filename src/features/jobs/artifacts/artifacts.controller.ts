@@ -13,7 +13,7 @@ import type { Request, Response } from 'express';
 import { ApiErrorResponse } from '../../../platform/errors/error-response.js';
 import { ArtifactsService } from './artifacts.service.js';
 
-/** Generators of clients know no type of media, so the first one is that of any bytes. */
+/** Client generators don't know media types, so the first type is plain binary. */
 const CONTENT = Object.fromEntries(
   ['application/octet-stream', 'image/*', 'audio/*', 'video/*'].map((type) => [
     type,
@@ -26,25 +26,25 @@ const CONTENT = Object.fromEntries(
 export class ArtifactsController {
   constructor(private readonly artifacts: ArtifactsService) {}
 
-  /** Serves HEAD too. */
+  /** Also serves HEAD. */
   @Get(':id')
   @ApiOperation({
     operationId: 'getArtifact',
-    summary: 'Read what a job has made',
+    summary: 'Download an artifact of a job',
     description:
-      'Its URL is part of the job, signed, made anew on each read of the job and good until its ' +
-      '`expires_at`; it needs no key. Where artifacts lie in a bucket, the answer is a redirect.',
+      'The signed URL comes from the job, is generated on each read of the job and is valid until ' +
+      '`expires_at`. It needs no key. When artifacts are stored in a bucket, this redirects to it.',
   })
   @ApiParam({ name: 'id', example: 'img_2f1c7a90b4' })
   @ApiQuery({ name: 'expires', description: 'Unix seconds; part of the signed URL.' })
   @ApiQuery({ name: 'signature', description: 'Part of the signed URL.' })
   @ApiHeader({ name: 'Range', required: false, example: 'bytes=0-1023' })
   @ApiOkResponse({ description: 'The file.', content: CONTENT })
-  @ApiResponse({ status: 206, description: 'The part that `Range` asks for.', content: CONTENT })
-  @ApiFoundResponse({ description: 'To a URL of the bucket that is good for 60 seconds.' })
-  @ApiErrorResponse(404, 'There is no such artifact, or the URL is not one that was given out.')
+  @ApiResponse({ status: 206, description: 'The requested range.', content: CONTENT })
+  @ApiFoundResponse({ description: 'Redirect to a bucket URL that is valid for 60 seconds.' })
+  @ApiErrorResponse(404, 'The artifact does not exist or the signature is invalid.')
   @ApiErrorResponse(410, 'The artifact has expired.')
-  @ApiErrorResponse(416, 'The range begins behind the end of the artifact.')
+  @ApiErrorResponse(416, 'The range starts after the end of the artifact.')
   async read(
     @Param('id') id: string,
     @Query('expires') expires: unknown,

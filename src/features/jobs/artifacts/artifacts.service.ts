@@ -7,16 +7,16 @@ import { ArtifactStore, type ByteRange } from './artifact-store.js';
 import { ArtifactUrls } from './artifact-urls.js';
 import { sendFile, parseRange, ARTIFACT_HEADERS, presentArtifact } from './artifact-response.js';
 
-/** How long a browser has to follow the redirect. */
+/** Lifetime of the bucket URL that a redirect points to. */
 const REDIRECT_LIFETIME_SECONDS = 60;
 
-/** The query of an artifact's URL, as it came. */
+/** Raw query parameters of an artifact URL. */
 export interface SignedQuery {
   readonly expires: unknown;
   readonly signature: unknown;
 }
 
-/** Serves artifacts to whoever has their signed URL. */
+/** Serves artifacts to holders of a signed URL. */
 @Injectable()
 export class ArtifactsService {
   constructor(
@@ -27,11 +27,10 @@ export class ArtifactsService {
   ) {}
 
   /**
-   * Answers a GET or HEAD: with the bytes or the part asked for, or with a redirect to the bucket.
-   *
-   * @throws NotFoundError for what was never signed or is not there
+   * Answers GET and HEAD with the file, a range of it or a redirect to the bucket.
+   * @throws NotFoundError for an invalid signature or a missing artifact
    * @throws GoneError after the expiry
-   * @throws GatewayError 416 for a range that begins behind the end
+   * @throws GatewayError 416 for a range that starts after the end
    */
   async serveSigned(
     id: string,
@@ -43,11 +42,11 @@ export class ArtifactsService {
     await this.serve(id, request, response);
   }
 
-  /** The same for a caller who has shown that it is theirs. */
+  /** Serves an artifact to a caller whose access has been checked. */
   async serve(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const artifact = await this.find(id);
     const { contentType, contentDisposition } = presentArtifact(id, artifact.contentType);
-    // What lies under an id does not change once it has been given out.
+    // An artifact never changes once its URL has been handed out.
     const etag = `"${id}"`;
     if (isKnown(request.headers['if-none-match'], etag)) {
       response.writeHead(304, { ...ARTIFACT_HEADERS, etag }).end();
@@ -60,7 +59,7 @@ export class ArtifactsService {
       'content-disposition': contentDisposition,
     };
     if (request.method === 'HEAD') {
-      // A HEAD has no ranges, and a URL signed for a GET would not take it.
+      // HEAD takes no range, and a URL presigned for GET would reject it.
       response.writeHead(200, { ...headers, 'content-length': artifact.bytes }).end();
       return;
     }
@@ -100,7 +99,7 @@ export class ArtifactsService {
     if (Number(expires) * 1000 <= Date.now()) throw gone();
   }
 
-  /** @throws GoneError when it was paid back while it was opened */
+  /** @throws GoneError when the job was refunded in the meantime */
   private async noteFetched(id: string): Promise<void> {
     if (!(await this.artifacts.fetched(id))) throw gone();
   }
@@ -119,7 +118,7 @@ const REDIRECT_HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Undefined: the whole file. */
+/** Returns undefined for the whole file. */
 function rangeOf(request: IncomingMessage, etag: string, bytes: number): ByteRange | undefined {
   const condition = request.headers['if-range'];
   if (condition !== undefined && condition !== etag) return undefined;
@@ -129,28 +128,28 @@ function rangeOf(request: IncomingMessage, etag: string, bytes: number): ByteRan
       status: 416,
       type: 'invalid_request_error',
       param: 'range',
-      message: `The range begins behind the end; the artifact has ${bytes} bytes.`,
+      message: `The range starts after the end of the artifact (${bytes} bytes).`,
       headers: { 'content-range': `bytes */${bytes}` },
     });
   }
   return range === 'whole' ? undefined : range;
 }
 
-/** Whether an `If-None-Match` header names what the caller would get. */
+/** Returns whether `If-None-Match` names the current version. */
 function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   const known = header.split(',').map((entry) => entry.trim().replace(/^W\//, ''));
   return known.includes(etag) || known.includes('*');
 }
 
-/** The same for a bad signature and for what is not there, so that nobody can guess ids. */
+/** The same error for bad signatures and missing artifacts, so that ids cannot be probed. */
 function unknown(): NotFoundError {
   return new NotFoundError(
     'artifact',
-    'There is no such artifact, or its URL is not the one that was given out; read the job again.',
+    'The artifact does not exist or its URL is invalid. Read the job again for a current URL.',
   );
 }
 
 function gone(): GoneError {
-  return new GoneError('artifact', 'The artifact has expired and is not available any more.');
+  return new GoneError('artifact', 'The artifact has expired.');
 }

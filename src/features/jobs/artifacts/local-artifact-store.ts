@@ -32,16 +32,16 @@ import { syncFolder } from '../../../platform/database/whole-file.js';
 import { codeOf } from '../../../platform/errors/thrown.js';
 
 const SWEEP_EVERY_MS = 6 * HOUR_MS;
-/** A file that was not written to for so long belongs to a process that is gone. */
+/** A partial file untouched for this long belongs to a dead process. */
 const ABANDONED_AFTER_MS = DAY_MS;
 
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 
 /**
- * Keeps artifacts in a folder. A file is written beside its place and moved there when it lies on
- * the disk as a whole, so that nobody ever reads half of one. The folder is made with the first
- * artifact: a service that makes none needs no place to write to.
+ * Stores artifacts in a folder. Files are written to a temporary name, synced and renamed, so
+ * readers never see a partial file. The folder is created with the first artifact, so services
+ * without jobs need no writable folder.
  */
 @Injectable()
 export class LocalArtifactStore
@@ -92,7 +92,7 @@ export class LocalArtifactStore
     if (!file) return undefined;
     try {
       const { size } = await file.stat();
-      // The stream closes the file when it ends or is destroyed.
+      // The stream closes the file on end or destroy.
       return { bytes: size, stream: file.createReadStream({ ...range }) };
     } catch (error) {
       await file.close();
@@ -104,7 +104,7 @@ export class LocalArtifactStore
     await rm(this.pathOf(id), { force: true });
   }
 
-  /** By a file with a name of the folder's own, since machines may see one folder at different paths. */
+  /** Uses an id stored in the folder, since machines may mount it at different paths. */
   async whereabouts(): Promise<string> {
     const path = join(this.root, 'name');
     try {
@@ -130,21 +130,21 @@ export class LocalArtifactStore
     await this.timer.stop();
   }
 
-  /** Removes what killed processes had begun to write. */
+  /** Removes partial files of killed processes. */
   async sweep(now = Date.now()): Promise<void> {
     for (const name of await readdir(this.drafts).catch(() => [])) {
       const path = join(this.drafts, name);
-      // One that has been finished meanwhile is not there any more.
+      // It may have been renamed in the meantime.
       const found = await stat(path).catch(() => undefined);
       if (found && now - found.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
     }
   }
 
   private reportFailure({ message }: Error): void {
-    this.logger.warn(`Abandoned artifacts could not be removed: ${message}`);
+    this.logger.warn(`abandoned artifacts not removed: ${message}`);
   }
 
-  /** A folder takes a 256th of the files. Nothing of an id that was not checked gets into a path. */
+  /** Spreads the files over 256 folders. Only validated ids may reach the path. */
   private pathOf(id: string): string {
     if (!isArtifactId(id)) throw new ArtifactIdError();
     const folder = createHash('sha256').update(id).digest('hex').slice(0, 2);
@@ -158,15 +158,15 @@ export class LocalArtifactStore
       }
     } catch (error) {
       throw new Error(
-        `Artifacts cannot be written to ${this.root} (${codeOf(error) ?? 'unknown error'}): give GATEWAY_DATA_DIR a folder ` +
-          'that can be written to, or set S3_BUCKET.',
+        `Cannot write artifacts to ${this.root} (${codeOf(error) ?? 'unknown error'}). Set GATEWAY_DATA_DIR to a writable ` +
+          'folder, or set S3_BUCKET.',
         { cause: error },
       );
     }
   }
 }
 
-/** @throws ArtifactTooLargeError, and whatever the source throws */
+/** @throws ArtifactTooLargeError, and any error of the source */
 async function writeAll(
   file: FileHandle,
   bytes: AsyncIterable<Buffer>,
@@ -181,7 +181,7 @@ async function writeAll(
   return size;
 }
 
-/** One write may take less than it was given. */
+/** A single write may be partial. */
 async function writeWhole(file: FileHandle, chunk: Buffer): Promise<void> {
   let written = 0;
   while (written < chunk.length) {

@@ -12,14 +12,14 @@ import {
   type PresignOptions,
 } from './artifact-store.js';
 
-/** What a bucket may hold of others stays apart. */
+/** Keeps artifacts apart from other objects in the bucket. */
 const PREFIX = 'artifacts/';
-/** The least that S3 takes for a part; 10,000 of them are 50 GB. */
+/** The minimum part size of S3. 10,000 parts allow 50 GB. */
 const PART_BYTES = 5 * 1024 * 1024;
-/** Parts that are in memory and on their way at once. */
+/** Parts uploaded at the same time, all held in memory. */
 const PARTS_AT_ONCE = 2;
 
-/** With what else artifacts need; loaded with the first use, as the client is. */
+/** Loads the upload module lazily, like the S3 client. */
 async function openWithUploads(config: S3Config) {
   const [s3, storage, presigner] = await Promise.all([
     openS3(config),
@@ -31,7 +31,7 @@ async function openWithUploads(config: S3Config) {
 
 type S3 = Awaited<ReturnType<typeof openWithUploads>>;
 
-/** Keeps artifacts in a bucket of S3, or of a server that speaks its language. */
+/** Stores artifacts in an S3-compatible bucket. */
 @Injectable()
 export class S3ArtifactStore extends ArtifactStore implements OnApplicationShutdown {
   private loading: Promise<S3> | undefined;

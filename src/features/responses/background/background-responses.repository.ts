@@ -6,18 +6,18 @@ import { Database } from '../../../platform/database/database.js';
 import type { JsonObject } from '../../../platform/http/json-body.js';
 import type { ResolvedItems } from '../item-references.service.js';
 
-/** How long a worker that has died keeps others from its response. */
+/** How long a dead worker blocks its response. */
 const LEASE_SECONDS = 15;
 
 export type BackgroundStatus = 'queued' | 'in_progress';
 
-/** A response that is to be made in the background. */
+/** A background response to create. */
 export interface NewBackgroundResponse {
   readonly id: string;
   readonly requestId: string;
-  /** JSON of the response object, before anything of it is there. */
+  /** JSON of the initial response object. */
   readonly response: string;
-  /** JSON, as it was received. */
+  /** JSON as received. */
   readonly body: string;
   readonly context: ResolvedItems;
   readonly caller: Caller;
@@ -27,31 +27,31 @@ export interface NewBackgroundResponse {
   readonly createdAt: Date;
 }
 
-/** One in the hands of a worker; whoever claims it later makes this claim void. */
+/** A claimed response. A newer claim invalidates this one. */
 export interface BackgroundClaim extends NewBackgroundResponse {
   readonly leaseId: string;
-  /** How often it has been begun, this time included. */
+  /** Number of starts, including this one. */
   readonly attempts: number;
   readonly isCancelled: boolean;
 }
 
-/** What tenants see of one. */
+/** A background response as its tenant sees it. */
 export interface BackgroundView {
   status: BackgroundStatus;
   response: JsonObject;
-  /** How long its body is. */
+  /** Size of the body. */
   bytes: number;
 }
 
 const IS_FREE = '(lease_until IS NULL OR lease_until < now())';
-/** Wake-ups that are so late have got lost. */
+/** A wake-up this overdue is lost. */
 const LOST_AFTER_SECONDS = 5;
 const IS_LOST = `run_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS}) AND ${IS_FREE}`;
 
-/** Whether there are any for `takeLost`, in SQL. */
+/** SQL condition: `takeLost` would find rows. */
 export const ARE_LOST = `EXISTS (SELECT FROM background_responses WHERE ${IS_LOST})`;
 
-/** Responses that are being made in the background. Their rows go when they have ended. */
+/** Stores background responses until they end. */
 @Injectable()
 export class BackgroundResponsesRepository {
   constructor(private readonly database: Database) {}
@@ -87,7 +87,7 @@ export class BackgroundResponsesRepository {
     return rows[0];
   }
 
-  /** The JSON of what was asked for. */
+  /** Returns the JSON of the request body. */
   async findBody(tenantId: string, id: string): Promise<string | undefined> {
     const { rows } = await this.database.query<{ body: string }>(
       'SELECT body FROM background_responses WHERE id = $1 AND tenant_id = $2',
@@ -104,7 +104,7 @@ export class BackgroundResponsesRepository {
     return rowCount === 1;
   }
 
-  /** Undefined when it is over, or in other hands. */
+  /** Returns undefined when the response has ended or is claimed. */
   async claim(id: string): Promise<BackgroundClaim | undefined> {
     const { rows } = await this.database.query<BackgroundClaim>(
       `UPDATE background_responses SET status = 'in_progress', attempts = attempts + 1,
@@ -120,7 +120,7 @@ export class BackgroundResponsesRepository {
     return rows[0];
   }
 
-  /** Undefined when it has ended, or is in other hands. */
+  /** Returns undefined when the response has ended or the claim was lost. */
   async renew({ id, leaseId }: BackgroundClaim): Promise<{ isCancelled: boolean } | undefined> {
     const { rows } = await this.database.query<{ isCancelled: boolean }>(
       `UPDATE background_responses SET lease_until = now() + make_interval(secs => $3)
@@ -131,9 +131,8 @@ export class BackgroundResponsesRepository {
   }
 
   /**
-   * Lets others have it, after the delay.
-   *
-   * @param isTry whether it counts as one of the times that it was begun
+   * Releases the response. Others can claim it after the delay.
+   * @param isTry whether this start counts as an attempt
    */
   async release(
     { id, leaseId }: BackgroundClaim,
@@ -148,7 +147,7 @@ export class BackgroundResponsesRepository {
     );
   }
 
-  /** The oldest of a tenant's that waits. */
+  /** Returns the tenant's oldest waiting response. */
   async findNext(tenantId: string): Promise<string | undefined> {
     const { rows } = await this.database.query<{ id: string }>(
       `SELECT id FROM background_responses
@@ -159,7 +158,7 @@ export class BackgroundResponsesRepository {
     return rows[0]?.id;
   }
 
-  /** Whose it is; undefined when it is over. */
+  /** Returns the tenant; undefined when the response has ended. */
   async findTenant(id: string): Promise<string | undefined> {
     const { rows } = await this.database.query<{ tenantId: string }>(
       'SELECT tenant_id AS "tenantId" FROM background_responses WHERE id = $1',
@@ -168,7 +167,7 @@ export class BackgroundResponsesRepository {
     return rows[0]?.tenantId;
   }
 
-  /** False when it has ended meanwhile. */
+  /** Returns false when the response has already ended. */
   async requestCancel(tenantId: string, id: string): Promise<boolean> {
     const { rowCount } = await this.database.query(
       `UPDATE background_responses SET cancel_requested = true WHERE id = $1 AND tenant_id = $2`,
@@ -177,7 +176,7 @@ export class BackgroundResponsesRepository {
     return rowCount === 1;
   }
 
-  /** Those whose wake-up is so late that it has got lost, or whose worker has died; they count as woken. */
+  /** Returns responses with lost wake-ups or dead workers, and marks them as woken. */
   async takeLost(maxRows: number): Promise<string[]> {
     const { rows } = await this.database.query<{ id: string }>(
       `UPDATE background_responses SET run_at = now() WHERE id IN (
@@ -190,7 +189,7 @@ export class BackgroundResponsesRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Ends one that cannot be answered any more, and keeps its response. */
+  /** Ends a response that cannot be generated, and stores its failure. */
   async giveUp(
     { id, caller, requestId, createdAt }: BackgroundClaim,
     failed: {

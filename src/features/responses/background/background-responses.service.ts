@@ -17,15 +17,15 @@ import type { ResolvedItems } from '../item-references.service.js';
 import { ResponseAnswer, type AnswerSubject } from '../response-answer.js';
 import { BackgroundResponsesRepository } from './background-responses.repository.js';
 
-/** Answers take some seconds at least. */
+/** Answers take at least a few seconds. */
 const FULL_RETRY_SECONDS = 10;
-/** So long a caller who cancels waits for the end to be settled. */
+/** How long a cancel request waits for the settlement. */
 const CANCEL_PATIENCE_MS = 8_000;
 const LOOK_EVERY_MS = 50;
 const FIRST_DOUBT_MS = 500;
 const LONGEST_DOUBT_MS = 30_000;
 
-/** Headers that say what is to be done with the request; they go with it. */
+/** Headers that affect the request; stored with it. */
 const KEPT_HEADER = /^(?:x-gateway-|traceparent$|tracestate$)/;
 
 interface Accepted {
@@ -34,10 +34,13 @@ interface Accepted {
   subject: AnswerSubject;
 }
 
-/** Responses in the background: taken in, shown while they are made, and cancelled. */
+/** Creates, shows and cancels background responses. */
 @Injectable()
 export class BackgroundResponses {
-  /** Told of what is to be cancelled; a worker of this process is one. Others see it in the row. */
+  /**
+   * Notifies the worker of this process about a cancellation. Other processes see the flag in the
+   * row.
+   */
   onCancel: (id: string) => void = () => undefined;
   private readonly logger = new Logger(BackgroundResponses.name);
 
@@ -51,10 +54,9 @@ export class BackgroundResponses {
   ) {}
 
   /**
-   * Takes a response in: its credits are set aside, and a row goes on without this process.
-   *
-   * @returns the response object as it stands
-   * @throws GatewayError when it is not taken in; nothing is held then
+   * Reserves credits and writes a row that any process can continue.
+   * @returns the queued response object
+   * @throws GatewayError when the request is rejected; nothing stays reserved
    */
   async create(call: Call, accepted: Accepted): Promise<JsonObject> {
     assertPossible(accepted.body.value);
@@ -67,7 +69,7 @@ export class BackgroundResponses {
         if (!(await hasRoomForJob(client, call.caller.tenantId, maxOpenPerTenant))) {
           throw new RateLimitError(
             'max_open_jobs',
-            `At most ${maxOpenPerTenant} jobs and responses in the background may be open at once. Wait until some have ended, or cancel some.`,
+            `An account can have at most ${maxOpenPerTenant} open jobs and background responses. Wait for some to finish, or cancel some.`,
             FULL_RETRY_SECONDS,
           );
         }
@@ -87,7 +89,7 @@ export class BackgroundResponses {
       });
       this.ledger.holdTransferred(hold);
     } catch (error) {
-      // Of a refusal of our own it is sure that nothing was written.
+      // Our own rejection guarantees that nothing was written.
       if (error instanceof RateLimitError) await this.ledger.release(hold);
       else void this.giveBack(hold, id);
       throw error;
@@ -96,13 +98,13 @@ export class BackgroundResponses {
     return JSON.parse(response) as JsonObject;
   }
 
-  /** The response object of one that has not ended; undefined where there is none. */
+  /** Returns the response object of an open response; undefined when there is none. */
   async find({ tenantId }: Caller, id: string): Promise<JsonObject | undefined> {
     const view = await this.repository.find(tenantId, id);
     return view && { ...view.response, status: view.status };
   }
 
-  /** JSON of its input. */
+  /** Returns the JSON of its input. */
   async findInput(
     { tenantId }: Caller,
     id: string,
@@ -117,7 +119,10 @@ export class BackgroundResponses {
     return JSON.stringify(input);
   }
 
-  /** Has it end soon, and waits for that a while. @returns whether there was such a one */
+  /**
+   * Requests cancellation and waits briefly for it to take effect.
+   * @returns whether the response existed
+   */
   async cancel({ tenantId }: Caller, id: string): Promise<boolean> {
     if (!(await this.repository.requestCancel(tenantId, id))) return false;
     this.onCancel(id);
@@ -131,13 +136,13 @@ export class BackgroundResponses {
 
   private wake(id: string): void {
     this.queue.wake('responses', id).catch((error: Error) => {
-      this.logger.warn(`A wake-up is left to the sweep: ${error.message}`);
+      this.logger.warn(`wake-up left to the sweep: ${error.message}`);
     });
   }
 
   /**
-   * Gives a hold back whose row was not written; a commit may have been, in spite of an error. Asks until
-   * the database answers.
+   * Releases the hold of a row that was not written. The commit may have succeeded despite an
+   * error, so it asks until the database answers.
    */
   private async giveBack(hold: Hold, id: string): Promise<void> {
     for (let pauseMs = FIRST_DOUBT_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_DOUBT_MS)) {
@@ -147,24 +152,21 @@ export class BackgroundResponses {
         else await this.ledger.release(hold);
         return;
       } catch (error) {
-        this.logger.warn(`A hold is in doubt: ${String(error)}`);
+        this.logger.warn(`hold state unknown: ${String(error)}`);
       }
     }
   }
 }
 
-/** @throws InvalidRequestError for what does not go together with `background` */
+/** @throws InvalidRequestError for options that conflict with `background` */
 function assertPossible({ store, stream }: ResponsesBody): void {
   if (store === false) {
-    throw new InvalidRequestError(
-      'store',
-      'A response in the background is asked for later, so it has to be stored: leave `store` out.',
-    );
+    throw new InvalidRequestError('store', 'Background responses must be stored. Remove `store`.');
   }
   if (stream === true) {
     throw new InvalidRequestError(
       'stream',
-      'A response in the background is not streamed: leave `stream` out, and ask for the response until it has ended.',
+      'Background responses are not streamed. Remove `stream` and poll the response until it has ended.',
     );
   }
 }

@@ -5,7 +5,7 @@ import type { CanonicalEvent } from '../../../canonical/canonical-event.js';
 import type { Call } from '../../../core/answers/call.js';
 import type { BackgroundClaim } from './background-responses.repository.js';
 
-/** One answer that is being given. Its signal fires when it is cancelled. */
+/** A running background response. Its signal fires on cancellation. */
 export class BackgroundRun extends Canceller {
   ended: Promise<void> = Promise.resolve();
   readonly left: Promise<void>;
@@ -26,14 +26,14 @@ export class BackgroundRun extends Canceller {
     this.abort();
   }
 
-  /** Lets the work be, for another worker to begin anew: nothing more of it is settled here. */
+  /** Abandons the work for another worker to restart. Nothing is settled here after this. */
   leave(): void {
     this.hasLeft = true;
     this.tellLeft();
     this.closeVendor?.();
   }
 
-  /** The events, until the work is left: then they never end, so that nobody settles them. */
+  /** Passes events through. After `leave` the stream never ends, so that it is never settled. */
   async *pass(events: AsyncIterable<CanonicalEvent>): AsyncGenerator<CanonicalEvent> {
     try {
       for await (const event of events) {
@@ -47,7 +47,7 @@ export class BackgroundRun extends Canceller {
   }
 }
 
-/** The call as its caller would make it, who is not there: nobody reads its head. */
+/** Recreates the caller's request. Nobody reads the response head. */
 export function callOf(run: BackgroundRun): Call {
   const { caller, requestId, headers } = run.claim;
   const body = new IncomingMessage(new Socket());

@@ -35,34 +35,34 @@ import {
 import { BackgroundResponses } from './background-responses.service.js';
 import { BackgroundRun, callOf } from './background-run.js';
 
-/** Answers that this process gives at once, … */
+/** Concurrent responses of this process. */
 const MAX_AT_ONCE = 100;
-/** … and for one tenant, so that none is in another's way. */
+/** Concurrent responses per tenant, for fairness. */
 const MAX_PER_TENANT = 20;
-/** When there was no room for the body. */
+/** Delay when memory for the body is not available. */
 const ROOM_PAUSE_MS = 1_000;
-/** The body stands in what was loaded besides, and is parsed. */
+/** The raw body and its parsed form are in memory at the same time. */
 const BYTES_PER_CHARACTER = 4;
 const RENEW_EVERY_MS = 2_000;
 const SWEPT_AT_ONCE = 200;
-/** So often an answer is begun whose worker dies each time. */
+/** Starts before a response fails whose worker keeps dying. */
 const MAX_ATTEMPTS = 3;
-/** After a failure of this service's own. */
+/** Pause after an internal failure. */
 const FAILURE_PAUSE_MS = 1_000;
 
-/** A wake-up of its own, as the one that is worked on ends with this instance. */
+/** A separate wake-up, since the current one ends with this instance. */
 const HANDED_ON = { delayMs: 50 };
 
-/** Gives the answers that were asked for in the background, each by one worker at a time. */
+/** Generates background responses, each by one worker at a time. */
 @Injectable()
 export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(BackgroundWorker.name);
   private readonly running = new Map<string, BackgroundRun>();
-  /** By tenant, from before the claim, so that wake-ups that come at once do not all find one free. */
+  /** By tenant. Counted before the claim, so that simultaneous wake-ups don't share a slot. */
   private readonly placesTaken = new Map<string, number>();
   private readonly timer = new SweepTimer(
     () => this.sweep(),
-    (error) => this.logger.warn(`The sweep of background responses failed: ${error.message}`),
+    (error) => this.logger.warn(`background response sweep failed: ${error.message}`),
   );
   private isStopping = false;
 
@@ -88,7 +88,7 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
     });
   }
 
-  /** Answers that run are waited for, up to the drain limit; what is left another instance begins anew. */
+  /** Waits for running responses up to the drain limit. Another instance restarts the rest. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await this.timer.stop();
@@ -97,12 +97,12 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
     await Promise.all(runs.map((run) => this.leave(run)));
   }
 
-  /** One answer, from its beginning to its settlement, unless somebody else has it. */
+  /** Generates and settles a response, unless another worker has it. */
   async work(id: string): Promise<void> {
     if (this.isStopping) return;
     const tenantId = await this.repository.findTenant(id);
     if (tenantId === undefined) return;
-    // Its turn comes when one of the tenant's has ended.
+    // It is woken when one of the tenant's responses ends.
     const places = this.placesTaken.get(tenantId) ?? 0;
     if (places >= MAX_PER_TENANT) return;
     this.placesTaken.set(tenantId, places + 1);
@@ -149,13 +149,13 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
     else this.placesTaken.delete(tenantId);
   }
 
-  /** What this does not bring about the sweep does. */
+  /** The sweep catches wake-ups that fail here. */
   private async wakeNext(tenantId: string): Promise<void> {
     try {
       const next = await this.repository.findNext(tenantId);
       if (next !== undefined) await this.queue.wake('responses', next);
     } catch (error) {
-      this.logger.warn(`A turn is left to the sweep: ${String(error)}`);
+      this.logger.warn(`waiting response left to the sweep: ${String(error)}`);
     }
   }
 
@@ -202,20 +202,20 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
         record,
       );
       await foldResponse(response, events).catch((error: unknown) => {
-        // It is settled, and the failure is in the response.
+        // Already settled, and the response contains the failure.
         if (!(error instanceof GatewayError) && !run.isCancelled) this.logger.error(error);
       });
     } catch (error) {
       if (!(error instanceof GatewayError) || error instanceof DatabaseUnavailableError)
         throw error;
-      // The model is gone since, or the credits do not reach any more: there is nothing to settle.
+      // The model was removed or the credits are insufficient, so there is nothing to settle.
       await this.ledger.releaseTransferred(claim.requestId, claim.caller.tenantId);
       const { model, response: failed } = response.failedSnapshot(toResponseError(error));
       await this.repository.giveUp(claim, { model, input: turn.input, response: failed });
     }
   }
 
-  /** A database that is away says nothing about the response. */
+  /** A database outage says nothing about the response. */
   private async renew(run: BackgroundRun): Promise<void> {
     const lease = await this.repository.renew(run.claim).catch(() => ({ isCancelled: false }));
     if (!lease) run.leave();
@@ -242,5 +242,5 @@ export class BackgroundWorker implements OnApplicationBootstrap, BeforeApplicati
 
 // eslint-disable-next-line require-yield
 async function* failing(): AsyncGenerator<CanonicalEvent> {
-  throw new ProviderError('The answer was begun several times and broke off each time.');
+  throw new ProviderError('The response was started several times and interrupted each time.');
 }

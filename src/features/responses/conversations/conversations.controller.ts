@@ -30,7 +30,7 @@ import {
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
-/** Conversations with an id of their own. Nothing is asked of a model here. */
+/** Conversations with their own id. Calls no model. */
 @ApiTags('Inference')
 @Controller(['v1/conversations', 'api/v1/conversations'])
 @Authenticated('routing')
@@ -42,7 +42,7 @@ export class ConversationsController {
   @ApiConversation(
     'createConversation',
     'Create a conversation',
-    'It may begin with items.',
+    'Optionally with initial items.',
     createConversationSchema,
   )
   async create(@Req() request: GatewayRequest): Promise<JsonObject> {
@@ -50,7 +50,7 @@ export class ConversationsController {
   }
 
   @Get(':id')
-  @ApiConversation('getConversation', 'Get a conversation', 'Without its items.')
+  @ApiConversation('getConversation', 'Get a conversation', 'Returns it without its items.')
   @ApiConversationId()
   retrieve(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
     return this.conversations.retrieve(caller, id);
@@ -61,7 +61,7 @@ export class ConversationsController {
   @ApiConversation(
     'updateConversation',
     'Update a conversation',
-    'Puts other metadata in place of what there is.',
+    'Replaces its metadata.',
     updateConversationSchema,
   )
   @ApiConversationId()
@@ -73,7 +73,7 @@ export class ConversationsController {
   @ApiConversation(
     'deleteConversation',
     'Delete a conversation',
-    'With its items; responses made in it stay.',
+    'Deletes its items too. Responses created in it stay.',
   )
   @ApiConversationId()
   delete(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<JsonObject> {
@@ -84,7 +84,7 @@ export class ConversationsController {
   @ApiConversationItems(
     'listConversationItems',
     "List a conversation's items",
-    'The newest first, unless `order` is `asc`.',
+    'Newest first, unless `order` is `asc`.',
   )
   @ApiConversationId()
   listItems(
@@ -103,7 +103,7 @@ export class ConversationsController {
   @ApiConversationItems(
     'addConversationItems',
     'Add items to a conversation',
-    'Behind those that are there, under new ids.',
+    'Appends them under new ids.',
     createItemsSchema,
   )
   @ApiConversationId()
@@ -134,8 +134,8 @@ export class ConversationsController {
   @Delete(':id/items/:item_id')
   @ApiConversation(
     'deleteConversationItem',
-    'Delete an item of a conversation',
-    'Answers with the conversation.',
+    'Delete an item from a conversation',
+    'Returns the conversation.',
   )
   @ApiConversationId()
   @ApiItemId()

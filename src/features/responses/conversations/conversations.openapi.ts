@@ -6,7 +6,7 @@ import { item, itemList } from '../response-object.openapi.js';
 
 type JsonSchema = Parameters<typeof toOpenApiSchema>[0];
 
-/** The description of an operation that answers with a conversation. */
+/** OpenAPI description of an operation that returns a conversation. */
 export function ApiConversation(
   operationId: string,
   summary: string,
@@ -27,14 +27,14 @@ export function ApiConversation(
           object: { type: 'string', enum: ['conversation', 'conversation.deleted'] },
           created_at: { type: 'integer', description: 'Unix seconds.' },
           metadata: { type: 'object' },
-          deleted: { type: 'boolean', description: 'Of one that has been deleted.' },
+          deleted: { type: 'boolean', description: 'True for a deleted conversation.' },
         },
       },
     }),
   );
 }
 
-/** The description of an operation that answers with items. */
+/** OpenAPI description of an operation that returns items. */
 export function ApiConversationItems(
   operationId: string,
   summary: string,
@@ -45,35 +45,35 @@ export function ApiConversationItems(
     ApiOperation({ operationId, summary, description }),
     ...describeBody(body, { items: [{ role: 'user', content: 'Hello!' }] }),
     ApiOkResponse({ description: 'The items.', schema: itemList }),
-    ApiErrorResponse(400, 'The body or a query parameter is not valid.'),
+    ApiErrorResponse(400, 'The body or a query parameter is invalid.'),
   );
 }
 
-/** The description of reading one item. */
+/** OpenAPI description of reading one item. */
 export function ApiConversationItem(): MethodDecorator {
   return applyDecorators(
     ApiOperation({ operationId: 'getConversationItem', summary: 'Get an item of a conversation' }),
     ApiOkResponse({ description: 'The item.', schema: item }),
-    ApiErrorResponse(400, 'The query parameter is not valid.'),
+    ApiErrorResponse(400, 'The query parameter is invalid.'),
   );
 }
 
 export function ApiConversationId(): MethodDecorator {
   return applyDecorators(
-    ApiParam({ name: 'id', description: 'The id of the conversation, as `conv_…`.' }),
-    ApiErrorResponse(404, 'The tenant has no such conversation, or it has no such item.'),
+    ApiParam({ name: 'id', description: 'Conversation id, such as `conv_…`.' }),
+    ApiErrorResponse(404, 'The tenant has no such conversation or item.'),
   );
 }
 
 export function ApiItemId(): MethodDecorator {
-  return ApiParam({ name: 'item_id', description: 'The id of the item, as it is listed.' });
+  return ApiParam({ name: 'item_id', description: 'Item id from the list.' });
 }
 
 function describeBody(schema: JsonSchema | undefined, example: object): MethodDecorator[] {
   if (!schema) return [];
   return [
     ApiBody({ schema: toOpenApiSchema(schema), examples: { short: { value: example } } }),
-    ApiErrorResponse(400, 'The body is not valid; `param` names the field.'),
+    ApiErrorResponse(400, 'The body is invalid. `param` names the field.'),
     ApiErrorResponse(413, 'The body is larger than 20 MB.'),
     ApiErrorResponse(415, 'The body is not JSON.'),
   ];

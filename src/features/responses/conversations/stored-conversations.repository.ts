@@ -11,7 +11,7 @@ import type { ItemsPage } from '../list-input-items.js';
 
 export type ConversationRow = Pick<ConversationEntity, 'id' | 'metadata' | 'createdAt'>;
 
-/** An item as it is kept, under the id that it is listed with. */
+/** A stored item with the id that it is listed under. */
 export type ListedItem = JsonObject & { id: string };
 
 /** Where an item is kept, and how long its JSON text is. */
@@ -26,10 +26,10 @@ const PLACE = {
 } as const;
 
 /**
- * Adds items to a conversation, in a row: whoever adds to it at the same time comes before or behind.
- * Of one that is gone meanwhile nothing is left to add to.
- *
- * @param parameters of the conversation's id, the tenant's, the batch's, and `itemRows`
+ * Builds SQL that appends items to a conversation as one block. Concurrent appends come before or
+ * after it. Appends nothing when the conversation was deleted.
+ * @param parameters placeholders of the conversation id, the tenant id, the batch id and
+ * `itemRows`
  */
 export function addItemsSql(parameters: {
   conversation: string;
@@ -50,12 +50,15 @@ export function addItemsSql(parameters: {
   };
 }
 
-/** Items as `addItemsSql` takes them. Text within text, since PostgreSQL reads no NUL out of JSON. */
+/**
+ * Encodes items for `addItemsSql`. JSON within a JSON string, since PostgreSQL cannot store NUL
+ * from JSON.
+ */
 export function itemRows(items: readonly ListedItem[]): string {
   return JSON.stringify(items.map((item) => ({ id: item.id, item: JSON.stringify(item) })));
 }
 
-/** Conversations and their items, each tenant's apart from the others'. */
+/** Stores conversations and their items by tenant. */
 @Injectable()
 export class StoredConversationsRepository {
   constructor(
@@ -91,7 +94,7 @@ export class StoredConversationsRepository {
     return this.find(tenantId, id);
   }
 
-  /** With all its items. @returns whether there was such a conversation */
+  /** Deletes a conversation with its items. @returns whether it existed */
   async delete(tenantId: string, id: string): Promise<boolean> {
     return this.database.transaction(async (client) => {
       const conversations = this.database.within(client, this.conversations);
@@ -102,7 +105,7 @@ export class StoredConversationsRepository {
     });
   }
 
-  /** @param batchId new for each call @returns whether there is such a conversation */
+  /** @param batchId unique per call @returns whether the conversation exists */
   add(
     tenantId: string,
     id: string,
@@ -112,7 +115,7 @@ export class StoredConversationsRepository {
     return this.addWith(this.database.pool, tenantId, id, batchId, items);
   }
 
-  /** How much a conversation holds, in bytes; undefined where there is none. */
+  /** Returns the size in bytes; undefined when the conversation does not exist. */
   async measure(tenantId: string, id: string): Promise<number | undefined> {
     const { rows } = await this.database.query<{ bytes: number }>(
       `SELECT (SELECT coalesce(sum(bytes), 0)::bigint FROM conversation_items
@@ -123,7 +126,7 @@ export class StoredConversationsRepository {
     return rows[0]?.bytes;
   }
 
-  /** JSON texts of all items in order; of a conversation that exists. */
+  /** Returns the JSON of all items in order. The conversation must exist. */
   async findAll(id: string): Promise<string[]> {
     const { rows } = await this.database.query<{ item: string }>(
       'SELECT item FROM conversation_items WHERE conversation_id = $1 ORDER BY sequence',
@@ -132,7 +135,9 @@ export class StoredConversationsRepository {
     return rows.map(({ item }) => item);
   }
 
-  /** Which items a page has. Undefined: `after` is none of them. One more than asked for tells that there are more. */
+  /**
+   * Returns the items of a page, plus one if there are more. Undefined when `after` is not found.
+   */
   async findPlaces(
     id: string,
     { limit, order, after }: ItemsPage,
@@ -154,7 +159,7 @@ export class StoredConversationsRepository {
     return (await this.items.findOne({ select: PLACE, where, order })) ?? undefined;
   }
 
-  /** JSON texts of the items at these places, in order; of those that were deleted meanwhile none. */
+  /** Returns the JSON of these items in order, without those deleted in the meantime. */
   async findItems(
     id: string,
     places: readonly ItemPlace[],
@@ -173,7 +178,7 @@ export class StoredConversationsRepository {
     return (affected ?? 0) > 0;
   }
 
-  /** Deletes conversations that were last used before the instant, so many at most. @returns how many */
+  /** Deletes up to `maxRows` conversations last used before the instant. @returns their number */
   async sweep(before: Date, maxRows: number): Promise<number> {
     const { rows } = await this.database.query<{ deleted: number }>(
       `WITH old AS (

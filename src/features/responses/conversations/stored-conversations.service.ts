@@ -26,16 +26,16 @@ import {
 } from './stored-conversations.repository.js';
 
 const RANDOM_BYTES = 24;
-/** Items that one request may add. */
+/** Maximum number of items per request. */
 const MAX_ITEMS = 20;
-/** Of a list's items so many bytes are read and sent together. */
+/** Bytes of list items that are read and sent together. */
 const MAX_PIECE_BYTES = 1_000_000;
 
 const items = {
   type: ['array', 'null'],
   items: { type: 'object' },
   maxItems: MAX_ITEMS,
-  description: 'Messages, function calls, their outputs, reasoning; 20 at most.',
+  description: 'Messages, function calls, outputs and reasoning; at most 20.',
 } as const;
 
 const { metadata } = createResponseSchema.properties;
@@ -62,12 +62,12 @@ const validateCreate = compileSchema(createConversationSchema);
 const validateUpdate = compileSchema(updateConversationSchema);
 const validateItems = compileSchema(createItemsSchema);
 
-/** Conversations that have an id of their own: what is said in them is kept for the next response. */
+/** Conversations with their own id. Their content is kept for later responses. */
 @Injectable()
 export class StoredConversationsService {
   constructor(private readonly repository: StoredConversationsRepository) {}
 
-  /** @throws InvalidRequestError naming the field at fault */
+  /** @throws InvalidRequestError naming the invalid field */
   async create({ tenantId }: Caller, body: JsonBody): Promise<JsonObject> {
     assertValidBody(validateCreate, body);
     const row: ConversationRow = {
@@ -84,23 +84,25 @@ export class StoredConversationsService {
     return render(found(id, await this.repository.find(tenantId, id)));
   }
 
-  /** Puts other metadata in place of what there is. @throws NotFoundError (`id`) */
+  /** Replaces the metadata. @throws NotFoundError (`id`) */
   async update({ tenantId }: Caller, id: string, body: JsonBody): Promise<JsonObject> {
     assertValidBody(validateUpdate, body);
     const kept = JSON.stringify(body.value.metadata ?? {});
     return render(found(id, await this.repository.setMetadata(tenantId, id, kept)));
   }
 
-  /** With its items; responses that were made in it stay. @throws NotFoundError (`id`) */
+  /**
+   * Deletes a conversation with its items. Responses created in it stay.
+   * @throws NotFoundError (`id`)
+   */
   async delete({ tenantId }: Caller, id: string): Promise<JsonObject> {
     if (!(await this.repository.delete(tenantId, id))) throw notFound(id);
     return { id, object: 'conversation.deleted', deleted: true };
   }
 
   /**
-   * The JSON of a page of items, piece by piece: a page may have 40 MB.
-   *
-   * @throws NotFoundError (`id`, or `after`) before the first piece
+   * Yields the JSON of a page in chunks, since a page can have 40 MB.
+   * @throws NotFoundError (`id` or `after`) before the first chunk
    */
   async *listItems(
     { tenantId }: Caller,
@@ -110,7 +112,7 @@ export class StoredConversationsService {
   ): AsyncGenerator<string> {
     found(id, await this.repository.find(tenantId, id));
     const places = await this.repository.findPlaces(id, page);
-    if (!places) throw new NotFoundError('after', 'No item of this conversation has that id.');
+    if (!places) throw new NotFoundError('after', 'No item of this conversation has this id.');
     const { object, data, ...rest } = listPage(places, page.limit);
     const pieces = toPieces(data);
     room.take(Math.max(0, ...pieces.map(({ bytes }) => bytes)));
@@ -124,7 +126,7 @@ export class StoredConversationsService {
     yield `${before === ',' ? '' : before}],${JSON.stringify(rest).slice(1)}`;
   }
 
-  /** Adds items behind those that are there. @throws NotFoundError (`id`) */
+  /** Appends items. @throws NotFoundError (`id`) */
   async addItems({ tenantId }: Caller, id: string, body: JsonBody): Promise<InputItemList> {
     assertValidBody(validateItems, body);
     const added = readItems(body.value.items);
@@ -133,7 +135,10 @@ export class StoredConversationsService {
     return listPage(added, added.length);
   }
 
-  /** The JSON of an item. @throws NotFoundError (`id`, or `item_id`) before the first piece */
+  /**
+   * Yields the JSON of an item.
+   * @throws NotFoundError (`id` or `item_id`) before the first chunk
+   */
   async *retrieveItem(
     { tenantId }: Caller,
     id: string,
@@ -150,7 +155,7 @@ export class StoredConversationsService {
     yield text;
   }
 
-  /** @returns the conversation @throws NotFoundError (`id`, or `item_id`) */
+  /** @returns the conversation @throws NotFoundError (`id` or `item_id`) */
   async deleteItem({ tenantId }: Caller, id: string, itemId: string): Promise<JsonObject> {
     const row = found(id, await this.repository.find(tenantId, id));
     if (!(await this.repository.deleteItem(id, itemId))) throw noItem(itemId);
@@ -158,10 +163,9 @@ export class StoredConversationsService {
   }
 
   /**
-   * What was said in it, for a response that is to be made in it.
-   *
+   * Loads the conversation for a new response.
    * @throws NotFoundError (`conversation`), or InvalidRequestError when it is too large
-   * @throws OverloadedError when there is no memory for it
+   * @throws OverloadedError when memory is insufficient
    */
   async load(tenantId: string, id: string, room: RequestRoom): Promise<Conversation> {
     const contextBytes = await this.assertRoom(tenantId, id, 'conversation');
@@ -187,7 +191,7 @@ export class StoredConversationsService {
     if (bytes <= MAX_CONTEXT_BYTES) return bytes;
     throw new InvalidRequestError(
       param,
-      `The conversation is larger than ${MAX_CONTEXT_BYTES / 1_000_000} MB; delete some of its items, or begin a new one.`,
+      `The conversation is larger than ${MAX_CONTEXT_BYTES / 1_000_000} MB. Delete some of its items, or start a new one.`,
     );
   }
 }
@@ -198,7 +202,7 @@ interface Piece {
   readonly bytes: number;
 }
 
-/** As few as hold no more than a piece may, unless a single item does. */
+/** Groups items into chunks of bounded size. A larger item is its own chunk. */
 function toPieces(places: readonly ItemPlace[]): Piece[] {
   const pieces: (Piece & { places: ItemPlace[]; bytes: number })[] = [];
   for (const place of places) {
@@ -213,7 +217,7 @@ function toPieces(places: readonly ItemPlace[]): Piece[] {
   return pieces;
 }
 
-/** The id in a body's `conversation`; undefined where there is none. @throws InvalidRequestError */
+/** Returns the id in a body's `conversation`; undefined when absent. @throws InvalidRequestError */
 export function readConversationId(conversation: unknown): string | undefined {
   if (conversation == null) return undefined;
   if (typeof conversation === 'string') return conversation;
@@ -224,17 +228,13 @@ export function readConversationId(conversation: unknown): string | undefined {
   );
 }
 
-/**
- * The items under ids of the conversation's own.
- *
- * @throws InvalidRequestError naming the item at fault
- */
+/** Reads the items and assigns them ids. @throws InvalidRequestError naming the invalid item */
 function readItems(given: readonly JsonObject[]): ListedItem[] {
   const reference = given.findIndex(isItemReference);
   if (reference !== -1) {
     throw new InvalidRequestError(
       `items.${reference}`,
-      'A conversation keeps items, not references to them; send the item itself.',
+      'Conversations store items, not references. Send the item itself.',
     );
   }
   const bound = measureItems(given, (index) => `items.${index}`, new PromptMeter());
@@ -253,7 +253,7 @@ function newId(prefix: string): string {
 function readItem(text: string): ListedItem {
   const item: unknown = JSON.parse(text);
   if (isJsonObject(item) && typeof item.id === 'string') return { ...item, id: item.id };
-  throw new Error('an item of a conversation is not as it was written');
+  throw new Error('a stored conversation item is malformed');
 }
 
 function render({ id, metadata: kept, createdAt }: ConversationRow): JsonObject {
@@ -273,13 +273,13 @@ function found(id: string, row: ConversationRow | undefined): ConversationRow {
 function notFound(id: string, param = 'id'): NotFoundError {
   return new NotFoundError(
     param,
-    `There is no conversation ${JSON.stringify(id.slice(0, 80))}; it may have been deleted, or not been used for long.`,
+    `There is no conversation ${JSON.stringify(id.slice(0, 80))}. It may have been deleted, or expired without use.`,
   );
 }
 
 function noItem(itemId: string): NotFoundError {
   return new NotFoundError(
     'item_id',
-    `The conversation has no item ${JSON.stringify(itemId.slice(0, 80))}; it may have been deleted.`,
+    `The conversation has no item ${JSON.stringify(itemId.slice(0, 80))}. It may have been deleted.`,
   );
 }

@@ -17,29 +17,29 @@ import { UnstoredTurns } from './unstored-turns.js';
 
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 256 * 1024;
-/** More than this on its way to a reader has the answer wait. */
+/** Pauses the answer when this much is unsent. */
 const LAGGING_BYTES = 1024 * 1024;
-/** A reader who takes nothing for so long is cut off. */
+/** Closes the socket when the reader accepts nothing for this long. */
 const STALLED_MS = 60_000;
-/** After so many messages in a row that were refused the socket is closed: each costs the sender nothing. */
+/** Closes the socket after this many consecutive rejections, since they cost the sender nothing. */
 const MAX_REFUSALS = 100;
-/** So long a caller may take to close its side. */
+/** How long the caller has to close its side. */
 const LINGER_MS = 1_000;
 const DATA = 'data: ';
-/** Of an answer that can be gone on from. */
+/** The last event of an answer that can be continued. */
 const LAST_EVENT = /^event: response\.(?:completed|incomplete)$/;
 
-/** Close codes of the WebSocket protocol. */
+/** WebSocket close codes. */
 export const GOING_AWAY = 1001;
 export const POLICY_VIOLATION = 1008;
 
-/** Headers of the upgrade that go with each of its requests. */
+/** Headers of the upgrade that apply to each request. */
 const PASSED =
   /^(?:authorization|host|user-agent|x-forwarded-for|traceparent|tracestate|x-gateway-.*)$/;
 
 export interface SocketSurroundings {
   readonly server: Server;
-  /** Where its requests go, as `/v1/responses`. */
+  /** Target path, such as `/v1/responses`. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly raw: Socket;
@@ -47,16 +47,16 @@ export interface SocketSurroundings {
 }
 
 /**
- * One caller's socket: each message `response.create` becomes a request of the gateway's own, and the
- * events of its answer go back as messages. One answer at a time.
+ * A caller's socket. Each `response.create` message becomes an internal request, and its events
+ * are sent back as messages. One answer at a time.
  */
 export class ResponseSocket {
   private answer: { destroy(): void } | undefined;
   private stalled: NodeJS.Timeout | undefined;
-  /** Since the last answer that was none. */
+  /** Consecutive rejections. */
   private refusals = 0;
   private readonly unstored: UnstoredTurns;
-  /** Of the message that is arriving. */
+  /** Memory of the incoming message. */
   private lease: ReturnType<BodyShare['lease']>;
   private arrivedBytes = 0;
   private readonly readOn = (): void => this.socket.resume();
@@ -83,14 +83,17 @@ export class ResponseSocket {
     return this.answer !== undefined;
   }
 
-  /** What is being answered is broken off. */
+  /** Interrupts the current answer. */
   close(code: number, reason: string): void {
     this.end();
     this.socket.close(code, reason);
     setTimeout(() => this.socket.terminate(), LINGER_MS).unref();
   }
 
-  /** What arrives takes memory before it is a request, and what is large is read in turns, as bodies are. */
+  /**
+   * Reserves memory while a message arrives, and reads large messages under fair scheduling, like
+   * bodies.
+   */
   private count(bytes: number): void {
     this.arrivedBytes += bytes;
     try {
@@ -105,16 +108,17 @@ export class ResponseSocket {
   }
 
   private receive(data: RawData, isBinary: boolean): void {
-    // What was on its way when the socket was closed.
+    // Messages can still arrive after closing.
     if (this.socket.readyState !== WebSocket.OPEN) return;
     const { bodies } = this.surroundings;
     const message = this.lease;
     this.lease = bodies.lease(undefined);
     this.arrivedBytes = 0;
     try {
-      if (isBinary) throw new InvalidRequestError('body', 'Send messages of text, not bytes.');
+      if (isBinary)
+        throw new InvalidRequestError('body', 'Send text messages, not binary messages.');
       if (this.answer) {
-        throw new ConflictError('type', 'A response is being made; wait for its last event.');
+        throw new ConflictError('type', 'A response is in progress. Wait for its last event.');
       }
     } catch (error) {
       message.release();
@@ -178,7 +182,7 @@ export class ResponseSocket {
     response.once('end', finish);
   }
 
-  /** An answer that was refused is told as an event. */
+  /** Sends a rejected request's error as an event. */
   private relayError(response: IncomingMessage, finish: () => void): void {
     const pieces: Buffer[] = [];
     let size = 0;
@@ -196,7 +200,7 @@ export class ResponseSocket {
   private waitForReader(response: IncomingMessage): void {
     response.pause();
     this.stalled ??= setTimeout(() => this.socket.terminate(), STALLED_MS);
-    // Called when all before it has left.
+    // Called once everything before it has been sent.
     this.socket.ping(undefined, undefined, () => {
       clearTimeout(this.stalled);
       this.stalled = undefined;
@@ -204,7 +208,7 @@ export class ResponseSocket {
     });
   }
 
-  /** @throws what is no refusal */
+  /** @throws errors other than rejections */
   private refuse(error: unknown): void {
     if (!(error instanceof GatewayError)) throw error;
     this.fail(error);
@@ -215,17 +219,17 @@ export class ResponseSocket {
     this.tell(error.status, { type, message, param }, error.retryAfterSeconds);
   }
 
-  /** In the dialect's words for it: what its clients tell apart by the code. */
+  /** Maps the status to the dialect's codes, which clients rely on. */
   private tell(status: number, error: JsonObject, retryAfter?: string | number): void {
     const code = CODES[`${status} ${String(error.param)}`] ?? error.type;
     const headers = retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } };
     this.socket.send(
       JSON.stringify({ type: 'error', status, error: { ...error, code }, ...headers }),
     );
-    if (++this.refusals >= MAX_REFUSALS) this.close(POLICY_VIOLATION, 'too many refused messages');
+    if (++this.refusals >= MAX_REFUSALS) this.close(POLICY_VIOLATION, 'too many rejected messages');
   }
 
-  /** The connection within broke: nothing is known of the answer. */
+  /** The internal connection failed, so the outcome is unknown. */
   private abandon(answer: { destroy(): void }): void {
     if (this.answer !== answer) return;
     this.answer = undefined;
@@ -245,7 +249,7 @@ const CODES: Readonly<Record<string, string>> = {
   '409 type': 'response_already_in_flight',
 };
 
-/** The body of the request that a message stands for. @throws InvalidRequestError */
+/** Returns the request body of a message. @throws InvalidRequestError */
 function toBody(bytes: Buffer): Buffer {
   const members = topLevelMembers(bytes);
   const valueOf = (name: string): string | undefined => {
@@ -262,13 +266,13 @@ function toBody(bytes: Buffer): Buffer {
   if (valueOf('background') === 'true') {
     throw new InvalidRequestError(
       'background',
-      'A response in the background is asked for by POST /v1/responses, not over a socket.',
+      'Create background responses with POST /v1/responses, not over a socket.',
     );
   }
   if (valueOf('generate') === 'false') {
     throw new InvalidRequestError(
       'generate',
-      'There is nothing to warm up here: leave `generate` out, and send the turn itself.',
+      'Warm-up is not supported. Remove `generate` and send the turn itself.',
     );
   }
   return spliceMembers(

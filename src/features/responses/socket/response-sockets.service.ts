@@ -29,11 +29,11 @@ import { closesByItself } from '../../../platform/http/server-drain.js';
 import { GOING_AWAY, POLICY_VIOLATION, ResponseSocket } from './response-socket.js';
 
 const PATHS: ReadonlySet<string> = new Set(['/v1/responses', '/api/v1/responses']);
-/** As much as a body may have. */
+/** Equals the body limit. */
 const MAX_MESSAGE_BYTES = 20_000_000;
-/** Less than it takes a revoked key to be of no use anywhere. */
+/** Shorter than the time within which a revoked key must stop working. */
 const LOOK_EVERY_MS = 500;
-/** A socket that does not answer so many looks in a row is dead. */
+/** A socket that misses this many checks in a row is dead. */
 const LOOKS_PER_PING = 60;
 const LONGEST_MS = 60 * 60 * 1_000;
 
@@ -47,8 +47,8 @@ interface Open {
 }
 
 /**
- * Responses over WebSockets. The key is checked at the upgrade and for as long as the socket is open;
- * a socket counts as one request that is open, and each answer over it as any other request.
+ * Responses over WebSockets. The key is checked at the upgrade and while the socket is open. An
+ * idle socket counts as one open request, and each answer as a normal request.
  */
 @Injectable()
 export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy {
@@ -57,10 +57,10 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
   private readonly upgrades = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
-    // A message of the greatest length in pieces of 16 KB, and some. Each costs, however small it is.
+    // Allows the largest message in fragments of 16 KB, since each fragment has overhead.
     maxFragments: 2_048,
     perMessageDeflate: false,
-    // One message of a socket in a turn of the event loop, however many came at once.
+    // Handles one message per event loop turn, however many arrive at once.
     allowSynchronousEvents: false,
     clientTracking: false,
   });
@@ -119,7 +119,7 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
     }
   }
 
-  /** @throws GatewayError as the guard of other requests does */
+  /** @throws GatewayError like the guard of other requests */
   private async authenticate(request: IncomingMessage): Promise<{ key: string; caller: Caller }> {
     let key: string;
     try {
@@ -177,9 +177,10 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
     for (const open of this.sockets) {
       const { web, responses, openedMs } = open;
       if (open.isClosing) continue;
-      if (!(await this.isActive(open))) close(open, POLICY_VIOLATION, 'the API key has ended');
+      if (!(await this.isActive(open)))
+        close(open, POLICY_VIOLATION, 'the API key is no longer valid');
       else if (responses.isBusy) continue;
-      else if (isStopping) close(open, GOING_AWAY, 'the service is being stopped');
+      else if (isStopping) close(open, GOING_AWAY, 'the service is shutting down');
       else if (performance.now() - openedMs > LONGEST_MS)
         close(open, GOING_AWAY, 'open for an hour');
       else if (isPing && !open.isAlive) web.terminate();
@@ -190,7 +191,7 @@ export class ResponseSockets implements OnApplicationBootstrap, OnModuleDestroy 
     }
   }
 
-  /** A database that is away says nothing about a key. */
+  /** A database outage says nothing about a key. */
   private async isActive({ key }: Open): Promise<boolean> {
     try {
       return (await this.directory.resolve(key))?.status === 'active';

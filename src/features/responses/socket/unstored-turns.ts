@@ -2,17 +2,17 @@ import type { BodyLease, BodyShare } from '../../../platform/http/body-budget.js
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import { topLevelMembers, spliceMembers } from '../../../platform/http/top-level-members.js';
 
-/** A turn that is stored nowhere, as JSON. */
+/** An unstored turn, as JSON. */
 interface Turn {
-  /** All items since what it goes on from. */
+  /** All items after `previous`. */
   readonly items: string;
-  /** What is stored that it goes on from, where there is such a thing. */
+  /** Stored response that the items follow, if any. */
   readonly previous: string | undefined;
 }
 
 /**
- * What a socket remembers of its last turn with `store: false`: the next one may go on from it, and is
- * sent with all items then. It is gone with the socket, and with the next such turn.
+ * Remembers a socket's last turn with `store: false`, so that the next one can continue it. Lost
+ * with the socket, and replaced by the next such turn.
  */
 export class UnstoredTurns {
   private asked: Turn | undefined;
@@ -20,7 +20,7 @@ export class UnstoredTurns {
 
   constructor(private readonly bodies: BodyShare) {}
 
-  /** The body of a request, with what is remembered here in its input where it goes on from that. */
+  /** Returns the request body, with the remembered items added when it continues them. */
   expand(body: Buffer): Buffer {
     const members = topLevelMembers(body);
     const textOf = (name: string): string | undefined => {
@@ -42,7 +42,7 @@ export class UnstoredTurns {
     return spliceMembers(body, members, edits);
   }
 
-  /** The turn has been answered. @param data of the last event */
+  /** Remembers an answered turn. @param data of the last event */
   complete(data: string): void {
     const { asked } = this;
     this.asked = undefined;
@@ -58,7 +58,7 @@ export class UnstoredTurns {
       lease.add(Buffer.byteLength(items));
       this.last = { ...asked, items, id, lease };
     } catch {
-      // No memory: whoever goes on from it hears that it is not there.
+      // Without memory the turn is forgotten, and continuing it fails as not found.
       lease.release();
     }
   }
@@ -69,13 +69,13 @@ export class UnstoredTurns {
   }
 }
 
-/** JSON of the items of an input; undefined for what is none. */
+/** Returns the JSON of an input's items; undefined when it is invalid. */
 function itemsOf(input: string | undefined): string | undefined {
   if (input?.startsWith('"')) return `[{"role":"user","content":${input}}]`;
   return input?.startsWith('[') ? input : undefined;
 }
 
-/** Two lists as one. */
+/** Concatenates two JSON lists. */
 function join(first: string, second: string): string {
   const [before, after] = [first.trim().slice(1, -1).trim(), second.trim().slice(1, -1).trim()];
   return `[${before}${before !== '' && after !== '' ? ',' : ''}${after}]`;
