@@ -65,7 +65,7 @@ export function VendorAccountFields({
             disabled={isFixed}
             value={account.provider}
             options={[
-              ['', 'Select a vendor'],
+              ['', `Select a ${label.toLowerCase()}`],
               ...data.map((each) => [each.provider, each.name] as const),
             ]}
             onChange={setProvider}

@@ -70,7 +70,7 @@ export function FilterForm({
       </Button>
       <div id={panelId} className="filters-panel" data-open={isOpen ? '' : undefined}>
         <FilterSelect
-          label="Time"
+          label="Time range"
           value={isCustom || picksDates ? 'custom' : (filters.range ?? '')}
           any="Any time"
           options={[...RANGE_OPTIONS, ['custom', 'Custom range']]}

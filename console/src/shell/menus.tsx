@@ -18,7 +18,7 @@ export function TenantMenu(): ReactNode {
       <DropdownMenu.Trigger asChild>
         <Button>
           {tenant && <span className="visually-hidden">Tenant: </span>}
-          <span className="shell-tenant">{tenant?.name ?? 'Select a tenant'}</span>
+          <span className="shell-tenant">{tenant?.name ?? 'Select tenant'}</span>
           <span aria-hidden="true">▾</span>
         </Button>
       </DropdownMenu.Trigger>

@@ -28,6 +28,8 @@ interface PlotProps extends ChartProps {
 }
 
 const HEIGHT_PX = 200;
+/** Minimum distance between time labels. */
+const LABEL_WIDTH_PX = 75;
 /** With fewer values than this a line may be invisible, so points are drawn. */
 const FEW_VALUES = 3;
 
@@ -118,7 +120,7 @@ function options(
       : {}),
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] } },
     axes: [
-      { ...axis, values: (_, ticks) => ticks.map(axisTimeOf(times)) },
+      { ...axis, space: LABEL_WIDTH_PX, values: (_, ticks) => ticks.map(axisTimeOf(times)) },
       { ...axis, size: 78, values: (_, ticks) => ticks.map(format) },
     ],
     series: [{}, ...lines],

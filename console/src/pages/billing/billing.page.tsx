@@ -31,8 +31,9 @@ export function BillingPage(): ReactNode {
             <Stat id="balance" label="Balance" value={<Credits value={balance.total} />} />
             <Stat
               id="held"
-              label="Reserved by running requests"
+              label="Reserved"
               value={<Credits value={balance.held} />}
+              hint="by running requests"
             />
             <Stat id="available" label="Available" value={<Credits value={balance.available} />} />
             <Stat

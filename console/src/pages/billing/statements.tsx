@@ -38,6 +38,13 @@ const DIMENSIONS: readonly (readonly [by: string, label: string])[] = [
   ['tag', 'Tag'],
 ];
 const LABELS = new Map(DIMENSIONS);
+const TOTAL_LABELS: Record<(typeof ENTRY_KINDS)[number], string> = {
+  grant: 'Grants',
+  correction: 'Corrections',
+  charge: 'Charges',
+  shortfall: 'Shortfalls',
+  refund: 'Refunds',
+};
 
 /** A monthly statement, with the cost of its requests by one or two dimensions. */
 export function Statements(): ReactNode {
@@ -133,7 +140,12 @@ function Totals({ statement }: { statement: Statement }): ReactNode {
     <Stats>
       <Stat id="opening" label="Opening balance" value={<Credits value={opening_balance} />} />
       {kinds.map((kind) => (
-        <Stat key={kind} id={kind} label={kind} value={<Credits value={totals[kind]} />} />
+        <Stat
+          key={kind}
+          id={kind}
+          label={TOTAL_LABELS[kind]}
+          value={<Credits value={totals[kind]} />}
+        />
       ))}
       <Stat id="closing" label="Closing balance" value={<Credits value={closing_balance} />} />
     </Stats>

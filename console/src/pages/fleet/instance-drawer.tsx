@@ -5,7 +5,14 @@ import { describeHedging } from './recent';
 
 type Route = Instance['routes'][number];
 
-const FACTS = ['version', 'schema', 'secret', 'catalogue', 'config', 'artifacts'] as const;
+const FACTS = [
+  ['version', 'Version'],
+  ['schema', 'Database schema'],
+  ['secret', 'Secret'],
+  ['catalogue', 'Catalogue'],
+  ['config', 'Configuration'],
+  ['artifacts', 'Artifact store'],
+] as const;
 
 const ROUTES: readonly Column<Route>[] = [
   { header: 'Provider', cell: ({ provider }) => provider },
@@ -53,9 +60,9 @@ export function InstanceDrawer({
             <th scope="row">Hedged requests</th>
             <td>{describeHedging(instance.hedging)}</td>
           </tr>
-          {FACTS.map((part) => (
+          {FACTS.map(([part, label]) => (
             <tr key={part}>
-              <th scope="row">{part}</th>
+              <th scope="row">{label}</th>
               <td className="mono">
                 {instance[part] ?? '–'}{' '}
                 {instance.differs.includes(part) && <Badge tone="warn">differs</Badge>}

@@ -122,7 +122,6 @@ export function GuardrailForm({
             checked={appliesTo.includes('output')}
             onChange={(isOn) => setDirection('output', isOn)}
           />
-          <Checkbox label="Enabled" checked={isEnabled} onChange={setIsEnabled} />
         </div>
         {errors.of('applies_to') !== undefined && (
           <span className="field-error" role="alert">
@@ -148,6 +147,7 @@ export function GuardrailForm({
           <span className="muted">The guardrail matches if any rule matches.</span>
         </div>
       )}
+      <Checkbox label="Enabled" checked={isEnabled} onChange={setIsEnabled} />
       <details>
         <summary>Test these rules</summary>
         <TrialForm rules={rules.map(toRule)} action={action} />

@@ -45,7 +45,7 @@ export function Triggers({ guardrails }: { guardrails: readonly Guardrail[] }): 
     <>
       <div className="filters">
         <FilterSelect
-          label="Time"
+          label="Time range"
           value={spanId ?? ''}
           any={DEFAULT_SPAN.label}
           options={SPANS.filter((each) => each !== DEFAULT_SPAN).map(({ id, label }) => [
@@ -63,7 +63,7 @@ export function Triggers({ guardrails }: { guardrails: readonly Guardrail[] }): 
         />
         {can('content') && (
           <Checkbox
-            label="Show matched text (recorded in the audit log)"
+            label="Show matched text (audited)"
             checked={excerpts === '1'}
             onChange={(isOn) => setFilters({ excerpts: isOn ? '1' : '' })}
           />

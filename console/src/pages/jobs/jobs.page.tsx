@@ -131,7 +131,7 @@ function Filters({
           .map(({ id }) => id)}
         onChange={(model) => onChange({ model })}
       />
-      {choice('range', 'Time', RANGE_OPTIONS)}
+      {choice('range', 'Time range', RANGE_OPTIONS)}
       {Object.keys(filters).length > 0 && (
         <Button onClick={() => onChange(Object.fromEntries(JOB_FILTERS.map((name) => [name, ''])))}>
           Clear filters

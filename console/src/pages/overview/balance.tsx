@@ -30,8 +30,9 @@ export function Balance({ days }: { days: number }): ReactNode {
             <Stat id="balance" label="Available" value={<Credits value={balance.available} />} />
             <Stat
               id="held"
-              label="Reserved by running requests"
+              label="Reserved"
               value={<Credits value={balance.held} />}
+              hint="by running requests"
             />
             <Stat
               id="daily_spend"

@@ -53,7 +53,7 @@ export function TopGroups({
       cell: ({ latency_p95 }) => <Duration ms={latency_p95} />,
     },
     {
-      header: 'Requests in the log',
+      header: 'Request log',
       cell: (group) => (
         <ButtonLink to="/requests" search={{ ...filterFor(by, group), start_date: start }}>
           Show<span className="visually-hidden"> requests of {nameOf(group.group)}</span>

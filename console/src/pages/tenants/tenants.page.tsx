@@ -99,7 +99,7 @@ export function TenantsPage(): ReactNode {
         />
         <FilterSelect
           label="Status"
-          any="All except deleted"
+          any="Not deleted"
           value={status ?? ''}
           options={STATUSES}
           onChange={(chosen) => setFilters({ status: chosen })}

@@ -21,8 +21,10 @@ export function CodeStep({ known }: { known: KnownHere }): ReactNode {
       </p>
       {key === undefined && (
         <Notice tone="info">
-          Replace <code>YOUR_KEY</code> with a key, or create one in the previous step to fill it in
-          here.
+          <span>
+            Replace <code>YOUR_KEY</code> with a key, or create one in the previous step to fill it
+            in here.
+          </span>
         </Notice>
       )}
       <Tabs
