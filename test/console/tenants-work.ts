@@ -184,11 +184,11 @@ export function describeTenantsWork(stage: () => Stage, isLong: boolean): void {
       as('owner', async (window) => {
         const { page } = window;
         await visit(page, '/playground?models=sandbox/words,sandbox/echo', 'Playground');
-        await page.getByLabel('Your message').fill('30 words, please');
+        await page.getByLabel('Message').fill('30 words, please');
         await page.getByRole('button', { name: 'Send' }).click();
         const figures = page.locator('dl.figures:not([aria-busy=true]) [data-credits]');
         await figures.nth(1).waitFor();
-        await page.getByLabel('Your message').fill('5000 words, please');
+        await page.getByLabel('Message').fill('5000 words, please');
         await page.getByRole('button', { name: 'Send' }).click();
         // Stops the first model, whose answer is long.
         await page.getByRole('button', { name: 'Stop' }).first().click();

@@ -15,7 +15,7 @@ export const ACTIONS = [
   {
     id: 'flag',
     label: 'Flag',
-    hint: 'Lets them pass, marked by a response header and in the log.',
+    hint: 'Allows the request, marked by a response header and in the log.',
   },
   { id: 'log', label: 'Log', hint: 'Records the match; the caller does not notice.' },
 ] as const;
