@@ -968,6 +968,36 @@ describe('/v1/admin/config', () => {
       }
     });
 
+    it('sends no BYOK key to the new address of a provider', async () => {
+      const provider = (base_url: string) => ({
+        provider: { id: 'moving', name: 'Moving', base_url, own_credentials: true },
+      });
+      const row = { id: 'moving/model', pricing: { prompt: '0', completion: '0.000001' } };
+      await call('PUT', '/providers/moving', provider(fake.baseUrl));
+      await call('PUT', `/models/${encodeURIComponent(row.id)}`, { row });
+      const stored = await one.post('/v1/customer/provider-credentials', {
+        ...{ provider: 'moving', key: 'byok-key-of-the-tenant', check: false },
+      });
+      const { id } = (await stored.json()) as { id: string };
+      expect((await ask(one, row.id)).status).toBe(200);
+      const elsewhere = await startFakeOpenAi();
+      try {
+        const moved = await call('PUT', '/providers/moving', provider(elsewhere.baseUrl));
+        expect(moved.status).toBe(200);
+        await reaches(two, moved.body.version);
+        for (const gateway of [one, two]) {
+          const refused = await ask(gateway, row.id);
+          const { error } = (await refused.json()) as { error: { param: string } };
+          expect([refused.status, error.param]).toEqual([502, 'provider-credentials']);
+        }
+        expect(elsewhere.calls).toEqual([]);
+      } finally {
+        await elsewhere.close();
+        await one.fetch(`/v1/customer/provider-credentials/${id}`, { method: 'DELETE' });
+        await call('DELETE', '/providers/moving');
+      }
+    });
+
     it('keeps the last good version when a bad one is stored, at a start too', async () => {
       const good = await latest();
       await storeUnchecked([vertex('us central1')]);

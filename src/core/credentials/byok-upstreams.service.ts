@@ -9,7 +9,7 @@ import type { ByokAccountForm } from '../../vendors/vendor.js';
 import { UpstreamError } from '../../vendors/upstream-error.js';
 import { UpstreamRegistry } from '../../vendors/upstream.registry.js';
 import type { ReadAllowance } from '../../vendors/account-allowance.js';
-import { allowanceReaderOf, ownAccountFormOf } from '../../vendors/vendors.js';
+import { allowanceReaderOf, ownAccountFormOf, vendorOf } from '../../vendors/vendors.js';
 import type { Upstream } from '../../vendors/upstream.js';
 import type { Caller } from '../access/caller.js';
 import type { KeyChain } from '../access/scope.js';
@@ -103,6 +103,16 @@ export class ByokUpstreams {
   }
 
   /**
+   * Returns the address that a key for a provider is bound to; null when a variable, a file or the tenant
+   * determines it.
+   */
+  addressOf(providerId: string): string | null {
+    const { provider, form } = this.providersOnOffer().get(providerId)!;
+    const isConfigured = vendorOf(providerId) === undefined && provider.isDeclared !== true;
+    return isConfigured && !form.hasOwnAddress(provider) ? provider.baseUrl : null;
+  }
+
+  /**
    * An adapter for an account that is not stored, to check it.
    *
    * @param given to a provider on offer, as its form has it
@@ -170,7 +180,14 @@ export class ByokUpstreams {
   }
 
   private configure(credential: ByokCredential): ProviderConfig {
-    const { id, settings } = credential;
+    const { id, settings, baseUrl } = credential;
+    // Whoever may move a provider may not read keys.
+    if (baseUrl !== null && baseUrl !== this.addressOf(credential.provider)) {
+      throw new UpstreamError({
+        failure: 'operator',
+        message: "the provider's address has changed since the key was stored; store the key again",
+      });
+    }
     try {
       const { provider, form } = this.providersOnOffer().get(credential.provider)!;
       const key = this.cipher.decrypt(credential.encryptedKey(), id);

@@ -27,6 +27,8 @@ export class ByokCredential {
   /** Undefined: it says nothing of how requests are spread. */
   readonly share: CredentialShare | undefined;
   readonly settings: Readonly<Record<string, string>>;
+  /** The address that the key was stored for; null when it is bound to none. */
+  readonly baseUrl: string | null;
   /** Private to the language, so that nothing that prints or serialises an object has it. */
   readonly #encryptedKey: Buffer;
 
@@ -38,6 +40,7 @@ export class ByokCredential {
     encryptedKey: Buffer;
     scopeKeyId?: string | null;
     share?: CredentialShare;
+    baseUrl?: string | null;
   }) {
     this.id = fields.id;
     this.provider = fields.provider;
@@ -45,6 +48,7 @@ export class ByokCredential {
     this.scopeKeyId = fields.scopeKeyId ?? null;
     this.share = fields.share;
     this.settings = fields.settings;
+    this.baseUrl = fields.baseUrl ?? null;
     this.#encryptedKey = fields.encryptedKey;
   }
 
@@ -62,6 +66,7 @@ interface StoredCredential extends CredentialShare {
   settings: Record<string, string>;
   allowSharedFallback: boolean;
   scopeKeyId: string | null;
+  baseUrl: string | null;
 }
 
 /** Tenants' own accounts with vendors, in the database; their keys are encrypted there. */
@@ -90,7 +95,7 @@ export class CredentialRepository extends ResourceRepository<ProviderCredentialE
     const { rows } = await this.database.lookUps.query<StoredCredential>(
       `SELECT id, tenant_id AS "tenantId", provider, sealed_key AS "encryptedKey", settings,
               allow_shared_fallback AS "allowSharedFallback",
-              scope_key_id AS "scopeKeyId", weight, requests_per_minute AS "requestsPerMinute",
+              scope_key_id AS "scopeKeyId", base_url AS "baseUrl", weight, requests_per_minute AS "requestsPerMinute",
               tokens_per_minute AS "tokensPerMinute"
          FROM provider_credentials
         WHERE tenant_id = ANY($1) AND ${scopeIsLive()}

@@ -39,6 +39,10 @@ export class ProviderCredentialEntity extends ScopedEntity {
   @Column('text', { default: 'management' })
   madeBy!: Maker;
 
+  /** The address that the key was stored for; null when variables, files or the tenant determine it. */
+  @Column('text', { nullable: true })
+  baseUrl!: string | null;
+
   @Column('integer', { nullable: true })
   weight!: number | null;
 

@@ -62,7 +62,7 @@ import { UsualOutput } from './usual-output.service.js';
     SettlementJournal,
     SettlementRecovery,
     StatementReader,
-    TokenCounter,
+    { provide: TokenCounter, useFactory: () => new TokenCounter() },
     UsualOutput,
   ],
   exports: [

@@ -1,4 +1,4 @@
-import { Injectable, Optional, type OnApplicationShutdown } from '@nestjs/common';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../../platform/queue/fair-queue.js';
 
@@ -24,7 +24,6 @@ interface CountRequest {
  * and ends when it is not. Other vendors' vocabularies are near enough to it. Tenants take turns, so that none
  * has others' settlements go without.
  */
-@Injectable()
 export class TokenCounter implements OnApplicationShutdown {
   private worker: Worker | undefined;
   private readonly waiting = new FairQueue<CountRequest>(MAX_WAITING);
@@ -32,7 +31,7 @@ export class TokenCounter implements OnApplicationShutdown {
   private idle: NodeJS.Timeout | undefined;
 
   /** @param patienceMs how long a count may take, waiting and loading included */
-  constructor(@Optional() private readonly patienceMs = PATIENCE_MS) {}
+  constructor(private readonly patienceMs = PATIENCE_MS) {}
 
   /** Tokens of all texts together; undefined when that takes too long. @param tenantId whose they are */
   count(tenantId: string, texts: readonly string[]): Promise<number | undefined> {

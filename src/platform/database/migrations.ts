@@ -49,6 +49,7 @@ import { AddTenantRecovery1764495000000 } from '../../../migrations/176449500000
 import { CreatePriceChecks1764510000000 } from '../../../migrations/1764510000000-create-price-checks.js';
 import { DropAlertVendorReports1764520000000 } from '../../../migrations/1764520000000-drop-alert-vendor-reports.js';
 import { ScopeWhatKeysStore1764530000000 } from '../../../migrations/1764530000000-scope-what-keys-store.js';
+import { BindByokKeysToAddresses1764540000000 } from '../../../migrations/1764540000000-bind-byok-keys-to-addresses.js';
 
 /** Every migration, oldest first. */
 export const MIGRATIONS = [
@@ -103,4 +104,5 @@ export const MIGRATIONS = [
   CreatePriceChecks1764510000000,
   DropAlertVendorReports1764520000000,
   ScopeWhatKeysStore1764530000000,
+  BindByokKeysToAddresses1764540000000,
 ];

@@ -22,7 +22,10 @@ class BedrockEnv {
   @IsOptional()
   AWS_SECRET_ACCESS_KEY?: string;
 
-  @Describe('Session token of temporary keys', { example: 'IQoJb3JpZ2luX2VjEXAMPLE', isSecret: true })
+  @Describe('Session token of temporary keys', {
+    example: 'IQoJb3JpZ2luX2VjEXAMPLE',
+    isSecret: true,
+  })
   @IsOptional()
   AWS_SESSION_TOKEN?: string;
 

@@ -98,6 +98,7 @@ export class ProviderCredentialsService {
       sealedKey: this.cipher.encrypt(read.key, id),
       keyPreview: read.preview,
       settings,
+      baseUrl: this.upstreams.addressOf(body.provider),
       allowSharedFallback: body.allow_shared_fallback ?? false,
       weight: body.weight ?? null,
       requestsPerMinute: body.requests_per_minute ?? null,
