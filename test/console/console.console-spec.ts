@@ -167,10 +167,10 @@ describeWithBrowser('The console', () => {
 
   describeFlows(() => ({ system, inSharedWindow }), IS_LONG);
 
-  async function as(role: ConsoleRole, look: (window: Visit) => Promise<void>): Promise<void> {
+  async function as(role: ConsoleRole, run: (window: Visit) => Promise<void>): Promise<void> {
     const window = await openWindow((await windowOf(role)).page.context());
     try {
-      await look(window);
+      await run(window);
     } finally {
       await window.close();
     }
@@ -182,12 +182,12 @@ describeWithBrowser('The console', () => {
    */
   async function inSharedWindow(
     role: ConsoleRole | undefined,
-    look: (window: Visit) => Promise<void>,
+    run: (window: Visit) => Promise<void>,
   ) {
     const window = await windowOf(role);
     shared = undefined;
     window.faults.length = 0;
-    await look(window);
+    await run(window);
     await window.page.unrouteAll();
     await window.page.evaluate('localStorage.clear(); sessionStorage.clear()');
     shared = window;
@@ -224,14 +224,14 @@ async function faultsOfLook(page: Page, context?: string): Promise<string[]> {
 
 /** Leaves a page whose requests never complete, and returns the URLs of those that are not aborted. */
 async function requestsLeftBehind(page: Page, path: string): Promise<string[]> {
-  const asked: Request[] = [];
+  const requests: Request[] = [];
   await page.route(/\/v1\/(?!auth\/)/, (route) => {
-    asked.push(route.request());
+    requests.push(route.request());
   });
   await page.goto(`/console${path}`);
-  await until(() => asked.length > 0, 3_000).catch(() => undefined);
-  const left = [...asked];
+  await until(() => requests.length > 0, 3_000).catch(() => undefined);
+  const pending = [...requests];
   await page.locator(`nav a:not([aria-current])`).first().click();
-  await until(() => left.every((request) => isAborted(request)), 5_000).catch(() => undefined);
-  return left.filter((request) => !isAborted(request)).map((request) => request.url());
+  await until(() => pending.every((request) => isAborted(request)), 5_000).catch(() => undefined);
+  return pending.filter((request) => !isAborted(request)).map((request) => request.url());
 }

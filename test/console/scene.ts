@@ -8,7 +8,7 @@ export interface Stage {
   /** Runs in a shared window with a warm cache, logged out without a role. */
   inSharedWindow: (
     role: ConsoleRole | undefined,
-    look: (window: Visit) => Promise<void>,
+    run: (window: Visit) => Promise<void>,
   ) => Promise<void>;
 }
 
