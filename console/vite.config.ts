@@ -2,8 +2,8 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 /**
- * Where the gateway listens to which `npm run dev` hands API calls on. The `Host` stays as the browser
- * sent it: the gateway holds the `Origin` of a session's changes against it.
+ * The gateway that `npm run dev` proxies API calls to. The `Host` header stays unchanged because the gateway
+ * compares it with the `Origin` of state-changing requests.
  */
 const GATEWAY = { target: 'http://127.0.0.1:3000', changeOrigin: false };
 
@@ -13,11 +13,11 @@ export default defineConfig({
   build: {
     outDir: '../dist/console',
     emptyOutDir: true,
-    // Data URIs would have to be allowed by the content security policy.
+    // The content security policy does not allow data URIs.
     assetsInlineLimit: 0,
-    // The polyfill is an inline script in old browsers alone; all that run the console have module preload.
+    // The polyfill is an inline script, and every supported browser has module preload.
     modulePreload: { polyfill: false },
-    // Of what is packed, whose notices the files themselves lack.
+    // Collects the licence notices of bundled packages.
     license: { fileName: 'licences.txt' },
   },
   server: {

@@ -17,7 +17,7 @@ import { ensureInstalled } from './ensure-installed.mjs';
 import { PROJECT_ROOT } from './project-root.mjs';
 import { runScript } from './run-program.mjs';
 
-const PICTURED = 'fits into 390 px|tells of a wrong one';
+const PICTURED = 'fits into 390 px|rejects a wrong one';
 
 const { values } = parseArgs({
   options: {

@@ -11,7 +11,7 @@ import './ui/tokens.css';
 import './ui/kit.css';
 import './shell/shell.css';
 
-// Radix locks scrolling behind a dialog with a <style>, which the page's policy takes with this nonce alone.
+// Radix locks scrolling behind a dialog with a <style> element; the content security policy allows it by nonce.
 setNonce(document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '');
 applyTheme();
 

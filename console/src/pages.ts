@@ -2,18 +2,18 @@ import type { ComponentType } from 'react';
 import type { Right } from './session/session';
 
 export interface PageEntry {
-  /** Below /console; `$name` stands for a part that varies. */
+  /** Path below /console; `$name` is a path parameter. */
   path: string;
-  /** Its name in the menu and the palette; without one it is reached from another page. */
+  /** Name in the menu and the palette; pages without one are reached from other pages. */
   label?: string;
-  /** Where the menu lists it. */
+  /** Menu section. */
   group: 'tenant' | 'operator';
-  /** Who lacks it does not see the page. */
+  /** Right required to see the page. */
   right: Right;
   load: () => Promise<ComponentType>;
 }
 
-/** Every page of who is logged in, in the menu's order. */
+/** Lists every page after login, in menu order. */
 export const PAGES: readonly PageEntry[] = [
   {
     path: '/',
@@ -57,7 +57,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/keys',
-    label: 'Keys',
+    label: 'API keys',
     group: 'tenant',
     right: 'money',
     load: async () => (await import('./pages/keys/keys.page')).KeysPage,
@@ -99,7 +99,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/audit',
-    label: 'Audit',
+    label: 'Audit log',
     group: 'tenant',
     right: 'read',
     load: async () => (await import('./pages/audit/audit.page')).AuditPage,
@@ -169,7 +169,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/operator-audit',
-    label: 'Audit',
+    label: 'Audit log',
     group: 'operator',
     right: 'operator:read',
     load: async () =>

@@ -23,7 +23,7 @@ function routeOf(page: PageEntry) {
   return createRoute({
     getParentRoute: () => rootRoute,
     path: page.path,
-    // Its code comes while the session is asked for, or while a pointer rests on a link to it.
+    // Fetches the page's code while the session loads, or while a link to it is hovered.
     loader: () => void page.load().catch(() => undefined),
     component: () => (
       <AccessiblePage right={page.right}>
@@ -35,7 +35,7 @@ function routeOf(page: PageEntry) {
   });
 }
 
-/** The console's addresses. What a query says stays text: filters are compared and sent as they are. */
+/** Creates the console's routes. Query values stay strings: filters are compared and sent unchanged. */
 export function makeRouter() {
   return createRouter({
     routeTree: rootRoute.addChildren([loginRoute, ...PAGES.map(routeOf)]),

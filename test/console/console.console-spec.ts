@@ -25,16 +25,16 @@ import { describeFreshClone } from './fresh-clone.js';
 import { CONSOLE_PAGES, PAGES_THERE, PATHS } from './pages.js';
 import { pictureName, takePictures } from './pictures.js';
 
-/** Words on buttons that change something, which a viewer does not see. */
+/** Verbs on buttons that change something, which viewers must not see. */
 const CHANGES =
-  /\b(new|create|make|add|invite|edit|change|revoke|remove|delete|pause|resume|grant|rotate|suspend|save|cancel)\b/i;
-/** With `npm run console:check` each page is looked at by each role, and its time is held to. */
+  /\b(new|create|make|add|invite|edit|change|revoke|remove|delete|pause|resume|grant|correct|rotate|suspend|roll back|enable|disable|save|cancel)\b/i;
+/** Set by `npm run console:check`, which visits every page as every role and limits its load time. */
 const IS_LONG = process.env.CONSOLE_LONG !== undefined;
-/** For axe, which still looks at the document's title and language. */
+/** Axe context without the shell; the document's title and language are still checked. */
 const WITHIN_FRAME = `{ exclude: ['.shell-head', '.shell-menu'] }`;
-/** Until all data of a page is there. */
+/** Limit for loading all data of a page. */
 const LIMIT_MS = 1_000;
-/** A machine stands still at times. */
+/** Attempts per page, since a busy machine may stall. */
 const CHANCES = 3;
 const START_LIMIT_MS = 1_500_000;
 const WALK_LIMIT_MS = 600_000;
@@ -42,7 +42,7 @@ const WALK_LIMIT_MS = 600_000;
 describeWithBrowser('The console', () => {
   let browser: Browser;
   let system: ConsoleSystem;
-  /** One for all who leave it as it was: to open one takes as long as to look at a page. */
+  /** Shared by tests that restore its state, since opening a window takes as long as a page visit. */
   let shared: Visit | undefined;
   let loggedIn: ConsoleRole | undefined;
   const times: string[] = [];
@@ -56,7 +56,7 @@ describeWithBrowser('The console', () => {
     await system?.close();
   });
 
-  it('has a line in the table and pictures in the documentation for each of its pages', () => {
+  it('lists every page in the table and in the documentation', () => {
     const known = CONSOLE_PAGES.map(({ path }) => path);
     expect(PATHS.filter((path) => !known.includes(path))).toEqual([]);
     const shown = readFileSync('docs/console/README.md', 'utf8');
@@ -65,9 +65,9 @@ describeWithBrowser('The console', () => {
   });
 
   it.each(ROLES)(
-    'offers the %s what the role may see, opens it without a fault, and offers a viewer nothing that changes anything',
+    'shows the %s its pages without errors, and a viewer no actions',
     (role) =>
-      asBefore(role, async (window) => {
+      inSharedWindow(role, async (window) => {
         const { page, faults } = window;
         const allowed = PAGES_THERE.filter(
           ({ path, roles }) => roles.includes(role) && !path.includes('$'),
@@ -89,7 +89,7 @@ describeWithBrowser('The console', () => {
           if (role === 'viewer') expect(await changesOn(page)).toEqual([]);
         }
         for (const { path, at, heading, roles } of PAGES_THERE) {
-          // Nothing above leads to these.
+          // The menu does not link these.
           const isLinked = !path.includes('$') && path !== '/welcome';
           if (role !== 'viewer' || !roles.includes(role) || isLinked) continue;
           await visit(page, system.address(at ?? path), heading);
@@ -98,8 +98,7 @@ describeWithBrowser('The console', () => {
         const forbidden = PAGES_THERE.find(
           ({ path, roles }) => !roles.includes(role) && !path.includes('$'),
         );
-        if (forbidden)
-          await visit(window.page, system.address(forbidden.path), 'Not for your role');
+        if (forbidden) await visit(window.page, system.address(forbidden.path), 'Access denied');
         expect(faults).toEqual([]);
       }),
     WALK_LIMIT_MS,
@@ -108,14 +107,14 @@ describeWithBrowser('The console', () => {
   describe.each(PAGES_THERE)('$path', (entry) => {
     const address = (): string => system.address(entry.at ?? entry.path);
 
-    it('shows what the ledger says, is accessible, and fits into 390 px', () =>
-      asBefore(entry.roles[0], async (window) => {
+    it('shows the figures of the ledger, is accessible and fits into 390 px', () =>
+      inSharedWindow(entry.roles[0], async (window) => {
         const { page, faults } = window;
         await visit(window.page, address(), entry.heading);
         expect(await wrongFigures(page, entry.figures ?? [], system.query, system.acme.id)).toEqual(
           [],
         );
-        // The frame is the same around all.
+        // The shell is the same on every page.
         const isFrameKnown = !IS_LONG && entry.path !== '/';
         expect(await faultsOfLook(page, isFrameKnown ? WITHIN_FRAME : undefined)).toEqual([]);
         expect(faults).toEqual([]);
@@ -124,7 +123,7 @@ describeWithBrowser('The console', () => {
 
     if (!IS_LONG) return;
 
-    it.each(entry.roles)('is there within a second for the %s', (role) =>
+    it.each(entry.roles)('loads within a second for the %s', (role) =>
       as(role, async (window) => {
         let ms = Infinity;
         for (let chance = 0; chance < CHANCES && ms > LIMIT_MS; chance++) {
@@ -136,7 +135,7 @@ describeWithBrowser('The console', () => {
       }),
     );
 
-    it('can be used with the keyboard alone, and has no fault in its other parts', () =>
+    it('works with the keyboard alone, and without errors on its other tabs', () =>
       as(entry.roles[0]!, async ({ page, faults }) => {
         await visit(page, address(), entry.heading);
         expect(await unreachableByTab(page)).toEqual([]);
@@ -148,44 +147,47 @@ describeWithBrowser('The console', () => {
         expect(faults).toEqual([]);
       }));
 
-    it('takes its requests back when it is left', () =>
+    it('aborts its requests on leave', () =>
       as(entry.roles[0]!, async ({ page }) => {
         expect(await requestsLeftBehind(page, address())).toEqual([]);
       }));
 
-    // What a newcomer does not have is not there, which is no matter of roles.
+    // A newcomer has no request to open, regardless of the role.
     const others = entry.at?.endsWith('$request')
       ? []
       : ROLES.filter((role) => !entry.roles.includes(role));
     if (others.length === 0) return;
-    it.each(others)('is not opened for the %s', (role) =>
+    it.each(others)('is denied to the %s', (role) =>
       as(role, async (window) => {
-        await visit(window.page, address(), 'Not for your role');
+        await visit(window.page, address(), 'Access denied');
         expect(window.faults).toEqual([]);
       }),
     );
   });
 
-  describeFlows(() => ({ system, asBefore }), IS_LONG);
+  describeFlows(() => ({ system, inSharedWindow }), IS_LONG);
 
-  async function as(role: ConsoleRole, look: (window: Visit) => Promise<void>): Promise<void> {
+  async function as(role: ConsoleRole, run: (window: Visit) => Promise<void>): Promise<void> {
     const window = await openWindow((await windowOf(role)).page.context());
     try {
-      await look(window);
+      await run(window);
     } finally {
       await window.close();
     }
   }
 
   /**
-   * The same, or nobody who is known, in the window that was used so before, which is not used again where
-   * something went wrong. What a browser keeps of one look is not there at the next.
+   * Runs in the shared window, logged in as a role or logged out. Clears its storage afterwards. A failed run
+   * discards the window.
    */
-  async function asBefore(role: ConsoleRole | undefined, look: (window: Visit) => Promise<void>) {
+  async function inSharedWindow(
+    role: ConsoleRole | undefined,
+    run: (window: Visit) => Promise<void>,
+  ) {
     const window = await windowOf(role);
     shared = undefined;
     window.faults.length = 0;
-    await look(window);
+    await run(window);
     await window.page.unrouteAll();
     await window.page.evaluate('localStorage.clear(); sessionStorage.clear()');
     shared = window;
@@ -195,7 +197,7 @@ describeWithBrowser('The console', () => {
     const isNew = shared === undefined;
     shared ??= await openWindow(await system.openContext(browser));
     if (isNew || role === undefined || role !== loggedIn) {
-      // What is open still asks as whoever was there before.
+      // The open page would keep sending requests with the previous session.
       await shared.page.goto('about:blank');
       await system.logIn(shared.page.context(), role);
       loggedIn = role;
@@ -206,13 +208,13 @@ describeWithBrowser('The console', () => {
 
 if (process.env.CONSOLE_CLONE !== undefined) describeFreshClone();
 
-/** Buttons and links on the page that look as if they changed something. */
+/** Returns the labels of buttons and links on the page that change something. */
 async function changesOn(page: Page): Promise<string[]> {
   const names = await page.locator('main button:not(.row-button), main a.button').allInnerTexts();
   return names.filter((name) => CHANGES.test(name));
 }
 
-/** What axe finds, and what does not fit. */
+/** Returns accessibility violations and overflowing elements. */
 async function faultsOfLook(page: Page, context?: string): Promise<string[]> {
   return [
     ...(await axeFaultsIn(page, IS_LONG ? ['dark', 'light'] : ['light'], context)),
@@ -220,16 +222,16 @@ async function faultsOfLook(page: Page, context?: string): Promise<string[]> {
   ];
 }
 
-/** Goes to another page while no request of this one is answered. @returns those that are still waited for */
+/** Leaves a page whose requests never complete, and returns the URLs of those that are not aborted. */
 async function requestsLeftBehind(page: Page, path: string): Promise<string[]> {
-  const asked: Request[] = [];
+  const requests: Request[] = [];
   await page.route(/\/v1\/(?!auth\/)/, (route) => {
-    asked.push(route.request());
+    requests.push(route.request());
   });
   await page.goto(`/console${path}`);
-  await until(() => asked.length > 0, 3_000).catch(() => undefined);
-  const left = [...asked];
+  await until(() => requests.length > 0, 3_000).catch(() => undefined);
+  const pending = [...requests];
   await page.locator(`nav a:not([aria-current])`).first().click();
-  await until(() => left.every((request) => isAborted(request)), 5_000).catch(() => undefined);
-  return left.filter((request) => !isAborted(request)).map((request) => request.url());
+  await until(() => pending.every((request) => isAborted(request)), 5_000).catch(() => undefined);
+  return pending.filter((request) => !isAborted(request)).map((request) => request.url());
 }

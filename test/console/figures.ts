@@ -1,45 +1,45 @@
 import type { Page } from 'playwright-core';
 
-/** A figure on the screen, and the statement that finds the same in the database. */
+/** A figure on the screen, with the SQL that returns the same value. */
 export interface Figure {
-  /** What has the figure: an amount in credits by `data-credits`, else the first number in its text. */
+  /** Selector of the figure: its `data-credits`, or the first number in its text. */
   at: string;
-  /** Answers one whole number; $1 is the tenant that is looked at. */
+  /** Returns one integer; $1 is the tenant shown. */
   sql: string;
-  /** For a duration: which one of the text, from 0. The statement answers milliseconds; sums of histograms are not exact. */
+  /** Index of a duration in the text. The SQL returns milliseconds; the screen shows approximate histogram percentiles. */
   duration?: number;
 }
 
-/** Buckets grow by 10 %, and below ten seconds a tenth of one is shown. */
+/** Histogram buckets grow by 10 %, and durations below 10 s are shown in tenths. */
 const DURATIONS_OFF_BY = 0.11;
 
-/** A column of a table on the screen, and the statement that finds the same rows. */
+/** A table column on the screen, with the SQL that returns the same rows. */
 export interface ColumnFigures {
   /** The table's caption. */
   table: string;
   /** The column's header. */
   column: string;
-  /** Which column names its row; without it the rows are compared in their order. */
+  /** Column that identifies rows; without it rows are compared by position. */
   by?: string;
-  /** Answers `figure`, and with `by` also `name`, of each row; $1 is the tenant that is looked at. */
+  /** Returns `figure` per row, and `name` with `by`; $1 is the tenant shown. */
   sql: string;
 }
 
-type Ask = (
+type Query = (
   statement: string,
   values: unknown[],
 ) => Promise<{ name?: string | null; figure: string | null }[]>;
 
-/** Each figure that is not on the screen as the database has it, in words. */
+/** Describes each figure that differs from the database. */
 export async function wrongFigures(
   page: Page,
   figures: readonly (Figure | ColumnFigures)[],
-  ask: Ask,
+  query: Query,
   tenantId: string,
 ): Promise<string[]> {
   const faults: string[] = [];
   for (const figure of figures) {
-    const rows = await ask(figure.sql, figure.sql.includes('$1') ? [tenantId] : []);
+    const rows = await query(figure.sql, figure.sql.includes('$1') ? [tenantId] : []);
     if ('at' in figure) {
       const stored = Number(rows[0]?.figure ?? 0);
       const isDuration = figure.duration !== undefined;
@@ -48,7 +48,7 @@ export async function wrongFigures(
         : await readFigure(page, figure.at);
       const tolerance = isDuration ? stored * DURATIONS_OFF_BY : 0;
       if (!(Math.abs(shown - stored) <= tolerance))
-        faults.push(`${figure.at} shows ${shown}, and is ${stored}`);
+        faults.push(`${figure.at} shows ${shown} instead of ${stored}`);
     } else {
       faults.push(...(await wrongRows(page, figure, rows)));
     }
@@ -72,11 +72,11 @@ async function readDuration(page: Page, at: string, index = 0): Promise<number> 
   return Number(count) * (unit === 's' ? 1_000 : 1);
 }
 
-/** What is shown has to be there as it is shown; a list may show a part of what there is, but not nothing. */
+/** Compares the rows on the screen, at least one, with the database. */
 async function wrongRows(
   page: Page,
   { table, column, by }: ColumnFigures,
-  stored: Awaited<ReturnType<Ask>>,
+  stored: Awaited<ReturnType<Query>>,
 ): Promise<string[]> {
   const shown = await page.evaluate<[string, number][]>(`(() => {
     const table = [...document.querySelectorAll('main table')]
@@ -92,7 +92,7 @@ async function wrongRows(
         Number(credits ?? cell.innerText.replaceAll(',', ''))];
     });
   })()`);
-  if (shown.length === 0) return [`there is nothing in the table ${table}`];
+  if (shown.length === 0) return [`the table ${table} is empty`];
   const known = new Map(
     stored.map(({ name, figure }, index) => [
       by === undefined ? String(index) : (name ?? ''),
@@ -103,6 +103,6 @@ async function wrongRows(
     .filter(([name, value]) => known.get(name) !== value)
     .map(
       ([name, value]) =>
-        `${column} of ${name} in ${table} shows ${value}, and is ${known.get(name)}`,
+        `${column} of ${name} in ${table} shows ${value} instead of ${known.get(name)}`,
     );
 }

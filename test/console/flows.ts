@@ -7,20 +7,20 @@ import { describeOperatorsWork } from './operators-work.js';
 import { describeTenantsWork } from './tenants-work.js';
 
 /**
- * What people do in the console, beyond looking at its pages.
+ * Tests interactions with the console.
  *
- * @param isLong whether there is time for what belongs to single pages
+ * @param isLong includes the flows of single pages
  */
 export function describeFlows(stage: () => Stage, isLong: boolean): void {
-  const { as, asStranger } = actorsOf(stage);
+  const { as, asAnonymous } = actorsOf(stage);
 
   describe('Logging in', () => {
-    it('takes a key, tells of a wrong one, and leads to the page that was asked for', () =>
-      asStranger('/requests?status=error', async ({ page }, system) => {
+    it('accepts a key, rejects a wrong one and opens the requested page', () =>
+      asAnonymous('/requests?status=error', async ({ page }, system) => {
         await page.waitForURL(/\/console\/login/);
         await page.getByLabel('Key').waitFor();
         await takePictures(page, '/login');
-        await logInByKey(page, 'sk-mgmt-of-nobody-at-all');
+        await logInByKey(page, 'sk-mgmt-unknown');
         await page.getByText(/key/i).and(page.getByRole('alert')).first().waitFor();
         expect(await axeFaults(page)).toEqual([]);
         await logInByKey(page, system.acme.managementKey);
@@ -33,14 +33,14 @@ export function describeFlows(stage: () => Stage, isLong: boolean): void {
         await page.waitForURL(/\/console\/login/);
       }));
 
-    it("takes an operator's key", () =>
-      asStranger('/', async ({ page }, system) => {
+    it('accepts an operator key', () =>
+      asAnonymous('/', async ({ page }, system) => {
         await logInByKey(page, system.adminKey);
         await waitForLogin(page);
         await visit(page, '/fleet', 'Fleet');
       }));
 
-    it('takes a one-time link once', async () => {
+    it('accepts a one-time link once', async () => {
       const { system } = stage();
       const token = randomBytes(32).toString('base64url');
       await system.query(
@@ -48,7 +48,7 @@ export function describeFlows(stage: () => Stage, isLong: boolean): void {
         [createHash('sha256').update(token).digest('hex')],
       );
       for (const isGood of [true, false]) {
-        await asStranger(`/login#link=${token}`, async ({ page }) => {
+        await asAnonymous(`/login#link=${token}`, async ({ page }) => {
           if (isGood) await waitForLogin(page);
           else await page.getByRole('alert').filter({ hasText: /link/i }).waitFor();
           expect(page.url()).not.toContain(token);
@@ -56,8 +56,8 @@ export function describeFlows(stage: () => Stage, isLong: boolean): void {
       }
     });
 
-    it('comes back to the page of a session that has ended meanwhile', () =>
-      asStranger('/login', async ({ page }, system, context) => {
+    it('returns to the page after the session expired', () =>
+      asAnonymous('/login', async ({ page }, system, context) => {
         const key = system.acme.managementKey;
         await logInByKey(page, key);
         await waitForLogin(page);
@@ -68,33 +68,33 @@ export function describeFlows(stage: () => Stage, isLong: boolean): void {
           `UPDATE sessions SET revoked_at = now() WHERE encode(token_hash, 'hex') = $1`,
           [hash],
         );
-        // On every instance within a second.
+        // Instances cache sessions for up to a second.
         await page.waitForTimeout(1_500);
-        await page.getByLabel('Time').selectOption('7');
+        await page.getByLabel('Time range').selectOption('7');
         await logInByKey(page, key);
         await page.waitForURL(/\/console\/\?days=7/);
       }));
   });
 
   describe('Everywhere', () => {
-    it('keeps what was chosen over a reload, and goes back step by step', () =>
+    it('keeps filters over a reload and supports the back button', () =>
       as('owner', async ({ page }) => {
         await visit(page, '/', 'Overview');
-        await page.getByLabel('Time').selectOption('90');
+        await page.getByLabel('Time range').selectOption('90');
         await page.waitForURL(/days=90/);
         await page.reload();
         await waitForData(page, 'Overview');
-        expect(await page.getByLabel('Time').inputValue()).toBe('90');
+        expect(await page.getByLabel('Time range').inputValue()).toBe('90');
         await page.getByRole('link', { name: 'Model Gateway' }).click();
         await page.waitForURL(/\/console\/?$/);
         await page.goBack();
         await page.waitForURL(/days=90/);
       }));
 
-    it('opens the palette by Ctrl+K, closes it by Escape with the focus where it was, and goes where it is told', () =>
+    it('opens the command palette with Ctrl+K, restores the focus on Escape and opens pages', () =>
       as('owner', async ({ page }) => {
         await visit(page, '/', 'Overview');
-        await page.getByLabel('Time').focus();
+        await page.getByLabel('Time range').focus();
         await page.keyboard.press('Control+k');
         await page.getByRole('dialog').waitFor();
         expect(await axeFaults(page, `document.querySelector('[role=dialog]')`)).toEqual([]);
@@ -110,7 +110,7 @@ export function describeFlows(stage: () => Stage, isLong: boolean): void {
         await page.locator('input[type=search]:focus').waitFor();
       }));
 
-    it('keeps the colours that were chosen', () =>
+    it('keeps the selected theme', () =>
       as('viewer', async ({ page }) => {
         await visit(page, '/models', 'Models');
         await page.getByRole('button', { name: /^Account/ }).click();
@@ -120,38 +120,36 @@ export function describeFlows(stage: () => Stage, isLong: boolean): void {
         await page.locator('html[data-theme=dark]').waitFor();
       }));
 
-    it('can be used with the keyboard alone', () =>
+    it('works with the keyboard alone', () =>
       as('owner', async ({ page }) => {
         await visit(page, '/', 'Overview');
         expect(await unreachableByTab(page)).toEqual([]);
       }));
 
-    it.each(isLong ? [500, 503, 429] : [503])(
-      'tells of a %i, and reads again when asked to',
-      (status) =>
-        as('owner', async ({ page }) => {
-          const body = { error: { message: 'Not now.', type: 'x', code: status, param: null } };
-          await page.route('**/v1/customer/analytics*', (route) =>
-            route.fulfill({ status, json: body, headers: { 'retry-after': '1' } }),
-          );
-          await page.goto('/console/');
-          await page.getByRole('alert').first().getByText('Not now.').waitFor();
-          expect(await axeFaults(page)).toEqual([]);
-          await page.unroute('**/v1/customer/analytics*');
-          while ((await page.getByRole('button', { name: 'Try again' }).count()) > 0) {
-            await page.getByRole('button', { name: 'Try again' }).first().click();
-            await page.waitForTimeout(100);
-          }
-          await waitForData(page, 'Overview');
-        }),
+    it.each(isLong ? [500, 503, 429] : [503])('shows a %i and loads the data on retry', (status) =>
+      as('owner', async ({ page }) => {
+        const body = { error: { message: 'Not now.', type: 'x', code: status, param: null } };
+        await page.route('**/v1/customer/analytics*', (route) =>
+          route.fulfill({ status, json: body, headers: { 'retry-after': '1' } }),
+        );
+        await page.goto('/console/');
+        await page.getByRole('alert').first().getByText('Not now.').waitFor();
+        expect(await axeFaults(page)).toEqual([]);
+        await page.unroute('**/v1/customer/analytics*');
+        while ((await page.getByRole('button', { name: 'Try again' }).count()) > 0) {
+          await page.getByRole('button', { name: 'Try again' }).first().click();
+          await page.waitForTimeout(100);
+        }
+        await waitForData(page, 'Overview');
+      }),
     );
 
-    it('tells of a gateway that can not be reached', () =>
+    it('reports an unreachable gateway', () =>
       as('owner', async ({ page }) => {
         await visit(page, '/', 'Overview');
         await page.route('**/v1/customer/**', (route) => route.abort('connectionrefused'));
         await page.locator('nav a[href="/console/keys"]').click();
-        await page.getByRole('alert').getByText('can not be reached').first().waitFor();
+        await page.getByRole('alert').getByText('The gateway is unreachable').first().waitFor();
         await page.unroute('**/v1/customer/**');
         await page.getByRole('button', { name: 'Try again' }).first().click();
         await page.getByRole('table').first().waitFor();

@@ -13,13 +13,13 @@ import { goThroughFirstSteps } from './first-steps.js';
 import { PAGES_THERE } from './pages.js';
 import { waitForLogin } from './scene.js';
 
-/** Both from the start of `npm start`, most of which is `npm ci`. */
+/** Measured from `npm start`; most of it is `npm ci`. */
 const LISTENS_WITHIN_MS = 60_000;
 const CONSOLE_WITHIN_MS = 90_000;
-/** For a machine that is busy: then the budgets fail, and not the whole. */
+/** Generous, so that on a busy machine only the budgets fail. */
 const START_LIMIT_MS = 600_000;
 
-/** `npm start` of a clone of what is committed, with nothing configured but a port of its own. */
+/** Runs `npm start` in a clone of the last commit, with nothing configured but a port. */
 export function describeFreshClone(): void {
   describeWithBrowser('The console of a fresh clone', () => {
     let browser: Browser;
@@ -37,7 +37,7 @@ export function describeFreshClone(): void {
       const startMs = performance.now();
       service = spawn('npm', ['start'], {
         cwd: join(folder, 'clone'),
-        // A group of its own, as of a terminal.
+        // A process group, like in a terminal.
         detached: true,
         env: { PATH, HOME, PORT: '0' },
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -46,12 +46,12 @@ export function describeFreshClone(): void {
         stream?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
       }
       await until(() => isListening() || service.exitCode !== null, START_LIMIT_MS);
-      if (!isListening()) throw new Error(`It does not start:\n${printed}`);
+      if (!isListening()) throw new Error(`The service did not start:\n${printed}`);
       ms.listening = performance.now() - startMs;
       await until(async () => (await fetch(`${url()}/console`)).status === 200, START_LIMIT_MS);
       ms.console = performance.now() - startMs;
       process.stdout.write(
-        `Fresh clone: listens after ${(ms.listening / 1_000).toFixed(1)} s, has its console after ${(ms.console / 1_000).toFixed(1)} s\n`,
+        `Fresh clone: listening after ${(ms.listening / 1_000).toFixed(1)} s, console after ${(ms.console / 1_000).toFixed(1)} s\n`,
       );
       window = await openWindow(await browser.newContext({ baseURL: url() }));
     }, 2 * START_LIMIT_MS);
@@ -65,19 +65,19 @@ export function describeFreshClone(): void {
       if (folder !== undefined) await rm(folder, { recursive: true, force: true });
     }, START_LIMIT_MS);
 
-    it('listens within a minute, and has its console half a minute later', () => {
+    it('listens within a minute and serves the console within 90 seconds', () => {
       expect(ms.listening).toBeLessThan(LISTENS_WITHIN_MS);
       expect(ms.console).toBeLessThan(CONSOLE_WITHIN_MS);
     });
 
-    it('logs the operator in by the link that it has printed', async () => {
+    it('logs the operator in with the printed link', async () => {
       const link = /http\S+\/console\/login#link=\S+/.exec(printed)?.[0];
       expect(link).toBeDefined();
       await window.page.goto(link!);
       await waitForLogin(window.page);
     });
 
-    it('opens all pages of the operator', async () => {
+    it('opens all operator pages', async () => {
       for (const { path, heading, roles } of PAGES_THERE) {
         if (roles.length > 1 || path.includes('$')) continue;
         await visit(window.page, path, heading);
@@ -85,10 +85,10 @@ export function describeFreshClone(): void {
       expect(window.faults).toEqual([]);
     });
 
-    it('opens the pages of its first tenant, with nothing on them yet', async () => {
+    it('opens the empty pages of its first tenant', async () => {
       await visit(window.page, '/tenants', 'Tenants');
       await window.page.locator('main tbody a').first().click();
-      await window.page.getByRole('button', { name: 'Open as this tenant' }).click();
+      await window.page.getByRole('button', { name: 'View as tenant' }).click();
       await waitForData(window.page, 'Overview');
       for (const { path, heading, roles } of PAGES_THERE) {
         if (roles.length === 1 || path.includes('$')) continue;
@@ -97,7 +97,7 @@ export function describeFreshClone(): void {
       expect(window.faults).toEqual([]);
     });
 
-    it('goes through the first steps until a request arrives', async () => {
+    it('completes the getting-started steps', async () => {
       await goThroughFirstSteps(window.page, url());
       expect(window.faults).toEqual([]);
     });

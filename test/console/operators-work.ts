@@ -2,16 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import { visit, waitForData } from '../support/console/visit.js';
 import { actorsOf, waitForToast, type Stage } from './scene.js';
 
-/** Of the seeded tenants one that is nobody's example. */
+/** A seeded tenant that no other test uses. */
 const TENANT = 'Hooli';
 const BOOKS_LIMIT_MS = 600_000;
 
-/** What only an operator does. */
+/** Tests the operator's actions. */
 export function describeOperatorsWork(stage: () => Stage, isLong: boolean): void {
   const { as } = actorsOf(stage);
 
   describe('An operator', () => {
-    it('grants a tenant credits, with a memo that stays in its ledger', () =>
+    it('grants a tenant credits with a memo in the ledger', () =>
       as('operator', async (window, system) => {
         const { page } = window;
         await visit(window.page, '/tenants', 'Tenants');
@@ -23,7 +23,7 @@ export function describeOperatorsWork(stage: () => Stage, isLong: boolean): void
         await form.getByLabel('Credits').fill('1234567');
         const memo = `Invoice ${Date.now()}`;
         await form.getByLabel('Memo').fill(memo);
-        await form.getByRole('button', { name: 'Grant', exact: true }).click();
+        await form.getByRole('button', { name: 'Grant credits', exact: true }).click();
         await waitForToast(page, '1,234,567 credits');
         await page.getByRole('row').filter({ hasText: memo }).getByText('1,234,567').waitFor();
         const entries = await system.query<{ amount: string }>(
@@ -36,21 +36,21 @@ export function describeOperatorsWork(stage: () => Stage, isLong: boolean): void
 
     if (!isLong) return;
 
-    it('suspends a tenant, and has it go on', () =>
+    it('suspends and resumes a tenant', () =>
       as('operator', async (window) => {
         const { page } = window;
         await visit(window.page, `/tenants?search=${TENANT}`, 'Tenants');
         await page.getByRole('link', { name: TENANT, exact: true }).click();
-        await page.getByRole('tab', { name: 'Name and state' }).click();
-        await page.getByRole('button', { name: 'Suspend' }).click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+        await page.getByRole('tab', { name: 'Settings' }).click();
+        await page.getByRole('button', { name: 'Suspend tenant' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Suspend tenant' }).click();
         await page.getByText('Suspended since').waitFor();
-        await page.getByRole('button', { name: 'Resume' }).click();
+        await page.getByRole('button', { name: 'Resume tenant' }).click();
         await page.getByText('Suspended since').waitFor({ state: 'detached' });
         expect(window.faults).toEqual([]);
       }));
 
-    it('pauses a route with a reason, and resumes it', () =>
+    it('pauses a route with a reason and resumes it', () =>
       as('operator', async (window) => {
         const { page } = window;
         await visit(window.page, '/routes?tab=routes&model=gpt-4.1-nano', 'Routes');
@@ -60,18 +60,18 @@ export function describeOperatorsWork(stage: () => Stage, isLong: boolean): void
           .click();
         const reason = `Ticket ${Date.now()}`;
         await page.getByRole('dialog').getByLabel('Reason').fill(reason);
-        await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Pause route' }).click();
         const row = page.getByRole('row').filter({ hasText: reason });
         await row
           .getByRole('button', { name: /^Resume/ })
           .first()
           .click();
-        await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Resume route' }).click();
         await row.first().waitFor({ state: 'detached' });
         expect(window.faults).toEqual([]);
       }));
 
-    it('changes a price after a look at the difference, and goes back to the version before', () =>
+    it('changes a price after a preview and rolls back', () =>
       as('operator', async (window) => {
         const { page } = window;
         await visit(window.page, '/catalogue?model=gpt-4.1-nano', 'Catalogue');
@@ -81,14 +81,14 @@ export function describeOperatorsWork(stage: () => Stage, isLong: boolean): void
           .first()
           .click();
         const form = page.getByRole('dialog');
-        // Another one at each run.
+        // Differs between runs.
         const price = `0.000000${100 + (Date.now() % 900)}`;
         await form.getByLabel('Output').fill(price);
         await form.getByRole('button', { name: 'Preview' }).click();
-        await form.getByRole('table', { name: 'What would change' }).waitFor();
+        await form.getByRole('table', { name: 'Preview of changes' }).waitFor();
         await form.getByText(price).waitFor();
-        await form.getByLabel('Comment').fill('Tried by the suite');
-        await form.getByRole('button', { name: 'Change the prices' }).click();
+        await form.getByLabel('Comment').fill('Console suite');
+        await form.getByRole('button', { name: 'Apply prices' }).click();
         await waitForToast(page, `Version ${version + 1}`);
 
         await page.getByRole('tab', { name: 'Versions' }).click();
@@ -96,21 +96,21 @@ export function describeOperatorsWork(stage: () => Stage, isLong: boolean): void
           .getByRole('button', { name: String(version), exact: true })
           .first()
           .click();
-        await page.getByRole('button', { name: /^Go back to this version/ }).click();
+        await page.getByRole('button', { name: /^Roll back to this version/ }).click();
         await form.getByRole('button', { name: 'Preview' }).click();
-        await form.getByRole('button', { name: `Go back to version ${version}` }).click();
+        await form.getByRole('button', { name: 'Roll back' }).click();
         await waitForToast(page, `Version ${version + 2}`);
         expect(window.faults).toEqual([]);
       }));
 
     it(
-      'checks the books, each invariant of which is told of as it is found',
+      'checks the books and shows each invariant',
       () =>
         as('operator', async (window) => {
           const { page } = window;
           await visit(window.page, '/books', 'Books');
-          await page.getByRole('button', { name: 'Check the books' }).click();
-          await page.getByText('The books are sound.').waitFor({ timeout: BOOKS_LIMIT_MS });
+          await page.getByRole('button', { name: 'Check books' }).click();
+          await page.getByText('All invariants hold.').waitFor({ timeout: BOOKS_LIMIT_MS });
           expect(await page.locator('main .badge.tone-good').count()).toBeGreaterThan(5);
           expect(await page.locator('main .badge.tone-bad').count()).toBe(0);
           expect(window.faults).toEqual([]);
@@ -118,12 +118,12 @@ export function describeOperatorsWork(stage: () => Stage, isLong: boolean): void
       BOOKS_LIMIT_MS,
     );
 
-    it("looks at a tenant's own pages as that tenant", () =>
+    it("views a tenant's pages as that tenant", () =>
       as('operator', async (window, system) => {
         const { page } = window;
         await visit(window.page, `/tenants?search=${TENANT}`, 'Tenants');
         await page.getByRole('link', { name: TENANT, exact: true }).click();
-        await page.getByRole('button', { name: 'Open as this tenant' }).click();
+        await page.getByRole('button', { name: 'View as tenant' }).click();
         await waitForData(page, 'Overview');
         const shown = await page
           .locator('[data-stat="balance"] [data-credits]')

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { ConsoleRole } from '../support/console/console-system.js';
 import type { ColumnFigures, Figure } from './figures.js';
 
-/** A page of the console, as `console/src/pages.ts` has it. */
+/** A page in `console/src/pages.ts`. */
 export interface ConsolePage {
   path: string;
-  /** A path that it is opened by, where it has parts that vary: `$acme` is that tenant's id, `$request` one of its. */
+  /** Address for paths with parameters: `$acme` is the id of that tenant, `$request` that of one of its requests. */
   at?: string;
   heading: string | RegExp;
-  /** Who may see it; the first of them looks at it most closely. */
+  /** Roles that may see it; most tests use the first. */
   roles: readonly ConsoleRole[];
   figures?: readonly (Figure | ColumnFigures)[];
 }
@@ -18,7 +18,7 @@ const DEVELOPING: readonly ConsoleRole[] = ['owner', 'newcomer', 'operator'];
 const OPERATOR: readonly ConsoleRole[] = ['operator'];
 
 const stat = (id: string): string => `[data-stat="${id}"] dd`;
-/** Days of the overview: this one and 29 before, by UTC. */
+/** The default range of the overview: the last 30 days in UTC, including today. */
 const LATELY = `created_at >= (date_trunc('day', now() AT TIME ZONE 'UTC') - interval '29 days') AT TIME ZONE 'UTC'`;
 const ofLog = (sum: string): string =>
   `SELECT ${sum} AS figure FROM request_logs WHERE tenant_id = $1 AND ${LATELY}`;
@@ -63,7 +63,7 @@ const KEYS: readonly ColumnFigures[] = [
     table: 'API keys',
     column: 'Spent',
     by: 'Name',
-    // What was given back, as for jobs that nobody fetched, is not spent.
+    // Refunds, such as those of expired jobs, reduce the spend.
     sql: `SELECT name, (SELECT sum(cost) FROM request_logs WHERE tenant_id = $1 AND api_key_id = api_keys.id)
             - (SELECT coalesce(sum(amount), 0) FROM ledger_entries JOIN request_logs USING (tenant_id, request_id)
                WHERE kind = 'refund' AND tenant_id = $1 AND api_key_id = api_keys.id) AS figure
@@ -81,7 +81,7 @@ const BILLING: readonly (Figure | ColumnFigures)[] = [
           ORDER BY created_at DESC, id DESC LIMIT 50`,
   })),
 ];
-/** Over all tenants. */
+/** The margin over all tenants. */
 const MARGIN: readonly (Figure | ColumnFigures)[] = [
   {
     at: stat('charged'),
@@ -118,10 +118,7 @@ const ONE_TENANT: readonly (Figure | ColumnFigures)[] = [
   { at: stat('requests'), sql: 'SELECT count(*) AS figure FROM request_logs WHERE tenant_id = $1' },
 ];
 
-/**
- * Every page. Whoever adds one to the console adds a line here; lines of pages that are not there yet wait
- * for them.
- */
+/** Every console page. A new page needs a line here. */
 export const CONSOLE_PAGES: readonly ConsolePage[] = [
   { path: '/', heading: 'Overview', roles: TENANT, figures: OVERVIEW },
   { path: '/requests', heading: 'Requests', roles: TENANT, figures: REQUESTS },
@@ -133,14 +130,14 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   },
   { path: '/playground', heading: 'Playground', roles: DEVELOPING },
   { path: '/models', heading: 'Models', roles: TENANT },
-  { path: '/keys', heading: 'Keys', roles: TENANT, figures: KEYS },
+  { path: '/keys', heading: 'API keys', roles: TENANT, figures: KEYS },
   { path: '/guardrails', heading: 'Guardrails', roles: TENANT },
   { path: '/jobs', heading: 'Jobs', roles: TENANT },
   { path: '/billing', heading: 'Billing', roles: TENANT, figures: BILLING },
   { path: '/integrations', heading: 'Integrations', roles: TENANT },
   { path: '/members', heading: 'Members', roles: TENANT },
-  { path: '/audit', heading: 'Audit', roles: TENANT },
-  { path: '/welcome', heading: 'First steps', roles: DEVELOPING },
+  { path: '/audit', heading: 'Audit log', roles: TENANT },
+  { path: '/welcome', heading: 'Getting started', roles: DEVELOPING },
   { path: '/fleet', heading: 'Fleet', roles: OPERATOR },
   { path: '/routes', heading: 'Routes', roles: OPERATOR },
   { path: '/tenants', heading: 'Tenants', roles: OPERATOR, figures: TENANTS },
@@ -155,13 +152,13 @@ export const CONSOLE_PAGES: readonly ConsolePage[] = [
   { path: '/catalogue', heading: 'Catalogue', roles: OPERATOR },
   { path: '/books', heading: 'Books', roles: OPERATOR },
   { path: '/operator-alerts', heading: 'Alerts', roles: OPERATOR },
-  { path: '/operator-audit', heading: 'Audit', roles: OPERATOR },
+  { path: '/operator-audit', heading: 'Audit log', roles: OPERATOR },
   { path: '/operator-logs', heading: 'Requests of all tenants', roles: OPERATOR },
   { path: '/people', heading: 'People', roles: OPERATOR },
 ];
 
 const SOURCE = readFileSync('console/src/pages.ts', 'utf8');
-/** The paths that the console has. */
+/** The paths of the console's pages. */
 export const PATHS = [...SOURCE.matchAll(/^\s+path: '([^']+)'/gm)].map(([, path]) => path!);
-/** Lines of the table that are of pages that are there. */
+/** Lines of the table whose page exists. */
 export const PAGES_THERE = CONSOLE_PAGES.filter(({ path }) => PATHS.includes(path));

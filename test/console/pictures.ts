@@ -9,12 +9,12 @@ const FORMS = [
   ['dark', WIDE, 'dark'],
   ['narrow', { width: 390, height: 844 }, 'light'],
 ] as const;
-/** Charts are drawn anew, and notes go away. */
+/** Time for charts to redraw and toasts to disappear. */
 const SETTLED_AFTER_MS = 500;
-/** Text is still sharp, in a third of the bytes of a PNG. */
+/** Keeps text sharp at a third of the size of a PNG. */
 const QUALITY = 80;
 
-/** The page as it is on the screen, in light, dark and narrow; only where `CONSOLE_PICTURES` asks for it. */
+/** Takes light, dark and narrow screenshots of the page if `CONSOLE_PICTURES` is set. */
 export async function takePictures(page: Page, path: string): Promise<void> {
   if (process.env.CONSOLE_PICTURES === undefined) return;
   await mkdir(FOLDER, { recursive: true });
@@ -34,7 +34,7 @@ export async function takePictures(page: Page, path: string): Promise<void> {
   await page.setViewportSize(WIDE);
 }
 
-/** What the pictures of a page are called. */
+/** Returns the base name of a page's screenshots. */
 export function pictureName(path: string): string {
   return path === '/' ? 'overview' : path.slice(1).replaceAll(/[/$]+/g, '-');
 }

@@ -2,46 +2,46 @@ import type { BrowserContext, Page } from 'playwright-core';
 import type { ConsoleRole, ConsoleSystem } from '../support/console/console-system.js';
 import type { Visit } from '../support/console/visit.js';
 
-/** What flows are played on. */
+/** The system and window that flows run in. */
 export interface Stage {
   system: ConsoleSystem;
-  /** Looks through the window that others have looked through, which knows the console's files; nobody is logged in without a role. */
-  asBefore: (
+  /** Runs in a shared window with a warm cache, logged out without a role. */
+  inSharedWindow: (
     role: ConsoleRole | undefined,
-    look: (window: Visit) => Promise<void>,
+    run: (window: Visit) => Promise<void>,
   ) => Promise<void>;
 }
 
 type RoleScene = (window: Visit, system: ConsoleSystem) => Promise<void>;
 type Scene = (window: Visit, system: ConsoleSystem, context: BrowserContext) => Promise<unknown>;
 
-/** Has scenes played: by somebody of a role, or by nobody who is known yet. */
+/** Returns functions that run a flow with a role, or logged out. */
 export function actorsOf(stage: () => Stage): {
   as: (role: ConsoleRole, play: RoleScene) => Promise<void>;
-  asStranger: (path: string, play: Scene) => Promise<void>;
+  asAnonymous: (path: string, play: Scene) => Promise<void>;
 } {
   return {
-    as: (role, play) => stage().asBefore(role, (window) => play(window, stage().system)),
-    asStranger: (path, play) =>
-      stage().asBefore(undefined, async (window) => {
+    as: (role, play) => stage().inSharedWindow(role, (window) => play(window, stage().system)),
+    asAnonymous: (path, play) =>
+      stage().inSharedWindow(undefined, async (window) => {
         await window.page.goto(`/console${path}`);
         await play(window, stage().system, window.page.context());
       }),
   };
 }
 
-/** Fills the form and sends it. */
+/** Logs in with an API key. */
 export async function logInByKey(page: Page, key: string): Promise<void> {
   await page.getByLabel('Key', { exact: true }).fill(key);
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-/** Until the frame of who is logged in is there. */
+/** Waits for the shell of a logged-in person. */
 export async function waitForLogin(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Account/ }).waitFor();
 }
 
-/** Until a note in the corner says this. */
+/** Waits for a toast with the text. */
 export async function waitForToast(page: Page, text: string | RegExp): Promise<void> {
   await page.locator('.toast').filter({ hasText: text }).first().waitFor();
 }

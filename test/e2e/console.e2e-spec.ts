@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 
-/** What a first visit may load, in bytes as they come over the wire. */
+/** Byte budget for the first visit, compressed. */
 const FIRST_LOAD_BYTES = 200_000;
-/** What opening another page may add to that. */
+/** Additional byte budget for each other page. */
 const PAGE_BYTES = 40_000;
 
 let gateway: BootedGateway;
 beforeAll(async () => {
-  // Beside `npm test` it waits for the build that is under way there.
+  // Waits for the build if `npm test` has started it.
   await promisify(execFile)(process.execPath, ['scripts/console.mjs']);
   gateway = await bootGateway();
 }, 600_000);
 afterAll(() => gateway.close());
 
-/** Bytes on the wire, to a browser that takes the best compression. */
+/** Loads a file with Brotli and returns its compressed size. */
 async function load(path: string): Promise<{ text: string; bytes: number }> {
   const response = await fetch(gateway.url + path, { headers: { 'accept-encoding': 'br' } });
   expect([path, response.status]).toEqual([path, 200]);
@@ -26,7 +26,7 @@ async function load(path: string): Promise<{ text: string; bytes: number }> {
   return { text, bytes: Number(response.headers.get('content-length')) };
 }
 
-/** These files and what they import before they run, with the bytes of all. */
+/** Loads files and their static imports, and returns the size of each. */
 async function loadWithImports(names: readonly string[]): Promise<Map<string, number>> {
   const loaded = new Map<string, number>();
   const wanted = [...names];
@@ -42,7 +42,7 @@ async function loadWithImports(names: readonly string[]): Promise<Map<string, nu
   return loaded;
 }
 
-/** What the document names: its entry, what that imports, and styles. */
+/** Loads the document with its scripts, their imports and styles. */
 async function loadShell(): Promise<Map<string, number>> {
   const page = await load('/console');
   const names = [...page.text.matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(
@@ -59,8 +59,8 @@ const assets = (pattern: RegExp): string[] =>
 const sum = (sizes: Map<string, number>): number =>
   [...sizes.values()].reduce((total, bytes) => total + bytes, 0);
 
-describe('the console as it is built', () => {
-  it(`loads at most ${FIRST_LOAD_BYTES} bytes for its first page, the chart on it included`, async () => {
+describe('built console', () => {
+  it(`loads at most ${FIRST_LOAD_BYTES} bytes for the first page, including its charts`, async () => {
     const first = await loadWithImports(assets(/^(?:overview\.page|plot)-.*\.(?:js|css)$/));
     expect(first.size).toBeGreaterThan(2);
     const all = new Map([...(await loadShell()), ...first]);
@@ -69,11 +69,11 @@ describe('the console as it is built', () => {
     expect(sum(all)).toBeLessThanOrEqual(FIRST_LOAD_BYTES);
   });
 
-  it(`loads at most ${PAGE_BYTES} bytes for each further page`, async () => {
+  it(`loads at most ${PAGE_BYTES} bytes for each other page`, async () => {
     const shell = await loadShell();
     const pages = assets(/\.page-.*\.js$/);
     const sources = readdirSync('console/src/pages', { recursive: true, encoding: 'utf8' });
-    // Each is in a file of its own, which nobody loads who does not open it.
+    // Each page is a separate chunk, loaded on demand.
     expect(pages).toHaveLength(sources.filter((name) => name.endsWith('.page.tsx')).length);
     for (const page of pages) {
       expect(shell.has(page)).toBe(false);
@@ -83,7 +83,7 @@ describe('the console as it is built', () => {
     }
   });
 
-  it('has no maps of its sources', () => {
+  it('contains no source maps', () => {
     const files = readdirSync('dist/console', { recursive: true, encoding: 'utf8' });
     expect(files.filter((name) => name.endsWith('.map'))).toEqual([]);
     const scripts = files.filter((name) => name.endsWith('.js'));
@@ -93,20 +93,20 @@ describe('the console as it is built', () => {
     }
   });
 
-  it('has the notices of what it is made of beside it', async () => {
+  it('serves the licence notices of its dependencies', async () => {
     const { text } = await load('/console/licences.txt');
     for (const name of ['react-dom', '@tanstack/react-router'])
       expect(text).toContain(`## ${name} `);
   });
 
-  it('has nothing within its page that its policy forbids, and a place for the nonce', async () => {
+  it('complies with its content security policy and contains the nonce', async () => {
     const response = await fetch(`${gateway.url}/console/requests?model=x`);
     const page = await response.text();
     const policy = response.headers.get('content-security-policy') ?? '';
     expect(policy).not.toContain('unsafe');
     const nonce = /<meta name="csp-nonce" content="([^"]+)"/.exec(page)?.[1];
     expect(policy).toContain(`'nonce-${nonce}'`);
-    // What the service writes into it stands nowhere else, as a text that is left over would be.
+    // No template placeholder is left over.
     expect(page).toContain('<meta name="has-session-cookie" content="false"');
     expect(page).not.toContain('__');
     const scripts = [...page.matchAll(/<script([^>]*)>([^<]*)<\/script>/g)];
@@ -117,7 +117,7 @@ describe('the console as it is built', () => {
     expect(page).not.toMatch(/<style|\sstyle=|\son[a-z]+=|javascript:/i);
   });
 
-  it('names files of its own that stay for ever, each of them there', async () => {
+  it('serves its assets as immutable', async () => {
     const names = [...(await loadShell()).keys()].filter((name) => name !== '/console');
     expect(names.length).toBeGreaterThan(1);
     for (const name of names) {

@@ -1,14 +1,14 @@
-/** What the API said when it refused: its message, the field it is about, and where to look further. */
+/** An error response of the API. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
   constructor(
     readonly status: number,
     message: string,
-    /** The field of the request that is wrong, if one is. */
+    /** Name of the invalid request field, if any. */
     readonly param: string | null,
     readonly requestId: string | null,
-    /** Seconds after which asking again makes sense, if the API said so. */
+    /** Seconds to wait before a retry, if the API sent them. */
     readonly retryAfter: number | null,
   ) {
     super(message);

@@ -10,21 +10,21 @@ import type { paths } from './schema';
 
 export { ApiError };
 
-/** What every request of this tab carries beside its cookie; the session sets it. */
+/** Sent with every request of this tab, in addition to the cookie. */
 const context = { csrfToken: '', tenantId: '' };
 let onSessionEnd: () => void = () => {};
 
-/** Tells the client who is logged in, and for which tenant its requests are. */
+/** Sets the CSRF token and the tenant of later requests. */
 export function setRequestContext(values: Partial<typeof context>): void {
   Object.assign(context, values);
 }
 
-/** Has `listener` called when the API says that there is no session any more. */
+/** Calls `listener` when the API reports that the session has ended. */
 export function listenForSessionEnd(listener: () => void): void {
   onSessionEnd = listener;
 }
 
-/** The headers of a request to the API that is not made by `api`, as a download or a stream. */
+/** Returns the session headers for requests made outside `api`, such as downloads and streams. */
 export function requestHeaders(method: string): Record<string, string> {
   return {
     ...(method !== 'GET' && context.csrfToken ? { 'X-CSRF-Token': context.csrfToken } : {}),
@@ -35,10 +35,10 @@ export function requestHeaders(method: string): Record<string, string> {
 const withSession: Middleware = {
   onRequest({ request, schemaPath }) {
     const headers = requestHeaders(request.method);
-    // A tenant means nothing to what is about operators or the login itself.
+    // Operator and login endpoints take no tenant.
     if (/^\/v1\/(admin|auth)(\/|$)/.test(schemaPath)) delete headers['X-Gateway-Tenant'];
     for (const [name, value] of Object.entries(headers)) {
-      // An operator's page may ask for another tenant than the chosen one.
+      // Operator pages may request another tenant than the selected one.
       if (!request.headers.has(name)) request.headers.set(name, value);
     }
     return request;
@@ -56,9 +56,9 @@ type Answer<Operations, Of extends Method> =
     : never;
 
 /**
- * Asks for a path of the API, with parameters and a body as its description has them.
+ * Calls an API path with typed parameters and body.
  *
- * @throws ApiError when the API refused, or could not be reached (status 0)
+ * @throws ApiError for error responses, and with status 0 for network errors
  */
 type Call<Of extends Method> = <
   Path extends ClientPathsWithMethod<Client<paths>, Of>,
@@ -70,16 +70,16 @@ type Call<Of extends Method> = <
 
 type Api = { [Of in Method as Uppercase<Of>]: Call<Of> };
 
-/** The API, as its OpenAPI description has it. Each call gives the body of its answer. */
+/** The API client, typed by the OpenAPI document. Each call resolves to the response body. */
 export const api = {
-  GET: ask('get'),
-  POST: ask('post'),
-  PUT: ask('put'),
-  PATCH: ask('patch'),
-  DELETE: ask('delete'),
-} as Api; // The client types each path only with the envelope around its body.
+  GET: caller('get'),
+  POST: caller('post'),
+  PUT: caller('put'),
+  PATCH: caller('patch'),
+  DELETE: caller('delete'),
+} as Api; // openapi-fetch types the envelope around the body only.
 
-function ask(method: Method): (path: string, init?: object) => Promise<unknown> {
+function caller(method: Method): (path: string, init?: object) => Promise<unknown> {
   const request = client.request as (
     method: Method,
     path: string,
@@ -96,18 +96,24 @@ function ask(method: Method): (path: string, init?: object) => Promise<unknown> 
   };
 }
 
-/** What is said where nothing answered. */
+/** Returns the error for a request without a response. */
 export function unreachable(): ApiError {
-  return new ApiError(0, 'The gateway can not be reached from this browser.', null, null, null);
+  return new ApiError(
+    0,
+    'The gateway is unreachable. Check your connection and try again.',
+    null,
+    null,
+    null,
+  );
 }
 
-/** What a refusal of the API says. */
+/** Converts an error response of the API. */
 export function toApiError(body: unknown, response: Response): ApiError {
   const { message, param } = readError(body);
   const retryAfter = Number(response.headers.get('retry-after') ?? NaN);
   return new ApiError(
     response.status,
-    message ?? `The gateway answered with status ${response.status}.`,
+    message ?? `The gateway returned status ${response.status}.`,
     param,
     response.headers.get('x-request-id'),
     Number.isFinite(retryAfter) ? retryAfter : null,

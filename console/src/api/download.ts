@@ -1,9 +1,9 @@
 import { requestHeaders, toApiError, unreachable } from './client';
 
 /**
- * Has the browser save what the API answers, in the session and for the chosen tenant.
+ * Downloads an API response as a file, with the session and the selected tenant.
  *
- * @throws ApiError when the API refused, or could not be reached
+ * @throws ApiError for error responses and network errors
  */
 export async function download(
   path: string,
@@ -19,7 +19,7 @@ export async function download(
   saveFile(await response.blob(), name);
 }
 
-/** Has the browser save a file of this name. */
+/** Offers a file for download under the given name. */
 export function saveFile(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

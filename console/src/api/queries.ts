@@ -6,7 +6,7 @@ import {
 } from '@tanstack/react-query';
 import { ApiError } from './client';
 
-/** One page of a list of the API. */
+/** A page of an API list. */
 export interface CursorPage<Row> {
   data: Row[];
   has_more: boolean;
@@ -15,10 +15,10 @@ export interface CursorPage<Row> {
 
 export type CursorList<Page> = UseInfiniteQueryResult<InfiniteData<Page>>;
 
-/** Answers that a refusal will not change are not asked for again. */
+/** Retries after network errors and 502 to 504. */
 const MAX_RETRIES = 2;
 
-/** What the pages share: figures are fresh for 10 s, and what failed by chance is tried again. */
+/** Creates the query client: data stays fresh for 10 s, and transient errors are retried. */
 export function makeQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
@@ -36,17 +36,17 @@ export function makeQueryClient(): QueryClient {
   });
 }
 
-/** Milliseconds between two readings, which may depend on what was read; false: it is read once. */
+/** Milliseconds between refetches, possibly depending on the data; false disables them. */
 type Interval<Page> =
   | number
   | false
   | ((query: { state: { data: InfiniteData<Page> | undefined } }) => number | false);
 
 /**
- * A list that is read page by page.
+ * Reads a list page by page.
  *
- * @param queryKey names the list and all its filters
- * @param read gets one page, by the parameters that the API takes for it
+ * @param queryKey identifies the list with all its filters
+ * @param read fetches one page with the API's cursor parameter
  */
 export function useCursorList<Page extends { next_cursor?: string | null }>(
   queryKey: readonly unknown[],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildRequest, type Asked } from './build-request';
+import { buildRequest, type CallInput } from './build-request';
 import { codeFor } from './code';
 import { NO_SETTINGS, type Surface, type Turn } from './conversation';
 import { readTools } from './tools';
@@ -19,18 +19,18 @@ const TURNS: Turn[] = [
   { role: 'tool', results: [{ id: 'c1', text: 'a cat' }] },
 ];
 
-const bodyOf = (surface: Surface, asked: Partial<Asked> = {}) =>
+const bodyOf = (surface: Surface, input: Partial<CallInput> = {}) =>
   buildRequest(surface, {
     model: 'a/b',
     system: 'Be brief.',
     turns: TURNS,
     tools: [],
     settings: NO_SETTINGS,
-    ...asked,
+    ...input,
   }).body;
 
 describe(buildRequest.name, () => {
-  it('speaks chat', () => {
+  it('builds a chat completions request', () => {
     expect(bodyOf('chat')).toEqual({
       model: 'a/b',
       messages: [
@@ -60,7 +60,7 @@ describe(buildRequest.name, () => {
     });
   });
 
-  it('speaks messages', () => {
+  it('builds a messages request', () => {
     expect(bodyOf('messages')).toMatchObject({
       max_tokens: 1024,
       system: 'Be brief.',
@@ -85,7 +85,7 @@ describe(buildRequest.name, () => {
     });
   });
 
-  it('speaks responses', () => {
+  it('builds a responses request', () => {
     expect(bodyOf('responses')).toMatchObject({
       instructions: 'Be brief.',
       input: [
@@ -103,7 +103,7 @@ describe(buildRequest.name, () => {
     });
   });
 
-  it('has what is asked beside the conversation by the names of each', () => {
+  it('maps settings to the parameter names of each API', () => {
     const settings = {
       ...NO_SETTINGS,
       temperature: '0.5',
@@ -131,7 +131,7 @@ describe(buildRequest.name, () => {
     expect(responses).not.toHaveProperty('stop');
   });
 
-  it('leaves it to the API to refuse what is no number', () => {
+  it('sends invalid numbers unchanged so that the API reports them', () => {
     const settings = { ...NO_SETTINGS, temperature: 'hot' };
     expect(bodyOf('chat', { settings })).toMatchObject({ temperature: 'hot' });
   });
@@ -143,19 +143,19 @@ describe(readTools.name, () => {
     '[{"name":"a","description":"d","input_schema":{"type":"object"}}]',
     '[{"type":"function","name":"a","description":"d","parameters":{"type":"object"}}]',
     '[{"type":"function","function":{"name":"a","description":"d","parameters":{"type":"object"}}}]',
-  ])('knows a function in any form: %s', (text) => {
+  ])('accepts a function in any format: %s', (text) => {
     const tool = { name: 'a', description: 'd', parameters: { type: 'object' } };
     expect(readTools(text)).toEqual({ tools: [tool] });
   });
 
-  it('leaves tools that a vendor runs as they are', () => {
+  it('keeps vendor tools unchanged', () => {
     expect(readTools('[{"type":"web_search"}]')).toEqual({ tools: [{ type: 'web_search' }] });
   });
 
   it.each(['{', '{}', '[1]', '[{}]', '[{"name":"a","parameters":3}]'])(
-    'says what is wrong: %s',
+    'returns an error for %s',
     (text) => {
-      expect(readTools(text)).toEqual({ fault: expect.any(String) });
+      expect(readTools(text)).toEqual({ error: expect.any(String) });
     },
   );
 });
@@ -169,7 +169,7 @@ describe(codeFor.name, () => {
     settings: NO_SETTINGS,
   });
 
-  it('has a key to fill in, the address, and no files', () => {
+  it('reads the key from the environment, includes the address and omits files', () => {
     for (const language of ['curl', 'Python', 'JavaScript'] as const) {
       const code = codeFor(language, 'http://gateway.test', request);
       expect(code).toContain('GATEWAY_API_KEY');
@@ -179,13 +179,13 @@ describe(codeFor.name, () => {
     }
   });
 
-  it('writes Python that Python reads', () => {
+  it('writes valid Python', () => {
     const code = codeFor('Python', 'http://gateway.test', request);
     expect(code).toContain('stream=True,');
     expect(code).toContain(`"text": "it's \\"so\\""`);
   });
 
-  it('ends no quotes of the shell', () => {
+  it('escapes quotes for the shell', () => {
     expect(codeFor('curl', 'http://gateway.test', request)).toContain(`it'\\''s`);
   });
 });

@@ -2,14 +2,14 @@ import type { CallSettings, SentFile, Surface, Turn } from './conversation';
 import { isObject, parseJson, type JsonObject } from './json';
 import { toolsFor, type Tool } from './tools';
 
-/** A request to call a model. */
+/** A model request, ready to send. */
 export interface ModelRequest {
   surface: Surface;
   path: string;
   body: JsonObject;
 }
 
-export interface Asked {
+export interface CallInput {
   model: string;
   system: string;
   turns: readonly Turn[];
@@ -22,15 +22,15 @@ const PATHS: Record<Surface, string> = {
   messages: '/v1/messages',
   responses: '/v1/responses',
 };
-/** Messages has no limit of its own. */
+/** The Messages API requires `max_tokens`. */
 const MESSAGES_MAX_TOKENS = 1_024;
 
-/** What goes over the wire for a conversation, in the words of one of the three APIs. */
-export function buildRequest(surface: Surface, asked: Asked): ModelRequest {
-  return { surface, path: PATHS[surface], body: BUILD[surface](asked) };
+/** Builds the request for a conversation in the format of one of the three APIs. */
+export function buildRequest(surface: Surface, input: CallInput): ModelRequest {
+  return { surface, path: PATHS[surface], body: BUILD[surface](input) };
 }
 
-const BUILD: Record<Surface, (asked: Asked) => JsonObject> = {
+const BUILD: Record<Surface, (input: CallInput) => JsonObject> = {
   chat: ({ model, system, turns, tools, settings }) => ({
     model,
     messages: [
@@ -41,7 +41,7 @@ const BUILD: Record<Surface, (asked: Asked) => JsonObject> = {
     ...number('top_p', settings.top_p),
     ...number('max_tokens', settings.max_tokens),
     ...number('seed', settings.seed),
-    ...(settings.stop && { stop: stopsOf(settings) }),
+    ...(settings.stop && { stop: stopSequences(settings) }),
     ...(settings.effort && { reasoning_effort: settings.effort }),
     ...(tools.length > 0 && { tools: toolsFor('chat', tools) }),
     ...(tools.length > 0 && settings.tool_choice && { tool_choice: settings.tool_choice }),
@@ -55,7 +55,7 @@ const BUILD: Record<Surface, (asked: Asked) => JsonObject> = {
     messages: turns.map(messagesTurn),
     ...number('temperature', settings.temperature),
     ...number('top_p', settings.top_p),
-    ...(settings.stop && { stop_sequences: stopsOf(settings) }),
+    ...(settings.stop && { stop_sequences: stopSequences(settings) }),
     ...(settings.effort && { output_config: { effort: settings.effort } }),
     ...(tools.length > 0 && { tools: toolsFor('messages', tools) }),
     ...(tools.length > 0 &&
@@ -79,13 +79,13 @@ const BUILD: Record<Surface, (asked: Asked) => JsonObject> = {
   }),
 };
 
-/** A number as it was typed. What is none is sent as it is: the API says best what is wrong with it. */
+/** Parses a typed number. Invalid input is sent unchanged, so that the API reports what is wrong. */
 function number(name: string, typed: string): JsonObject {
   if (typed.trim() === '') return {};
   return { [name]: Number.isNaN(Number(typed)) ? typed : Number(typed) };
 }
 
-function stopsOf({ stop }: CallSettings): string[] {
+function stopSequences({ stop }: CallSettings): string[] {
   return stop.split('\n').filter((line) => line !== '');
 }
 

@@ -8,15 +8,15 @@ import { parseJson } from './json';
 export interface CallOutcome {
   answer: Answer;
   call: Omit<CallFacts, 'model'>;
-  /** What went wrong, if it did; what had come before stands in `answer`. */
+  /** The error, if any; `answer` holds what arrived before it. */
   error: Error | null;
 }
 
 /**
- * Calls a model with a key, as every other client does: a session calls none.
+ * Calls a model with an API key; sessions cannot call models.
  *
- * @param signal stops it, which is no error
- * @param onProgress is told what there is so far, with each piece that comes in
+ * @param signal aborts the call without an error
+ * @param onProgress receives the answer so far after each chunk
  */
 export async function callModel(
   { surface, path, body }: ModelRequest,
@@ -39,7 +39,7 @@ export async function callModel(
   try {
     const response = await fetch(path, {
       method: 'POST',
-      // With the session's cookie as well it would be two callers at once.
+      // A session cookie next to the key would identify two callers.
       credentials: 'omit',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -50,13 +50,14 @@ export async function callModel(
     if (!response.ok) throw toApiError(parseJson(await response.text()), response);
     if (isStream && response.body) {
       const events = new SseReader();
-      const take = (pieces: string[]): void => {
-        for (const piece of pieces) {
-          const fault = reader.event(parseJson(piece));
-          if (fault) throw new ApiError(200, fault.message, fault.param, requestId, null);
+      const take = (chunks: string[]): void => {
+        for (const chunk of chunks) {
+          const streamError = reader.event(parseJson(chunk));
+          if (streamError)
+            throw new ApiError(200, streamError.message, streamError.param, requestId, null);
         }
       };
-      for await (const bytes of piecesOf(response.body)) {
+      for await (const bytes of chunksOf(response.body)) {
         take(events.push(bytes));
         progress();
       }
@@ -72,8 +73,8 @@ export async function callModel(
   return { answer: reader.answer, call: { requestId, firstTokenMs, tookMs }, error };
 }
 
-/** Not every browser lets one iterate over a stream. */
-async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Iterates over a stream; some browsers lack async iteration. */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   try {
     for (;;) {
@@ -82,7 +83,7 @@ async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
       yield value;
     }
   } finally {
-    // Else the gateway would go on, and bill what nobody reads.
+    // Without this the gateway keeps generating and billing.
     reader.cancel().catch(() => {});
   }
 }
@@ -91,7 +92,7 @@ function asApiError(reason: unknown, requestId: string | null): Error {
   if (reason instanceof ApiError) return reason;
   const message =
     requestId === null
-      ? 'The gateway can not be reached from this browser.'
-      : 'The connection to the gateway broke off in the middle of the answer.';
+      ? 'The gateway is unreachable. Check your connection and try again.'
+      : 'The connection was interrupted before the answer was complete. Send it again.';
   return new ApiError(0, message, null, requestId, null);
 }

@@ -6,14 +6,14 @@ import { isObject } from './json';
 export const LANGUAGES = ['curl', 'Python', 'JavaScript'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Longer texts without a space are files, which nobody reads in code. */
+/** Longer strings without whitespace are base64 files, shortened in code. */
 const LONGEST_FILE = 400;
 const KEY = 'GATEWAY_API_KEY';
 
 /**
- * Code that makes a request, whose key is in the environment. Files are left out, with a note where they go.
+ * Generates code for a request that reads the key from the environment. Files are replaced by a placeholder.
  *
- * @param origin of the gateway
+ * @param origin URL of the gateway
  */
 export function codeFor(language: Language, origin: string, request: ModelRequest): string {
   const short = { ...request, body: withoutFiles(request.body) };
@@ -95,12 +95,12 @@ function javaScript(origin: string, { surface, body }: ModelRequest): string {
   );
 }
 
-/** The client for Messages has the version in its paths. */
+/** The Anthropic client adds the version to the path itself. */
 function baseUrl(origin: string, surface: Surface): string {
   return surface === 'messages' ? origin : `${origin}/v1`;
 }
 
-/** JSON as Python writes it. */
+/** Converts a JSON value to a Python literal. */
 function toPython(value: unknown, indent: string): string {
   const inner = `${indent}    `;
   if (Array.isArray(value)) {

@@ -4,7 +4,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The member of what may be no object; undefined where there is none. */
+/** Returns the value at a path, or undefined if any part is missing. */
 export function at(value: unknown, ...path: (string | number)[]): unknown {
   return path.reduce<unknown>((inner, name) => {
     if (typeof name === 'number')
@@ -23,7 +23,7 @@ export function listAt(value: unknown, ...path: (string | number)[]): unknown[] 
   return Array.isArray(found) ? found : [];
 }
 
-/** @returns undefined for a text that is no JSON */
+/** Parses JSON, and returns undefined for invalid text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -5,10 +5,10 @@ import type { ModelRequest } from './build-request';
 
 export type Quote = components['schemas']['Quote'];
 
-/** With the session's cookie as well as a key it would be two callers at once. */
+/** A session cookie next to the key would identify two callers. */
 const api = createClient<paths>({ baseUrl: '/', credentials: 'omit' });
 
-/** Asks with a key what a call would cost, without the call: by the same body, so with the same key. */
+/** Estimates the cost of a call without making it. Takes the same body and key as the call. */
 export async function quoteCall(
   { surface, body }: ModelRequest,
   key: string,

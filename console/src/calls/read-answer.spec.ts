@@ -4,19 +4,19 @@ import { SseReader } from './sse';
 
 function read(surface: Parameters<typeof answerReader>[0], events: unknown[]) {
   const reader = answerReader(surface);
-  const faults = events.map((event) => reader.event(event)).filter(Boolean);
-  return { ...reader.answer, faults };
+  const errors = events.map((event) => reader.event(event)).filter(Boolean);
+  return { ...reader.answer, errors };
 }
 
 describe(answerReader.name, () => {
-  const said = {
+  const expected = {
     text: 'Hi there',
     reasoning: 'hm',
     toolCalls: [{ id: 'c1', name: 'look', arguments: '{"a":1}' }],
-    faults: [],
+    errors: [],
   };
 
-  it('puts a chat together', () => {
+  it('assembles a chat completions stream', () => {
     const delta = (fields: object, finish_reason: string | null = null) => ({
       choices: [{ delta: fields, finish_reason }],
     });
@@ -31,10 +31,10 @@ describe(answerReader.name, () => {
       delta({}, 'tool_calls'),
       { choices: [], usage: {} },
     ];
-    expect(read('chat', events)).toEqual({ ...said, finishReason: 'tool_calls' });
+    expect(read('chat', events)).toEqual({ ...expected, finishReason: 'tool_calls' });
   });
 
-  it('puts messages together', () => {
+  it('assembles a messages stream', () => {
     const delta = (index: number, fields: object) => ({
       type: 'content_block_delta',
       index,
@@ -54,10 +54,10 @@ describe(answerReader.name, () => {
       delta(2, { type: 'input_json_delta', partial_json: '1}' }),
       { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
     ];
-    expect(read('messages', events)).toEqual({ ...said, finishReason: 'tool_use' });
+    expect(read('messages', events)).toEqual({ ...expected, finishReason: 'tool_use' });
   });
 
-  it('puts responses together', () => {
+  it('assembles a responses stream', () => {
     const events = [
       { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'hm' },
       { type: 'response.output_text.delta', output_index: 1, delta: 'Hi ' },
@@ -70,10 +70,10 @@ describe(answerReader.name, () => {
       { type: 'response.function_call_arguments.delta', output_index: 2, delta: '{"a":1}' },
       { type: 'response.completed', response: { status: 'completed' } },
     ];
-    expect(read('responses', events)).toEqual({ ...said, finishReason: 'completed' });
+    expect(read('responses', events)).toEqual({ ...expected, finishReason: 'completed' });
   });
 
-  it('reads answers in one piece', () => {
+  it('reads answers that are not streamed', () => {
     const chat = answerReader('chat');
     chat.whole({ choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });
     expect(chat.answer).toMatchObject({ text: 'Hi', finishReason: 'stop' });
@@ -85,7 +85,7 @@ describe(answerReader.name, () => {
       ],
       stop_reason: 'tool_use',
     });
-    expect(messages.answer).toMatchObject({ text: 'Hi', toolCalls: said.toolCalls });
+    expect(messages.answer).toMatchObject({ text: 'Hi', toolCalls: expected.toolCalls });
     const responses = answerReader('responses');
     responses.whole({
       status: 'incomplete',
@@ -103,11 +103,11 @@ describe(answerReader.name, () => {
       'responses',
       { type: 'response.failed', response: { error: { message: 'no', param: 'model' } } },
     ],
-  ] as const)('tells a fault in the middle of %s', (surface, event) => {
-    expect(read(surface, [event]).faults).toEqual([{ message: 'no', param: 'model' }]);
+  ] as const)('returns an error in the middle of a %s stream', (surface, event) => {
+    expect(read(surface, [event]).errors).toEqual([{ message: 'no', param: 'model' }]);
   });
 
-  it('is not disturbed by what it does not know', () => {
+  it('ignores unknown events', () => {
     for (const surface of ['chat', 'messages', 'responses'] as const) {
       expect(read(surface, [undefined, null, 3, '[DONE]', {}, { choices: 3 }]).text).toBe('');
     }
@@ -117,7 +117,7 @@ describe(answerReader.name, () => {
 describe(SseReader.name, () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
 
-  it('takes events apart wherever the wire cuts them', () => {
+  it('parses events regardless of chunk boundaries', () => {
     const whole = bytes(
       'event: a\ndata: {"x":"ü"}\n\n: note\n\ndata: 1\r\ndata: 2\r\n\r\ndata: end',
     );

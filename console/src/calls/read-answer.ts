@@ -1,7 +1,7 @@
 import type { Surface, ToolCall } from './conversation';
 import { at, isObject, listAt, textAt } from './json';
 
-/** What a model has said so far. */
+/** A model's answer so far. */
 export interface Answer {
   text: string;
   reasoning: string;
@@ -9,17 +9,17 @@ export interface Answer {
   finishReason: string | null;
 }
 
-/** What went wrong after the answer had begun, as the API says it there. */
-export interface StreamFault {
+/** An error in the middle of a stream. */
+export interface StreamError {
   message: string;
   param: string | null;
 }
 
-/** Puts an answer together from its events, or from one piece. */
+/** Assembles an answer from stream events or from a whole body. */
 export interface AnswerReader {
   readonly answer: Answer;
-  /** @returns a fault that the event tells of */
-  event(event: unknown): StreamFault | undefined;
+  /** Adds an event and returns its error, if it is one. */
+  event(event: unknown): StreamError | undefined;
   whole(body: unknown): void;
 }
 
@@ -36,8 +36,8 @@ function chatReader(): AnswerReader {
   return {
     answer,
     event(event) {
-      const fault = faultOf(at(event, 'error'));
-      if (fault) return fault;
+      const error = streamErrorOf(at(event, 'error'));
+      if (error) return error;
       const delta = at(event, 'choices', 0, 'delta');
       answer.text += textAt(delta, 'content') + textAt(delta, 'refusal');
       answer.reasoning += textAt(delta, 'reasoning') || textAt(delta, 'reasoning_content');
@@ -66,13 +66,13 @@ function chatReader(): AnswerReader {
 
 function messagesReader(): AnswerReader {
   const answer = empty();
-  /** Which tool call a block of the answer is, by the block's index. */
+  /** Tool calls by the index of their content block. */
   const callOf = new Map<unknown, ToolCall>();
   return {
     answer,
     event(event) {
-      const fault = faultOf(at(event, 'error'));
-      if (fault) return fault;
+      const error = streamErrorOf(at(event, 'error'));
+      if (error) return error;
       const block = at(event, 'content_block');
       if (textAt(block, 'type') === 'tool_use') {
         const call = { id: textAt(block, 'id'), name: textAt(block, 'name'), arguments: '' };
@@ -144,9 +144,14 @@ function responsesReader(): AnswerReader {
           answer.finishReason = endOf(at(event, 'response'));
           break;
         case 'response.failed':
-          return faultOf(at(event, 'response', 'error')) ?? { message: 'It failed.', param: null };
+          return (
+            streamErrorOf(at(event, 'response', 'error')) ?? {
+              message: 'The request failed.',
+              param: null,
+            }
+          );
         case 'error':
-          return faultOf(at(event, 'error')) ?? faultOf(event);
+          return streamErrorOf(at(event, 'error')) ?? streamErrorOf(event);
       }
       return undefined;
     },
@@ -184,10 +189,10 @@ function callAt(answer: Answer, index: number): ToolCall {
   return (answer.toolCalls[index] ??= { id: '', name: '', arguments: '' });
 }
 
-function faultOf(error: unknown): StreamFault | undefined {
+function streamErrorOf(error: unknown): StreamError | undefined {
   if (!isObject(error)) return undefined;
   return {
-    message: textAt(error, 'message') || 'It failed.',
+    message: textAt(error, 'message') || 'The request failed.',
     param: textAt(error, 'param') || null,
   };
 }

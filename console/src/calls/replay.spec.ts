@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { replayOf } from './replay';
 
 describe(replayOf.name, () => {
-  it('makes a conversation of what is kept, and says what is not', () => {
+  it('builds a conversation from logged content and lists missing files', () => {
     const text = (content: string) => ({ type: 'text', content });
     const replay = replayOf({
       instructions: [text('Be brief.')],

@@ -1,23 +1,23 @@
 import type { Turn } from './conversation';
 import { textAt } from './json';
 
-interface KeptMessage {
+interface LoggedMessage {
   role: string;
   parts: readonly object[];
 }
 
-/** What is kept of a request, made into a conversation that can be sent again. */
+/** Logged content of a request as a conversation that can be sent again. */
 export interface Replay {
   system: string;
   turns: Turn[];
-  /** What it does not have any more, as the log keeps no files. */
+  /** Media types or URIs of files, which the log does not store. */
   missing: string[];
 }
 
-/** @param prompt as the log of contents has it */
+/** Converts the prompt of a content log entry. */
 export function replayOf(prompt: {
   instructions: readonly object[];
-  messages: readonly KeptMessage[];
+  messages: readonly LoggedMessage[];
 }): Replay {
   const missing: string[] = [];
   const systems = [textOf(prompt.instructions, missing)];
@@ -36,8 +36,8 @@ export function replayOf(prompt: {
         name: textAt(part, 'name'),
         arguments: textAt(part, 'arguments'),
       }));
-      const said = { text, reasoning: '', toolCalls, finishReason: 'stop', call: null };
-      turns.push({ role: 'assistant', ...said });
+      const answer = { text, reasoning: '', toolCalls, finishReason: 'stop', call: null };
+      turns.push({ role: 'assistant', ...answer });
     } else if (text !== '') turns.push({ role: 'user', text, files: [] });
   }
   return {
@@ -47,7 +47,7 @@ export function replayOf(prompt: {
   };
 }
 
-/** Results of calls that were made at once belong together, whichever API they came through. */
+/** Merges consecutive tool results, which some APIs send as separate messages. */
 function joinResults(turns: readonly Turn[]): Turn[] {
   return turns.reduce<Turn[]>((joined, turn) => {
     const last = joined.at(-1);

@@ -1,20 +1,20 @@
-/** Takes server-sent events apart, as they come in over the wire. */
+/** Parses server-sent events from a byte stream. */
 export class SseReader {
   private readonly decoder = new TextDecoder();
-  private rest = '';
+  private buffer = '';
 
-  /** @returns what the events that are whole by now carry, without those that carry nothing */
+  /** Returns the data of all complete events, without empty ones. */
   push(bytes: Uint8Array): string[] {
-    this.rest += this.decoder.decode(bytes, { stream: true });
-    const blocks = this.rest.split(/\r?\n\r?\n/);
-    this.rest = blocks.pop() ?? '';
+    this.buffer += this.decoder.decode(bytes, { stream: true });
+    const blocks = this.buffer.split(/\r?\n\r?\n/);
+    this.buffer = blocks.pop() ?? '';
     return blocks.map(dataOf).filter((data) => data !== '');
   }
 
-  /** @returns the last event, where the stream ended without a blank line */
+  /** Returns the last event if the stream ended without a blank line. */
   end(): string[] {
-    const data = dataOf(this.rest + this.decoder.decode());
-    this.rest = '';
+    const data = dataOf(this.buffer + this.decoder.decode());
+    this.buffer = '';
     return data === '' ? [] : [data];
   }
 }

@@ -1,23 +1,21 @@
 import { at, isObject, parseJson, textAt, type JsonObject } from './json';
 import type { Surface } from './conversation';
 
-/** A tool as each API has it. Those that a vendor runs itself go as they are. */
+/** A function, or a vendor tool that is passed through unchanged. */
 export type Tool = { name: string; description: string; parameters: JsonObject } | JsonObject;
 
 /**
- * Reads what was typed as tools: a list, of functions in the form of any of the three APIs, or plain as
- * `{name, description, parameters}`.
- *
- * @returns what is wrong with it, for who typed it
+ * Parses tool definitions: a JSON list of functions in the format of any of the three APIs, or plain
+ * `{name, description, parameters}`. Returns a user-facing error for invalid input.
  */
-export function readTools(text: string): { tools: Tool[] } | { fault: string } {
+export function readTools(text: string): { tools: Tool[] } | { error: string } {
   if (text.trim() === '') return { tools: [] };
   const list = parseJson(text);
   if (!Array.isArray(list))
-    return { fault: 'Tools are a JSON list: [{"name": "…", "parameters": {…}}]' };
+    return { error: 'Enter a JSON list: [{"name": "…", "parameters": {…}}]' };
   const tools: Tool[] = [];
   for (const [index, given] of list.entries()) {
-    if (!isObject(given)) return { fault: `Tool ${index + 1} is no object.` };
+    if (!isObject(given)) return { error: `Tool ${index + 1} must be an object.` };
     const inner = isObject(given['function']) ? given['function'] : given;
     const isFunction =
       given['type'] === undefined || ['function', 'custom'].includes(textAt(given, 'type'));
@@ -26,9 +24,10 @@ export function readTools(text: string): { tools: Tool[] } | { fault: string } {
       tools.push(given);
       continue;
     }
-    if (name === '') return { fault: `Tool ${index + 1} has no name.` };
+    if (name === '') return { error: `Tool ${index + 1} needs a name.` };
     const parameters = at(inner, 'parameters') ?? at(inner, 'input_schema') ?? EMPTY_SCHEMA;
-    if (!isObject(parameters)) return { fault: `The parameters of ${name} are no JSON schema.` };
+    if (!isObject(parameters))
+      return { error: `\`parameters\` of ${name} must be a JSON schema object.` };
     tools.push({ name, description: textAt(inner, 'description'), parameters });
   }
   return { tools };
@@ -36,7 +35,7 @@ export function readTools(text: string): { tools: Tool[] } | { fault: string } {
 
 const EMPTY_SCHEMA = { type: 'object', properties: {} };
 
-/** Tools in the words of an API. */
+/** Converts tools to the format of an API. */
 export function toolsFor(surface: Surface, tools: readonly Tool[]): JsonObject[] {
   return tools.map((tool) => {
     if (!isPlain(tool)) return tool;

@@ -1,4 +1,4 @@
-/** Credits in a US dollar. */
+/** Credits per US dollar. */
 const CREDITS_PER_USD = 1_000_000;
 
 const COUNT = new Intl.NumberFormat('en-US');
@@ -10,29 +10,29 @@ const SMALL_USD = new Intl.NumberFormat('en-US', {
   maximumSignificantDigits: 3,
 });
 
-/** A whole number with its thousands apart: `1,234,567`. */
+/** Formats an integer with thousands separators: `1,234,567`. */
 export function formatCount(count: number): string {
   return COUNT.format(count);
 }
 
-/** An exact amount in decimal digits, with its thousands apart: `1,234.000567`. */
+/** Formats an exact decimal with thousands separators: `1,234.000567`. */
 export function formatExact(amount: string): string {
-  const [, sign = '', whole, rest = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(amount) ?? [];
-  return whole === undefined ? amount : sign + COUNT.format(BigInt(whole)) + rest;
+  const [, sign = '', whole, fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(amount) ?? [];
+  return whole === undefined ? amount : sign + COUNT.format(BigInt(whole)) + fraction;
 }
 
-/** A number as short as an axis needs it: `1.2M`. */
+/** Formats a number compactly for axes: `1.2M`. */
 export function formatCompact(count: number): string {
   return COMPACT.format(count);
 }
 
-/** Credits as US dollars, to the cent, or to three digits below one cent. */
+/** Formats credits as US dollars: to the cent, or to three significant digits below one cent. */
 export function formatUsd(credits: number): string {
   const usd = credits / CREDITS_PER_USD;
   return usd !== 0 && Math.abs(usd) < 0.01 ? SMALL_USD.format(usd) : USD.format(usd);
 }
 
-/** A share of 1 as `2.1 %`. */
+/** Formats a fraction as a percentage: 0.021 is `2.1 %`. */
 export function formatShare(share: number): string {
   return `${(share * 100).toLocaleString('en-US', { maximumFractionDigits: share < 0.1 ? 2 : 1 })} %`;
 }

@@ -10,12 +10,12 @@ import {
 const DAYS = ['2026-11-22T00:00:00Z', '2026-11-23T00:00:00Z'];
 const HOURS = ['2026-11-22T00:00:00Z', '2026-11-22T01:00:00Z'];
 
-describe('times of a chart', () => {
-  it('are days when all are midnights in UTC', () => {
+describe('chart times', () => {
+  it('are days if all are midnight UTC', () => {
     expect([DAYS, HOURS, []].map(isDays)).toEqual([true, false, false]);
   });
 
-  it('name a day in UTC, where west of it the instant is of the day before', () => {
+  it('are named by their UTC day in any time zone', () => {
     expect(timeFormatOf(DAYS)(DAYS[0] ?? '')).toContain('22');
     expect(axisTimeOf(DAYS)(Date.parse(DAYS[1] ?? '') / 1_000)).toContain('23');
   });
@@ -29,12 +29,12 @@ describe('formatDuration', () => {
     [12_300, '12 s'],
     [185_000, '3 min 5 s'],
     [187_200_000, '2 d 4 h'],
-  ])('writes %d ms as %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+  ])('formats %d ms as %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
 });
 
 describe(toLocalInput, () => {
   it.each(['2026-01-31T23:59:00.000Z', '2026-07-01T00:00:00.000Z'])(
-    'writes %s so that reading it in the same zone gives the same instant',
+    'round-trips %s through fromLocalInput',
     (at) => {
       const text = toLocalInput(at);
       expect(text).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/);
@@ -42,7 +42,7 @@ describe(toLocalInput, () => {
     },
   );
 
-  it('is empty where there is no instant, and so is what is read of that', () => {
+  it('returns an empty string without a valid timestamp', () => {
     expect([null, undefined, 'nonsense'].map(toLocalInput)).toEqual(['', '', '']);
     expect(fromLocalInput('')).toBeUndefined();
   });

@@ -8,12 +8,12 @@ export type AuditRow = components['schemas']['AuditLogRow'];
 export type ActorKind = AuditRow['actor']['kind'];
 
 export const ACTOR_KINDS: Record<ActorKind, string> = {
-  admin_key: "An operator's key",
-  api_key: "A tenant's key",
-  person: 'A person',
-  command: 'A command',
-  bootstrap: 'The start',
-  service: 'The service',
+  admin_key: 'Operator key',
+  api_key: 'Tenant key',
+  person: 'Person',
+  command: 'Command line',
+  bootstrap: 'Bootstrap',
+  service: 'Service',
 };
 
 export interface AuditFilters {
@@ -28,7 +28,7 @@ export interface AuditFilters {
   end_date?: string;
 }
 
-/** One change: who made it, and what it was before and after. */
+/** Shows an audit log entry: actor, target and changed values. */
 export function AuditDrawer({
   row,
   onClose,
@@ -55,17 +55,17 @@ export function AuditDrawer({
       <div className="row">
         {actor.id !== null && (
           <Button onClick={() => onFilter({ actor_id: actor.id ?? '' })}>
-            All by {actor.name}
+            All changes by {actor.name}
           </Button>
         )}
         <Button onClick={() => onFilter({ target_type: target.type, target_id: target.id })}>
-          All of this {target.type.replaceAll('_', ' ')}
+          All changes to this {target.type.replaceAll('_', ' ')}
         </Button>
       </div>
       <Changes
-        caption="What changed"
+        caption="Changed values"
         changes={changesBetween(row.before, row.after)}
-        empty="Nothing that is shown of it has changed."
+        empty="No visible values changed."
       />
     </Drawer>
   );

@@ -22,7 +22,7 @@ import {
   type AuditRow,
 } from './audit-drawer';
 
-/** Long, and told apart by how they begin; the row that opens has them whole. */
+/** Shortened in the list; the drawer shows the whole id. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const NAMES = [
   'actor_kind',
@@ -37,11 +37,11 @@ const NAMES = [
 ] as const;
 
 /**
- * Who changed what, the latest first.
+ * An audit log, newest first.
  *
- * @param read gets a page of the log
- * @param exportPath the API's path without its ending
- * @param isOverTenants shows of which tenant each change is
+ * @param read fetches a page of the log
+ * @param exportPath export path of the API without its file extension
+ * @param isOverTenants adds a column and a filter for the tenant
  */
 export function AuditList({
   queryKey,
@@ -78,7 +78,7 @@ export function AuditList({
     },
     { header: 'Action', cell: ({ action }) => <span className="mono">{action}</span> },
     {
-      header: 'Of',
+      header: 'Target',
       cell: ({ target }) => (
         <>
           {target.type}
@@ -90,7 +90,7 @@ export function AuditList({
       ),
     },
     {
-      header: 'By',
+      header: 'Actor',
       cell: ({ actor }) => (
         <>
           {actor.name}
@@ -126,17 +126,17 @@ export function AuditList({
     <>
       <div className="filters">
         <SelectField
-          label="By"
+          label="Actor type"
           value={filters.actor_kind ?? ''}
-          options={[['', 'Anybody'], ...Object.entries(ACTOR_KINDS)]}
+          options={[['', 'All'], ...Object.entries(ACTOR_KINDS)]}
           onChange={(kind) => setFilters({ actor_kind: kind })}
         />
-        {search('actor_id', 'By the one with the id')}
+        {search('actor_id', 'Actor id')}
         {search('action', 'Action', 'api_key.revoke')}
-        {search('target_type', 'Kind of thing', 'api_key')}
-        {search('target_id', 'Id of the thing')}
-        {search('request_id', 'Request', 'Its x-request-id')}
-        {isOverTenants && search('tenant_id', 'Tenant', 'Its id')}
+        {search('target_type', 'Target type', 'api_key')}
+        {search('target_id', 'Target id')}
+        {search('request_id', 'Request id')}
+        {isOverTenants && search('tenant_id', 'Tenant id')}
         {(['start_date', 'end_date'] as const).map((name) => (
           <TextField
             key={name}
@@ -151,8 +151,8 @@ export function AuditList({
         title="Changes"
         actions={['csv', 'jsonl'].map((ending) => {
           const path = `${exportPath}.${ending}?${query}`;
-          const label = ending === 'csv' ? 'CSV' : 'JSON lines';
-          // A link can not say which tenant it is for; over all tenants the file may be too long to hold.
+          const label = ending === 'csv' ? 'Download CSV' : 'Download JSON lines';
+          // Links cannot select a tenant. Over all tenants the file may be too large to buffer.
           return isOverTenants ? (
             <a key={ending} className="button" href={path} download>
               {label}
@@ -174,8 +174,11 @@ export function AuditList({
           rowKey={({ id }) => id}
           onOpen={({ id }) => setOpen({ change: id })}
           empty={
-            <EmptyState title="No change matches">
-              <span>Take a filter away. What was refused is not listed.</span>
+            <EmptyState title="No matching changes">
+              <span>
+                The audit log lists successful changes; rejected requests are not included. Remove a
+                filter to see more.
+              </span>
             </EmptyState>
           }
         />

@@ -8,12 +8,12 @@ import { useSession } from '../session/session';
 import { Credits, Duration } from '../ui';
 import './call-figures.css';
 
-/** A row is written a moment after the answer has ended. */
-const LOOKS = 10;
-const LOOK_AFTER_MS = 700;
-const LOOK_AFTER_STOP_MS = 1_500;
+/** The log row is written shortly after the answer ends. */
+const MAX_POLLS = 10;
+const POLL_MS = 700;
+const POLL_AFTER_STOP_MS = 1_500;
 
-/** What a call cost and how fast it was, as the log of requests has it. */
+/** Shows cost and speed of a call from the request log. */
 export function CallFigures({
   call,
   finishReason,
@@ -26,8 +26,8 @@ export function CallFigures({
   const log = useQuery({
     queryKey: ['log', requestId, tenant?.id],
     queryFn: async ({ signal }) => {
-      // A look that comes too early would be an error in the browser's log.
-      const pauseMs = finishReason === 'stopped' ? LOOK_AFTER_STOP_MS : LOOK_AFTER_MS;
+      // A request before the row exists would log an error in the browser.
+      const pauseMs = finishReason === 'stopped' ? POLL_AFTER_STOP_MS : POLL_MS;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       return api.GET('/v1/customer/logs/{request_id}', {
         params: { path: { request_id: requestId ?? '' } },
@@ -36,8 +36,8 @@ export function CallFigures({
     },
     enabled: requestId !== null,
     staleTime: Infinity,
-    retry: (count, error) => error instanceof ApiError && error.status === 404 && count < LOOKS,
-    retryDelay: LOOK_AFTER_MS,
+    retry: (count, error) => error instanceof ApiError && error.status === 404 && count < MAX_POLLS,
+    retryDelay: POLL_MS,
   });
   const row = log.data;
   return (
@@ -46,10 +46,10 @@ export function CallFigures({
       <Figure label="First token">
         <Duration ms={row ? row.first_token_ms : call.firstTokenMs} />
       </Figure>
-      <Figure label="Tokens a second">
+      <Figure label="Tokens per second">
         {row?.tokens_per_second == null ? '–' : formatCount(row.tokens_per_second)}
       </Figure>
-      <Figure label="Took">
+      <Figure label="Duration">
         <Duration ms={row ? row.latency_ms : call.tookMs} />
       </Figure>
       <Figure label="Tokens">
@@ -57,7 +57,7 @@ export function CallFigures({
           ? `${formatCount(row.tokens.prompt)} in, ${formatCount(row.tokens.completion)} out`
           : '–'}
       </Figure>
-      <Figure label="Ended by">{finishReason ?? 'an error'}</Figure>
+      <Figure label="Finish reason">{finishReason ?? 'error'}</Figure>
       {requestId !== null && (
         <Figure label="Request">
           <Link to="/requests/$requestId" params={{ requestId }}>
@@ -69,7 +69,7 @@ export function CallFigures({
   );
 }
 
-/** While the answer comes in only the browser knows anything. */
+/** Shown during the stream, before the request log has the call. */
 export function LiveFigures({ firstTokenMs }: { firstTokenMs: number | null }): ReactNode {
   return (
     <p className="muted" role="status">
@@ -77,7 +77,7 @@ export function LiveFigures({ firstTokenMs }: { firstTokenMs: number | null }): 
         'Waiting for the first token…'
       ) : (
         <>
-          First token after <Duration ms={firstTokenMs} />, going on…
+          First token after <Duration ms={firstTokenMs} />, streaming…
         </>
       )}
     </p>
@@ -94,5 +94,5 @@ function Figure({ label, children }: { label: string; children: ReactNode }): Re
 }
 
 function waiting(error: Error | null): string {
-  return error ? 'not known' : '…';
+  return error ? 'Unknown' : '…';
 }

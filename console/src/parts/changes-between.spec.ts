@@ -1,7 +1,7 @@
 import { changesBetween } from './changes-between';
 
 describe('changesBetween', () => {
-  it('names what differs, what came and what went', () => {
+  it('returns changed, added and removed values', () => {
     expect(
       changesBetween(
         { name: 'a', same: 1, gone: true, deep: { list: [1] } },
@@ -15,7 +15,7 @@ describe('changesBetween', () => {
     ]);
   });
 
-  it('takes what was made or deleted as a whole apart', () => {
+  it('lists each value of a created or deleted object', () => {
     expect(changesBetween(null, { role: 'owner' })).toEqual([{ path: 'role', after: 'owner' }]);
     expect(changesBetween({ role: 'owner' }, null)).toEqual([{ path: 'role', before: 'owner' }]);
     expect(changesBetween(null, null)).toEqual([]);

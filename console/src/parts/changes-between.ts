@@ -1,11 +1,11 @@
-/** One value that differs. Absent: there was, or is, none. */
+/** A changed value. `before` or `after` is absent if there was or is none. */
 export interface Change {
   path: string;
   before?: unknown;
   after?: unknown;
 }
 
-/** What differs between two objects, by path; members that are no plain objects count as one value. */
+/** Returns the differences between two objects by path. Arrays count as single values. */
 export function changesBetween(before: unknown, after: unknown, path = ''): Change[] {
   if (isPlain(before) || isPlain(after)) {
     const one = isPlain(before) ? before : {};

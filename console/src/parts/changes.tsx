@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Change } from './changes-between';
 
-/** Values before and after a change, side by side. */
+/** A table of values before and after a change. */
 export function Changes({
   caption,
   changes,
@@ -18,7 +18,7 @@ export function Changes({
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>
-            <th scope="col">What</th>
+            <th scope="col">Value</th>
             <th scope="col">Before</th>
             <th scope="col">After</th>
           </tr>

@@ -2,7 +2,7 @@ import type { ComponentProps, ReactNode } from 'react';
 import { formatUsd } from '../format/credits';
 import { NumberField } from '../ui';
 
-/** An amount in credits, with what that is in US dollars. */
+/** An amount in credits, with its value in US dollars. */
 export function CreditsField({
   label,
   value,
@@ -12,7 +12,7 @@ export function CreditsField({
   ...bounds
 }: {
   label: string;
-  /** As it was typed. */
+  /** As typed. */
   value: string;
   onChange: (value: string) => void;
   error?: string | undefined;
@@ -21,7 +21,7 @@ export function CreditsField({
   required?: boolean;
 }): ReactNode {
   const credits = readCredits(value);
-  const usd = credits === null ? '1,000,000 credits are 1 USD' : formatUsd(credits);
+  const usd = credits === null ? '1,000,000 credits are $1.00' : formatUsd(credits);
   return (
     <NumberField
       label={label}
@@ -35,14 +35,14 @@ export function CreditsField({
   );
 }
 
-/** What may be spent in a month. */
+/** A monthly spend limit. */
 export function MonthlyLimitField(
   props: Omit<ComponentProps<typeof CreditsField>, 'label' | 'hint'>,
 ): ReactNode {
-  return <CreditsField label="At most in a month" hint="empty: no limit" {...props} />;
+  return <CreditsField label="Monthly spend limit" hint="empty: no limit" {...props} />;
 }
 
-/** Null where nothing, or no number, was typed. */
+/** Parses typed credits; null for empty or invalid text. */
 export function readCredits(text: string): number | null {
   const value = Number(text);
   return text.trim() === '' || !Number.isFinite(value) ? null : value;

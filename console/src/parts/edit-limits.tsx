@@ -5,29 +5,29 @@ import { fromDraft, toDraft, type Limits, type LimitsState } from './limits-draf
 import { LimitsFields, limitParams } from './limits-fields';
 
 /**
- * A window in which limits are changed, all at once.
+ * A dialog that edits all limits at once.
  *
- * @param save sets them in place of those of before
- * @param path what the API puts before the names of fields
+ * @param save replaces the limits
+ * @param path prefix of the API's field names
  */
 export function EditLimits({
   title,
   state,
   save,
-  touches,
+  invalidates,
   path = '',
   onClose,
 }: {
   title: string;
   state: LimitsState;
   save: (limits: Limits) => Promise<unknown>;
-  touches: readonly string[];
+  invalidates: readonly string[];
   path?: string;
   onClose: () => void;
 }): ReactNode {
   const [draft, setDraft] = useState(() => toDraft(state));
-  const change = useChange(save, touches, () => {
-    toast('The limits hold on every instance within a second.');
+  const change = useChange(save, invalidates, () => {
+    toast('Limits saved. They apply on every instance within a second.');
     onClose();
   });
   return (

@@ -1,2 +1,2 @@
-/** What moves a balance, as the ledger has it. */
+/** The kinds of ledger entries. */
 export const ENTRY_KINDS = ['grant', 'correction', 'charge', 'shortfall', 'refund'] as const;

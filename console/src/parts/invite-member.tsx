@@ -10,40 +10,40 @@ export type MemberRole = Invite['role'];
 export const MEMBER_ROLES = ['owner', 'developer', 'viewer', 'billing'] as const;
 
 const MEANING: Record<MemberRole, string> = {
-  owner: 'May do everything, and reads prompts that are kept.',
-  developer: 'Makes keys, guardrails, destinations and alerts; reads all but prompts.',
-  viewer: 'Reads all but prompts and secrets.',
-  billing: 'Reads what is about money.',
+  owner: 'Full access, including stored prompts and answers.',
+  developer: 'Manages keys, guardrails, destinations and alerts. Reads everything except prompts.',
+  viewer: 'Reads everything except prompts and secrets.',
+  billing: 'Reads balance, spend and statements.',
 };
 
-/** Invites somebody by e-mail address, and shows the link to tell them. */
+/** Invites a person by email, then shows the login link to pass on. */
 export function InviteMember({
   title,
   first,
   invite,
-  touches,
+  invalidates,
   onClose,
 }: {
   title: string;
-  /** The role that is chosen at first. */
+  /** Initially selected role. */
   first: MemberRole;
   invite: (body: Invite) => Promise<Invitation>;
-  touches: readonly string[];
+  invalidates: readonly string[];
   onClose: () => void;
 }): ReactNode {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<MemberRole>(first);
-  const made = useChange(invite, touches);
-  const errors = formErrors(made.error, ['email', 'role']);
-  if (made.data) {
+  const created = useChange(invite, invalidates);
+  const errors = formErrors(created.error, ['email', 'role']);
+  if (created.data) {
     return (
-      <Dialog title={`${made.data.email} is invited`} onClose={onClose}>
+      <Dialog title={`Invitation for ${created.data.email}`} onClose={onClose}>
         <div className="stack">
           <p>
-            The gateway sends no mail: tell the person to log in there, with this address, until{' '}
-            <Time at={made.data.expires_at} />. The link is no secret.
+            The gateway sends no email. Send this link to the person, who logs in with this address
+            by <Time at={created.data.expires_at} />. The link is not secret.
           </p>
-          <Code text={loginUrl(made.data)} label="The link to log in" />
+          <Code text={loginUrl(created.data)} label="Login link" />
         </div>
       </Dialog>
     );
@@ -52,15 +52,15 @@ export function InviteMember({
     <FormDialog
       title={title}
       action="Invite"
-      busy={made.isPending}
+      busy={created.isPending}
       error={errors.other}
-      onSubmit={() => made.mutate({ email, role })}
+      onSubmit={() => created.mutate({ email, role })}
       onClose={onClose}
     >
       <TextField
-        label="E-mail"
+        label="Email"
         error={errors.of('email')}
-        hint="As the login service knows it."
+        hint="The address registered with your single sign-on."
         type="email"
         required
         value={email}
@@ -78,7 +78,7 @@ export function InviteMember({
   );
 }
 
-/** Where who is invited logs in. */
+/** Returns the URL where an invited person logs in. */
 export function loginUrl({ login_path }: Invitation): string {
   return new URL(login_path, window.location.origin).href;
 }

@@ -3,12 +3,12 @@ import { Badge } from '../ui';
 
 const TONE_OF = { active: 'good', expired: 'warn', revoked: 'neutral' } as const;
 
-/** Whether a key opens anything. */
+/** The status of a key. */
 export function KeyStatus({ status }: { status: keyof typeof TONE_OF }): ReactNode {
   return <Badge tone={TONE_OF[status]}>{status}</Badge>;
 }
 
-/** What a key is called, and how it begins. */
+/** The name of a key with the beginning of its secret. */
 export function KeyName({ of: key }: { of: { name: string; key_preview: string } }): ReactNode {
   return (
     <>

@@ -13,8 +13,8 @@ const STATE: LimitsState = {
   providers: null,
 };
 
-describe('limits in a form', () => {
-  it('come back as they were', () => {
+describe('limits form', () => {
+  it('round-trips limits', () => {
     expect(fromDraft(toDraft(STATE))).toEqual({
       budgets: [
         { period: 'day', credits: 500 },
@@ -27,7 +27,7 @@ describe('limits in a form', () => {
     });
   });
 
-  it('take numbers with their thousands apart, and leave it to the API to refuse what is none', () => {
+  it('accepts thousands separators and sends invalid numbers for the API to reject', () => {
     const draft = toDraft(undefined);
     draft.budgets.push({ period: 'week', credits: '1,000_000' }, { period: 'day', credits: '' });
     draft.rates.max_in_flight = 'many';
@@ -44,7 +44,7 @@ describe('limits in a form', () => {
     });
   });
 
-  it('show the budget that is nearest to its end', () => {
+  it('returns the budget with the smallest remaining share', () => {
     expect(tightest(STATE.budgets)?.period).toBe('month');
     expect(tightest(STATE.budgets.slice(0, 1))?.period).toBe('day');
     expect(tightest([])).toBeUndefined();

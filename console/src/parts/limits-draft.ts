@@ -8,7 +8,7 @@ export const PERIODS: readonly BudgetPeriod[] = ['hour', 'day', 'week', 'month',
 export const RATES = ['requests_per_minute', 'tokens_per_minute', 'max_in_flight'] as const;
 export const LISTS = ['models', 'providers'] as const;
 
-/** Limits as a form has them: all is text, and a list has a name on each line. */
+/** Limits as form fields: all text, with one name per line in lists. */
 export interface LimitsDraft {
   budgets: { period: BudgetPeriod; credits: string }[];
   rates: Record<(typeof RATES)[number], string>;
@@ -35,7 +35,7 @@ export function toDraft(state: LimitsState | undefined): LimitsDraft {
   };
 }
 
-/** What is left empty is no limit. What is no number is sent as 0, which the API refuses by the field's name. */
+/** Parses the form. Empty fields mean no limit; invalid numbers become 0, which the API rejects by field name. */
 export function fromDraft({ budgets, rates, lists }: LimitsDraft): Limits {
   const limits: Limits = {
     budgets: budgets.map(({ period, credits }) => ({ period, credits: toNumber(credits) ?? -1 })),
@@ -62,7 +62,7 @@ export function isEmptyState(state: LimitsState): boolean {
   );
 }
 
-/** The budget of which the largest share is used. */
+/** Returns the budget with the smallest remaining share. */
 export function tightest<Budget extends { credits: number; remaining: number }>(
   budgets: readonly Budget[],
 ): Budget | undefined {

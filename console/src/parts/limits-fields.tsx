@@ -5,16 +5,16 @@ import { Button, Field, NumberField, SelectField, TextArea } from '../ui';
 import { LISTS, PERIODS, RATES, type LimitsDraft } from './limits-draft';
 
 const RATE_LABEL: Record<(typeof RATES)[number], string> = {
-  requests_per_minute: 'Requests a minute',
-  tokens_per_minute: 'Tokens a minute',
-  max_in_flight: 'In flight at once',
+  requests_per_minute: 'Requests per minute',
+  tokens_per_minute: 'Tokens per minute',
+  max_in_flight: 'Concurrent requests',
 };
 const LIST_LABEL = { models: 'Models', providers: 'Providers' } as const;
 
 /**
- * The controls of limits.
+ * Form fields for limits.
  *
- * @param path what the API puts before the names of fields, as `limits.`
+ * @param path prefix of the API's field names, such as `limits.`
  */
 export function LimitsFields({
   draft,
@@ -54,7 +54,7 @@ export function LimitsFields({
             onChange={(text) => setBudget(index, { credits: text })}
           />
           <Button
-            aria-label={`Remove the budget of ${period}`}
+            aria-label={`Remove ${period} budget`}
             onClick={() =>
               onChange({ ...draft, budgets: draft.budgets.filter((_, each) => each !== index) })
             }
@@ -70,7 +70,7 @@ export function LimitsFields({
               onChange({ ...draft, budgets: [...draft.budgets, { period: free, credits: '' }] })
             }
           >
-            Add a budget
+            Add budget
           </Button>
           <span className="muted">1,000,000 credits are $1.00.</span>
         </div>
@@ -82,7 +82,7 @@ export function LimitsFields({
             label={RATE_LABEL[name]}
             error={at(name)}
             min={1}
-            placeholder="not limited"
+            placeholder="No limit"
             value={draft.rates[name]}
             onChange={(text) => onChange({ ...draft, rates: { ...draft.rates, [name]: text } })}
           />
@@ -93,11 +93,11 @@ export function LimitsFields({
           {(['allow', 'deny'] as const).map((kind) => (
             <Field
               key={kind}
-              label={`${LIST_LABEL[name]} ${kind === 'allow' ? 'allowed' : 'denied'}`}
+              label={`${kind === 'allow' ? 'Allowed' : 'Denied'} ${LIST_LABEL[name].toLowerCase()}`}
               hint={
                 kind === 'allow'
-                  ? 'One a line; * stands for any text. Empty: all.'
-                  : 'Counts before what is allowed.'
+                  ? 'One per line; * matches any text. Empty: all.'
+                  : 'Overrides the allowed list.'
               }
               error={at(`${name}.${kind}`)}
             >
@@ -122,7 +122,7 @@ export function LimitsFields({
   );
 }
 
-/** The fields that show their own errors, as the API names them. */
+/** Returns the API names of the fields that show their own errors. */
 export function limitParams(path = ''): string[] {
   return [
     'budgets.0',

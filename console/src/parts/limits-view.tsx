@@ -6,14 +6,14 @@ import { isEmptyState, type LimitsState } from './limits-draft';
 export type BudgetState = LimitsState['budgets'][number];
 
 export const PERIOD_LABEL: Record<BudgetState['period'], string> = {
-  hour: 'an hour',
-  day: 'a day',
-  week: 'a week',
-  month: 'a month',
+  hour: 'per hour',
+  day: 'per day',
+  week: 'per week',
+  month: 'per month',
   total: 'in total',
 };
 
-/** What is used of a budget, as a bar and in figures, and when it begins anew. */
+/** Shows a budget's usage as a bar and in figures, with its reset time. */
 export function BudgetBar({
   budget,
   by,
@@ -30,7 +30,7 @@ export function BudgetBar({
       <div className="budget-line">
         <span>{label}</span>
         <span>
-          {formatUsd(spent)} spent{held > 0 && `, ${formatUsd(held)} held`}
+          {formatUsd(spent)} spent{held > 0 && `, ${formatUsd(held)} reserved`}
         </span>
       </div>
       <Bar used={spent + held} of={credits} label={label} />
@@ -39,26 +39,26 @@ export function BudgetBar({
           <span>
             {formatCount(spent + held)} of {formatCount(credits)} credits
           </span>
-          <span>{renews_at ? <>renews {<Time at={renews_at} />}</> : 'never renews'}</span>
+          <span>{renews_at ? <>resets {<Time at={renews_at} />}</> : 'never resets'}</span>
         </div>
       )}
     </div>
   );
 }
 
-/** Limits as they stand. `none` is said where there are none. */
+/** Shows limits, or `none` if there are none. */
 export function LimitsView({ state, none }: { state: LimitsState; none: string }): ReactNode {
   if (isEmptyState(state)) return <p className="muted">{none}</p>;
   const rates = [
-    ['Requests a minute', state.requests_per_minute],
-    ['Tokens a minute', state.tokens_per_minute],
-    ['In flight at once', state.max_in_flight],
+    ['Requests per minute', state.requests_per_minute],
+    ['Tokens per minute', state.tokens_per_minute],
+    ['Concurrent requests', state.max_in_flight],
   ] as const;
   const lists = [
-    ['Models allowed', state.models?.allow],
-    ['Models denied', state.models?.deny],
-    ['Providers allowed', state.providers?.allow],
-    ['Providers denied', state.providers?.deny],
+    ['Allowed models', state.models?.allow],
+    ['Denied models', state.models?.deny],
+    ['Allowed providers', state.providers?.allow],
+    ['Denied providers', state.providers?.deny],
   ] as const;
   const facts = [
     ...rates.flatMap(([label, rate]) =>

@@ -22,16 +22,16 @@ import { MEMBER_ROLES, type MemberRole } from './invite-member';
 export type Member = components['schemas']['Member'];
 
 /**
- * Who may log in for a tenant, and as what.
+ * The members of a tenant with their roles.
  *
- * @param changes what can be done with them; undefined for who may only look
- * @param touches the first words of the query keys of lists of members
+ * @param changes actions on members; undefined for read-only viewers
+ * @param invalidates first elements of the query keys to refetch after a change
  */
 export function MemberTable({
   title,
   members,
   changes,
-  touches,
+  invalidates,
   empty,
 }: {
   title?: string;
@@ -42,23 +42,23 @@ export function MemberTable({
         remove: (id: string) => Promise<unknown>;
       }
     | undefined;
-  touches: readonly string[];
+  invalidates: readonly string[];
   empty: string;
 }): ReactNode {
   const { session } = useSession();
   const [removed, setRemoved] = useState<Member>();
   const isSelf = ({ email }: Member) => session.kind === 'person' && email === session.email;
-  // What a person may do changes with the own role.
-  const all = [...touches, 'session'];
+  // Changing one's own role changes the session's rights.
+  const all = [...invalidates, 'session'];
   const setRole = useChange(
     async ({ id, role }: Pick<Member, 'id' | 'role'>) => changes?.setRole(id, role),
     all,
-    () => toast('The role is changed, and holds within a second.'),
+    () => toast('Role changed. It applies within a second.'),
   );
   const remove = useChange(
     async ({ id }: Member) => changes?.remove(id),
     all,
-    () => toast(`${removed?.name ?? 'The person'} is removed.`),
+    () => toast(`${removed?.name ?? 'The member'} was removed.`),
   );
   const columns: Column<Member>[] = [
     {
@@ -70,7 +70,7 @@ export function MemberTable({
         </>
       ),
     },
-    { header: 'E-mail', wide: true, cell: ({ email }) => email ?? '–' },
+    { header: 'Email', wide: true, cell: ({ email }) => email ?? '–' },
     {
       header: 'Role',
       cell: (member) => (
@@ -89,7 +89,7 @@ export function MemberTable({
           {member.is_by_claim && (
             <>
               {' '}
-              <small className="muted">by the login service</small>
+              <small className="muted">set by single sign-on</small>
             </>
           )}
         </>
@@ -104,7 +104,7 @@ export function MemberTable({
   ];
   if (changes) {
     columns.push({
-      header: 'Remove',
+      header: 'Actions',
       cell: (member) => (
         <Button
           variant="quiet"
@@ -126,7 +126,7 @@ export function MemberTable({
           columns={columns}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState title="Nobody logs in for this tenant">
+            <EmptyState title="No members yet">
               <span>{empty}</span>
             </EmptyState>
           }
@@ -138,10 +138,10 @@ export function MemberTable({
           title={`Remove ${removed.name}?`}
           text={
             removed.is_by_claim
-              ? 'The person is out within a second, and comes back with the next login, as the login service gives the role.'
-              : 'The person is no member any more within a second. What they made stays.'
+              ? 'The person is logged out within a second. Single sign-on grants the role again at the next login.'
+              : 'The person loses access within a second. What they created is kept.'
           }
-          action="Remove"
+          action="Remove member"
           danger
           onClose={() => setRemoved(undefined)}
           onConfirm={() => remove.mutateAsync(removed)}

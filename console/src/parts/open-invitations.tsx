@@ -19,42 +19,42 @@ import { loginUrl } from './invite-member';
 type Invitation = components['schemas']['Invitation'];
 
 /**
- * Who is invited and has not logged in yet.
+ * Invitations that have not been accepted.
  *
- * @param withdraw undefined for who may only look
- * @param touches the first words of the query keys of what a withdrawal changes
- * @param withLinks has the links to log in copied
+ * @param withdraw undefined for read-only viewers
+ * @param invalidates first elements of the query keys to refetch after a withdrawal
+ * @param withLinks adds buttons that copy the login links
  */
 export function OpenInvitations({
   title,
   invitations,
   withdraw,
-  touches,
+  invalidates,
   withLinks = false,
   empty,
 }: {
   title: string;
   invitations: CursorList<CursorPage<Invitation>>;
   withdraw: ((id: string) => Promise<unknown>) | undefined;
-  touches: readonly string[];
+  invalidates: readonly string[];
   withLinks?: boolean;
   empty?: string;
 }): ReactNode {
   const [withdrawn, setWithdrawn] = useState<Invitation>();
   const change = useChange(
     async ({ id }: Invitation) => withdraw?.(id),
-    touches,
-    () => toast('The invitation is withdrawn.'),
+    invalidates,
+    () => toast('Invitation withdrawn.'),
   );
   const columns: Column<Invitation>[] = [
-    { header: 'E-mail', cell: ({ email }) => email },
+    { header: 'Email', cell: ({ email }) => email },
     { header: 'Role', cell: ({ role }) => role },
-    { header: 'By', wide: true, cell: ({ invited_by }) => invited_by },
-    { header: 'Until', wide: withLinks, cell: ({ expires_at }) => <Time at={expires_at} /> },
+    { header: 'Invited by', wide: true, cell: ({ invited_by }) => invited_by },
+    { header: 'Expires', wide: withLinks, cell: ({ expires_at }) => <Time at={expires_at} /> },
   ];
   if (withdraw) {
     columns.push({
-      header: 'Change',
+      header: 'Actions',
       cell: (invitation) => (
         <div className="row">
           {withLinks && (
@@ -64,7 +64,7 @@ export function OpenInvitations({
           )}
           <Button
             variant="quiet"
-            aria-label={`Withdraw the invitation of ${invitation.email}`}
+            aria-label={`Withdraw invitation for ${invitation.email}`}
             onClick={() => setWithdrawn(invitation)}
           >
             Withdraw
@@ -82,7 +82,7 @@ export function OpenInvitations({
           columns={columns}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState title="Nobody is invited">
+            <EmptyState title="No open invitations">
               {empty !== undefined && <span>{empty}</span>}
             </EmptyState>
           }
@@ -91,8 +91,8 @@ export function OpenInvitations({
       <MoreButton query={invitations} />
       {withdrawn && (
         <ConfirmDialog
-          title={`Withdraw the invitation of ${withdrawn.email}?`}
-          text="It opens nothing any more."
+          title={`Withdraw the invitation for ${withdrawn.email}?`}
+          text="The person can no longer accept it."
           action="Withdraw"
           danger
           onClose={() => setWithdrawn(undefined)}

@@ -1,4 +1,4 @@
-/** Times that are counted back from now, in hours. */
+/** Time ranges that end now. */
 export const RANGES: readonly { id: string; label: string; hours: number }[] = [
   { id: '1h', label: 'Last hour', hours: 1 },
   { id: '24h', label: 'Last 24 hours', hours: 24 },
@@ -6,10 +6,10 @@ export const RANGES: readonly { id: string; label: string; hours: number }[] = [
   { id: '30d', label: 'Last 30 days', hours: 720 },
 ];
 
-/** The same, to choose from. */
+/** The ranges as select options. */
 export const RANGE_OPTIONS = RANGES.map(({ id, label }) => [id, label] as const);
 
-/** When a range began, as the API takes it; undefined: there is no such range. */
+/** Returns the start of a range in the API's format; undefined for an unknown range. */
 export function startOfRange(range: string | undefined, now: Date): string | undefined {
   const hours = RANGES.find(({ id }) => id === range)?.hours;
   return hours === undefined

@@ -3,7 +3,7 @@ import { Badge } from '../ui';
 
 const TONE_OF = { active: 'good', suspended: 'warn', deleted: 'neutral' } as const;
 
-/** Whether a tenant's keys work. */
+/** The status of a tenant. */
 export function TenantStatusBadge({ status }: { status: keyof typeof TONE_OF }): ReactNode {
   return <Badge tone={TONE_OF[status]}>{status}</Badge>;
 }

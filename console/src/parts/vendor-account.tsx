@@ -7,9 +7,9 @@ import { QueryState, SelectField, TextField } from '../ui';
 type Account = Pick<components['schemas']['ProviderCredential'], 'provider' | 'settings'>;
 
 /**
- * What a form knows of an account of the tenant's own with a vendor.
+ * Holds the form state of a BYOK account.
  *
- * @param first what it begins with
+ * @param first initial values
  */
 export function useVendorAccount(first?: Account) {
   const [provider, setProvider] = useState(first?.provider ?? '');
@@ -21,15 +21,15 @@ export function useVendorAccount(first?: Account) {
     staleTime: 60_000,
   });
   const offer = offers.data?.data.find((each) => each.provider === provider);
-  // Settings of a vendor that was chosen before are none of this one's.
+  // Drops settings of a previously selected vendor.
   const names = offer?.settings.map(({ name }) => name) ?? Object.keys(settings);
   const given = names.flatMap((name) => (settings[name] ? [[name, settings[name]] as const] : []));
   return {
     offers,
     offer,
-    /** As the API takes it. */
+    /** The account in the API's format. */
     account: { provider, key, settings: Object.fromEntries(given) },
-    /** The fields that show their own errors, as the API names them. */
+    /** API names of the fields that show their own errors. */
     params: ['provider', 'key', ...names.map((name) => `settings.${name}`)],
     settings,
     setProvider,
@@ -38,7 +38,7 @@ export function useVendorAccount(first?: Account) {
   };
 }
 
-/** The controls of an account: with which vendor, its key, and what else that vendor needs. */
+/** Form fields of a BYOK account: vendor, key and the vendor's settings. */
 export function VendorAccountFields({
   form: { offers, offer, account, settings, setProvider, setKey, setSettings },
   label,
@@ -47,9 +47,9 @@ export function VendorAccountFields({
   errorOf,
 }: {
   form: ReturnType<typeof useVendorAccount>;
-  /** What vendors are called. */
+  /** Label of the vendor field. */
   label: string;
-  /** Whether no other vendor can be chosen. */
+  /** Disables the vendor field. */
   isFixed?: boolean;
   keyHint: string | undefined;
   errorOf: (param: string) => string | undefined;
@@ -65,7 +65,7 @@ export function VendorAccountFields({
             disabled={isFixed}
             value={account.provider}
             options={[
-              ['', 'Choose one'],
+              ['', `Select a ${label.toLowerCase()}`],
               ...data.map((each) => [each.provider, each.name] as const),
             ]}
             onChange={setProvider}
@@ -73,7 +73,7 @@ export function VendorAccountFields({
         )}
       </QueryState>
       <TextField
-        label="Key"
+        label="API key"
         hint={keyHint}
         error={errorOf('key')}
         required

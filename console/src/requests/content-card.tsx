@@ -8,14 +8,14 @@ import { RequestContent } from './request-content';
 
 interface ContentState {
   query: UseQueryResult<components['schemas']['RequestContent']>;
-  isWanted: boolean;
+  isRequested: boolean;
   show: () => void;
 }
 
-/** What was said in a request. Reading it is an entry of the audit log, and so nothing that a page does by itself. */
+/** Loads a request's prompt and answer on demand, since each read is recorded in the audit log. */
 export function useContent(requestId: string, headers: Record<string, string> = {}): ContentState {
-  const [wanted, setWanted] = useState('');
-  const isWanted = wanted === requestId;
+  const [requested, setRequested] = useState('');
+  const isRequested = requested === requestId;
   const query = useQuery({
     queryKey: ['content', requestId, headers],
     queryFn: ({ signal }) =>
@@ -24,16 +24,16 @@ export function useContent(requestId: string, headers: Record<string, string> = 
         headers,
         signal,
       }),
-    enabled: isWanted,
+    enabled: isRequested,
     staleTime: Infinity,
     retry: false,
   });
-  return { query, isWanted, show: () => setWanted(requestId) };
+  return { query, isRequested, show: () => setRequested(requestId) };
 }
 
-/** The same in a card, for who may read it. */
+/** Shows the content to roles that may read it. */
 export function ContentCard({
-  content: { query, isWanted, show },
+  content: { query, isRequested, show },
 }: {
   content: ContentState;
 }): ReactNode {
@@ -42,18 +42,18 @@ export function ContentCard({
   const isMissing = query.error instanceof ApiError && query.error.status === 404;
   return (
     <Card title="Content">
-      {!isWanted && (
+      {!isRequested && (
         <div className="row">
           <Button onClick={show}>Show content</Button>
-          <span className="muted">Reading it is an entry of the audit log.</span>
+          <span className="muted">Reading it is recorded in the audit log.</span>
         </div>
       )}
-      {isWanted && isMissing && (
-        <EmptyState title="Nothing is kept of this request">
-          The content log was off, or what it had is deleted.
+      {isRequested && isMissing && (
+        <EmptyState title="No stored content">
+          Content logging was off for this request, or its content was deleted.
         </EmptyState>
       )}
-      {isWanted && !isMissing && (
+      {isRequested && !isMissing && (
         <QueryState query={query}>{(found) => <RequestContent content={found} />}</QueryState>
       )}
     </Card>

@@ -3,8 +3,8 @@ import { toCurl } from './curl';
 
 const ORIGIN = 'http://localhost:3000';
 
-describe('a request as curl', () => {
-  it('has its path, tags and a body to fill in', () => {
+describe('toCurl', () => {
+  it('includes path, tags and a placeholder body', () => {
     const line = toCurl(ORIGIN, { endpoint: 'chat', model: 'a/b', tags: { team: 'x' } });
     expect(line).toContain(`curl 'http://localhost:3000/v1/chat/completions'`);
     expect(line).toContain(`-H 'X-Gateway-Tags: team=x'`);
@@ -12,7 +12,7 @@ describe('a request as curl', () => {
     expect(line).not.toContain('stream');
   });
 
-  it('has what was said, and nothing that ends its quotes', () => {
+  it('includes the prompt with shell quotes escaped', () => {
     const prompt = {
       instructions: [{ type: 'text', content: 'Be short.' }],
       messages: [
@@ -26,7 +26,7 @@ describe('a request as curl', () => {
     expect(line).toContain('"stream": true');
   });
 
-  it('sends files as a form', () => {
+  it('sends files as multipart form data', () => {
     const line = toCurl(ORIGIN, { endpoint: 'audio.transcriptions', model: 'a/b', tags: {} });
     expect(line).toContain(`-F 'model=a/b'`);
     expect(line).not.toContain('-d ');

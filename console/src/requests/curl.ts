@@ -10,7 +10,7 @@ interface CurlMessage {
   parts: readonly object[];
 }
 
-/** What was asked, where it is kept and may be seen. */
+/** The stored prompt, if the viewer may read it. */
 export interface CurlPrompt {
   instructions: readonly object[];
   messages: readonly CurlMessage[];
@@ -31,9 +31,9 @@ const PATHS: Record<string, string> = {
 const PLACEHOLDER = '…';
 
 /**
- * A line for a shell that makes such a request again. Only texts are filled in: files and tools are not kept.
+ * Generates a curl command that repeats a request. Contains text only: the log stores no files or tools.
  *
- * @param origin of the gateway
+ * @param origin URL of the gateway
  */
 export function toCurl(origin: string, request: CurlRequest, prompt?: CurlPrompt): string {
   const path = PATHS[request.endpoint] ?? `/v1/${request.endpoint}`;
@@ -87,7 +87,7 @@ function textOf(parts: readonly object[]): string {
     .join('\n');
 }
 
-/** In single quotes, in which a shell changes nothing. */
+/** Quotes text for a POSIX shell. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,22 +3,22 @@ import { useId, useState, type ReactNode } from 'react';
 import { api } from '../api/client';
 import { fromLocalInput, toLocalInput } from '../format/times';
 import { RANGE_OPTIONS } from '../parts/ranges';
-import { Button, Choice, TextField, Typed, type Option } from '../ui';
+import { Button, FilterSelect, TextField, FilterInput, type Option } from '../ui';
 import { SearchBox } from './search-box';
 import { REQUEST_FILTERS, type RequestFilterName, type RequestFilters } from './request-filters';
 
 interface Props {
   filters: RequestFilters;
   onChange: (changes: RequestFilters) => void;
-  /** Whether the requests are those of all tenants, of which nobody lists what they can be filtered by. */
+  /** Whether requests of all tenants are listed, for which the API has no facets. */
   overTenants?: boolean;
-  /** Their names, to choose one from. */
+  /** Tenants to choose from. */
   tenants?: readonly { id: string; name: string }[] | undefined;
-  /** Shows a request by its id. */
+  /** Opens a request by its id. */
   onOpen?: (requestId: string) => void;
 }
 
-/** The filters of a list of requests. */
+/** The filters of a request list. */
 export function FilterForm({
   filters,
   onChange,
@@ -36,11 +36,11 @@ export function FilterForm({
   const isSet = REQUEST_FILTERS.some((name) => filters[name] !== undefined);
   const isCustom = filters.start_date !== undefined || filters.end_date !== undefined;
   const [picksDates, setPicksDates] = useState(false);
-  /** Where there is room, they are always shown. */
+  /** Narrow screens only; wide ones always show the filters. */
   const [isOpen, setIsOpen] = useState(false);
-  const restId = useId();
+  const panelId = useId();
   const choice = (label: string, name: RequestFilterName, options: readonly Option[]) => (
-    <Choice
+    <FilterSelect
       label={label}
       value={filters[name] ?? ''}
       options={options}
@@ -48,7 +48,7 @@ export function FilterForm({
     />
   );
   const text = (label: string, name: RequestFilterName, type: 'text' | 'number' = 'text') => (
-    <Typed
+    <FilterInput
       label={label}
       type={type}
       value={filters[name] ?? ''}
@@ -57,23 +57,23 @@ export function FilterForm({
   );
   return (
     <div className="filters" role="search" aria-label="Filter requests">
-      <div className="filters-find">
+      <div className="filters-search">
         <SearchBox onChange={onChange} onOpen={onOpen} />
       </div>
       <Button
         data-narrow=""
         aria-expanded={isOpen}
-        aria-controls={restId}
+        aria-controls={panelId}
         onClick={() => setIsOpen(!isOpen)}
       >
-        Filters{isSet && ' (set)'}
+        Filters{isSet && ' (active)'}
       </Button>
-      <div id={restId} className="filters-rest" data-open={isOpen ? '' : undefined}>
-        <Choice
-          label="Time"
+      <div id={panelId} className="filters-panel" data-open={isOpen ? '' : undefined}>
+        <FilterSelect
+          label="Time range"
           value={isCustom || picksDates ? 'custom' : (filters.range ?? '')}
           any="Any time"
-          options={[...RANGE_OPTIONS, ['custom', 'From … to …']]}
+          options={[...RANGE_OPTIONS, ['custom', 'Custom range']]}
           onChange={(value) => {
             setPicksDates(value === 'custom');
             onChange({
@@ -84,12 +84,12 @@ export function FilterForm({
         />
         {(isCustom || picksDates) && (
           <>
-            <Moment
+            <DateTimeField
               label="From"
               value={filters.start_date}
               onChange={(at) => onChange({ start_date: at })}
             />
-            <Moment
+            <DateTimeField
               label="To"
               value={filters.end_date}
               onChange={(at) => onChange({ end_date: at })}
@@ -115,9 +115,9 @@ export function FilterForm({
           <>
             {choice('Model', 'model', models ?? [])}
             {choice('Provider', 'provider', providers ?? [])}
-            {choice('Kind of call', 'endpoint', endpoints ?? [])}
+            {choice('Endpoint', 'endpoint', endpoints ?? [])}
             {choice(
-              'Key',
+              'API key',
               'api_key_id',
               (keys ?? []).map(({ id, name }) => [id, name ?? id.slice(0, 8)]),
             )}
@@ -129,8 +129,8 @@ export function FilterForm({
           </>
         )}
         {text('End user', 'end_user')}
-        {text('Cost from (credits)', 'min_cost', 'number')}
-        {text('Cost to (credits)', 'max_cost', 'number')}
+        {text('Min. cost (credits)', 'min_cost', 'number')}
+        {text('Max. cost (credits)', 'max_cost', 'number')}
         {isSet && (
           <Button
             onClick={() => {
@@ -146,7 +146,7 @@ export function FilterForm({
   );
 }
 
-function Moment({
+function DateTimeField({
   label,
   value,
   onChange,

@@ -10,9 +10,9 @@ type Receipt = components['schemas']['Receipt'];
 type Line = components['schemas']['ReceiptLine'];
 
 /**
- * The signed receipt of a request.
+ * Fetches the signed receipt of a request.
  *
- * @param headers whose it is, where that is not the chosen tenant
+ * @param headers tenant header, if the request belongs to another tenant than the selected one
  */
 export function useReceipt(
   requestId: string,
@@ -28,7 +28,7 @@ export function useReceipt(
 }
 
 const LINE_COLUMNS: Column<Line>[] = [
-  { header: 'Used', cell: ({ item }) => item.replaceAll('_', ' ') },
+  { header: 'Usage', cell: ({ item }) => item.replaceAll('_', ' ') },
   { header: 'Quantity', align: 'end', cell: ({ quantity }) => formatCount(quantity) },
   {
     header: 'Price',
@@ -43,40 +43,38 @@ const LINE_COLUMNS: Column<Line>[] = [
   { header: 'Credits', align: 'end', cell: ({ amount }) => formatExact(amount) },
 ];
 
-/** How the cost of a request came about: prices times usage, and what was done with the sum. */
+/** Shows how a request's cost was calculated. */
 export function ReceiptArithmetic({ receipt }: { receipt: Receipt }): ReactNode {
   const { charge, answer, usage, prices } = receipt;
   return (
     <>
-      {answer.cached && <p>Answered from the cache, which is free.</p>}
+      {answer.cached && <p>Served from the response cache, free of charge.</p>}
       {charge.lines === null ? (
-        <p className="muted">The prices of this request were not kept; only its cost is known.</p>
+        <p className="muted">The prices of this request are not available, only its cost.</p>
       ) : (
         <DataTable
-          caption="Prices times usage"
+          caption="Cost calculation"
           columns={LINE_COLUMNS}
           rows={charge.lines}
           rowKey={({ item, price }) => `${item} ${price}`}
-          empty={<p className="muted">Nothing was used that has a price.</p>}
+          empty={<p className="muted">No billable usage.</p>}
         />
       )}
       <dl className="request-sums">
         {charge.sum !== null && <Fact label="Sum">{formatExact(charge.sum)} credits</Fact>}
         {charge.rounded !== null && (
-          <Fact label="Rounded up once">{formatCount(charge.rounded)} credits</Fact>
+          <Fact label="Rounded up">{formatCount(charge.rounded)} credits</Fact>
         )}
         {charge.byok_fee_percent !== null && (
-          <Fact label="Fee over your own account">{charge.byok_fee_percent} %</Fact>
+          <Fact label="BYOK fee">{charge.byok_fee_percent} %</Fact>
         )}
         {charge.beyond_hold > 0 && (
-          <Fact label="Beyond what was held, which nobody pays">
+          <Fact label="Above the reservation, not charged">
             − {formatCount(charge.beyond_hold)}
           </Fact>
         )}
         {charge.shortfall > 0 && (
-          <Fact label="Beyond the balance, which the operator bears">
-            − {formatCount(charge.shortfall)}
-          </Fact>
+          <Fact label="Shortfall, covered by the operator">− {formatCount(charge.shortfall)}</Fact>
         )}
         <Fact label="Charged">
           <Credits value={charge.cost} />
@@ -87,23 +85,23 @@ export function ReceiptArithmetic({ receipt }: { receipt: Receipt }): ReactNode 
           </Fact>
         ))}
         {charge.refunds.length > 0 && (
-          <Fact label="Left">
+          <Fact label="Net">
             <Credits value={charge.net} />
           </Fact>
         )}
       </dl>
       <small className="muted">
-        {usage.source === 'upstream' && 'Counted by the vendor.'}
-        {usage.source === 'estimated' && 'Estimated, as the vendor gave no counts.'}
-        {usage.source === 'none' && 'Nobody counted, so nothing is charged.'}
+        {usage.source === 'upstream' && 'Usage reported by the vendor.'}
+        {usage.source === 'estimated' && 'Usage estimated: the vendor reported none.'}
+        {usage.source === 'none' && 'No usage was reported, so nothing is charged.'}
         {answer.billing_note !== null && ` ${answer.billing_note}`}
-        {prices && ` Prices ${prices.id.slice(0, 8)}.`}
+        {prices && ` Price snapshot ${prices.id.slice(0, 8)}.`}
       </small>
     </>
   );
 }
 
-/** A line of a list of the class `request-sums`. */
+/** An item of a `request-sums` list. */
 export function Fact({ label, children }: { label: string; children: ReactNode }): ReactNode {
   return (
     <div>

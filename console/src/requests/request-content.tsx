@@ -10,34 +10,34 @@ interface Message {
   finish_reason?: string;
 }
 
-/** What was asked and answered, message by message. */
+/** Shows prompt and answer message by message. */
 export function RequestContent({ content }: { content: Content }): ReactNode {
   const { prompt, answer } = content;
   const instructions = prompt.instructions.length > 0;
   return (
     <div className="stack">
       {content.truncated && (
-        <Notice tone="info">Some of it was too long to keep and is left out.</Notice>
+        <Notice tone="info">This content exceeded the size limit and is truncated.</Notice>
       )}
-      {instructions && <Said role="instructions" parts={prompt.instructions} />}
+      {instructions && <MessageView role="instructions" parts={prompt.instructions} />}
       {prompt.messages.map((message, index) => (
-        <Said key={index} {...message} />
+        <MessageView key={index} {...message} />
       ))}
       {answer.messages.map((message: Message, index) => (
-        <Said key={index} {...message} role={`answer (${message.role})`} />
+        <MessageView key={index} {...message} role={`answer (${message.role})`} />
       ))}
       {answer.media.map((file) => (
         <p key={file.sha256} className="muted">
-          {file.mime_type}, {formatCount(file.bytes)} bytes, which are not kept.
+          {file.mime_type}, {formatCount(file.bytes)} bytes (files are not stored)
         </p>
       ))}
     </div>
   );
 }
 
-function Said({ role, parts, finish_reason }: Message): ReactNode {
+function MessageView({ role, parts, finish_reason }: Message): ReactNode {
   return (
-    <article className="said">
+    <article className="message">
       <h3>
         {role}
         {finish_reason !== undefined && <span className="muted"> · {finish_reason}</span>}
@@ -55,11 +55,11 @@ function Part({ part }: { part: object }): ReactNode {
     content: unknown;
   };
   const isText = typeof content === 'string';
-  const rest = Object.keys(others).length > 0 ? JSON.stringify(others, null, 2) : '';
+  const details = Object.keys(others).length > 0 ? JSON.stringify(others, null, 2) : '';
   return (
     <>
       {type !== 'text' && <small className="muted">{String(type)}</small>}
-      <pre>{isText ? content : rest || JSON.stringify(content, null, 2)}</pre>
+      <pre>{isText ? content : details || JSON.stringify(content, null, 2)}</pre>
     </>
   );
 }

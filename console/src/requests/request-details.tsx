@@ -29,9 +29,9 @@ import './requests.css';
 type Log = components['schemas']['LogDetail'];
 
 /**
- * All that is known of one request.
+ * Shows all details of a request.
  *
- * @param tenantId whose it is, where that is not the chosen tenant
+ * @param tenantId tenant of the request, if it is not the selected one
  */
 export function RequestDetails({
   requestId,
@@ -54,7 +54,7 @@ export function RequestDetails({
         <div className="stack">
           <Summary log={log} />
           <Actions log={log} isOwn={tenantId === undefined} />
-          <Card title="Calls to vendors">
+          <Card title="Vendor calls">
             <Waterfall
               attempts={log.attempts}
               latencyMs={log.latency_ms}
@@ -82,17 +82,21 @@ function Summary({ log }: { log: Log }): ReactNode {
         <span className="muted">
           {log.provider} · {log.endpoint}
           {log.streamed && ' · streamed'}
-          {log.traffic_mode === 'byok' && ' · own account'}
+          {log.traffic_mode === 'byok' && ' · BYOK'}
         </span>
         <Time at={log.created_at} />
       </div>
-      {log.error_type !== null && <p>The error was of type {log.error_type}.</p>}
+      {log.error_type !== null && (
+        <p>
+          Error type: <code>{log.error_type}</code>
+        </p>
+      )}
       <Stats>
         <Stat label="Cost" value={<Credits value={log.cost} />} />
-        <Stat label="Took" value={<Duration ms={log.latency_ms} />} />
+        <Stat label="Duration" value={<Duration ms={log.latency_ms} />} />
         <Stat label="First token" value={<Duration ms={log.first_token_ms} />} />
         <Stat
-          label="Tokens a second"
+          label="Tokens per second"
           value={log.tokens_per_second === null ? '–' : formatCount(log.tokens_per_second)}
         />
         <Stat
@@ -105,13 +109,13 @@ function Summary({ log }: { log: Log }): ReactNode {
         )}
       </Stats>
       <dl className="request-sums">
-        <Fact label="Request">
+        <Fact label="Request id">
           <span className="mono">{log.request_id}</span>
         </Fact>
-        <Fact label="Key">
+        <Fact label="API key id">
           <span className="mono">{log.api_key_id}</span>
         </Fact>
-        {log.finish_reason !== null && <Fact label="Ended by">{log.finish_reason}</Fact>}
+        {log.finish_reason !== null && <Fact label="Finish reason">{log.finish_reason}</Fact>}
         {log.end_user !== null && <Fact label="End user">{log.end_user}</Fact>}
         {tags.length > 0 && (
           <Fact label="Tags">{tags.map(([key, value]) => `${key}=${value}`).join(', ')}</Fact>
@@ -167,14 +171,14 @@ function Cost({
 }
 
 function Findings({ found }: { found: Log['guardrails'] }): ReactNode {
-  if (found.length === 0) return <p className="muted">None found anything.</p>;
+  if (found.length === 0) return <p className="muted">No guardrail matched this request.</p>;
   return (
     <ul className="plain-list">
       {found.map((each, index) => (
         <li key={index} className="row">
           <Badge tone={each.action === 'block' ? 'bad' : 'warn'}>{each.action}</Badge>
           <span>
-            {each.name ?? 'A guardrail that is deleted'}, in the{' '}
+            {each.name ?? 'Deleted guardrail'}, in the{' '}
             {each.direction === 'input' ? 'prompt' : 'answer'}
           </span>
           <Time at={each.created_at} />
@@ -189,9 +193,9 @@ function Content({ log, headers }: { log: Log; headers: Record<string, string> }
   return (
     <>
       <ContentCard content={content} />
-      <Card title="As curl">
+      <Card title="curl command">
         <Code
-          label="The request as a curl command"
+          label="curl command"
           text={toCurl(window.location.origin, log, content.query.data?.prompt)}
         />
       </Card>

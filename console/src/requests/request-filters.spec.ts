@@ -3,8 +3,8 @@ import { toRequestQuery } from './request-filters';
 
 const NOW = new Date('2026-11-23T12:00:00Z');
 
-describe('the filters of requests', () => {
-  it('are parameters of the API', () => {
+describe('toRequestQuery', () => {
+  it('converts filters to API parameters', () => {
     const filters = { model: 'a/b', tag: 'team=x', status: 'error', min_cost: '5' };
     expect(toRequestQuery(filters, NOW)).toEqual({
       model: 'a/b',
@@ -14,7 +14,7 @@ describe('the filters of requests', () => {
     });
   });
 
-  it('count a range back from now, in place of dates', () => {
+  it('resolves a range relative to now and ignores dates', () => {
     expect(toRequestQuery({ range: '24h', start_date: 'x', end_date: 'y' }, NOW)).toEqual({
       start_date: '2026-11-22T12:00:00.000Z',
     });
@@ -23,7 +23,7 @@ describe('the filters of requests', () => {
     });
   });
 
-  it('leave out what is no number or status', () => {
+  it('drops invalid numbers and statuses', () => {
     expect(toRequestQuery({ min_cost: '-1', max_cost: '1e3', status: 'odd' }, NOW)).toEqual({});
   });
 });

@@ -1,6 +1,6 @@
 import { startOfRange } from '../parts/ranges';
 
-/** What a list of requests is narrowed down by, as the URL has it. */
+/** Filters of a request list, as named in the URL. */
 export const REQUEST_FILTERS = [
   'model',
   'provider',
@@ -19,7 +19,7 @@ export const REQUEST_FILTERS = [
 export type RequestFilterName = (typeof REQUEST_FILTERS)[number];
 export type RequestFilters = Partial<Record<RequestFilterName, string>>;
 
-/** The filters as parameters of the API. What the URL says wrongly is left out, or refused by the API. */
+/** The filters as API parameters. */
 export interface RequestQuery {
   model?: string;
   provider?: string;
@@ -35,7 +35,11 @@ export interface RequestQuery {
   tenant_id?: string;
 }
 
-/** @param now what ranges are counted back from */
+/**
+ * Converts filters to API parameters and drops invalid values.
+ *
+ * @param now end of relative time ranges
+ */
 export function toRequestQuery(filters: RequestFilters, now: Date): RequestQuery {
   const { model, provider, endpoint, api_key_id, tag, end_user, status, tenant_id } = filters;
   const rangeStart = startOfRange(filters.range, now);

@@ -22,7 +22,7 @@ import './requests.css';
 
 export type RequestRow = components['schemas']['LogRow'] & { tenant_id?: string };
 
-/** Where a list reads its rows. */
+/** The API that a list reads from. */
 export interface RequestSource {
   page: (
     query: RequestQuery & { cursor?: string; limit: number },
@@ -38,10 +38,10 @@ const PAGE_SIZE = 50;
 const TAIL_SIZE = 200;
 
 /**
- * Requests, newest first, page after page, and what comes in while it is looked at.
+ * A request list, newest first, with pagination and live updates.
  *
- * @param name of the list in the cache
- * @param isLive whether new ones are to appear
+ * @param name first element of the query key
+ * @param isLive polls for new requests
  */
 export function RequestList({
   name,
@@ -60,7 +60,7 @@ export function RequestList({
   nameTenant?: (id: string) => string;
   empty?: ReactNode;
 }): ReactNode {
-  // A range goes on from when it was chosen; pages of one list must not slide.
+  // Fixes the start of a relative range, so that pages of one list do not shift.
   const query = useMemo(() => toRequestQuery(filters, new Date()), [filters]);
   const list = useCursorList([name, filters], (page, signal) =>
     source.page({ ...query, limit: PAGE_SIZE, ...page }, signal),
@@ -80,14 +80,12 @@ export function RequestList({
     <QueryState query={list}>
       {() => (
         <>
-          {tail.error && (
-            <Notice tone="warn">New requests cannot be read just now: {tail.error.message}</Notice>
-          )}
+          {tail.error && <Notice tone="warn">Live updates failed: {tail.error.message}</Notice>}
           {isLive && (
             <p className="muted" role="status">
-              {tail.came === 0
-                ? 'Looking for new requests.'
-                : `${formatCount(tail.came)} new since you look.`}
+              {tail.arrived === 0
+                ? 'Waiting for new requests…'
+                : `${formatCount(tail.arrived)} new ${tail.arrived === 1 ? 'request' : 'requests'}`}
             </p>
           )}
           {tail.waiting > 0 && (
@@ -107,8 +105,7 @@ export function RequestList({
           />
           {isShort && (
             <p className="muted requests-foot" role="status">
-              So far for the first 200,000 requests that were looked at; older ones may match as
-              well.
+              Searched the newest 200,000 requests. Select “Show more” to search older ones.
             </p>
           )}
           {list.hasNextPage && (
@@ -124,10 +121,11 @@ export function RequestList({
 
 function NoRequests({ filters }: { filters: RequestFilters }): ReactNode {
   return Object.keys(filters).length > 0 ? (
-    <EmptyState title="No request matches">Change the filters, or clear them.</EmptyState>
+    <EmptyState title="No matching requests">Change or clear the filters.</EmptyState>
   ) : (
     <EmptyState title="No requests yet">
-      They appear here as soon as their answers have ended.
+      Every request to the gateway appears here once its answer has ended. Send one from the
+      playground or your code.
     </EmptyState>
   );
 }
@@ -171,7 +169,7 @@ function columnsFor(nameTenant: ((id: string) => string) | undefined): Column<Re
       ),
     },
     {
-      header: 'Took',
+      header: 'Duration',
       align: 'end',
       wide: true,
       cell: ({ latency_ms }) => <Duration ms={latency_ms} />,
@@ -183,7 +181,7 @@ function columnsFor(nameTenant: ((id: string) => string) | undefined): Column<Re
       cell: ({ first_token_ms }) => <Duration ms={first_token_ms} />,
     },
     {
-      header: 'User and tags',
+      header: 'End user and tags',
       wide: true,
       cell: ({ end_user, tags }) => (
         <small className="requests-tags">
@@ -196,7 +194,7 @@ function columnsFor(nameTenant: ((id: string) => string) | undefined): Column<Re
   ];
 }
 
-/** How a request ended, in a word. */
+/** The outcome of a request as a badge. */
 export function OutcomeBadge({
   row,
 }: {
@@ -204,12 +202,12 @@ export function OutcomeBadge({
 }): ReactNode {
   if (row.recovered) {
     return (
-      <span title="Its stream broke off, and another call to a vendor went on with it.">
+      <span title="The stream was interrupted and resumed by another vendor call.">
         <Badge tone="good">recovered</Badge>
       </span>
     );
   }
-  if (row.outcome === 'cancelled') return <Badge tone="neutral">left</Badge>;
+  if (row.outcome === 'cancelled') return <Badge tone="neutral">disconnected</Badge>;
   if (row.status === 'success') return <Badge tone="good">{row.outcome}</Badge>;
   return (
     <span title={row.error_type ?? undefined}>

@@ -4,9 +4,9 @@ import type { RequestFilters } from './request-filters';
 import { parseSearch } from './search-terms';
 
 /**
- * Filters that are typed; they are set on Enter, and then stand in the controls of the form.
+ * A search box for typed filters. Enter applies them to the filter controls.
  *
- * @param onOpen shows a request by its id; undefined: that takes more than an id
+ * @param onOpen opens a request by its id; undefined where an id alone does not identify a request
  */
 export function SearchBox({
   onChange,
@@ -18,25 +18,25 @@ export function SearchBox({
   const [text, setText] = useState('');
   const [unknown, setUnknown] = useState<readonly string[]>([]);
   const search = () => {
-    const { filters, requestId, unknown: rest } = parseSearch(text);
+    const { filters, requestId, unknown: terms } = parseSearch(text);
     if (Object.keys(filters).length > 0) onChange(filters);
     if (requestId !== undefined && onOpen) onOpen(requestId);
-    const left = requestId === undefined || onOpen ? rest : [...rest, requestId];
-    setUnknown(left);
-    setText(left.join(' '));
+    const notUnderstood = requestId === undefined || onOpen ? terms : [...terms, requestId];
+    setUnknown(notUnderstood);
+    setText(notUnderstood.join(' '));
   };
   return (
     <TextField
-      label="Find"
+      label="Search"
       error={
         unknown.length > 0 &&
-        `Not understood: ${unknown.join(' ')}. Words are model: provider: kind: key: tag: user: status: cost: last:`
+        `Unknown filter: ${unknown.join(' ')}. Use model:, provider:, endpoint:, key:, tag:, user:, status:, cost: or last:.`
       }
       type="search"
       spellCheck={false}
       placeholder={
         onOpen
-          ? 'model:… status:error user:… cost:>100 last:24h, or a request’s id'
+          ? 'model:… status:error user:… cost:>100 last:24h, or a request id'
           : 'model:… status:error tenant:… cost:>100 last:24h'
       }
       value={text}

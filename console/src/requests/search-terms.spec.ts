@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseSearch } from './search-terms';
 
-describe('what is typed to find requests', () => {
-  it('is filters by their names', () => {
+describe('parseSearch', () => {
+  it('parses filters by name', () => {
     expect(parseSearch(' model:openai/gpt-4o  Status:error tag:team=x user:"Ada L." ')).toEqual({
       filters: { model: 'openai/gpt-4o', status: 'error', tag: 'team=x', end_user: 'Ada L.' },
       requestId: undefined,
@@ -16,11 +16,11 @@ describe('what is typed to find requests', () => {
     ['cost:100..500', { min_cost: '100', max_cost: '500' }],
     ['cost:7', { min_cost: '7', max_cost: '7' }],
     ['last:24h', { range: '24h', start_date: '', end_date: '' }],
-  ])('knows %s', (text, filters) => {
+  ])('parses %s', (text, filters) => {
     expect(parseSearch(text)).toEqual({ filters, requestId: undefined, unknown: [] });
   });
 
-  it('is the id of a request', () => {
+  it('recognizes a request id', () => {
     const id = '6D6F6E74-0000-4000-8000-0123456789ab';
     expect(parseSearch(`${id} `)).toEqual({
       filters: {},
@@ -30,7 +30,7 @@ describe('what is typed to find requests', () => {
   });
 
   it.each(['hello', 'modell:x', 'model:', 'status:odd', 'cost:cheap', 'cost:>1..2', 'last:ever'])(
-    'says that it does not know %s',
+    'returns %s as unknown',
     (text) => {
       expect(parseSearch(`${text} provider:a`)).toEqual({
         filters: { provider: 'a' },

@@ -1,10 +1,11 @@
 import { RANGES } from '../parts/ranges';
 import type { RequestFilterName, RequestFilters } from './request-filters';
 
-/** What a word before a colon narrows down by. */
+/** Filters by the name before the colon. `kind` is an alias of `endpoint`. */
 const NAMES: Readonly<Record<string, RequestFilterName>> = {
   model: 'model',
   provider: 'provider',
+  endpoint: 'endpoint',
   kind: 'endpoint',
   key: 'api_key_id',
   tag: 'tag',
@@ -13,21 +14,18 @@ const NAMES: Readonly<Record<string, RequestFilterName>> = {
   tenant: 'tenant_id',
 };
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
-/** `name:value`, with quotes around a value that has spaces, or a word alone. */
+/** `name:value`, `name:"value with spaces"`, or a bare word. */
 const TERM = /(\w+):(?:"([^"]*)"|(\S*))|(\S+)/g;
 
 export interface SearchTerms {
   filters: RequestFilters;
-  /** Of a request that is named by its id. */
+  /** Set if the text contains the id of a request. */
   requestId: string | undefined;
-  /** What nobody knows what to do with. */
+  /** Terms that could not be parsed. */
   unknown: string[];
 }
 
-/**
- * What is typed to narrow requests down: `model:a/b status:error user:"Ada L." cost:>100 last:24h`, or the
- * id of a request.
- */
+/** Parses a search such as `model:a/b status:error user:"Ada L." cost:>100 last:24h`, or a request id. */
 export function parseSearch(text: string): SearchTerms {
   const terms: SearchTerms = { filters: {}, requestId: undefined, unknown: [] };
   for (const [term, name, quoted, plain, word] of text.matchAll(TERM)) {
@@ -53,7 +51,7 @@ function readTerm(name: string, value: string): RequestFilters | undefined {
   return { [filter]: value };
 }
 
-/** `>100`, `<500`, `100..500` or `100`, in credits; both ends are inside. */
+/** Parses `>100`, `<500`, `100..500` or `100`, in credits. Bounds are inclusive. */
 function readCost(value: string): RequestFilters | undefined {
   const [, sign, one, other] = /^([<>]?)(\d{1,15})(?:\.\.(\d{1,15}))?$/.exec(value) ?? [];
   if (one === undefined || (sign !== '' && other !== undefined)) return undefined;

@@ -1,30 +1,30 @@
-/** Rows that a list shows above what it was read with. */
+/** New rows above a list that has been read. */
 export interface Tail<Row> {
-  /** Newest first, the one with the highest id at the top. */
+  /** Newest first, by id. */
   readonly rows: readonly Row[];
-  /** The highest id that each of the last looks knew. */
+  /** Highest id known after each of the last polls. */
   readonly seen: readonly string[];
 }
 
-/** Looks that are gone over again: a row may come to light a moment after one with a higher id. */
-const LOOKS_AGAIN = 3;
-/** A list that grows for longer than that is read anew. */
+/** Polls that are repeated, since a row may become visible after one with a higher id. */
+const OVERLAP_POLLS = 3;
+/** A list with more new rows than this is refetched. */
 export const MAX_TAIL_ROWS = 500;
 
-/** A list may have been read while rows with lower ids than its highest were still being written. */
-const ROWS_AGAIN = 20;
+/** Rows that are reread, since lower ids may have been in flight while the list was read. */
+const OVERLAP_ROWS = 20;
 
 export function startTail<Row extends { id: string }>(known: readonly Row[]): Tail<Row> {
   const ids = known.map(({ id }) => id).sort((one, other) => Number(other) - Number(one));
-  return { rows: [], seen: [ids[Math.min(ROWS_AGAIN, ids.length) - 1] ?? '0'] };
+  return { rows: [], seen: [ids[Math.min(OVERLAP_ROWS, ids.length) - 1] ?? '0'] };
 }
 
-/** The id after which the next look asks. */
+/** Returns the id that the next poll starts after. */
 export function sinceIdOf({ seen }: Tail<unknown>): string {
   return seen[0] ?? '0';
 }
 
-/** The tail with what a look has found, without what the tail or the list has already. */
+/** Adds the rows found by a poll, without those already known. */
 export function growTail<Row extends { id: string }>(
   tail: Tail<Row>,
   found: readonly Row[],
@@ -36,7 +36,7 @@ export function growTail<Row extends { id: string }>(
   const highest = highestId(found) ?? tail.seen.at(-1) ?? '0';
   const last = tail.seen.at(-1) ?? '0';
   const seen = [...tail.seen, Number(highest) > Number(last) ? highest : last];
-  return { rows: fresh.length === 0 ? tail.rows : rows, seen: seen.slice(-LOOKS_AGAIN) };
+  return { rows: fresh.length === 0 ? tail.rows : rows, seen: seen.slice(-OVERLAP_POLLS) };
 }
 
 function highestId(rows: readonly { id: string }[]): string | undefined {

@@ -3,20 +3,20 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { growTail, MAX_TAIL_ROWS, sinceIdOf, startTail, type Tail } from './tail';
 
 const POLL_MS = 2_000;
-/** Who has scrolled further is reading, and nothing may move under the eyes. */
+/** Below this scroll position new rows wait, so that the list does not move while it is read. */
 const TOP_PX = 120;
 
-/** What a look has found. */
+/** The result of a poll. */
 export interface NewerRows<Row> {
   data: Row[];
   has_more: boolean;
 }
 
 /**
- * What was written since a list was read: looked for every 2 s while it is switched on and the tab is visible.
+ * Polls every 2 s for rows newer than a list, while live updates are on and the tab is visible.
  *
- * @param listed the rows that the list shows already; undefined until they are there
- * @param onBehind there is more than a look can show, so that the list is to be read anew
+ * @param listed rows of the list; undefined while it loads
+ * @param onBehind called when there are more new rows than a poll returns, to refetch the list
  */
 export function useTail<Row extends { id: string }>({
   name,
@@ -34,8 +34,8 @@ export function useTail<Row extends { id: string }>({
   onBehind: () => void;
 }): {
   rows: readonly Row[];
-  /** How many came since it was switched on, shown or not. */
-  came: number;
+  /** New rows since live updates were turned on, shown or not. */
+  arrived: number;
   waiting: number;
   show: () => void;
   error: Error | null;
@@ -43,33 +43,33 @@ export function useTail<Row extends { id: string }>({
   const tail = useRef<Tail<Row> | undefined>(undefined);
   const [shown, setShown] = useState<readonly Row[]>([]);
   const [waiting, setWaiting] = useState(0);
-  const [came, setCame] = useState(0);
+  const [arrived, setArrived] = useState(0);
   const client = useQueryClient();
   const key = JSON.stringify(filters);
   const ids = useMemo(() => new Set(listed?.map(({ id }) => id)), [listed]);
-  const forget = () => {
+  const reset = () => {
     tail.current = undefined;
     setShown([]);
     setWaiting(0);
   };
   useEffect(() => {
-    forget();
-    setCame(0);
+    reset();
+    setArrived(0);
   }, [key, isLive]);
 
   const show = () => {
     setShown(tail.current?.rows ?? []);
     setWaiting(0);
   };
-  const look = useQuery({
+  const poll = useQuery({
     queryKey: [name, 'tail', key],
     queryFn: async ({ signal }) => {
       const before = tail.current ?? startTail(listed ?? []);
       const page = await read(sinceIdOf(before), signal);
       const next = growTail(before, page.data, ids);
-      setCame((count) => count + next.rows.length - before.rows.length);
+      setArrived((count) => count + next.rows.length - before.rows.length);
       if (page.has_more || next.rows.length > MAX_TAIL_ROWS) {
-        forget();
+        reset();
         onBehind();
         return null;
       }
@@ -89,5 +89,5 @@ export function useTail<Row extends { id: string }>({
   );
 
   const rows = useMemo(() => shown.filter(({ id }) => !ids.has(id)), [shown, ids]);
-  return { rows, came, waiting, show, error: isLive ? look.error : null };
+  return { rows, arrived, waiting, show, error: isLive ? poll.error : null };
 }

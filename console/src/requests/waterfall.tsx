@@ -9,14 +9,14 @@ export interface Attempt {
   status: number | null;
   started_ms: number;
   duration_ms: number;
-  /** Of one that was asked to go on with an answer: after so many characters of it. */
+  /** Length of the answer in characters when this attempt resumed it. */
   continues_at?: number;
   vendor_cost?: number;
   account?: string;
   hedged?: boolean;
 }
 
-/** The calls to vendors on the time of the request, one below the other. */
+/** The vendor calls of a request on its timeline. */
 export function Waterfall({
   attempts,
   latencyMs,
@@ -35,9 +35,9 @@ export function Waterfall({
     ...attempts.map((each) => each.started_ms + each.duration_ms),
   );
   const share = (ms: number) => `${(Math.min(ms, whole) / whole) * 100}%`;
-  // The answer's beginning, whoever went on with it.
+  // The call that produced the first token, not a continuation.
   const first = attempts.findLast(({ continues_at }) => continues_at === undefined);
-  // What begins at the very end has its place before it, to be seen.
+  // Keeps calls at the very end visible.
   const startOf = (ms: number) => `min(${share(ms)}, 100% - 3px)`;
   return (
     <ol className="waterfall">
@@ -47,14 +47,14 @@ export function Waterfall({
             <span className="requests-model">
               {attempt.route}
               {attempt.account !== undefined && (
-                <span className="muted"> over {attempt.account}</span>
+                <span className="muted"> via {attempt.account}</span>
               )}
             </span>
             <span className="row">
-              {attempt.hedged && <Badge tone="neutral">second route</Badge>}
+              {attempt.hedged && <Badge tone="neutral">hedge</Badge>}
               {attempt.status !== null && <span className="muted">HTTP {attempt.status}</span>}
               {attempt.continues_at !== undefined && (
-                <Badge tone="neutral">{seamOf(attempt, attempt.continues_at)}</Badge>
+                <Badge tone="neutral">{continuationLabel(attempt, attempt.continues_at)}</Badge>
               )}
               <Badge tone={toneOf(attempt.outcome)}>{attempt.outcome.replaceAll('_', ' ')}</Badge>
             </span>
@@ -86,9 +86,9 @@ export function Waterfall({
       ))}
       <li>
         <small className="muted">
-          The whole bar is {formatDuration(whole)}
+          Total: {formatDuration(whole)}
           {firstTokenMs !== null &&
-            `; the line is the first token, after ${formatDuration(firstTokenMs)}`}
+            `; the marker shows the first token after ${formatDuration(firstTokenMs)}`}
           .
         </small>
       </li>
@@ -96,10 +96,10 @@ export function Waterfall({
   );
 }
 
-/** Where an attempt went on with the answer of the one before, or was to. */
-function seamOf({ outcome }: Attempt, characters: number): string {
-  const did = outcome === 'unjoined' ? 'did not go on' : 'went on';
-  return `${did} after ${formatCount(characters)} characters`;
+/** Describes where an attempt resumed the previous answer, or failed to. */
+function continuationLabel({ outcome }: Attempt, characters: number): string {
+  const verb = outcome === 'unjoined' ? 'not resumed' : 'resumed';
+  return `${verb} after ${formatCount(characters)} characters`;
 }
 
 function toneOf(outcome: string): Tone {

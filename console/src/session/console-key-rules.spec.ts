@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { isStoredKey, staleKeys } from './console-key-rules';
 
 describe(staleKeys.name, () => {
-  it('finds what closed tabs of the same person left behind', () => {
+  it('returns unused keys of the same person from closed tabs', () => {
     const now = Date.parse('2026-11-23T12:00:00Z');
     const key = {
       id: 'a',
@@ -24,7 +24,7 @@ describe(staleKeys.name, () => {
 });
 
 describe(isStoredKey.name, () => {
-  it('knows a key', () => {
+  it('accepts complete keys only', () => {
     const key = { id: '1', key: 'sk-1', name: 'n', tenantId: 't', expiresAt: '2026-11-23' };
     expect(isStoredKey(key)).toBe(true);
     expect([null, 3, {}, { ...key, key: 1 }].map((value) => isStoredKey(value))).toEqual([

@@ -6,7 +6,7 @@ interface ListedKey {
   created_at: string;
 }
 
-/** A routing key that the console made for the person in this tab, as sessions call no models. */
+/** The routing key that the console creates for this tab, since sessions cannot call models. */
 export interface StoredKey {
   id: string;
   key: string;
@@ -16,13 +16,13 @@ export interface StoredKey {
   expiresAt: string;
 }
 
-/** By the start of its name everybody sees what such a key is for. */
+/** Name prefix that marks console keys in the key list. */
 export const CONSOLE_KEY_NAME = 'Playground of ';
 
-/** A tab that has made no call for so long is taken to be closed. One that is not makes another key. */
+/** A tab without calls for this long counts as closed; if it is open, it creates another key. */
 const IDLE_MS = 3_600_000;
 
-/** Keys of the same name that were left behind by tabs which are gone. */
+/** Returns active keys of the same name left over from closed tabs. */
 export function staleKeys<Key extends ListedKey>(
   keys: readonly Key[],
   { name, ownId, now }: { name: string; ownId: string; now: number },
@@ -36,7 +36,7 @@ export function staleKeys<Key extends ListedKey>(
   );
 }
 
-/** Whether what was stored is a key; an older console may have stored something else. */
+/** Returns whether a stored value is a key; older versions may have stored something else. */
 export function isStoredKey(value: unknown): value is StoredKey {
   if (typeof value !== 'object' || value === null) return false;
   const members = new Map(Object.entries(value));

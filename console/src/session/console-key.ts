@@ -4,16 +4,16 @@ import { CONSOLE_KEY_NAME, isStoredKey, staleKeys, type StoredKey } from './cons
 
 const STORED_KEYS = 'gateway.console-keys';
 export const KEY_HOURS = 8;
-/** Credits, 1 USD. */
+/** Credits: 1 USD. */
 export const KEY_BUDGET = 1_000_000;
 const CALLS_A_MINUTE = 60;
 
 let keys: readonly StoredKey[] = readKeys();
 const listeners = new Set<() => void>();
-/** Four models that are asked at once wait for the same key. */
-const inTheMaking = new Map<string, Promise<StoredKey>>();
+/** Keys being created, by tenant, so that parallel calls share one. */
+const pendingKeys = new Map<string, Promise<StoredKey>>();
 
-/** The tab's key for a tenant; undefined until one is needed. */
+/** Returns this tab's key for a tenant; undefined until one is needed. */
 export function useConsoleKey(tenantId: string | undefined): StoredKey | undefined {
   return useSyncExternalStore(
     (listener) => {
@@ -25,49 +25,49 @@ export function useConsoleKey(tenantId: string | undefined): StoredKey | undefin
 }
 
 /**
- * Does something with the tab's key, which is made when there is none. Where the gateway does not take it
- * any more, as it was revoked, it is done again with a new one.
+ * Runs `work` with this tab's key, creating one if needed. Retries once with a new key after a 401, which
+ * means that the key was revoked.
  *
- * @param owner who the key is for, and whom it is named after
- * @throws ApiError when no key could be made
+ * @param owner name of the person, used in the key's name
+ * @throws ApiError if no key could be created
  */
 export async function withConsoleKey<Outcome extends { error: Error | null }>(
   tenantId: string,
   owner: string,
   work: (key: string) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const known = keyOf(tenantId) ?? (await makeOnce(tenantId, owner));
+  const known = keyOf(tenantId) ?? (await createOnce(tenantId, owner));
   const outcome = await work(known.key);
   if (!(outcome.error instanceof ApiError) || outcome.error.status !== 401) return outcome;
   if (keyOf(tenantId)?.id === known.id) forget(known.id);
-  return work((keyOf(tenantId) ?? (await makeOnce(tenantId, owner))).key);
+  return work((keyOf(tenantId) ?? (await createOnce(tenantId, owner))).key);
 }
 
-/** Revokes the tab's key for a tenant. */
+/** Revokes this tab's key for a tenant. */
 export async function endConsoleKey({ id, tenantId }: StoredKey): Promise<void> {
   await revoke(id, tenantId);
   forget(id);
 }
 
-/** The same for all tenants, as at the logout: what fails then ends by itself in time. */
+/** Revokes the keys for all tenants at logout; keys that cannot be revoked expire. */
 export async function endConsoleKeys(): Promise<void> {
   await Promise.allSettled(keys.map((key) => endConsoleKey(key)));
 }
 
-/** Lets go of the keys of who was in this tab before; they end by themselves. */
+/** Drops the keys of the previous person in this tab; they expire. */
 export function forgetConsoleKeys(): void {
   store([]);
 }
 
-function makeOnce(tenantId: string, owner: string): Promise<StoredKey> {
-  const running = inTheMaking.get(tenantId);
+function createOnce(tenantId: string, owner: string): Promise<StoredKey> {
+  const running = pendingKeys.get(tenantId);
   if (running) return running;
-  const making = make(tenantId, owner).finally(() => inTheMaking.delete(tenantId));
-  inTheMaking.set(tenantId, making);
-  return making;
+  const creation = createKey(tenantId, owner).finally(() => pendingKeys.delete(tenantId));
+  pendingKeys.set(tenantId, creation);
+  return creation;
 }
 
-async function make(tenantId: string, owner: string): Promise<StoredKey> {
+async function createKey(tenantId: string, owner: string): Promise<StoredKey> {
   const name = (CONSOLE_KEY_NAME + owner).slice(0, 255);
   const headers = { 'X-Gateway-Tenant': tenantId };
   const created = await api.POST('/v1/customer/api-keys', {
@@ -87,12 +87,12 @@ async function make(tenantId: string, owner: string): Promise<StoredKey> {
     expiresAt: created.expires_at ?? '',
   };
   store([...keys.filter((other) => other.tenantId !== tenantId), key]);
-  // Tabs are closed without a word; what they leave behind is cleared up here, and it is no harm if not.
-  void clearUp(name, tenantId, created.id).catch(() => {});
+  // Best effort: closed tabs cannot revoke their keys.
+  void revokeStaleKeys(name, tenantId, created.id).catch(() => {});
   return key;
 }
 
-async function clearUp(name: string, tenantId: string, ownId: string): Promise<void> {
+async function revokeStaleKeys(name: string, tenantId: string, ownId: string): Promise<void> {
   const headers = { 'X-Gateway-Tenant': tenantId };
   const { data } = await api.GET('/v1/customer/api-keys', { headers });
   const stale = staleKeys(data, { name, ownId, now: Date.now() });
@@ -106,7 +106,7 @@ async function revoke(id: string, tenantId: string): Promise<void> {
       headers: { 'X-Gateway-Tenant': tenantId },
     });
   } catch (error) {
-    // Somebody else has revoked it.
+    // 404: already revoked.
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
   }
 }

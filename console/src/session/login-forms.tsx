@@ -6,10 +6,10 @@ import { Button, Card, QueryState, TextField } from '../ui';
 const CONSOLE = '/console';
 
 /**
- * The ways to log in that there are: by a key, and by a login service where there is one.
+ * Shows the available login methods: an API key, and single sign-on if configured.
  *
- * @param returnTo the console's page that is shown after the login service
- * @param onEnter is called when a session is open
+ * @param returnTo console page to open after single sign-on
+ * @param onEnter called once the session is open
  */
 export function LoginForms({
   returnTo,
@@ -27,12 +27,12 @@ export function LoginForms({
       {({ oidc, key }) => (
         <>
           {oidc && (
-            <Card title="With your organisation's account">
+            <Card title="Single sign-on">
               <a
                 className="button button-primary"
                 href={`/v1/auth/login?return_to=${encodeURIComponent(CONSOLE + returnTo)}`}
               >
-                Log in
+                Log in with SSO
               </a>
             </Card>
           )}
@@ -54,14 +54,14 @@ function KeyLogin({ onEnter }: { onEnter: () => Promise<void> }): ReactNode {
     login.mutate();
   };
   return (
-    <Card title="With a key">
+    <Card title="API key">
       <form className="form" onSubmit={submit}>
         <TextField
           label="Key"
           hint={
             <>
-              A management key (<code>sk-mgmt-…</code>), or the operator&apos;s (
-              <code>sk-admin-…</code>).
+              A management key (<code>sk-mgmt-…</code>) or an operator key (<code>sk-admin-…</code>
+              ).
             </>
           }
           error={login.error?.message}

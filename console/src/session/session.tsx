@@ -6,16 +6,16 @@ import type { components } from '../api/schema';
 
 export type Session = components['schemas']['Session'];
 export type SessionTenant = Pick<Session['tenants'][number], 'id' | 'name'>;
-/** What a person may do: a member's rights for the chosen tenant, and an operator's. */
+/** A member's right for the selected tenant, or an operator's right. */
 export type Right =
   | Session['tenants'][number]['rights'][number]
   | Session['operator_rights'][number];
 
 export interface SessionValue {
   session: Session;
-  /** Whose pages are shown; undefined for an operator who has chosen none. */
+  /** The tenant whose pages are shown; undefined for an operator who has not selected one. */
   tenant: SessionTenant | undefined;
-  /** Whether the person may do this, for the chosen tenant if it is a member's right. */
+  /** Returns whether the person has a right, for the selected tenant if it is a member's right. */
   can(right: Right): boolean;
   chooseTenant(tenant: SessionTenant): void;
   logOut(): Promise<void>;
@@ -23,20 +23,20 @@ export interface SessionValue {
 
 const SessionContext = createContext<SessionValue | undefined>(undefined);
 const SESSION_QUERY = ['session'];
-/** What this tab has chosen survives a reload; another tab may show another tenant. */
+/** Per tab: the selection survives a reload, and other tabs may show other tenants. */
 const TENANT_KEY = 'gateway.tenant';
 const PERSON_KEY = 'gateway.person';
 
-/** Who is logged in: the session, null without one. */
+/** The current session, or null without one. */
 const sessionQuery = queryOptions({
   queryKey: SESSION_QUERY,
   queryFn: async ({ signal }) => {
-    // Asking for a session that can not be there would be an error in the browser's log.
+    // Requesting a session that cannot exist would log an error in the browser.
     if (!(await mayHaveSession(signal))) return null;
     try {
       const session = await api.GET('/v1/auth/session', { signal });
       setRequestContext({ csrfToken: session.csrf_token });
-      forgetOthers(session);
+      forgetPreviousPerson(session);
       return session;
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return null;
@@ -47,12 +47,12 @@ const sessionQuery = queryOptions({
   refetchOnWindowFocus: true,
 });
 
-/** Asks who is logged in before anything is drawn that has to know. */
+/** Starts loading the session before the first render. */
 export function preloadSession(client: QueryClient): void {
   void client.prefetchQuery(sessionQuery);
 }
 
-/** Who is logged in: the session, null without one, undefined until that is known. */
+/** Returns the session: null without one, undefined while loading. */
 export function useLogin(): {
   session: Session | null | undefined;
   error: Error | null;
@@ -62,19 +62,19 @@ export function useLogin(): {
   return { session: query.data, error: query.error, retry: () => void query.refetch() };
 }
 
-/** What the gateway has written into the page, good for once; without it, as in development, it is asked. */
+/** Written into the page by the gateway and valid once; the development server lacks it, so the API is asked. */
 let loadedWithCookie = document.querySelector<HTMLMetaElement>(
   'meta[name="has-session-cookie"]',
 )?.content;
 
 async function mayHaveSession(signal: AbortSignal): Promise<boolean> {
-  const told = loadedWithCookie;
+  const flag = loadedWithCookie;
   loadedWithCookie = undefined;
-  if (told === 'true' || told === 'false') return told === 'true';
+  if (flag === 'true' || flag === 'false') return flag === 'true';
   return (await api.GET('/v1/auth', { signal })).has_session_cookie;
 }
 
-/** Forgets what is known of the login, as after logging in. */
+/** Returns a function that drops the cached session, as after a login. */
 export function useForgetSession(): () => Promise<void> {
   const client = useQueryClient();
   return async () => {
@@ -82,7 +82,7 @@ export function useForgetSession(): () => Promise<void> {
   };
 }
 
-/** Gives `useSession` to the pages of who is logged in. */
+/** Provides `useSession` to the pages after login. */
 export function SessionProvider({
   session,
   onLogOut,
@@ -113,18 +113,18 @@ export function SessionProvider({
       sessionStorage.setItem(TENANT_KEY, JSON.stringify(next));
       setRequestContext({ tenantId: next.id });
       setChosen(next);
-      // Nothing of the other tenant may be shown for a moment.
+      // Never shows data of the previous tenant.
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_QUERY[0] });
     },
     async logOut() {
       await endConsoleKeys();
       await api.POST('/v1/auth/logout').catch((error: unknown) => {
-        // It has ended by itself.
+        // 401: the session had already ended.
         if (!(error instanceof ApiError) || error.status !== 401) throw error;
       });
       sessionStorage.clear();
       onLogOut();
-      // What is watched must stay, or nobody would hear of it.
+      // Removing the observed session query would leave its observers without the update.
       client.setQueryData(SESSION_QUERY, null);
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_QUERY[0] });
     },
@@ -132,24 +132,24 @@ export function SessionProvider({
   return <SessionContext value={value}>{children}</SessionContext>;
 }
 
-/** Who is logged in, on pages that only those see who are. */
+/** Returns the session on pages that require a login. */
 export function useSession(): SessionValue {
   const value = useContext(SessionContext);
   if (!value) throw new Error('useSession outside of SessionProvider');
   return value;
 }
 
-/** Tells people apart; a session is a new one after each login. */
+/** Identifies a person across sessions. */
 export function personOf({ kind, email, name }: Session): string {
   return `${kind} ${email ?? name}`;
 }
 
-/** What somebody else typed in this tab before their session ended is not for whoever logs in next. */
-function forgetOthers(session: Session): void {
+/** Clears what another person left in this tab. */
+function forgetPreviousPerson(session: Session): void {
   const person = personOf(session);
   const before = sessionStorage.getItem(PERSON_KEY);
   if (before === person) return;
-  // Of a tab where nobody was logged in there is nothing to forget, and a tenant may be chosen already.
+  // Without a previous person there is nothing to clear, and a tenant may already be selected.
   if (before !== null) sessionStorage.clear();
   sessionStorage.setItem(PERSON_KEY, person);
   forgetConsoleKeys();

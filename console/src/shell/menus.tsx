@@ -5,7 +5,7 @@ import { useSession } from '../session/session';
 import { Button, toast } from '../ui';
 import { chooseTheme, readTheme, THEMES } from './theme';
 
-/** Whose pages are shown. Operators find other tenants in their list. */
+/** Switches the tenant. Operators find others in the tenant list. */
 export function TenantMenu(): ReactNode {
   const { session, tenant, chooseTenant, can } = useSession();
   const navigate = useNavigate();
@@ -18,7 +18,7 @@ export function TenantMenu(): ReactNode {
       <DropdownMenu.Trigger asChild>
         <Button>
           {tenant && <span className="visually-hidden">Tenant: </span>}
-          <span className="shell-tenant">{tenant?.name ?? 'Choose a tenant'}</span>
+          <span className="shell-tenant">{tenant?.name ?? 'Select tenant'}</span>
           <span aria-hidden="true">▾</span>
         </Button>
       </DropdownMenu.Trigger>
@@ -47,12 +47,12 @@ export function TenantMenu(): ReactNode {
   );
 }
 
-/** Who is logged in, light or dark, and the way out. */
+/** Shows the account, the theme choice and the logout. */
 export function AccountMenu(): ReactNode {
   const { session, tenant, logOut } = useSession();
   const [theme, setTheme] = useState(readTheme);
   const role = session.operator_role ?? session.tenants.find(({ id }) => id === tenant?.id)?.role;
-  const leave = () => logOut().catch((error: Error) => toast(error.message, 'bad'));
+  const handleLogOut = () => logOut().catch((error: Error) => toast(error.message, 'bad'));
   return (
     <DropdownMenu.Root>
       <DropdownMenu.Trigger asChild>
@@ -73,7 +73,7 @@ export function AccountMenu(): ReactNode {
               setTheme(chosen);
             }}
           >
-            <div className="menu-label">Colours</div>
+            <div className="menu-label">Theme</div>
             {THEMES.map((entry) => (
               <DropdownMenu.RadioItem key={entry.theme} value={entry.theme} className="menu-item">
                 {entry.label}
@@ -88,7 +88,7 @@ export function AccountMenu(): ReactNode {
           >
             API reference
           </DropdownMenu.Item>
-          <DropdownMenu.Item className="menu-item" onSelect={() => void leave()}>
+          <DropdownMenu.Item className="menu-item" onSelect={() => void handleLogOut()}>
             Log out
           </DropdownMenu.Item>
         </DropdownMenu.Content>

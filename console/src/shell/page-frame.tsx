@@ -5,7 +5,7 @@ import { api } from '../api/client';
 import { useSession, type Right } from '../session/session';
 import { Button, ButtonLink, EmptyState, Page, QueryState, Skeleton } from '../ui';
 
-/** A page for who may see it; others are told so, since its data would be refused anyway. */
+/** Renders a page if the role may see it, and an explanation otherwise. */
 export function AccessiblePage({
   right,
   children,
@@ -14,20 +14,20 @@ export function AccessiblePage({
   children: ReactNode;
 }): ReactNode {
   const { can, tenant } = useSession();
-  // Begun anew for another tenant: nothing of the one before may stay on the screen.
+  // Remounts for another tenant, so that no state of the previous one remains.
   if (can(right)) return <Fragment key={tenant?.id}>{children}</Fragment>;
   const needsTenant = !right.startsWith('operator:') && tenant === undefined;
   if (needsTenant && can('operator:read')) return <ChooseTenant />;
   return (
-    <Page title="Not for your role">
-      <EmptyState title="Your role does not open this page">
-        <span>An owner of the tenant, or the operator, can change your role.</span>
+    <Page title="Access denied">
+      <EmptyState title="Your role cannot open this page">
+        <span>Ask an owner of the tenant or the operator to change your role.</span>
       </EmptyState>
     </Page>
   );
 }
 
-/** For an operator who has chosen no tenant. Where there is only one, as after the first start, it is that. */
+/** Shown to an operator without a selected tenant. Selects the tenant if there is only one. */
 function ChooseTenant(): ReactNode {
   const { chooseTenant } = useSession();
   const tenants = useQuery({
@@ -40,22 +40,26 @@ function ChooseTenant(): ReactNode {
   useEffect(() => {
     if (first && others.length === 0) chooseTenant({ id: first.id, name: first.name });
   }, [first, others.length, chooseTenant]);
-  // An operator of several tenants, or of none, begins with what is theirs.
+  // Otherwise operators start at their own pages.
   if (tenants.data && tenants.data.data.length !== 1 && pathname === '/') {
     return <Navigate to="/fleet" replace />;
   }
   return (
-    <Page title="Choose a tenant">
+    <Page title="Select a tenant">
       <QueryState query={tenants}>
         {({ data }) =>
           data.length === 1 ? (
             <Skeleton />
           ) : (
             <EmptyState
-              title={data.length === 0 ? 'There is no tenant yet' : 'This page is about one tenant'}
+              title={data.length === 0 ? 'No tenants yet' : 'This page shows a single tenant'}
             >
-              {data.length > 0 && <span>Choose one in the menu at the top, or in the list.</span>}
-              <ButtonLink to="/tenants">Tenants</ButtonLink>
+              {data.length > 0 ? (
+                <span>Select one in the menu at the top or in the list.</span>
+              ) : (
+                <span>Create the first tenant to use this page.</span>
+              )}
+              <ButtonLink to="/tenants">Open tenants</ButtonLink>
             </EmptyState>
           )
         }
@@ -66,24 +70,24 @@ function ChooseTenant(): ReactNode {
 
 export function NotFound(): ReactNode {
   return (
-    <Page title="Not found">
-      <EmptyState title="There is no such page">
-        <ButtonLink to="/">To the overview</ButtonLink>
+    <Page title="Page not found">
+      <EmptyState title="This page does not exist">
+        <ButtonLink to="/">Open the overview</ButtonLink>
       </EmptyState>
     </Page>
   );
 }
 
-/** What stands in place of a page that broke, or whose code could not be fetched. */
+/** Replaces a page that threw, or whose code could not be loaded. */
 export function PageFailure({ error }: { error: unknown }): ReactNode {
   return (
-    <Page title="This page failed">
+    <Page title="Something went wrong">
       <div role="alert">
-        <EmptyState title="This page failed">
+        <EmptyState title="This page could not be shown">
           <span>{error instanceof Error ? error.message : String(error)}</span>
-          <span>After an update of the gateway, loading it again is all that is needed.</span>
+          <span>If the gateway was just updated, reload the page.</span>
           <Button variant="primary" onClick={() => window.location.reload()}>
-            Load again
+            Reload page
           </Button>
         </EmptyState>
       </div>

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Tabs, type Tab } from '../ui';
 import { useFilters } from './use-filters';
 
-/** The parts of a page; the URL says which one is shown, unless it is the first. */
+/** The tabs of a page; the URL stores the selected one unless it is the first. */
 export function PageTabs({ label, tabs }: { label: string; tabs: readonly Tab[] }): ReactNode {
   const [{ tab = '' }, setFilters] = useFilters(['tab']);
   return (

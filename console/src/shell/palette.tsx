@@ -6,17 +6,17 @@ import { useDeferredValue, useState, type ReactNode } from 'react';
 import { api } from '../api/client';
 import { PAGES } from '../pages';
 import { useSession } from '../session/session';
-import { toast, useFocusBack } from '../ui';
+import { toast, useRestoreFocus } from '../ui';
 import { chooseTheme, THEMES } from './theme';
 
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Goes to pages, requests and tenants and does what the menus do, without the mouse. */
+/** The command palette: opens pages, requests and tenants, and runs menu actions by keyboard. */
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const { can, tenant, chooseTenant, logOut } = useSession();
   const [text, setText] = useState('');
   const navigate = useNavigate();
-  const focusBack = useFocusBack();
+  const restoreFocusProps = useRestoreFocus();
   const pages = PAGES.filter((page) => page.label !== undefined && can(page.right));
   const tenants = useTenants(text);
   const requestId = REQUEST_ID.test(text.trim()) ? text.trim() : undefined;
@@ -26,16 +26,16 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   };
   const actions = [
     ...(can('develop')
-      ? [{ label: 'First steps', kind: 'Page', run: () => void navigate({ to: '/welcome' }) }]
+      ? [{ label: 'Getting started', kind: 'Page', run: () => void navigate({ to: '/welcome' }) }]
       : []),
     ...THEMES.map(({ theme, label }) => ({
       label,
-      kind: 'Colours',
+      kind: 'Theme',
       run: () => chooseTheme(theme),
     })),
     {
       label: 'API reference',
-      kind: 'In another tab',
+      kind: 'Opens a new tab',
       run: () => window.open('/docs', '_blank', 'noopener'),
     },
     {
@@ -50,19 +50,19 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
         <Dialog.Overlay className="overlay" />
         <Dialog.Content
           className="dialog palette"
-          aria-label="Go to a page"
+          aria-label="Command palette"
           aria-describedby={undefined}
-          {...focusBack}
+          {...restoreFocusProps}
         >
-          <Command label="Go to a page">
+          <Command label="Command palette">
             <Command.Input
               className="input"
-              placeholder="A page, a tenant, a request's id…"
+              placeholder="Page, tenant or request id…"
               value={text}
               onValueChange={setText}
             />
             <Command.List>
-              <Command.Empty className="menu-label">Nothing has this name.</Command.Empty>
+              <Command.Empty className="menu-label">No results</Command.Empty>
               {requestId !== undefined && can('read') && (
                 <Command.Item
                   value={requestId}
@@ -71,7 +71,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
                     go(() => void navigate({ to: '/requests/$requestId', params: { requestId } }))
                   }
                 >
-                  {requestId} <span className="muted">Open this request</span>
+                  {requestId} <span className="muted">Open request</span>
                 </Command.Item>
               )}
               {pages.map(({ path, label, group }) => (
@@ -92,7 +92,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
                   className="menu-item"
                   onSelect={() => go(() => chooseTenant(other))}
                 >
-                  {other.name} <span className="muted">Switch to this tenant</span>
+                  {other.name} <span className="muted">Switch tenant</span>
                 </Command.Item>
               ))}
               {actions.map(({ label, kind, run }) => (
@@ -113,7 +113,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   );
 }
 
-/** Other tenants that can be chosen: a member's own, and for an operator those with such a name. */
+/** Returns selectable tenants: a member's own, and for operators those that match the text. */
 function useTenants(text: string): readonly { id: string; name: string }[] {
   const { session, tenant, can } = useSession();
   const search = useDeferredValue(text.trim());

@@ -8,13 +8,13 @@ const SessionEnded = lazy(async () => ({
   default: (await import('./session-ended')).SessionEnded,
 }));
 
-/** Everything on the screen: the login, or the page in its frame. */
+/** The login page, or the shell with the current page. */
 export function Root(): ReactNode {
   const { session, error, retry } = useLogin();
   const { pathname, searchStr } = useLocation();
-  // The address is ahead of what the outlet shows: a page that needs a session may still stand there.
+  // The location changes before the outlet does, so the outlet may still show a page that needs a session.
   const isLogin = useMatches({ select: (all) => all.some(({ routeId }) => routeId === '/login') });
-  // What was on the screen stays under the login when a session ends, with all that was typed.
+  // After the session ends the page stays mounted below the login, with everything typed.
   const [last, setLast] = useState<Session>();
   if (session && session !== last) setLast(session);
   if (isLogin) return <Outlet />;
@@ -27,7 +27,7 @@ export function Root(): ReactNode {
     <>
       <QueryState query={{ data: session ?? last, error, isFetching: false, refetch: retry }}>
         {(known) => (
-          // Nothing of one person is left on the screen for another.
+          // Remounts everything for another person.
           <SessionProvider
             key={personOf(known)}
             session={known}

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { LoginForms } from '../session/login-forms';
 import { useForgetSession } from '../session/session';
 
-/** Asks for a login above the page on which the session ended. There is no way around it. */
+/** Modal login above the page whose session ended. Cannot be dismissed. */
 export function SessionEnded({ returnTo }: { returnTo: string }): ReactNode {
   const client = useQueryClient();
   const forgetSession = useForgetSession();
@@ -23,9 +23,9 @@ export function SessionEnded({ returnTo }: { returnTo: string }): ReactNode {
           onInteractOutside={(event) => event.preventDefault()}
         >
           <Dialog.Title asChild>
-            <h2>Your session has ended</h2>
+            <h2>Session expired</h2>
           </Dialog.Title>
-          <p>Log in again to go on where you were. With a key, what you typed is still there.</p>
+          <p>Log in again to continue. Unsaved input is kept if you log in with an API key.</p>
           <LoginForms returnTo={returnTo} onEnter={enter} />
         </Dialog.Content>
       </Dialog.Portal>

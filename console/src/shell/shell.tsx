@@ -14,7 +14,7 @@ const GROUPS: readonly { group: PageEntry['group']; label: string }[] = [
   { group: 'operator', label: 'Operator' },
 ];
 
-/** The frame of every page: menu, tenant, account, palette. */
+/** The frame of every page: header, menu and command palette. */
 export function Shell({ children }: { children: ReactNode }): ReactNode {
   const { pathname } = useLocation();
   const [isMenuOpen, setIsMenuOpen] = useState(false);
@@ -25,7 +25,7 @@ export function Shell({ children }: { children: ReactNode }): ReactNode {
   return (
     <div className="shell">
       <a className="skip-link button" href="#main">
-        To the content
+        Skip to content
       </a>
       <header className="shell-head">
         <Button
@@ -88,7 +88,7 @@ function Menu({ isOpen }: { isOpen: boolean }): ReactNode {
   );
 }
 
-/** Ctrl+K opens the palette; `/` goes to the page's search, or opens the palette where it has none. */
+/** Ctrl+K opens the palette; `/` focuses the page's search, or opens the palette if there is none. */
 function useShortcuts(openPalette: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -1,14 +1,14 @@
 export type Theme = 'system' | 'light' | 'dark';
 
 export const THEMES: readonly { theme: Theme; label: string }[] = [
-  { theme: 'system', label: 'As the system' },
+  { theme: 'system', label: 'System' },
   { theme: 'light', label: 'Light' },
   { theme: 'dark', label: 'Dark' },
 ];
 
 const THEME_KEY = 'gateway.theme';
 
-/** What the viewer chose; the system's own scheme until then. */
+/** Returns the stored choice, or `system`. */
 export function readTheme(): Theme {
   const stored = localStorage.getItem(THEME_KEY);
   return stored === 'light' || stored === 'dark' ? stored : 'system';
@@ -20,7 +20,7 @@ export function chooseTheme(theme: Theme): void {
   applyTheme();
 }
 
-/** Puts the chosen theme onto the document. */
+/** Applies the stored theme to the document. */
 export function applyTheme(): void {
   const theme = readTheme();
   if (theme === 'system') delete document.documentElement.dataset['theme'];

@@ -4,10 +4,10 @@ import { useCallback, useMemo } from 'react';
 type Filters<Name extends string> = Partial<Record<Name, string>>;
 
 /**
- * What a page is set to, kept in its URL so that a link shows the same and a reload loses nothing.
+ * Holds a page's filters in its URL, so that links and reloads keep them.
  *
- * @param names those that the page knows; what else the URL says stays as it is
- * @returns what is set, and a function that changes some; undefined or '' takes one away
+ * @param names filters that the page uses; other query parameters are kept
+ * @returns the filters that are set, and a function to change some; undefined or '' removes one
  */
 export function useFilters<Name extends string>(
   names: readonly Name[],
@@ -25,12 +25,12 @@ export function useFilters<Name extends string>(
   }, [search, key]);
   const change = useCallback(
     (changes: Filters<Name>) => {
-      // The list of a filter that is typed would fill the history letter by letter.
+      // Replaces the history entry: typing would otherwise add one per letter.
       void navigate({
         to: '.',
         search: (before: object) => ({ ...before, ...changes }),
         replace: true,
-        // It is the same page; a button must not move away while it is pressed.
+        // Keeps the pressed button in place.
         resetScroll: false,
       });
     },

@@ -2,7 +2,7 @@ import { useState, type ComponentProps, type ReactNode } from 'react';
 import { Button } from './button';
 import { toast } from './toast';
 
-/** A button whose work takes a while: it is busy meanwhile, and what goes wrong is told. */
+/** A button for an async action: busy while it runs, with a toast on errors. */
 export function ActionButton({
   action,
   ...props

@@ -10,7 +10,7 @@ const CLASS_OF: Record<Variant, string> = {
   quiet: 'button button-quiet',
 };
 
-/** `busy`: what it does is under way; it takes no second press meanwhile. */
+/** A button that ignores clicks while `busy`. */
 export function Button({
   variant = 'default',
   busy = false,
@@ -26,7 +26,7 @@ export function Button({
       type={type}
       className={CLASS_OF[variant]}
       disabled={disabled}
-      // Not `disabled`: the focus would be lost while it works.
+      // `disabled` would drop the focus.
       aria-disabled={busy || undefined}
       aria-busy={busy || undefined}
       onClick={(event) => {

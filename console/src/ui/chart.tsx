@@ -7,14 +7,14 @@ import { Skeleton } from './query-state';
 const loadPlot = () => import('./plot');
 const Plot = lazy(() => loadPlot().then(({ Plot: component }) => ({ default: component })));
 
-/** Fetches what draws charts, for a page that waits for its figures meanwhile. */
+/** Preloads the chart library while a page waits for its data. */
 export function preloadChart(): void {
   loadPlot().catch(() => undefined);
 }
 
 /**
- * Values over time: a plot for eyes, whose legend shows the values under the pointer, and a table for screen
- * readers. Days are the API's, so they are named in UTC; other times in the viewer's zone.
+ * A time series: a plot with a legend that shows the values under the pointer, and a table for screen readers.
+ * Days are named in UTC, other times in the viewer's zone.
  */
 export function Chart(props: ChartProps): ReactNode {
   const { title, times, series, format } = props;
@@ -41,7 +41,7 @@ export function Chart(props: ChartProps): ReactNode {
         ))}
         {at !== undefined && <span className="muted">{formatAt(at)}</span>}
       </div>
-      {/* A table is never lower than its rows, so it is a frame that hides it. */}
+      {/* Tables ignore a height below that of their rows, so the wrapper hides this one. */}
       <div className="visually-hidden">
         <table>
           <caption>{title}</caption>
@@ -73,7 +73,7 @@ export function Chart(props: ChartProps): ReactNode {
   );
 }
 
-/** A chart in a card of the same title. */
+/** A chart in a card with the same title. */
 export function ChartCard(props: ChartProps): ReactNode {
   return (
     <Card title={props.title}>

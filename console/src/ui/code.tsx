@@ -4,7 +4,7 @@ import { toast } from './toast';
 
 const COPIED_MS = 2_000;
 
-/** @param children what stands on it, where `label` says more */
+/** @param children visible text, if `label` says more */
 export function CopyButton({
   text,
   label = 'Copy',
@@ -21,8 +21,8 @@ export function CopyButton({
       setIsCopied(true);
       setTimeout(() => setIsCopied(false), COPIED_MS);
     } catch {
-      // Pages that are neither https nor on this machine have no clipboard.
-      toast('The browser does not let this page copy. Select the text instead.', 'warn');
+      // The clipboard exists only on https and localhost.
+      toast('Copying is blocked on this page. Select the text and copy it.', 'warn');
     }
   };
   return (
@@ -32,7 +32,7 @@ export function CopyButton({
   );
 }
 
-/** A piece of code as it stands, with a button to copy it. */
+/** A code block with a copy button. */
 export function Code({ text, label = 'Code' }: { text: string; label?: string }): ReactNode {
   return (
     <div className="code">

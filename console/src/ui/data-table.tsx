@@ -1,11 +1,11 @@
 import type { KeyboardEvent, ReactNode } from 'react';
 
 export interface Column<Row> {
-  /** No two of a table have the same. */
+  /** Unique within the table. */
   header: string;
   cell: (row: Row) => ReactNode;
   align?: 'end';
-  /** Left out where the window is narrow. */
+  /** Hidden on narrow screens. */
   wide?: boolean;
 }
 
@@ -18,10 +18,10 @@ export interface TableProps<Row> {
 }
 
 /**
- * A table. The first column names its row; with `onOpen` it is a button, and a click anywhere on the row
- * does the same, and `j`, `k` and the arrows go from one to the next.
+ * A table whose first column is the row header. With `onOpen`, rows open on click and `j`, `k` and the arrow
+ * keys move between them.
  *
- * @param caption says to screen readers what the table lists
+ * @param caption table name for screen readers
  */
 export function DataTable<Row>({
   caption,
@@ -89,7 +89,7 @@ function classOf({ align, wide }: Pick<Column<unknown>, 'align' | 'wide'>): stri
 
 const STEP_OF: Readonly<Record<string, number>> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
 
-/** `j` and `k`, or the arrows, go from row to row; Enter opens the one that has the focus. */
+/** Moves the focus between rows; Enter opens the focused one. */
 function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
   const step = STEP_OF[event.key];
   const { currentTarget: frame, target } = event;
@@ -103,7 +103,7 @@ function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
   next.focus();
 }
 
-/** A click on a control in a row is meant for that control, and a selection of text for nothing. */
+/** Ignores clicks on controls within the row, and text selections. */
 function isPlainClick(target: EventTarget): boolean {
   const isControl = target instanceof Element && target.closest('a, button, input, select, label');
   return !isControl && (window.getSelection()?.isCollapsed ?? true);

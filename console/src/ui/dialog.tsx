@@ -10,28 +10,28 @@ interface DialogProps {
   wide?: boolean;
 }
 
-/** A window above the page, for as long as it is rendered. Escape closes it, and the focus goes back to what opened it. */
+/** A modal dialog, open while rendered. Escape closes it and restores the focus. */
 export function Dialog({ wide = false, ...props }: DialogProps): ReactNode {
   return <Window {...props} className={wide ? 'dialog dialog-wide' : 'dialog'} />;
 }
 
-/** The same at the right edge, for what belongs to a row of the page. */
+/** A dialog at the right edge, for the details of a row. */
 export function Drawer(props: Omit<DialogProps, 'wide'>): ReactNode {
   return <Window {...props} className="dialog drawer" />;
 }
 
-/** What the latest window was opened from; one that takes another's place has nothing of its own. */
+/** The element that opened the latest dialog; dialogs that replace another one have no opener. */
 let lastOpener: Element | null = null;
 
-/** Where the focus is, before a window takes it. */
+/** Remembers the focused element before a dialog takes the focus. */
 function rememberOpener(): Element | null {
   const { activeElement, body } = document;
   if (activeElement !== null && activeElement !== body) lastOpener = activeElement;
   return lastOpener;
 }
 
-/** Back to what opened a window; to the page where that is gone, as a row that was deleted. */
-function focusAgain(opener: Element | null): void {
+/** Focuses the opener, or the page if it is gone, such as a deleted row. */
+function restoreFocus(opener: Element | null): void {
   const target = opener?.isConnected ? opener : document.getElementById('main');
   if (target instanceof HTMLElement) target.focus();
 }
@@ -42,12 +42,16 @@ function Window({
   children,
   className,
 }: Omit<DialogProps, 'wide'> & { className: string }): ReactNode {
-  const focusBack = useFocusBack();
+  const restoreFocusProps = useRestoreFocus();
   return (
     <RadixDialog.Root open onOpenChange={(open) => !open && onClose()}>
       <RadixDialog.Portal>
         <RadixDialog.Overlay className="overlay" />
-        <RadixDialog.Content className={className} aria-describedby={undefined} {...focusBack}>
+        <RadixDialog.Content
+          className={className}
+          aria-describedby={undefined}
+          {...restoreFocusProps}
+        >
           <div className="dialog-head">
             <RadixDialog.Title asChild>
               <h2>{title}</h2>
@@ -65,8 +69,8 @@ function Window({
   );
 }
 
-/** For a dialog that no trigger of Radix opens: when it closes, the focus goes back to where it was. */
-export function useFocusBack(): {
+/** Restores the focus when a dialog without a Radix trigger closes. */
+export function useRestoreFocus(): {
   onOpenAutoFocus: () => void;
   onCloseAutoFocus: (event: Event) => void;
 } {
@@ -77,16 +81,16 @@ export function useFocusBack(): {
     },
     onCloseAutoFocus(event) {
       event.preventDefault();
-      focusAgain(before.current);
+      restoreFocus(before.current);
     },
   };
 }
 
 /**
- * Asks before something is done.
+ * Asks for confirmation.
  *
- * @param action the word on the button
- * @param onConfirm does it; when that went well `onClose` is called, else the window shows why not
+ * @param action button label
+ * @param onConfirm runs the action; errors are shown in the dialog, otherwise `onClose` is called
  */
 export function ConfirmDialog({
   title,

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import './facts.css';
 
-/** What is known of one thing, name by name. */
+/** A list of labels and values. */
 export function Facts({
   facts,
 }: {

@@ -14,7 +14,7 @@ interface FieldProps {
   error?: ReactNode;
 }
 
-/** A label, a hint and an error around one control. */
+/** Wraps a control with its label, hint and error. */
 export function Field({
   label,
   hint,
@@ -49,7 +49,7 @@ export function Field({
   );
 }
 
-/** What ties a control to its field; without one it needs an `aria-label`. */
+/** Connects a control to its field; a control without a field needs an `aria-label`. */
 function useFieldProps() {
   const field = useContext(FieldContext);
   return field
@@ -69,7 +69,7 @@ export function TextArea(props: ComponentProps<'textarea'>): ReactNode {
   return <textarea className="input" {...useFieldProps()} {...props} />;
 }
 
-/** A value that can be chosen, by itself or with the words for it. */
+/** A select option: a value, or a value with its label. */
 export type Option<Value extends string = string> = Value | readonly [value: Value, label: string];
 
 type SelectProps<Value extends string> = Omit<
@@ -81,7 +81,7 @@ type SelectProps<Value extends string> = Omit<
   onChange: (value: NoInfer<Value>) => void;
 };
 
-/** The browser's own, which every screen reader and phone knows. */
+/** The native select element, for accessibility. */
 export function Select<Value extends string>({
   options,
   onChange,
@@ -111,7 +111,7 @@ export function valueOf<Value extends string>(option: Option<Value>): Value {
   return typeof option === 'string' ? option : option[0];
 }
 
-/** A `Select` with its label, hint and error. */
+/** A `Select` with label, hint and error. */
 export function SelectField<Value extends string>({
   label,
   hint,
@@ -125,7 +125,7 @@ export function SelectField<Value extends string>({
   );
 }
 
-/** A `TextInput` with its label, hint and error; `onChange` is told the text. */
+/** A `TextInput` with label, hint and error; `onChange` receives the text. */
 export function TextField({
   label,
   hint,
@@ -144,12 +144,12 @@ export function TextField({
   );
 }
 
-/** The same for a number, as it is typed. */
+/** A `TextField` for numbers; the value stays text. */
 export function NumberField(props: ComponentProps<typeof TextField>): ReactNode {
   return <TextField type="number" inputMode="numeric" {...props} />;
 }
 
-/** `onChange` is told whether it is checked now. */
+/** A checkbox; `onChange` receives the new state. */
 export function Checkbox({
   label,
   onChange,

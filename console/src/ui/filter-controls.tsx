@@ -1,8 +1,8 @@
 import { useId, useState, type ReactNode } from 'react';
 import { Field, SelectField, TextInput, valueOf, type Option } from './field';
 
-/** A filter of which one value is chosen; `any` is said of none, which is ''. */
-export function Choice({
+/** A filter with one selected value; `any` labels the empty value. */
+export function FilterSelect({
   label,
   value,
   options,
@@ -15,7 +15,7 @@ export function Choice({
   onChange: (value: string) => void;
   any?: string;
 }): ReactNode {
-  // A link may name what is no longer among the values.
+  // Links may name a value that no longer exists.
   const isListed = value === '' || options.some((option) => valueOf(option) === value);
   return (
     <SelectField
@@ -27,8 +27,8 @@ export function Choice({
   );
 }
 
-/** A filter that is typed. It is told once it is complete: on Enter, or when the field is left. */
-export function Typed({
+/** A typed filter, applied on Enter or blur. */
+export function FilterInput({
   label,
   value,
   type = 'text',
@@ -45,11 +45,11 @@ export function Typed({
   const [text, setText] = useState(value);
   const [known, setKnown] = useState(value);
   if (known !== value) {
-    // It was changed elsewhere, as by "Clear filters".
+    // Changed elsewhere, for example by "Clear filters".
     setKnown(value);
     setText(value);
   }
-  const tell = () => {
+  const commit = () => {
     if (text.trim() !== value) onChange(text.trim());
   };
   return (
@@ -62,8 +62,8 @@ export function Typed({
         placeholder="Any"
         value={text}
         onChange={(event) => setText(event.target.value)}
-        onBlur={tell}
-        onKeyDown={(event) => event.key === 'Enter' && tell()}
+        onBlur={commit}
+        onKeyDown={(event) => event.key === 'Enter' && commit()}
       />
       {suggestions.length > 0 && (
         <datalist id={listId}>

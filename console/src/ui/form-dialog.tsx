@@ -3,14 +3,14 @@ import { Button } from './button';
 import { Dialog } from './dialog';
 import { Notice } from './layout';
 
-/** Until a form is busy a double click sends it once; one that is not busy by then can be sent again. */
+/** Ignores the second click of a double click until the form becomes busy. */
 const DOUBLE_CLICK_MS = 400;
 
 /**
- * A window with a form, which `onSubmit` sends; whoever opened it closes it.
+ * A dialog with a form. The parent closes it.
  *
- * @param error what is wrong with none of its fields
- * @param disabled it can not be sent yet
+ * @param error error that belongs to none of the fields
+ * @param disabled whether the form cannot be submitted yet
  */
 export function FormDialog({
   title,
@@ -45,7 +45,7 @@ export function FormDialog({
         className="form"
         onSubmit={(event) => {
           event.preventDefault();
-          // A form in a window of another form sends itself alone.
+          // React events bubble through portals to an outer form.
           event.stopPropagation();
           if (busy || disabled || event.timeStamp - sentAt.current < DOUBLE_CLICK_MS) return;
           sentAt.current = event.timeStamp;

@@ -1,8 +1,8 @@
-/** The console's parts. Pages are made of these; none of them knows the API. */
+/** The component library. Knows nothing about the API. */
 export { Button, ButtonLink } from './button';
 export { Chart, ChartCard, preloadChart } from './chart';
 export { Code, CopyButton } from './code';
-export { ConfirmDialog, Dialog, Drawer, useFocusBack } from './dialog';
+export { ConfirmDialog, Dialog, Drawer, useRestoreFocus } from './dialog';
 export { DataTable, type Column } from './data-table';
 export { MoreButton, PagedTable, SteppedTable } from './long-tables';
 export { SearchField } from './search-field';
@@ -26,4 +26,4 @@ export { ActionButton } from './action';
 export { Facts } from './facts';
 export { FormDialog } from './form-dialog';
 export { SecretDialog } from './secret-dialog';
-export { Choice, Typed } from './filter-controls';
+export { FilterSelect, FilterInput } from './filter-controls';

@@ -1,7 +1,7 @@
 import { useEffect, type ReactNode } from 'react';
 import type { Tone } from './values';
 
-/** The frame of a page: its title is the document's as well. */
+/** The frame of a page. Also sets the document title. */
 export function Page({
   title,
   description,
@@ -52,12 +52,12 @@ export function Card({
   );
 }
 
-/** Figures side by side; its children are `Stat`s. */
+/** A row of `Stat`s. */
 export function Stats({ children }: { children: ReactNode }): ReactNode {
   return <dl className="stats">{children}</dl>;
 }
 
-/** One figure. `id` is for tests: they compare it with the ledger. */
+/** A single figure. Tests use `id` to compare it with the ledger. */
 export function Stat({
   label,
   value,
@@ -78,7 +78,7 @@ export function Stat({
   );
 }
 
-/** A message that stays, with what to do about it. */
+/** A persistent message. */
 export function Notice({ tone, children }: { tone: Tone; children: ReactNode }): ReactNode {
   return (
     <div className={`notice tone-${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
@@ -87,7 +87,7 @@ export function Notice({ tone, children }: { tone: Tone; children: ReactNode }):
   );
 }
 
-/** What stands where a list has nothing: why, and what to do. */
+/** Shown in place of an empty list: what appears here and how to start. */
 export function EmptyState({
   title,
   children,
@@ -103,7 +103,7 @@ export function EmptyState({
   );
 }
 
-/** How much of a limit is used: `used` of `of`, told in words by `label`. */
+/** A meter that shows `used` out of `of`. */
 export function Bar({ used, of, label }: { used: number; of: number; label: string }): ReactNode {
   const share = of > 0 ? Math.min(1, Math.max(0, used / of)) : 1;
   const tone = share >= 1 ? 'bad' : share >= 0.8 ? 'warn' : undefined;

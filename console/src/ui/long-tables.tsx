@@ -3,7 +3,7 @@ import { Button } from './button';
 import { DataTable, type TableProps } from './data-table';
 import { QueryState, type Query } from './query-state';
 
-/** A table of a list that is read page by page; `MoreButton` reads the next one. */
+/** A table over a paginated list; `MoreButton` loads the next page. */
 export function PagedTable<Row>({
   query,
   ...table
@@ -17,7 +17,7 @@ export function PagedTable<Row>({
   );
 }
 
-/** Reads the next page of a list, where there is one. */
+/** Loads the next page of a list, if there is one. */
 export function MoreButton({
   query,
 }: {
@@ -33,7 +33,7 @@ export function MoreButton({
   );
 }
 
-/** A table of a list that is there as a whole: `step` rows are drawn at first, and as many with each press. */
+/** A table over a complete list that renders `step` more rows with each click. */
 export function SteppedTable<Row>({
   rows,
   step,

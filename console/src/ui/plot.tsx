@@ -5,9 +5,9 @@ import { axisTimeOf, isDays } from '../format/times';
 
 interface ChartSeries {
   label: string;
-  /** One for each time; null where there is nothing. */
+  /** One per time; null without data. */
   values: readonly (number | null)[];
-  /** What is expected and has not been. */
+  /** Marks a forecast. */
   dashed?: boolean;
 }
 
@@ -16,22 +16,24 @@ export interface ChartProps {
   /** ISO 8601, ascending. */
   times: readonly string[];
   series: readonly ChartSeries[];
-  /** How a value is written on the axis and in the table. */
+  /** Formats values on the axis and in the table. */
   format: (value: number) => string;
-  /** Series lie on top of each other and add up. */
+  /** Stacks the series. */
   stacked?: boolean;
 }
 
-/** What of a chart its drawing needs; `onPoint` is told the index under the pointer, null when it leaves. */
+/** `onPoint` receives the index under the pointer, or null when it leaves. */
 interface PlotProps extends ChartProps {
   onPoint: (index: number | null) => void;
 }
 
 const HEIGHT_PX = 200;
-/** Of so few values a line may have nothing to go between. */
+/** Minimum distance between time labels. */
+const LABEL_WIDTH_PX = 75;
+/** With fewer values than this a line may be invisible, so points are drawn. */
 const FEW_VALUES = 3;
 
-/** The drawing of a chart. It follows the width of its frame and the colours of the page. */
+/** Draws a chart that follows its container's width and the page's theme. */
 export function Plot({ times, series, format, onPoint, stacked = false }: PlotProps): ReactNode {
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -83,7 +85,7 @@ function options(
   element: HTMLElement,
   { times, series, format, stacked, onPoint }: Omit<PlotProps, 'title'>,
 ): uPlot.Options {
-  // A canvas knows no variables: an element is asked for their colours as they are now.
+  // A canvas cannot resolve CSS variables, so a probe element does.
   const probe = document.createElement('span');
   element.append(probe);
   const colour = (name: string) => {
@@ -110,15 +112,15 @@ function options(
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
-    // In UTC, so that a day stands at its own name wherever the viewer is.
+    // UTC, so that each day sits at its own name in any time zone.
     ...(isDays(times) ? { tzDate: (at) => uPlot.tzDate(new Date(at * 1_000), 'Etc/UTC') } : {}),
-    // Each series of a stack fills down to the one below it.
+    // Fills each stacked series down to the one below.
     ...(stacked
       ? { bands: series.slice(1).map((_, index) => ({ series: [index + 2, index + 1] as const })) }
       : {}),
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] } },
     axes: [
-      { ...axis, values: (_, ticks) => ticks.map(axisTimeOf(times)) },
+      { ...axis, space: LABEL_WIDTH_PX, values: (_, ticks) => ticks.map(axisTimeOf(times)) },
       { ...axis, size: 78, values: (_, ticks) => ticks.map(format) },
     ],
     series: [{}, ...lines],

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from './button';
 import { EmptyState } from './layout';
 
-/** What was asked for, as far as it is there. */
+/** The part of a query result that `QueryState` needs. */
 export interface Query<Data> {
   data: Data | undefined;
   error: Error | null;
@@ -11,10 +11,10 @@ export interface Query<Data> {
 }
 
 /**
- * What was asked for, once it is there: before that a skeleton, else what went wrong with a button to try again.
- * Data that is there stays while newer is read, even if that fails.
+ * Renders loaded data, a skeleton while loading, or the error with a retry button. Stale data stays visible
+ * during a refetch, even if it fails.
  *
- * @param isEmpty with `empty`: what stands there when there is nothing
+ * @param isEmpty renders `empty` instead of the data
  */
 export function QueryState<Data>({
   query,
@@ -31,7 +31,7 @@ export function QueryState<Data>({
   if (data === undefined && error) {
     return (
       <div role="alert">
-        <EmptyState title="This could not be read">
+        <EmptyState title="Could not load this data">
           <span>{error.message}</span>
           <Button busy={query.isFetching} onClick={() => query.refetch()}>
             Try again
@@ -46,7 +46,7 @@ export function QueryState<Data>({
     <>
       {error && (
         <div className="notice tone-warn" role="status">
-          <span>Shown as it was before: {error.message}</span>
+          <span>Showing older data. Refreshing failed: {error.message}</span>
           <Button busy={query.isFetching} onClick={() => query.refetch()}>
             Try again
           </Button>

@@ -3,7 +3,7 @@ import { TextField } from './field';
 
 const PAUSE_MS = 250;
 
-/** A search with its label, which is told once the typing pauses. `/` leads to it. */
+/** A search field that searches after a pause in typing. `/` focuses it. */
 export function SearchField({
   label,
   value,
@@ -15,21 +15,21 @@ export function SearchField({
   onSearch: (text: string) => void;
   placeholder?: string | undefined;
 }): ReactNode {
-  /** `told`: what the page knows, or will know in a moment. */
-  const [{ text, told, known }, setState] = useState({ text: value, told: value, known: value });
+  /** `sent`: the text last passed to the page. `known`: the page's value at the last render. */
+  const [{ text, sent, known }, setState] = useState({ text: value, sent: value, known: value });
   if (value !== known) {
-    // Set from elsewhere, unless it is what was told: more may be typed by then.
-    setState({ text: value === told ? text : value, told: value, known: value });
+    // Ignores the echo of our own search, since more may have been typed.
+    setState({ text: value === sent ? text : value, sent: value, known: value });
   }
-  const tell = useEffectEvent(onSearch);
+  const search = useEffectEvent(onSearch);
   useEffect(() => {
-    if (text === told) return;
+    if (text === sent) return;
     const timer = setTimeout(() => {
-      setState((before) => ({ ...before, told: text }));
-      tell(text);
+      setState((before) => ({ ...before, sent: text }));
+      search(text);
     }, PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [text, told]);
+  }, [text, sent]);
   return (
     <TextField
       label={label}

@@ -3,7 +3,7 @@ import { Code } from './code';
 import { Dialog } from './dialog';
 import { Notice } from './layout';
 
-/** A window that shows a secret, which is never shown again. */
+/** Shows a new secret once. */
 export function SecretDialog({
   title,
   label,
@@ -12,7 +12,7 @@ export function SecretDialog({
   children,
 }: {
   title: string;
-  /** What it is, to screen readers. */
+  /** Name for screen readers. */
   label: string;
   secret: string;
   onClose: () => void;
@@ -20,7 +20,7 @@ export function SecretDialog({
 }): ReactNode {
   return (
     <Dialog title={title} onClose={onClose}>
-      <Notice tone="warn">It is shown only now. Copy it before you go on.</Notice>
+      <Notice tone="warn">Copy it now. It is not shown again.</Notice>
       <Code text={secret} label={label} />
       {children}
     </Dialog>

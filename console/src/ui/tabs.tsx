@@ -7,7 +7,7 @@ export interface Tab {
   content: () => ReactNode;
 }
 
-/** Parts of a page of which one is shown; which one belongs into the URL, so it is the page's. */
+/** Tabs. The page owns the selection, which belongs in the URL. */
 export function Tabs({
   label,
   tabs,
@@ -19,7 +19,7 @@ export function Tabs({
   selected: string;
   onSelect: (id: string) => void;
 }): ReactNode {
-  // The URL may name a tab that there is not, or not for this role.
+  // The URL may name a tab that does not exist or that the role cannot see.
   const selected = tabs.some(({ id }) => id === wanted) ? wanted : (tabs[0]?.id ?? '');
   return (
     <RadixTabs.Root value={selected} onValueChange={onSelect}>

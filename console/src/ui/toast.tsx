@@ -12,7 +12,7 @@ let messages: readonly ToastMessage[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-/** Tells what was done, in a corner, for six seconds. What went wrong belongs beside its form instead. */
+/** Shows a message in the corner for six seconds. Form errors belong next to their form. */
 export function toast(text: string, tone: Tone = 'good'): void {
   const id = ++lastId;
   show([...messages, { id, text, tone }]);
@@ -29,7 +29,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Where toasts appear; once on the whole page. */
+/** Renders the toasts; mounted once. */
 export function Toasts(): ReactNode {
   const shown = useSyncExternalStore(subscribe, () => messages);
   return (

@@ -4,7 +4,7 @@ import { formatDuration, formatTime, formatUtc } from '../format/times';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'neutral' | 'info';
 
-/** Told apart without colours as well. */
+/** Distinguishes badges without colour. */
 const SIGN_OF: Record<Tone, string> = { good: '✓', bad: '✕', warn: '!', neutral: '', info: '' };
 
 export function Badge({ tone, children }: { tone: Tone; children: ReactNode }): ReactNode {
@@ -16,7 +16,7 @@ export function Badge({ tone, children }: { tone: Tone; children: ReactNode }): 
   );
 }
 
-/** An instant in the viewer's zone, with UTC on hover. */
+/** A timestamp in the viewer's zone, with UTC in the tooltip. */
 export function Time({
   at,
   none = '–',
@@ -36,7 +36,7 @@ export function Duration({ ms }: { ms: number | null | undefined }): ReactNode {
   return ms == null ? '–' : formatDuration(ms);
 }
 
-/** An amount in credits and in US dollars. */
+/** An amount in credits and US dollars. */
 export function Credits({
   value,
   none = '–',
@@ -52,7 +52,7 @@ export function Credits({
   );
 }
 
-/** The median of what was measured, and the 90th percentile below it. */
+/** The median, with the 90th percentile below. */
 export function Spread({
   of: spread,
   format,

@@ -3,12 +3,12 @@ import { api } from '../../api/client';
 import { AuditList } from '../../parts/audit-list';
 import { Page } from '../../ui';
 
-/** Every change of the tenant's account. */
+/** The tenant's audit log. */
 export function AuditPage(): ReactNode {
   return (
     <Page
-      title="Audit"
-      description="Every change of your account, whoever made it. Nothing can be changed or taken away here."
+      title="Audit log"
+      description="All changes to this tenant, by people, keys and the operator. Entries cannot be edited or deleted."
     >
       <AuditList
         queryKey="audit-log"

@@ -15,7 +15,7 @@ const TABS = [
   { id: 'receipts', label: 'Receipts', content: () => <Receipts /> },
 ];
 
-/** What the tenant has, what moved it, and what it was spent on. */
+/** The tenant's balance, ledger, statements and receipts. */
 export function BillingPage(): ReactNode {
   const [{ receipt }, setFilters] = useFilters(['receipt']);
   const credits = useQuery({
@@ -24,15 +24,16 @@ export function BillingPage(): ReactNode {
     refetchInterval: 15_000,
   });
   return (
-    <Page title="Billing" description="1,000,000 credits are $1.00. Months are those of UTC.">
+    <Page title="Billing" description="1,000,000 credits are $1.00. Months are in UTC.">
       <QueryState query={credits}>
         {({ balance, current_period: period, lifetime }) => (
           <Stats>
             <Stat id="balance" label="Balance" value={<Credits value={balance.total} />} />
             <Stat
               id="held"
-              label="Held by running requests"
+              label="Reserved"
               value={<Credits value={balance.held} />}
+              hint="by running requests"
             />
             <Stat id="available" label="Available" value={<Credits value={balance.available} />} />
             <Stat
@@ -43,7 +44,7 @@ export function BillingPage(): ReactNode {
             />
             <Stat
               id="lifetime"
-              label="Ever spent"
+              label="Spent in total"
               value={<Credits value={lifetime.spent} />}
               hint={
                 <>

@@ -11,7 +11,7 @@ import {
   ActionButton,
   Badge,
   Card,
-  Choice,
+  FilterSelect,
   Credits,
   EmptyState,
   MoreButton,
@@ -24,11 +24,11 @@ import { MonthSelect } from './months';
 type Entry = components['schemas']['TenantLedgerEntry'];
 
 const MEANING: Record<Entry['kind'], string> = {
-  grant: 'Credits that were granted.',
-  correction: 'What the operator corrected.',
-  charge: 'What a request cost.',
-  shortfall: 'A part of a charge that the balance did not reach for; nobody pays it.',
-  refund: 'What was given back for a request.',
+  grant: 'Credits added by the operator.',
+  correction: 'A correction by the operator.',
+  charge: 'The cost of a request.',
+  shortfall: 'The part of a charge that exceeded the balance. It is not charged.',
+  refund: 'Credits returned for a request.',
 };
 
 const COLUMNS: readonly Column<Entry>[] = [
@@ -61,7 +61,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
 ];
 
-/** Everything that moved the balance, with what it was after. */
+/** The ledger entries of the tenant. */
 export function Ledger(): ReactNode {
   const [{ kind: chosen, month = '' }, setFilters] = useFilters(['kind', 'month', 'receipt']);
   const kind = ENTRY_KINDS.find((each) => each === chosen);
@@ -77,12 +77,12 @@ export function Ledger(): ReactNode {
       <div className="filters">
         <MonthSelect
           value={month}
-          all="all months"
+          all="All months"
           onChange={(next) => setFilters({ month: next || undefined })}
         />
-        <Choice
+        <FilterSelect
           label="Kind"
-          any="all"
+          any="All"
           value={kind ?? ''}
           options={ENTRY_KINDS}
           onChange={(chosen) => setFilters({ kind: chosen })}
@@ -104,8 +104,10 @@ export function Ledger(): ReactNode {
           columns={kind ? COLUMNS.filter(({ header }) => header !== 'Balance after') : COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState title="Nothing moved the balance">
-              {kind || month ? 'Choose another month or kind.' : 'Ask the operator for credits.'}
+            <EmptyState title="No ledger entries">
+              {kind || month
+                ? 'Select another month or kind.'
+                : 'Grants, charges and refunds appear here. Ask the operator for credits to start.'}
             </EmptyState>
           }
         />

@@ -3,19 +3,19 @@ import type { ReactNode } from 'react';
 import { api } from '../../api/client';
 import { SelectField } from '../../ui';
 
-/** The month (UTC) that goes on, as the API writes it. */
+/** Returns the current month in UTC, as `YYYY-MM`. */
 export function thisMonth(): string {
   return new Date().toISOString().slice(0, 7);
 }
 
-/** Chooses one of the months in which something was spent, and this one. */
+/** Selects the current month or one with spend. */
 export function MonthSelect({
   value,
   all,
   onChange,
 }: {
   value: string;
-  /** With a choice of all months, whose value is ''. */
+  /** Label of a choice for all months, whose value is ''. */
   all?: string;
   onChange: (month: string) => void;
 }): ReactNode {

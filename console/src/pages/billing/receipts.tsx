@@ -16,15 +16,15 @@ import {
   Time,
 } from '../../ui';
 
-/** Looks a receipt up by its request. */
+/** Finds a receipt by request id. */
 export function Receipts(): ReactNode {
   const [, setFilters] = useFilters(['receipt']);
   const [id, setId] = useState('');
   return (
     <Card title="Find a receipt">
       <p className="muted">
-        A receipt says what one request cost and why, signed, so that anybody can check it offline.
-        The ledger and the list of requests lead to it too.
+        A receipt shows how the cost of a request was calculated. It is signed and can be verified
+        offline. Ledger entries and requests link to their receipts.
       </p>
       <form
         className="form"
@@ -34,8 +34,8 @@ export function Receipts(): ReactNode {
         }}
       >
         <TextField
-          label="Request"
-          hint="The x-request-id of its answer."
+          label="Request id"
+          hint="The x-request-id response header."
           required
           value={id}
           placeholder="00000000-0000-0000-0000-000000000000"
@@ -43,7 +43,7 @@ export function Receipts(): ReactNode {
         />
         <div className="row">
           <Button variant="primary" type="submit">
-            Show
+            Show receipt
           </Button>
         </div>
       </form>
@@ -82,34 +82,34 @@ function ReceiptView({ receipt, jws }: components['schemas']['SignedReceipt']): 
               {answer.outcome}
             </Badge>,
           ],
-          ...(answer.traffic_mode === 'byok' ? [['Account', 'your own'] as const] : []),
+          ...(answer.traffic_mode === 'byok' ? [['Account', 'BYOK'] as const] : []),
         ]}
       />
       <ReceiptArithmetic receipt={receipt} />
       <div className="row row-apart">
-        <h3>Signed (JWS)</h3>
+        <h3>Signature (JWS)</h3>
         <ActionButton
           action={() =>
             download(`/v1/customer/receipts/${request.id}`, { name: `receipt-${request.id}.json` })
           }
         >
-          Download
+          Download receipt
         </ActionButton>
       </div>
-      <Code text={jws} label="The signed receipt" />
+      <Code text={jws} label="Signed receipt" />
       <details>
-        <summary>How to check it</summary>
+        <summary>Verify this receipt</summary>
         <p className="muted">
-          Anybody can, without asking the gateway: the signature by the public keys, and the sum by
-          the lines above. With the two scripts that lie in the gateway’s <code>docs</code>:
+          Anyone can verify the signature with the public keys and recompute the sum from the lines
+          above. Use the two scripts in the <code>docs</code> folder of the gateway:
         </p>
-        <Code text={checkCommands(request.id)} label="Commands that check the receipt" />
+        <Code text={checkCommands(request.id)} label="Verification commands" />
       </details>
     </>
   );
 }
 
-/** Checks the receipt that was downloaded: the signature, then the sum. */
+/** Returns commands that verify the signature and recompute the sum of a downloaded receipt. */
 function checkCommands(requestId: string): string {
   return [
     `curl -o jwks.json ${window.location.origin}/.well-known/jwks.json`,

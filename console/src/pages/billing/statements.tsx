@@ -10,7 +10,7 @@ import { useFilters } from '../../shell/use-filters';
 import {
   ActionButton,
   Card,
-  Choice,
+  FilterSelect,
   Credits,
   DataTable,
   EmptyState,
@@ -32,14 +32,21 @@ const DIMENSIONS: readonly (readonly [by: string, label: string])[] = [
   ['provider', 'Provider'],
   ['endpoint', 'Endpoint'],
   ['api_key', 'Key'],
-  ['end_user', 'End user'],
+  ['api_key', 'API key'],
   ['status', 'Status'],
   ['day', 'Day'],
   ['tag', 'Tag'],
 ];
 const LABELS = new Map(DIMENSIONS);
+const TOTAL_LABELS: Record<(typeof ENTRY_KINDS)[number], string> = {
+  grant: 'Grants',
+  correction: 'Corrections',
+  charge: 'Charges',
+  shortfall: 'Shortfalls',
+  refund: 'Refunds',
+};
 
-/** A month of the ledger, and what its requests add up to. */
+/** A monthly statement, with the cost of its requests by one or two dimensions. */
 export function Statements(): ReactNode {
   const { can } = useSession();
   const [{ month = thisMonth(), by = 'model', by2 = '', tag = '' }, setFilters] = useFilters([
@@ -57,8 +64,8 @@ export function Statements(): ReactNode {
         params: { path: { month }, query: { group_by } },
         signal,
       });
-      // It is text only where CSV is asked for.
-      if (typeof read === 'string') throw new Error('The statement came as CSV.');
+      // The API returns text only for CSV.
+      if (typeof read === 'string') throw new Error('The API returned CSV instead of JSON.');
       return read;
     },
   });
@@ -77,22 +84,22 @@ export function Statements(): ReactNode {
       <div className="filters">
         <MonthSelect value={month} onChange={(next) => setFilters({ month: next })} />
         <SelectField
-          label="By"
+          label="Group by"
           value={by}
           options={DIMENSIONS}
           onChange={(chosen) => setFilters({ by: chosen })}
         />
-        <Choice
-          label="and by"
-          any="nothing else"
+        <FilterSelect
+          label="Then by"
+          any="None"
           value={by2}
           options={DIMENSIONS}
           onChange={(chosen) => setFilters({ by2: chosen })}
         />
         {[by, by2].includes('tag') && (
           <TextField
-            label="Tag"
-            hint="Its key, as team"
+            label="Tag key"
+            hint="For example team"
             value={tag}
             placeholder="team"
             pattern="[a-z0-9_.\-]{1,40}"
@@ -105,15 +112,15 @@ export function Statements(): ReactNode {
           <>
             <Totals statement={data} />
             <Card
-              title="What its requests cost"
+              title="Request costs"
               actions={
                 <>
                   <ActionButton
                     action={() => csv('statement', `?${new URLSearchParams({ group_by })}`)}
                   >
-                    This table as CSV
+                    Download table (CSV)
                   </ActionButton>
-                  <ActionButton action={() => csv('ledger')}>All entries as CSV</ActionButton>
+                  <ActionButton action={() => csv('ledger')}>Download entries (CSV)</ActionButton>
                 </>
               }
             >
@@ -131,15 +138,16 @@ function Totals({ statement }: { statement: Statement }): ReactNode {
   const kinds = ENTRY_KINDS.filter((kind) => totals[kind] !== 0 || kind === 'charge');
   return (
     <Stats>
-      <Stat
-        id="opening"
-        label="Balance at the beginning"
-        value={<Credits value={opening_balance} />}
-      />
+      <Stat id="opening" label="Opening balance" value={<Credits value={opening_balance} />} />
       {kinds.map((kind) => (
-        <Stat key={kind} id={kind} label={kind} value={<Credits value={totals[kind]} />} />
+        <Stat
+          key={kind}
+          id={kind}
+          label={TOTAL_LABELS[kind]}
+          value={<Credits value={totals[kind]} />}
+        />
       ))}
-      <Stat id="closing" label="Balance at the end" value={<Credits value={closing_balance} />} />
+      <Stat id="closing" label="Closing balance" value={<Credits value={closing_balance} />} />
     </Stats>
   );
 }
@@ -157,7 +165,7 @@ function Groups({
       header: LABELS.get(name) ?? name,
       cell: ({ groups, is_rest }: Group) => {
         const value = groups[name];
-        if (value == null) return <span className="muted">{is_rest ? 'the rest' : 'none'}</span>;
+        if (value == null) return <span className="muted">{is_rest ? 'Other' : '(none)'}</span>;
         if (name === 'api_key') return keyNames.get(value) ?? value;
         return name === 'day' ? value.slice(0, 10) : value;
       },
@@ -171,21 +179,23 @@ function Groups({
     <>
       {list.data.length < list.group_count && (
         <Notice tone="info">
-          The {formatCount(list.data.length)} dearest of {formatCount(list.group_count)} groups.
+          Top {formatCount(list.data.length)} of {formatCount(list.group_count)} groups by cost
         </Notice>
       )}
       <DataTable
-        caption="What the month's requests cost"
+        caption="Request costs by group"
         columns={columns}
         rows={list.data}
         rowKey={({ groups, is_rest }) =>
           `${names.map((name) => groups[name]).join('\n')} ${is_rest}`
         }
-        empty={<EmptyState title="No requests began in this month" />}
+        empty={
+          <EmptyState title="No requests in this month">Select another month above.</EmptyState>
+        }
       />
       <p className="muted">
-        All: {formatCount(list.total.requests)} requests, <Credits value={list.total.cost} />. A
-        request that began in one month and ended in the next is charged in the next.
+        Total: {formatCount(list.total.requests)} requests, <Credits value={list.total.cost} />. A
+        request is charged in the month in which it ends.
       </p>
     </>
   );

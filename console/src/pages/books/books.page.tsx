@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { formatCount } from '../../format/credits';
 import { Badge, Button, Card, Code, Duration, Notice, Page, Time, type Tone } from '../../ui';
-import { watchBooks, type BookCheck, type BooksNews } from './watch-books';
+import { watchBooks, type BookCheck, type BooksEvent } from './watch-books';
 
 const TONE_OF_STATUS: Record<BookCheck['status'], Tone> = {
   sound: 'good',
@@ -18,39 +18,40 @@ interface Check {
   error?: string;
 }
 
-const BEGIN: Check = { state: 'running', invariants: [], found: [] };
+const STARTED: Check = { state: 'running', invariants: [], found: [] };
 
-function withNews(check: Check, news: BooksNews): Check {
-  switch (news.object) {
+function withEvent(check: Check, event: BooksEvent): Check {
+  switch (event.object) {
     case 'books.begin':
-      return { ...check, at: news.checked_at, invariants: news.invariants };
+      return { ...check, at: event.checked_at, invariants: event.invariants };
     case 'books.check':
-      return { ...check, found: [...check.found, news] };
+      return { ...check, found: [...check.found, event] };
     case 'books.end':
-      return { ...check, state: 'done', end: news };
+      return { ...check, state: 'done', end: event };
   }
 }
 
-/** Whether the ledger is sound, invariant by invariant, as each is checked. */
+/** Verifies the ledger's invariants and shows each result as it arrives. */
 export function BooksPage(): ReactNode {
   const [check, setCheck] = useState<Check>();
   const running = useRef<AbortController>(undefined);
-  // No check outlives its page: who leaves cancels it on the server, too.
+  // Leaving the page cancels the check on the server, too.
   useEffect(() => () => running.current?.abort(), []);
 
   const start = async () => {
     running.current?.abort();
     const run = new AbortController();
     running.current = run;
-    setCheck(BEGIN);
+    setCheck(STARTED);
     const update = (change: (before: Check) => Check) => {
-      if (running.current === run) setCheck((before) => change(before ?? BEGIN));
+      if (running.current === run) setCheck((before) => change(before ?? STARTED));
     };
     try {
-      for await (const news of watchBooks(run.signal)) update((before) => withNews(before, news));
+      for await (const event of watchBooks(run.signal))
+        update((before) => withEvent(before, event));
       update((before) =>
         before.state === 'running'
-          ? { ...before, state: 'failed', error: 'The check broke off before its end.' }
+          ? { ...before, state: 'failed', error: 'The check was interrupted. Run it again.' }
           : before,
       );
     } catch (reason) {
@@ -66,13 +67,13 @@ export function BooksPage(): ReactNode {
   return (
     <Page
       title="Books"
-      description="Whether the ledger is sound: each invariant, asked of the whole database in one snapshot. With millions of rows it takes a minute or two."
+      description="Verifies the ledger's invariants in one database snapshot. With millions of rows this takes a minute or two."
       actions={
         isRunning ? (
-          <Button onClick={() => running.current?.abort()}>Cancel</Button>
+          <Button onClick={() => running.current?.abort()}>Cancel check</Button>
         ) : (
           <Button variant="primary" onClick={() => void start()}>
-            {check ? 'Check again' : 'Check the books'}
+            {check ? 'Check again' : 'Check books'}
           </Button>
         )
       }
@@ -94,7 +95,7 @@ function Outcome({ check }: { check: Check | undefined }): ReactNode {
   if (!check) {
     return (
       <Notice tone="info">
-        Nothing was checked yet. The check reads only, and locks nothing: the service goes on.
+        Not checked yet. The check only reads and takes no locks, so requests are not affected.
       </Notice>
     );
   }
@@ -103,7 +104,7 @@ function Outcome({ check }: { check: Check | undefined }): ReactNode {
   if (state === 'cancelled') {
     return (
       <Notice tone="warn">
-        Cancelled after {found.length} of {invariants.length}.
+        Cancelled after {found.length} of {invariants.length} invariants
       </Notice>
     );
   }
@@ -112,10 +113,10 @@ function Outcome({ check }: { check: Check | undefined }): ReactNode {
       <Notice tone={TONE_OF_STATUS[end.status]}>
         <strong>
           {end.status === 'sound'
-            ? 'The books are sound.'
+            ? 'All invariants hold.'
             : end.status === 'broken'
-              ? 'The books are broken.'
-              : 'Some was not checked.'}
+              ? 'An invariant is violated.'
+              : 'Some invariants were not checked.'}
         </strong>
         <span>
           As of <Time at={at} />, checked in <Duration ms={end.duration_ms} />
@@ -127,8 +128,8 @@ function Outcome({ check }: { check: Check | undefined }): ReactNode {
     <div role="status" className="stack">
       <span>
         {invariants.length === 0
-          ? 'Beginning…'
-          : `Checked ${found.length} of ${invariants.length}…`}
+          ? 'Starting…'
+          : `Checked ${found.length} of ${invariants.length} invariants…`}
       </span>
       <progress
         className="progress"
@@ -161,14 +162,14 @@ function Invariant({
             <Badge tone={TONE_OF_STATUS[found.status]}>{found.status}</Badge>
           </>
         ) : (
-          <Badge tone={isNext ? 'info' : 'neutral'}>{isNext ? 'being checked' : 'not yet'}</Badge>
+          <Badge tone={isNext ? 'info' : 'neutral'}>{isNext ? 'checking' : 'pending'}</Badge>
         )
       }
     >
       {found ? (
         <Finding found={found} />
       ) : (
-        <p className="muted">Its figures come with the check.</p>
+        <p className="muted">Results appear here during the check.</p>
       )}
     </Card>
   );
@@ -182,30 +183,30 @@ function Finding({ found }: { found: BookCheck }): ReactNode {
         {Object.entries(found.figures).map(([name, value]) => (
           <div key={name} data-figure={name}>
             <dt>{name}</dt>
-            <dd>{value === null ? 'not looked at' : formatFigure(value)}</dd>
+            <dd>{value === null ? 'not checked' : formatFigure(value)}</dd>
           </div>
         ))}
       </dl>
       {found.rows.length > 0 && (
         <>
           <p>
-            {found.has_more_rows ? `The first ${found.rows.length} rows` : 'The rows'} at fault:
+            {found.has_more_rows ? `First ${found.rows.length} violating rows` : 'Violating rows'}:
           </p>
           <Code
-            label="Rows at fault"
+            label="Violating rows"
             text={found.rows.map((row) => JSON.stringify(row)).join('\n')}
           />
         </>
       )}
       <details>
-        <summary>The query</summary>
-        <Code label="The query" text={found.query} />
+        <summary>Query</summary>
+        <Code label="Query" text={found.query} />
       </details>
     </>
   );
 }
 
-/** Sums may be beyond what a number holds exactly. */
+/** Formats an integer; digits beyond the safe range are shown unformatted. */
 function formatFigure(digits: string): string {
   const value = Number(digits);
   return Number.isSafeInteger(value) ? formatCount(value) : digits;

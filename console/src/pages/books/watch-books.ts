@@ -1,10 +1,10 @@
-import { ApiError, requestHeaders, toApiError } from '../../api/client';
+import { requestHeaders, toApiError, unreachable } from '../../api/client';
 import type { components } from '../../api/schema';
 
 export type BookCheck = components['schemas']['BookCheck'];
 
-/** A line of the check's answer. */
-export type BooksNews =
+/** An event of the check's response stream. */
+export type BooksEvent =
   | { object: 'books.begin'; checked_at: string; invariants: { id: string; invariant: string }[] }
   | ({ object: 'books.check' } & BookCheck)
   | { object: 'books.end'; status: BookCheck['status']; duration_ms: number };
@@ -12,29 +12,29 @@ export type BooksNews =
 const OBJECTS = ['books.begin', 'books.check', 'books.end'];
 
 /**
- * Checks the books, and tells what is found as it is found.
+ * Runs the check and yields its events.
  *
  * @param signal cancels the check
- * @throws ApiError when the API refused, or could not be reached
+ * @throws ApiError for error responses and network errors
  */
-export async function* watchBooks(signal: AbortSignal): AsyncGenerator<BooksNews> {
+export async function* watchBooks(signal: AbortSignal): AsyncGenerator<BooksEvent> {
   const response = await fetch('/v1/admin/books/progress.jsonl', {
     headers: requestHeaders('GET'),
     signal,
   }).catch((reason: unknown) => {
     if (signal.aborted) throw reason;
-    throw new ApiError(0, 'The gateway can not be reached from this browser.', null, null, null);
+    throw unreachable();
   });
   if (!response.ok || !response.body) {
     throw toApiError(await response.json().catch(() => undefined), response);
   }
   for await (const line of linesOf(response.body)) {
-    const news: unknown = JSON.parse(line);
-    if (isNews(news)) yield news;
+    const event: unknown = JSON.parse(line);
+    if (isEvent(event)) yield event;
   }
 }
 
-function isNews(value: unknown): value is BooksNews {
+function isEvent(value: unknown): value is BooksEvent {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -43,17 +43,17 @@ function isNews(value: unknown): value is BooksNews {
   );
 }
 
-/** The lines of a text as they come; what follows the last line's end is left out. */
+/** Yields the lines of a stream; text after the last line break is dropped. */
 export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let rest = '';
+  let buffer = '';
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
-      rest = lines.pop() ?? '';
+      const lines = (buffer + decoder.decode(value, { stream: true })).split('\n');
+      buffer = lines.pop() ?? '';
       yield* lines.filter((line) => line !== '');
     }
   } finally {

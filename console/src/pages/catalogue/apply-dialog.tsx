@@ -6,7 +6,7 @@ import { ConfigDialog } from './config-dialog';
 
 const EMPTY = { models: [], providers: [], settings: {} };
 
-/** Changes all of the configuration at once, as a file has it. */
+/** Edits the whole configuration as a JSON document. */
 export function ApplyDialog({
   latest,
   onClose,
@@ -25,7 +25,7 @@ export function ApplyDialog({
   });
   if (latest !== null && !version.data) {
     return (
-      <Dialog title="The configuration" onClose={onClose}>
+      <Dialog title="Edit configuration as JSON" onClose={onClose}>
         <QueryState query={version}>{() => null}</QueryState>
       </Dialog>
     );
@@ -45,7 +45,7 @@ function Editor({
   const [text, setText] = useState(() => JSON.stringify(document, null, 2));
   return (
     <ConfigDialog
-      title="The configuration as a document"
+      title="Edit configuration as JSON"
       action="Apply"
       latest={latest}
       onClose={onClose}
@@ -57,7 +57,7 @@ function Editor({
     >
       <Field
         label="Document"
-        hint="All of it: models, providers and settings. What is not in it goes. Keys that are there stay at the same address."
+        hint="The complete configuration: models, providers and settings. Anything you remove is deleted. Stored keys are kept for providers whose base URL is unchanged."
       >
         <TextArea
           className="input mono"
@@ -71,14 +71,14 @@ function Editor({
   );
 }
 
-/** @throws ApiError that says where the text is no JSON object */
+/** @throws ApiError if the text is not a JSON object */
 function readDocument(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ApiError(0, `The document is no JSON: ${reason}`, 'document', null, null);
+    throw new ApiError(0, `The document must be valid JSON: ${reason}`, 'document', null, null);
   }
-  throw new ApiError(0, 'The document must be an object.', 'document', null, null);
+  throw new ApiError(0, 'The document must be a JSON object.', 'document', null, null);
 }

@@ -12,7 +12,7 @@ import { ProviderAccounts } from './provider-accounts';
 import { SettingsTable } from './settings-table';
 import { VersionList } from './version-list';
 
-/** What all instances work by: prices, provider accounts and settings, in versions. */
+/** The versioned configuration of all instances: prices, provider accounts and settings. */
 export function CataloguePage(): ReactNode {
   const { can } = useSession();
   const [isApplying, setIsApplying] = useState(false);
@@ -23,28 +23,26 @@ export function CataloguePage(): ReactNode {
   return (
     <Page
       title="Catalogue"
-      description="Prices, provider accounts and settings of all instances. A change makes a new version, and holds within a second."
+      description="Prices, provider accounts and settings of all instances. Each change creates a version, which applies within a second."
       actions={
-        can('operator:write') && (
-          <Button onClick={() => setIsApplying(true)}>Edit as a document</Button>
-        )
+        can('operator:write') && <Button onClick={() => setIsApplying(true)}>Edit as JSON</Button>
       }
     >
       <QueryState query={config}>
         {(known) => (
           <>
             <Stats>
-              <Stat id="version" label="Version" value={known.version ?? 'none yet'} />
+              <Stat id="version" label="Version" value={known.version ?? 'none'} />
               <Stat label="Models" value={formatCount(known.models_count)} />
               <Stat
-                label="Catalogue"
+                label="Catalogue fingerprint"
                 value={<span className="mono">{known.catalogue_fingerprint}</span>}
-                hint="its fingerprint on this instance"
+                hint="on this instance"
               />
               <Stat
-                label="Configuration"
+                label="Configuration fingerprint"
                 value={<span className="mono">{known.fingerprint}</span>}
-                hint="its fingerprint on this instance"
+                hint="on this instance"
               />
             </Stats>
             <Overrides config={known} />
@@ -54,7 +52,7 @@ export function CataloguePage(): ReactNode {
               </Notice>
             ))}
             <PageTabs
-              label="Parts"
+              label="Configuration"
               tabs={[
                 {
                   id: 'models',
@@ -99,9 +97,9 @@ function Overrides({ config }: { config: Config }): ReactNode {
   if (count === 0) return null;
   return (
     <Notice tone="warn">
-      {count === 1 ? '1 value of a file comes' : `${count} values of files come`} before the version
-      on this instance. They are marked below; take them out of the files to have the version hold
-      everywhere.
+      {count === 1 ? '1 value from a file overrides' : `${count} values from files override`} the
+      configuration version on this instance. They are marked below. Remove them from the files to
+      apply the version everywhere.
     </Notice>
   );
 }

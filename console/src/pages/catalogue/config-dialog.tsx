@@ -10,17 +10,17 @@ type Changed = components['schemas']['ChangedConfig'];
 
 export interface ChangeOptions {
   dry_run: boolean;
-  /** Nothing is changed where somebody else was first. */
+  /** Rejects the change if another version has been created since. */
   expected_version?: number;
   comment?: string;
 }
 
 /**
- * A change of the configuration in two steps: what would differ, and then the change.
+ * Changes the configuration after a preview of the differences.
  *
- * @param latest the version that the form was filled from
- * @param send makes the change, or checks it with `dry_run`
- * @param known values of before that no version has said, by the path of the difference
+ * @param latest version that the form was filled from
+ * @param send applies the change, or previews it with `dry_run`
+ * @param known current values that no version contains, by path
  */
 export function ConfigDialog({
   title,
@@ -54,13 +54,13 @@ export function ConfigDialog({
         setPreview(changed);
         return;
       }
-      toast(changed.is_stored ? `Version ${changed.version} holds now.` : 'Nothing differs.');
+      toast(changed.is_stored ? `Version ${changed.version} is in force.` : 'No changes to apply.');
       onClose();
       await client.invalidateQueries({ queryKey: ['admin', 'config'] });
     },
   });
   const errors = formErrors(change.error, ['comment']);
-  const changes = preview && flat(preview.diff, known);
+  const changes = preview && flatten(preview.diff, known);
   return (
     <FormDialog
       wide
@@ -74,16 +74,16 @@ export function ConfigDialog({
     >
       {changes ? (
         <>
-          <Changes caption="What would change" changes={changes} empty="Nothing differs." />
+          <Changes caption="Preview of changes" changes={changes} empty="No changes." />
           {preview.diff.length > 0 && (
             <Notice tone="info">
-              It makes version {preview.version}, which holds for all instances within a second.
-              Requests under way keep the prices that they were planned with.
+              This creates version {preview.version}, which applies to all instances within a
+              second. Requests in progress keep their current prices.
             </Notice>
           )}
           <TextField
             label="Comment"
-            hint="Why; versions show it"
+            hint="Shown in the version list"
             error={errors.of('comment')}
             value={comment}
             maxLength={1_000}
@@ -96,7 +96,7 @@ export function ConfigDialog({
                 change.reset();
               }}
             >
-              Back to the form
+              Back to form
             </Button>
           </div>
         </>
@@ -107,8 +107,8 @@ export function ConfigDialog({
   );
 }
 
-/** Values one by one, also of what is new as a whole. */
-function flat(diff: readonly Change[], known?: ReadonlyMap<string, unknown>): Change[] {
+/** Splits the differences into single values. */
+function flatten(diff: readonly Change[], known?: ReadonlyMap<string, unknown>): Change[] {
   return diff
     .flatMap(({ path, before, after }) => changesBetween(before, after, path))
     .map((change) => {

@@ -1,5 +1,5 @@
 import type { components } from '../../api/schema';
 
-/** What an instance works by. */
+/** The effective configuration of an instance. */
 export type Config = components['schemas']['EffectiveConfig'];
 export type Model = components['schemas']['PricedModel'];

@@ -18,7 +18,7 @@ import { PriceDialog } from './price-dialog';
 import { isPriceName, priceOf, PRICES } from './prices';
 import { SourceBadge } from './source-badge';
 
-/** All models, with the prices that hold here and where those come from. */
+/** The models with their effective prices and the source of each. */
 export function ModelTable({ config }: { config: Config }): ReactNode {
   const { can } = useSession();
   const [{ model: search = '' }, setFilters] = useFilters(['model']);
@@ -34,12 +34,12 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
   const columns: Column<Model>[] = [
     { header: 'Model', cell: ({ id }) => id },
     {
-      header: 'Input, 1M tokens',
+      header: 'Input per 1M tokens',
       align: 'end',
       cell: ({ pricing }) => priceOf('prompt', pricing.prompt),
     },
     {
-      header: 'Output, 1M tokens',
+      header: 'Output per 1M tokens',
       align: 'end',
       cell: ({ pricing }) => priceOf('completion', pricing.completion),
     },
@@ -59,7 +59,7 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
       ),
     },
     {
-      header: 'From',
+      header: 'Source',
       cell: ({ source, is_overridden }) => (
         <>
           {source === 'default' ? (
@@ -67,14 +67,14 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
           ) : (
             <SourceBadge source={source} />
           )}{' '}
-          {is_overridden && <Badge tone="warn">overridden by a file</Badge>}
+          {is_overridden && <Badge tone="warn">overridden by file</Badge>}
         </>
       ),
     },
   ];
   if (can('operator:write')) {
     columns.push({
-      header: 'Change',
+      header: 'Actions',
       cell: (model) => (
         <Button
           variant="quiet"
@@ -103,8 +103,8 @@ export function ModelTable({ config }: { config: Config }): ReactNode {
           columns={columns}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState title="No model matches">
-              <span>Search for another part of its name.</span>
+            <EmptyState title="No matching models">
+              <span>Search for another part of the name.</span>
             </EmptyState>
           }
         />

@@ -3,9 +3,16 @@ import { api } from '../../api/client';
 import { Notice, TextField } from '../../ui';
 import { ConfigDialog } from './config-dialog';
 import type { Model } from './config';
-import { isPrice, isPriceName, PRICE_PATTERN, PRICES, tellPrice, type PriceName } from './prices';
+import {
+  isPrice,
+  isPriceName,
+  PRICE_PATTERN,
+  PRICES,
+  formatPriceWithUnit,
+  type PriceName,
+} from './prices';
 
-/** Changes prices of one model, after a look at what would differ. */
+/** Edits the prices of a model after a preview. */
 export function PriceDialog({
   model,
   latest,
@@ -24,8 +31,8 @@ export function PriceDialog({
   );
   return (
     <ConfigDialog
-      title={`Prices of ${model.id}`}
-      action="Change the prices"
+      title={`Edit prices of ${model.id}`}
+      action="Apply prices"
       latest={latest}
       known={known}
       onClose={onClose}
@@ -40,10 +47,10 @@ export function PriceDialog({
     >
       {isOverridden && (
         <Notice tone="warn">
-          A file of this instance declares prices of this model. It comes before the version here.
+          A file on this instance overrides prices of this model, so changes do not apply here.
         </Notice>
       )}
-      <p className="muted">In USD for one: a token, a request, an image, a second.</p>
+      <p className="muted">Prices in USD per unit, such as a token, request, image or second.</p>
       <div className="columns">
         {prices.map(([name]) => {
           const text = texts.get(name) ?? '';
@@ -51,8 +58,10 @@ export function PriceDialog({
             <TextField
               key={name}
               label={PRICES[name].label}
-              hint={tellPrice(name, text)}
-              error={isPrice(text) ? undefined : 'A decimal number of USD, such as 0.0000025'}
+              hint={formatPriceWithUnit(name, text)}
+              error={
+                isPrice(text) ? undefined : 'Enter a decimal number in USD, such as 0.0000025.'
+              }
               inputMode="decimal"
               required
               pattern={PRICE_PATTERN}
@@ -66,7 +75,7 @@ export function PriceDialog({
   );
 }
 
-/** In the order of their names in `PRICES`. */
+/** Returns the model's prices in the order of `PRICES`. */
 function pricesOf({ pricing }: Model): [PriceName, string][] {
   const known = new Map(Object.entries(pricing));
   return Object.keys(PRICES).flatMap((name) => {

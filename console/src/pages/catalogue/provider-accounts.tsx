@@ -19,7 +19,7 @@ import { SourceBadge } from './source-badge';
 
 type Provider = Config['providers'][number];
 
-/** The accounts by which models are called. Those of versions can be changed here. */
+/** The provider accounts. Only those from configuration versions can be edited here. */
 export function ProviderAccounts({ config }: { config: Config }): ReactNode {
   const { can } = useSession();
   const [edited, setEdited] = useState<Provider | 'new'>();
@@ -28,7 +28,7 @@ export function ProviderAccounts({ config }: { config: Config }): ReactNode {
     (provider: Provider) =>
       api.DELETE('/v1/admin/config/providers/{id}', { params: { path: { id: provider.id } } }),
     ['admin'],
-    () => toast('The provider is out of the configuration.'),
+    () => toast('Provider removed.'),
   );
   const columns: Column<Provider>[] = [
     {
@@ -40,7 +40,7 @@ export function ProviderAccounts({ config }: { config: Config }): ReactNode {
       ),
     },
     {
-      header: 'Address',
+      header: 'Base URL',
       wide: true,
       cell: ({ base_url }) => <span className="mono">{base_url || '–'}</span>,
     },
@@ -49,21 +49,17 @@ export function ProviderAccounts({ config }: { config: Config }): ReactNode {
       wide: true,
       cell: ({ api_key_preview }) => <span className="mono">{api_key_preview ?? '–'}</span>,
     },
-    { header: 'From', cell: ({ source }) => <SourceBadge source={source} /> },
+    { header: 'Source', cell: ({ source }) => <SourceBadge source={source} /> },
     {
       header: 'State',
       cell: ({ is_callable }) =>
-        is_callable ? (
-          <Badge tone="good">in use</Badge>
-        ) : (
-          <Badge tone="bad">can not be called</Badge>
-        ),
+        is_callable ? <Badge tone="good">in use</Badge> : <Badge tone="bad">not callable</Badge>,
     },
   ];
   const mayChange = can('operator:write');
   if (mayChange) {
     columns.push({
-      header: 'Change',
+      header: 'Actions',
       cell: (provider) =>
         provider.source === 'version' ? (
           <span className="row">
@@ -83,7 +79,7 @@ export function ProviderAccounts({ config }: { config: Config }): ReactNode {
             </Button>
           </span>
         ) : (
-          <span className="muted">where it is declared</span>
+          <span className="muted">edit at its source</span>
         ),
     });
   }
@@ -91,14 +87,23 @@ export function ProviderAccounts({ config }: { config: Config }): ReactNode {
     <>
       <Card
         title="Accounts"
-        actions={mayChange && <Button onClick={() => setEdited('new')}>Add a provider</Button>}
+        actions={mayChange && <Button onClick={() => setEdited('new')}>Add provider</Button>}
       >
         <DataTable
           caption="Provider accounts"
           columns={columns}
           rows={config.providers}
           rowKey={({ id }) => id}
-          empty={<EmptyState title="There is no account yet" />}
+          empty={
+            <EmptyState title="No provider accounts yet">
+              <span>Provider accounts serve models to all tenants.</span>
+              {mayChange && (
+                <Button variant="primary" onClick={() => setEdited('new')}>
+                  Add provider
+                </Button>
+              )}
+            </EmptyState>
+          }
         />
       </Card>
       {edited && (
@@ -111,8 +116,8 @@ export function ProviderAccounts({ config }: { config: Config }): ReactNode {
       {removed && (
         <ConfirmDialog
           title={`Remove ${removed.name}?`}
-          text="Requests that it is answering go on; no other is sent to it. An earlier version brings it back, with its key."
-          action="Remove"
+          text="Requests in progress finish; no new ones are sent to it. To restore it with its key, roll back to an earlier version."
+          action="Remove provider"
           danger
           onClose={() => setRemoved(undefined)}
           onConfirm={() => remove.mutateAsync(removed)}
@@ -137,8 +142,8 @@ function ProviderDialog({
   const [key, setKey] = useState('');
   return (
     <ConfigDialog
-      title={known ? `Change ${known.name}` : 'Add a provider'}
-      action={known ? 'Change' : 'Add'}
+      title={known ? `Edit ${known.name}` : 'Add provider'}
+      action={known ? 'Save' : 'Add provider'}
       latest={latest}
       onClose={onClose}
       send={(options) =>
@@ -149,25 +154,25 @@ function ProviderDialog({
       }
     >
       <p className="muted">
-        A server that speaks the chat API. Its models are called as <code>id/model</code>. Entries
-        with further settings are changed as a document.
+        An OpenAI-compatible server. Its models are called as <code>id/model</code>. Edit entries
+        with other settings as JSON.
       </p>
       <TextField label="Id" value={id} required disabled={known !== undefined} onChange={setId} />
       <TextField label="Name" value={name} required onChange={setName} />
       <TextField
-        label="Address"
-        hint="With its version, as http://10.0.0.7:8000/v1"
+        label="Base URL"
+        hint="Including the version, such as http://10.0.0.7:8000/v1"
         type="url"
         value={url}
         required
         onChange={setUrl}
       />
       <TextField
-        label="Key"
+        label="API key"
         hint={
           known
-            ? 'Empty: the key that is there stays, at the same address only'
-            : 'Encrypted, and never shown again'
+            ? 'Leave empty to keep the stored key. A new base URL requires the key again.'
+            : 'Stored encrypted and never shown again.'
         }
         type="password"
         autoComplete="new-password"

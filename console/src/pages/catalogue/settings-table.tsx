@@ -16,30 +16,30 @@ const COLUMNS: readonly Column<Setting>[] = [
       </>
     ),
   },
-  { header: 'In force here', cell: (setting) => setting.value ?? plain(setting.default ?? '–') },
+  { header: 'Effective value', cell: (setting) => setting.value ?? plain(setting.default ?? '–') },
   { header: 'Default', wide: true, cell: (setting) => plain(setting.default ?? '–') },
-  { header: 'From', cell: ({ source }) => <SourceBadge source={source} /> },
+  { header: 'Source', cell: ({ source }) => <SourceBadge source={source} /> },
 ];
 
-/** Without the marks of Markdown. */
+/** Removes Markdown markup. */
 function plain(markdown: string): string {
   return markdown.replace(/`|\*\*/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
 }
 
-/** The settings that may change while the service runs. */
+/** The settings that can change at run time. */
 export function SettingsTable({ settings }: { settings: readonly Setting[] }): ReactNode {
   return (
-    <Card title="Settings that may change while the service runs">
+    <Card title="Run-time settings">
       <p className="muted">
-        A version of the configuration sets them for all instances, by “Edit as a document”; a
-        variable of an instance comes before it there.
+        Configuration versions set these for all instances; use “Edit as JSON”. Environment
+        variables override them on their instance.
       </p>
       <DataTable
         caption="Settings"
         columns={COLUMNS}
         rows={settings}
         rowKey={({ name }) => name}
-        empty={<EmptyState title="There is no such setting" />}
+        empty={<EmptyState title="No run-time settings" />}
       />
     </Card>
   );

@@ -4,12 +4,12 @@ import type { Config } from './config';
 
 const TEXT: Record<Config['settings'][number]['source'], string> = {
   version: 'version',
-  file: 'file of this instance',
-  variable: 'variable of this instance',
+  file: 'file',
+  variable: 'environment variable',
   default: 'default',
 };
 
-/** Where a value comes from; one that a file or a variable declares comes before the version. */
+/** The source of a value. Files and environment variables override the version. */
 export function SourceBadge({
   source,
 }: {

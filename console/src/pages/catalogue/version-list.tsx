@@ -24,7 +24,7 @@ import { ConfigDialog } from './config-dialog';
 
 type Version = components['schemas']['ConfigVersionSummary'];
 
-/** All versions, what each changed, and the way back to one. */
+/** The configuration versions with their changes and a rollback. */
 export function VersionList({ latest }: { latest: number | null }): ReactNode {
   const [{ version: opened }, setFilters] = useFilters(['version']);
   const versions = useCursorList(['admin', 'config', 'versions'], (query, signal) =>
@@ -40,8 +40,8 @@ export function VersionList({ latest }: { latest: number | null }): ReactNode {
       ),
     },
     { header: 'Comment', cell: ({ comment }) => comment ?? '–' },
-    { header: 'Values changed', align: 'end', cell: ({ changes }) => changes },
-    { header: 'By', wide: true, cell: ({ author }) => author.name },
+    { header: 'Changes', align: 'end', cell: ({ changes }) => changes },
+    { header: 'Author', wide: true, cell: ({ author }) => author.name },
     { header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
     {
       header: 'Fingerprint',
@@ -58,7 +58,11 @@ export function VersionList({ latest }: { latest: number | null }): ReactNode {
           columns={columns}
           rowKey={({ version }) => String(version)}
           onOpen={({ version }) => setFilters({ version: String(version) })}
-          empty={<EmptyState title="There is no version yet" />}
+          empty={
+            <EmptyState title="No versions yet">
+              <span>Each configuration change creates a version, which you can roll back to.</span>
+            </EmptyState>
+          }
         />
       </Card>
       <MoreButton query={versions} />
@@ -83,27 +87,27 @@ function VersionDrawer({
   onClose: () => void;
 }): ReactNode {
   const { can } = useSession();
-  const [isGoingBack, setIsGoingBack] = useState(false);
+  const [isRollingBack, setIsRollingBack] = useState(false);
   const version = useQuery({
     queryKey: ['admin', 'config', 'versions', number],
     queryFn: ({ signal }) =>
       api.GET('/v1/admin/config/versions/{number}', { params: { path: { number } }, signal }),
   });
-  if (isGoingBack) {
+  if (isRollingBack) {
     return (
       <ConfigDialog
-        title={`Go back to version ${number}`}
-        action={`Go back to version ${number}`}
+        title={`Roll back to version ${number}`}
+        action="Roll back"
         latest={latest}
         onClose={() => {
-          setIsGoingBack(false);
+          setIsRollingBack(false);
           onClose();
         }}
         send={(options) =>
           api.POST('/v1/admin/config/rollback', { body: { version: number, ...options } })
         }
       >
-        <p>It makes a new version that says the same as version {number}.</p>
+        <p>This creates a new version with the contents of version {number}.</p>
       </ConfigDialog>
     );
   }
@@ -118,18 +122,18 @@ function VersionDrawer({
             </p>
             {can('operator:write') && number !== latest && (
               <div className="row">
-                <Button onClick={() => setIsGoingBack(true)}>Go back to this version…</Button>
+                <Button onClick={() => setIsRollingBack(true)}>Roll back to this version</Button>
               </div>
             )}
             <Changes
-              caption="From the version before"
+              caption="Changes from the previous version"
               changes={diff.flatMap(({ path, before, after }) =>
                 changesBetween(before, after, path),
               )}
-              empty="It says the same as the one before."
+              empty="No changes from the previous version."
             />
             <details>
-              <summary>The whole document</summary>
+              <summary>Full document</summary>
               <Code label="Document" text={JSON.stringify(document, null, 2)} />
             </details>
           </>

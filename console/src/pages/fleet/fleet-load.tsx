@@ -14,7 +14,7 @@ const RANGES: Record<string, string> = {
 };
 const HOUR_MS = 3_600_000;
 
-/** What all processes have answered, hour by hour, of all tenants. */
+/** Requests and latency of all tenants and instances per hour. */
 export function FleetLoad(): ReactNode {
   const [{ hours: wanted = '' }, setFilters] = useFilters(['hours']);
   const hours = wanted in RANGES ? wanted : '24';
@@ -41,12 +41,12 @@ export function FleetLoad(): ReactNode {
         { label: 'Requests', values: rows.map((row) => row?.requests ?? 0) },
         { label: 'Errors', values: rows.map((row) => row?.errors ?? 0) },
       ],
-      latency: [{ label: 'On average', values: rows.map((row) => row?.latency_avg ?? null) }],
+      latency: [{ label: 'Average', values: rows.map((row) => row?.latency_avg ?? null) }],
     };
   }, [known]);
   const range = (
     <Select
-      aria-label="Time"
+      aria-label="Time range"
       value={hours}
       options={Object.entries(RANGES)}
       onChange={(chosen) => setFilters({ hours: chosen })}
@@ -56,7 +56,7 @@ export function FleetLoad(): ReactNode {
     <QueryState
       query={usage}
       isEmpty={({ data }) => data.length === 0}
-      empty={<EmptyState title="No requests in this time" />}
+      empty={<EmptyState title="No requests in this time range" />}
     >
       {() =>
         charts && <Chart title={title} times={charts.times} series={charts[of]} format={format} />
@@ -65,12 +65,10 @@ export function FleetLoad(): ReactNode {
   );
   return (
     <div className="columns">
-      <Card title="Requests an hour" actions={range}>
-        {chart('Requests an hour', 'requests', formatCompact)}
+      <Card title="Requests per hour" actions={range}>
+        {chart('Requests per hour', 'requests', formatCompact)}
       </Card>
-      <Card title="Time until the end of an answer">
-        {chart('Time until the end of an answer', 'latency', formatDuration)}
-      </Card>
+      <Card title="Latency per hour">{chart('Latency per hour', 'latency', formatDuration)}</Card>
     </div>
   );
 }

@@ -25,8 +25,8 @@ import { hedgedShare, rateOf, slowestOf, sumOf } from './recent';
 
 type Topic = components['schemas']['QueueTopic'];
 
-/** As often as instances tell of themselves. */
-const LOOK_EVERY_MS = 5_000;
+/** The heartbeat interval of instances. */
+const REFRESH_MS = 5_000;
 
 const COLUMNS: readonly Column<Instance>[] = [
   {
@@ -37,14 +37,14 @@ const COLUMNS: readonly Column<Instance>[] = [
     header: 'Role',
     cell: ({ role, is_self }) => (
       <>
-        {role ?? '–'} {is_self && <Badge tone="info">answers you</Badge>}
+        {role ?? '–'} {is_self && <Badge tone="info">this instance</Badge>}
       </>
     ),
   },
-  { header: 'Version', cell: (instance) => <Fact instance={instance} part="version" /> },
-  { header: 'Catalogue', cell: (instance) => <Fact instance={instance} part="catalogue" /> },
+  { header: 'Version', cell: (instance) => <Fingerprint instance={instance} part="version" /> },
+  { header: 'Catalogue', cell: (instance) => <Fingerprint instance={instance} part="catalogue" /> },
   {
-    header: 'Up for',
+    header: 'Uptime',
     align: 'end',
     wide: true,
     cell: ({ uptime_seconds }) => <Duration ms={uptime_seconds * 1_000} />,
@@ -57,7 +57,7 @@ const COLUMNS: readonly Column<Instance>[] = [
       recent && recent.requests > 0 ? formatShare(recent.errors / recent.requests) : '–',
   },
   {
-    header: 'p50 / p95',
+    header: 'Latency p50 / p95',
     align: 'end',
     wide: true,
     cell: ({ recent }) =>
@@ -72,7 +72,7 @@ const COLUMNS: readonly Column<Instance>[] = [
     cell: ({ requests_in_flight: open }) => (open === null ? '–' : formatCount(open)),
   },
   {
-    header: 'Routes left alone',
+    header: 'Unhealthy routes',
     wide: true,
     cell: ({ routes, more_routes }) =>
       routes.length === 0 ? (
@@ -93,24 +93,24 @@ const TOPIC_COLUMNS: readonly Column<Topic>[] = [
   })),
 ];
 
-/** The processes that share the database, as they are now. */
+/** The instances that share the database. */
 export function FleetPage(): ReactNode {
   const [{ instance: opened }, setFilters] = useFilters(['instance']);
   const fleet = useQuery({
     queryKey: ['admin', 'instances'],
     queryFn: ({ signal }) => api.GET('/v1/admin/instances', { signal }),
-    refetchInterval: LOOK_EVERY_MS,
+    refetchInterval: REFRESH_MS,
   });
   return (
     <Page
       title="Fleet"
-      description="The processes that share the database, as of their last heartbeat. It is read anew every 5 s."
+      description="Instances that share the database, as of their last heartbeat. Updated every 5 s."
     >
       <QueryState query={fleet}>
         {({ data, queue }) => (
           <>
             <FleetStats instances={data} />
-            <Odd instances={data} />
+            <DriftNotice instances={data} />
             <FleetLoad />
             <Card title="Instances">
               <DataTable
@@ -123,14 +123,14 @@ export function FleetPage(): ReactNode {
             </Card>
             <Card title="Queues">
               {queue === null ? (
-                <Notice tone="bad">The queue can not be reached.</Notice>
+                <Notice tone="bad">The queue is unreachable.</Notice>
               ) : (
                 <DataTable
                   caption="Queues"
                   columns={TOPIC_COLUMNS}
                   rows={queue}
                   rowKey={({ topic }) => topic}
-                  empty={<EmptyState title="There is no queue" />}
+                  empty={<EmptyState title="No queues" />}
                 />
               )}
             </Card>
@@ -145,43 +145,43 @@ export function FleetPage(): ReactNode {
   );
 }
 
-/** The list is always whole, so these are sums over all. */
+/** Totals over all instances; the API does not paginate them. */
 function FleetStats({ instances }: { instances: readonly Instance[] }): ReactNode {
   const sum = sumOf(instances);
   const slowest = slowestOf(instances);
   return (
     <Stats>
-      <Stat id="instances" label="Alive" value={formatCount(instances.length)} />
-      <Stat label="Requests" value={rateOf(sum)} hint="over the last minute" />
+      <Stat id="instances" label="Instances" value={formatCount(instances.length)} />
+      <Stat label="Requests" value={rateOf(sum)} hint="in the last minute" />
       <Stat
-        label="Errors"
+        label="Error rate"
         value={sum.requests > 0 ? formatShare(sum.errors / sum.requests) : '–'}
-        hint={`${formatCount(sum.errors)} in the last minute`}
+        hint={`${formatCount(sum.errors)} errors in the last minute`}
       />
       <Stat
-        label="p50 / p95"
+        label="Latency p50 / p95"
         value={slowest ? `${formatDuration(slowest.p50)} / ${formatDuration(slowest.p95)}` : '–'}
-        hint={instances.length > 1 ? 'of the slowest, in the last minute' : 'in the last minute'}
+        hint={instances.length > 1 ? 'slowest instance, last minute' : 'in the last minute'}
       />
       <Stat label="In flight" value={formatCount(sum.inFlight)} />
-      <Stat label="Settlements waiting" value={formatCount(sum.pending)} hint="for their commit" />
+      <Stat label="Pending settlements" value={formatCount(sum.pending)} hint="not committed yet" />
     </Stats>
   );
 }
 
-function Odd({ instances }: { instances: readonly Instance[] }): ReactNode {
-  const odd = instances.filter(({ differs }) => differs.length > 0);
-  if (odd.length === 0) return null;
-  const parts = [...new Set(odd.flatMap(({ differs }) => differs))].join(', ');
+function DriftNotice({ instances }: { instances: readonly Instance[] }): ReactNode {
+  const drifted = instances.filter(({ differs }) => differs.length > 0);
+  if (drifted.length === 0) return null;
+  const parts = [...new Set(drifted.flatMap(({ differs }) => differs))].join(', ');
   return (
     <Notice tone="warn">
-      {odd.length === 1 ? '1 instance differs' : `${odd.length} instances differ`} from most of the
-      others: {parts}. Give all of them the same settings and files.
+      {drifted.length === 1 ? '1 instance differs' : `${drifted.length} instances differ`} from the
+      majority in: {parts}. Use the same settings and files on all instances.
     </Notice>
   );
 }
 
-function Fact({
+function Fingerprint({
   instance,
   part,
 }: {

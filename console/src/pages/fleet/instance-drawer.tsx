@@ -1,22 +1,29 @@
 import type { ReactNode } from 'react';
 import { Badge, DataTable, Drawer, EmptyState, Time, type Column } from '../../ui';
 import type { Instance } from './instance';
-import { tellHedging } from './recent';
+import { describeHedging } from './recent';
 
 type Route = Instance['routes'][number];
 
-const FACTS = ['version', 'schema', 'secret', 'catalogue', 'config', 'artifacts'] as const;
+const FACTS = [
+  ['version', 'Version'],
+  ['schema', 'Database schema'],
+  ['secret', 'Secret'],
+  ['catalogue', 'Catalogue'],
+  ['config', 'Configuration'],
+  ['artifacts', 'Artifact store'],
+] as const;
 
 const ROUTES: readonly Column<Route>[] = [
   { header: 'Provider', cell: ({ provider }) => provider },
-  { header: 'Model', cell: ({ model }) => model ?? 'all of it' },
+  { header: 'Model', cell: ({ model }) => model ?? 'all models' },
   {
     header: 'State',
     cell: ({ state }) => <Badge tone={state === 'open' ? 'bad' : 'warn'}>{state}</Badge>,
   },
 ];
 
-/** All that an instance says of itself. */
+/** Details of an instance. */
 export function InstanceDrawer({
   instance,
   onClose,
@@ -31,7 +38,7 @@ export function InstanceDrawer({
       onClose={onClose}
     >
       <table className="table">
-        <caption className="visually-hidden">What it runs</caption>
+        <caption className="visually-hidden">Instance details</caption>
         <tbody>
           <tr>
             <th scope="row">Id</th>
@@ -50,12 +57,12 @@ export function InstanceDrawer({
             </td>
           </tr>
           <tr>
-            <th scope="row">Requests with a second route</th>
-            <td>{tellHedging(instance.hedging)}</td>
+            <th scope="row">Hedged requests</th>
+            <td>{describeHedging(instance.hedging)}</td>
           </tr>
-          {FACTS.map((part) => (
+          {FACTS.map(([part, label]) => (
             <tr key={part}>
-              <th scope="row">{part}</th>
+              <th scope="row">{label}</th>
               <td className="mono">
                 {instance[part] ?? '–'}{' '}
                 {instance.differs.includes(part) && <Badge tone="warn">differs</Badge>}
@@ -64,13 +71,13 @@ export function InstanceDrawer({
           ))}
         </tbody>
       </table>
-      <h3>Routes that it leaves alone</h3>
+      <h3>Unhealthy routes</h3>
       <DataTable
-        caption="Routes that it leaves alone"
+        caption="Unhealthy routes"
         columns={ROUTES}
         rows={instance.routes}
         rowKey={({ provider, model }) => `${provider} ${model ?? ''}`}
-        empty={<EmptyState title="None: all that it has called are well" />}
+        empty={<EmptyState title="All routes are healthy" />}
       />
       {instance.more_routes > 0 && <p className="muted">and {instance.more_routes} more</p>}
     </Drawer>

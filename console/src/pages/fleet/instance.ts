@@ -1,4 +1,4 @@
 import type { components } from '../../api/schema';
 
-/** A process of the gateway, as it tells of itself. */
+/** A gateway process, as of its last heartbeat. */
 export type Instance = components['schemas']['Instance'];

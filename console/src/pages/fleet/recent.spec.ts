@@ -1,4 +1,4 @@
-import { hedgedShare, hourSeries, rateOf, slowestOf, sumOf, tellHedging } from './recent';
+import { hedgedShare, hourSeries, rateOf, slowestOf, sumOf, describeHedging } from './recent';
 
 describe('rateOf', () => {
   it.each([
@@ -6,7 +6,7 @@ describe('rateOf', () => {
     [620, 62, '10 /s'],
     [5, 60, '5 /min'],
     [1, 0, '0 /s'],
-  ])('writes %d requests in %d s', (requests, seconds, text) => {
+  ])('formats %d requests in %d s', (requests, seconds, text) => {
     expect(rateOf({ requests, seconds })).toBe(text);
   });
 });
@@ -16,23 +16,23 @@ describe('hedging', () => {
     [
       { requests: 1812, hedged: 40, won: 31 },
       '2.21 %',
-      '40 of the latest 1,812 that may have one; it answered 31 of them',
+      '40 of the last 1,812 eligible requests; the hedge won 31',
     ],
     [
       { requests: 3, hedged: 0, won: 0 },
       '0 %',
-      '0 of the latest 3 that may have one; it answered 0 of them',
+      '0 of the last 3 eligible requests; the hedge won 0',
     ],
-    [{ requests: 0, hedged: 0, won: 0 }, '–', 'none of late that may have one'],
+    [{ requests: 0, hedged: 0, won: 0 }, '–', 'no eligible requests'],
     [null, '–', '–'],
-  ])('of %j is told as %s', (hedging, share, told) => {
+  ])('of %j is %s', (hedging, share, description) => {
     expect(hedgedShare(hedging)).toBe(share);
-    expect(tellHedging(hedging)).toBe(told);
+    expect(describeHedging(hedging)).toBe(description);
   });
 });
 
 describe('sumOf', () => {
-  it('adds up what is known, over the longest of the times', () => {
+  it('sums known values over the longest interval', () => {
     const known = { recent: { seconds: 60, requests: 10, errors: 1 }, requests_in_flight: 2 };
     expect(
       sumOf([
@@ -45,7 +45,7 @@ describe('sumOf', () => {
 });
 
 describe('hourSeries', () => {
-  it('has every hour, those without requests too', () => {
+  it('includes hours without requests', () => {
     const start = Date.parse('2026-11-23T10:00:00Z');
     const group = { groups: { hour: '2026-11-23T11:00:00Z' }, requests: 3 };
     const { times, rows } = hourSeries(start, [group], Date.parse('2026-11-23T12:30:00Z'));
@@ -55,7 +55,7 @@ describe('hourSeries', () => {
 });
 
 describe('slowestOf', () => {
-  it('is the instance with the highest p95, of those that have answered', () => {
+  it('returns the percentiles of the instance with the highest p95', () => {
     const fast = { recent: { latency_p50: 90, latency_p95: 100 } };
     const slow = { recent: { latency_p50: 50, latency_p95: 700 } };
     const idle = { recent: { latency_p50: null, latency_p95: null } };

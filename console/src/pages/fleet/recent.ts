@@ -12,13 +12,13 @@ interface Hedging {
   won: number;
 }
 
-interface Living {
+interface InstanceLoad {
   recent: Recent | null;
   requests_in_flight: number | null;
   pending_settlements: number | null;
 }
 
-/** `12.4 /s`, or by the minute where there are few. */
+/** Formats a rate per second, or per minute below one per second: `12.4 /s`. */
 export function rateOf({ requests, seconds }: Pick<Recent, 'requests' | 'seconds'>): string {
   const perSecond = seconds > 0 ? requests / seconds : 0;
   if (perSecond >= 1 || perSecond === 0) {
@@ -27,22 +27,22 @@ export function rateOf({ requests, seconds }: Pick<Recent, 'requests' | 'seconds
   return `${(perSecond * 60).toLocaleString('en-US', { maximumFractionDigits: 1 })} /min`;
 }
 
-/** Of the requests that may have a second route, how many had one. */
+/** Formats the share of eligible requests that were hedged. */
 export function hedgedShare(hedging: Pick<Hedging, 'requests' | 'hedged'> | null): string {
   if (hedging === null || hedging.requests === 0) return '–';
   return formatShare(hedging.hedged / hedging.requests);
 }
 
-/** The same in words, with how often the second route was faster. */
-export function tellHedging(hedging: Hedging | null): string {
+/** Describes hedging, including how often the hedge won. */
+export function describeHedging(hedging: Hedging | null): string {
   if (hedging === null) return '–';
-  if (hedging.requests === 0) return 'none of late that may have one';
+  if (hedging.requests === 0) return 'no eligible requests';
   const [all, hedged, won] = [hedging.requests, hedging.hedged, hedging.won].map(formatCount);
-  return `${hedged} of the latest ${all} that may have one; it answered ${won} of them`;
+  return `${hedged} of the last ${all} eligible requests; the hedge won ${won}`;
 }
 
-/** Over all processes; each tells of about the same time. */
-export function sumOf(instances: readonly Living[]) {
+/** Sums the load of all instances, whose intervals are about equal. */
+export function sumOf(instances: readonly InstanceLoad[]) {
   const sum = { seconds: 0, requests: 0, errors: 0, inFlight: 0, pending: 0 };
   for (const { recent, requests_in_flight: inFlight, pending_settlements: pending } of instances) {
     sum.seconds = Math.max(sum.seconds, recent?.seconds ?? 0);
@@ -54,7 +54,7 @@ export function sumOf(instances: readonly Living[]) {
   return sum;
 }
 
-/** Every hour from `start` (ms) to `now`, and its group: an hour without requests has none. */
+/** Returns every hour from `start` (ms) to `now` with its group; undefined for hours without requests. */
 export function hourSeries<Group extends { groups: Record<string, string | null> }>(
   start: number,
   groups: readonly Group[],
@@ -70,7 +70,7 @@ export function hourSeries<Group extends { groups: Record<string, string | null>
   return { times, rows };
 }
 
-/** The slowest instance's, as percentiles of several can not be added up; null: none has answered. */
+/** Returns the percentiles of the slowest instance, since percentiles cannot be summed; null without requests. */
 export function slowestOf(
   instances: readonly {
     recent: { latency_p50: number | null; latency_p95: number | null } | null;

@@ -18,7 +18,7 @@ import { ACTIONS, type Guardrail } from './guardrail-form';
 import { describeRule } from './rule-draft';
 import { ActionBadge } from './triggers';
 
-/** One guardrail, with what may be done with it. */
+/** Details of a guardrail, with its actions. */
 export function GuardrailDrawer({
   guardrail,
   onEdit,
@@ -32,17 +32,17 @@ export function GuardrailDrawer({
   const [isDeleting, setIsDeleting] = useState(false);
   const path = { id: guardrail.id };
   const { is_enabled: isOn } = guardrail;
-  const turn = useChange(
+  const toggle = useChange(
     () =>
       api.PUT('/v1/customer/guardrails/{id}', { params: { path }, body: { is_enabled: !isOn } }),
     ['guardrails'],
-    () => toast(isOn ? 'It is off' : 'It is on'),
+    () => toast(isOn ? 'Guardrail disabled.' : 'Guardrail enabled.'),
   );
   const remove = useChange(
     () => api.DELETE('/v1/customer/guardrails/{id}', { params: { path } }),
     ['guardrails'],
     () => {
-      toast('The guardrail is deleted');
+      toast('Guardrail deleted.');
       onClose();
     },
   );
@@ -58,10 +58,10 @@ export function GuardrailDrawer({
         {can('develop') && (
           <div className="row">
             <Button variant="primary" onClick={onEdit}>
-              Change
+              Edit
             </Button>
-            <ActionButton action={() => turn.mutateAsync()}>
-              {isOn ? 'Turn off' : 'Turn on'}
+            <ActionButton action={() => toggle.mutateAsync()}>
+              {isOn ? 'Disable' : 'Enable'}
             </ActionButton>
             <Button variant="danger" onClick={() => setIsDeleting(true)}>
               Delete
@@ -69,7 +69,7 @@ export function GuardrailDrawer({
           </div>
         )}
         <section>
-          <h3>Looks for any of</h3>
+          <h3>Rules</h3>
           <ul className="rule-list">
             {guardrail.rules.map((rule, index) => (
               <li key={index}>{describeRule(rule)}</li>
@@ -78,24 +78,24 @@ export function GuardrailDrawer({
         </section>
         <Facts
           facts={[
-            ['Texts', textsOf(guardrail)],
-            ['Found', `${formatCount(guardrail.trigger_count)} times`],
-            ['Last time', <Time at={guardrail.last_triggered_at} none="never" />],
-            ['Made', <Time at={guardrail.created_at} />],
-            ['Changed', <Time at={guardrail.updated_at} />],
+            ['Applies to', textsOf(guardrail)],
+            ['Matches', formatCount(guardrail.trigger_count)],
+            ['Last match', <Time at={guardrail.last_triggered_at} none="never" />],
+            ['Created', <Time at={guardrail.created_at} />],
+            ['Updated', <Time at={guardrail.updated_at} />],
           ]}
         />
         <div className="row row-end">
           <ButtonLink to="/guardrails" search={{ tab: 'found', guardrail: guardrail.id }}>
-            Where it found something
+            Show matches
           </ButtonLink>
         </div>
       </div>
       {isDeleting && (
         <ConfirmDialog
           title={`Delete “${guardrail.name}”?`}
-          text={<p>It stops at once. What it has found stays in the log.</p>}
-          action="Delete"
+          text={<p>It stops checking requests at once. Its past matches stay in the log.</p>}
+          action="Delete guardrail"
           danger
           onClose={() => setIsDeleting(false)}
           onConfirm={() => remove.mutateAsync()}
@@ -106,7 +106,11 @@ export function GuardrailDrawer({
 }
 
 export function OnBadge({ guardrail }: { guardrail: Guardrail }): ReactNode {
-  return guardrail.is_enabled ? <Badge tone="good">on</Badge> : <Badge tone="neutral">off</Badge>;
+  return guardrail.is_enabled ? (
+    <Badge tone="good">enabled</Badge>
+  ) : (
+    <Badge tone="neutral">disabled</Badge>
+  );
 }
 
 export function textsOf({ applies_to: appliesTo }: Guardrail): string {

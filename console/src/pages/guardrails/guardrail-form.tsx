@@ -11,13 +11,17 @@ export type Guardrail = components['schemas']['Guardrail'];
 type Body = components['schemas']['CreateGuardrail'];
 
 export const ACTIONS = [
-  { id: 'block', label: 'Block', hint: 'Requests are refused, answers withheld.' },
-  { id: 'flag', label: 'Flag', hint: 'The caller is told by a header, and the log has a mark.' },
-  { id: 'log', label: 'Log', hint: 'It is noted, and nobody notices.' },
+  { id: 'block', label: 'Block', hint: 'Rejects requests and withholds answers.' },
+  {
+    id: 'flag',
+    label: 'Flag',
+    hint: 'Allows the request, marked by a response header and in the log.',
+  },
+  { id: 'log', label: 'Log', hint: 'Records the match; the caller does not notice.' },
 ] as const;
 const MAX_RULES = 50;
 
-/** Makes a guardrail, or changes one. */
+/** Creates or edits a guardrail. */
 export function GuardrailForm({
   known,
   onClose,
@@ -42,7 +46,7 @@ export function GuardrailForm({
         : api.POST('/v1/customer/guardrails', { body }),
     ['guardrails'],
     () => {
-      toast(known ? 'The guardrail is changed' : 'The guardrail is made, and holds');
+      toast(known ? 'Guardrail saved.' : 'Guardrail created.');
       onClose();
     },
   );
@@ -63,7 +67,8 @@ export function GuardrailForm({
   ]);
   return (
     <FormDialog
-      title={known ? 'Change the guardrail' : 'New guardrail'}
+      title={known ? `Edit ${known.name}` : 'Create guardrail'}
+      action={known ? 'Save' : 'Create guardrail'}
       wide
       busy={save.isPending}
       error={errors.other}
@@ -96,7 +101,7 @@ export function GuardrailForm({
           onChange={setDescription}
         />
         <SelectField
-          label="What a match does"
+          label="Action on match"
           hint={ACTIONS.find(({ id }) => id === action)?.hint}
           error={errors.of('action')}
           value={action}
@@ -105,19 +110,18 @@ export function GuardrailForm({
         />
       </div>
       <fieldset className="rule">
-        <legend>Where it looks</legend>
+        <legend>Applies to</legend>
         <div className="row">
           <Checkbox
-            label="What is sent"
+            label="Prompts"
             checked={appliesTo.includes('input')}
             onChange={(isOn) => setDirection('input', isOn)}
           />
           <Checkbox
-            label="What models answer"
+            label="Answers"
             checked={appliesTo.includes('output')}
             onChange={(isOn) => setDirection('output', isOn)}
           />
-          <Checkbox label="It is on" checked={isEnabled} onChange={setIsEnabled} />
         </div>
         {errors.of('applies_to') !== undefined && (
           <span className="field-error" role="alert">
@@ -139,12 +143,13 @@ export function GuardrailForm({
       ))}
       {rules.length < MAX_RULES && (
         <div className="row">
-          <Button onClick={() => setRules([...rules, NEW_RULE])}>Add a rule</Button>
-          <span className="muted">Any one of them is enough.</span>
+          <Button onClick={() => setRules([...rules, NEW_RULE])}>Add rule</Button>
+          <span className="muted">The guardrail matches if any rule matches.</span>
         </div>
       )}
+      <Checkbox label="Enabled" checked={isEnabled} onChange={setIsEnabled} />
       <details>
-        <summary>Try these rules on a text</summary>
+        <summary>Test these rules</summary>
         <TrialForm rules={rules.map(toRule)} action={action} />
       </details>
     </FormDialog>

@@ -26,18 +26,18 @@ import './guardrails.css';
 const COLUMNS: readonly Column<Guardrail>[] = [
   { header: 'Name', cell: ({ name }) => name },
   { header: 'State', cell: (guardrail) => <OnBadge guardrail={guardrail} /> },
-  { header: 'Does', cell: ({ action }) => <ActionBadge action={action} /> },
+  { header: 'Action', cell: ({ action }) => <ActionBadge action={action} /> },
   {
-    header: 'Looks for',
+    header: 'Rules',
     wide: true,
     cell: ({ rules }) => (
       <span className="rule-summary">{rules.map(describeRule).join(' · ')}</span>
     ),
   },
-  { header: 'In', wide: true, cell: textsOf },
-  { header: 'Found', align: 'end', cell: ({ trigger_count }) => formatCount(trigger_count) },
+  { header: 'Applies to', wide: true, cell: textsOf },
+  { header: 'Matches', align: 'end', cell: ({ trigger_count }) => formatCount(trigger_count) },
   {
-    header: 'Last time',
+    header: 'Last match',
     wide: true,
     cell: ({ last_triggered_at }) => <Time at={last_triggered_at} none="never" />,
   },
@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<Guardrail>[] = [
 
 const NONE: readonly Guardrail[] = [];
 
-/** The tenant's rules about texts, a way to try them, and what they have found. */
+/** The tenant's guardrails, a test form and past matches. */
 export function GuardrailsPage(): ReactNode {
   const { can } = useSession();
   const [{ open }, setFilters] = useFilters(['open']);
@@ -74,12 +74,12 @@ export function GuardrailsPage(): ReactNode {
                   empty={
                     <EmptyState title="No guardrails yet">
                       <span>
-                        One looks at what is sent to models, or at what they answer, and blocks,
-                        marks or notes what it finds.
+                        Guardrails check prompts and answers for words, patterns, personal data and
+                        secrets, and block, flag or log what matches.
                       </span>
                       {can('develop') && (
                         <Button variant="primary" onClick={() => setEdited('new')}>
-                          New guardrail
+                          Create guardrail
                         </Button>
                       )}
                     </EmptyState>
@@ -102,9 +102,9 @@ export function GuardrailsPage(): ReactNode {
       ? [
           {
             id: 'try',
-            label: 'Try a text',
+            label: 'Test',
             content: () => (
-              <Card title="What the guardrails that are on do with a text">
+              <Card title="Test the enabled guardrails">
                 <TrialForm />
               </Card>
             ),
@@ -113,18 +113,18 @@ export function GuardrailsPage(): ReactNode {
       : []),
     {
       id: 'found',
-      label: 'What they found',
+      label: 'Matches',
       content: () => <Triggers guardrails={guardrails.data?.data ?? NONE} />,
     },
   ];
   return (
     <Page
       title="Guardrails"
-      description="What may not reach a model, and what may not come back from one."
+      description="Checks on prompts and answers."
       actions={
         can('develop') && (
           <Button variant="primary" onClick={() => setEdited('new')}>
-            New guardrail
+            Create guardrail
           </Button>
         )
       }

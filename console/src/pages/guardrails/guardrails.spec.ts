@@ -12,17 +12,17 @@ const RULES: Rule[] = [
   { type: 'max_length', max: 12_000 },
 ];
 
-describe('a rule in a form', () => {
-  it.each(RULES)('is the same when it is not changed: %j', (rule) => {
+describe('rule form', () => {
+  it.each(RULES)('round-trips %j', (rule) => {
     expect(toRule(fromRule(rule))).toEqual(rule);
   });
 
-  it('takes words line by line', () => {
+  it('splits words by line', () => {
     const draft = { ...NEW_RULE, words: ' project falcon \n\n x\n' };
     expect(toRule(draft)).toEqual({ type: 'keyword', words: ['project falcon', 'x'] });
   });
 
-  it('leaves what is wrong to the API', () => {
+  it('sends invalid values for the API to reject', () => {
     expect(toRule({ ...NEW_RULE, type: 'max_length', max: '' })).toEqual({
       type: 'max_length',
       max: 0,
@@ -30,12 +30,12 @@ describe('a rule in a form', () => {
     expect(toRule({ ...NEW_RULE, words: '' })).toEqual({ type: 'keyword', words: [] });
   });
 
-  it('is told in a few words', () => {
+  it('describes rules in a few words', () => {
     expect(RULES.map(describeRule)).toEqual([
       'Pattern /a|b/is',
       'Pattern /a/',
       'Words: project falcon, x',
-      'E-mail addresses, Account numbers (IBAN)',
+      'Email addresses, Account numbers (IBAN)',
       'Keys, tokens and passwords',
       'More than 12,000 characters',
     ]);
@@ -44,19 +44,19 @@ describe('a rule in a form', () => {
   });
 });
 
-describe('a text with marks', () => {
+describe('markPlaces', () => {
   const marked = (text: string, ...groups: [number, number][][]) =>
     markPlaces(
       text,
       groups.map((places) => places.map(([start, end]) => ({ start, end }))),
     ).map((part) => [part.text, ...part.found]);
 
-  it('is cut at each place, and whole without any', () => {
+  it('splits the text at each place and keeps it whole without any', () => {
     expect(marked('abc')).toEqual([['abc']]);
     expect(marked('abcdef', [[1, 3]])).toEqual([['a'], ['bc', 0], ['def']]);
   });
 
-  it('tells who found what where places overlap or touch the ends', () => {
+  it('returns all groups of overlapping places', () => {
     expect(marked('abcdef', [[0, 4]], [[2, 6]])).toEqual([
       ['ab', 0],
       ['cd', 0, 1],
@@ -64,7 +64,7 @@ describe('a text with marks', () => {
     ]);
   });
 
-  it('has every letter once, whatever the places', () => {
+  it('ignores places outside the text', () => {
     const parts = markPlaces('abc', [
       [
         { start: 2, end: 9 },
@@ -76,16 +76,16 @@ describe('a text with marks', () => {
   });
 });
 
-describe('what guardrails found over time', () => {
+describe('trigger series', () => {
   const now = new Date('2026-11-23T12:30:00Z');
   const [day, week] = SPANS;
 
-  it('begins with a whole hour or day', () => {
+  it('starts at a whole hour or day', () => {
     expect(startOf(day, now).toISOString()).toBe('2026-11-22T12:00:00.000Z');
     expect(startOf(week, now).toISOString()).toBe('2026-11-16T00:00:00.000Z');
   });
 
-  it('has a line for each, with nothing where there was nothing', () => {
+  it('returns a line per guardrail with zeros for gaps', () => {
     const counts = [
       { time: '2026-11-17T00:00:00.000Z', guardrail_id: 'a', count: 1 },
       { time: '2026-11-23T00:00:00.000Z', guardrail_id: 'b', count: 5 },
@@ -104,7 +104,7 @@ describe('what guardrails found over time', () => {
     ]);
   });
 
-  it('puts together what are too many lines', () => {
+  it('combines the smallest lines', () => {
     const counts = Array.from({ length: 8 }, (_, index) => ({
       time: '2026-11-23T00:00:00.000Z',
       guardrail_id: String(index),

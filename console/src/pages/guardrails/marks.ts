@@ -1,4 +1,4 @@
-/** A part of a text; `found`: the places, of those that were given, that cover it. */
+/** A part of a text; `found` holds the indexes of the groups whose places cover it. */
 export interface MarkedPart {
   text: string;
   found: number[];
@@ -10,7 +10,11 @@ export interface Place {
   end: number;
 }
 
-/** A text cut where any place begins or ends. @param groups places, by whoever found them */
+/**
+ * Splits a text where any place starts or ends.
+ *
+ * @param groups places by the match that found them
+ */
 export function markPlaces(text: string, groups: readonly (readonly Place[])[]): MarkedPart[] {
   const cuts = new Set([0, text.length]);
   for (const { start, end } of groups.flat()) {

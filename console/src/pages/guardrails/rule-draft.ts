@@ -3,7 +3,7 @@ export type RuleType = (typeof RULE_TYPES)[number];
 export const PERSONAL_DATA = ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip'] as const;
 export type PersonalData = (typeof PERSONAL_DATA)[number];
 
-/** A rule as the API has it. */
+/** A rule in the API's format. */
 export type Rule =
   | { type: 'regex'; pattern: string; flags?: string }
   | { type: 'keyword'; words: string[] }
@@ -11,12 +11,12 @@ export type Rule =
   | { type: 'secret' }
   | { type: 'max_length'; max: number };
 
-/** A rule in a form: what was typed for one type is still there when another one was looked at. */
+/** A rule as form fields. Keeps the fields of other types while the type changes. */
 export interface RuleDraft {
   type: RuleType;
   pattern: string;
   flags: string;
-  /** One a line. */
+  /** One per line. */
   words: string;
   entities: readonly PersonalData[];
   max: string;
@@ -40,7 +40,7 @@ export const TYPE_LABEL: Record<RuleType, string> = {
 };
 
 export const DATA_LABEL: Record<PersonalData, string> = {
-  email: 'E-mail addresses',
+  email: 'Email addresses',
   phone: 'Phone numbers',
   credit_card: 'Card numbers',
   ssn: 'US social security numbers',
@@ -63,7 +63,7 @@ export function fromRule(rule: Rule): RuleDraft {
   }
 }
 
-/** What the API checks is sent as it is, so that its words say what is wrong. */
+/** Converts the form to a rule. Invalid values are sent for the API to reject. */
 export function toRule({ type, pattern, flags, words, entities, max }: RuleDraft): Rule {
   switch (type) {
     case 'regex':
@@ -79,7 +79,7 @@ export function toRule({ type, pattern, flags, words, entities, max }: RuleDraft
   }
 }
 
-/** A rule in a few words. */
+/** Describes a rule in a few words. */
 export function describeRule(rule: Rule): string {
   switch (rule.type) {
     case 'regex':
@@ -99,8 +99,8 @@ export function describeRule(rule: Rule): string {
 }
 
 function firstOf(texts: readonly string[], count: number): string {
-  const rest = texts.length - count;
-  return texts.slice(0, count).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  const remaining = texts.length - count;
+  return texts.slice(0, count).join(', ') + (remaining > 0 ? ` and ${remaining} more` : '');
 }
 
 function readLines(text: string): string[] {

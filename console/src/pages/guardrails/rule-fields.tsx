@@ -11,22 +11,22 @@ import {
 } from './rule-draft';
 
 const FLAGS = [
-  ['i', 'Whatever the case'],
-  ['m', '^ and $ at each line'],
-  ['s', '. matches new lines'],
+  ['i', 'Ignore case'],
+  ['m', '^ and $ match at line breaks'],
+  ['s', '. matches line breaks'],
 ] as const;
 
 interface Props {
   draft: RuleDraft;
   onChange: (change: Partial<RuleDraft>) => void;
-  /** What the API says of the rule's field of this name; '' for the rule itself. */
+  /** Returns the API's error for a field of the rule. */
   errorOf: (field: string) => string | undefined;
 }
 
 /**
- * The controls of one rule.
+ * Form fields of a rule.
  *
- * @param onRemove undefined: it is the only one, which has to stay
+ * @param onRemove undefined for the last rule, which cannot be removed
  */
 export function RuleFields({
   draft,
@@ -48,7 +48,7 @@ export function RuleFields({
       <legend>Rule {index + 1}</legend>
       <div className="row row-apart">
         <SelectField
-          label="Looks for"
+          label="Type"
           error={isElsewhere ? errorAt(error, `rules.${index}`) : undefined}
           value={draft.type}
           options={RULE_TYPES.map((each) => [each, TYPE_LABEL[each]] as const)}
@@ -68,8 +68,8 @@ export function RuleFields({
 const FIELDS_OF: Record<RuleType, (props: Props) => ReactNode> = {
   keyword: ({ draft, onChange, errorOf }) => (
     <Field
-      label="Words or phrases, one a line"
-      hint="Whole words, whatever their case."
+      label="Words or phrases, one per line"
+      hint="Matches whole words and ignores case."
       error={errorOf('words')}
     >
       <TextArea
@@ -83,7 +83,7 @@ const FIELDS_OF: Record<RuleType, (props: Props) => ReactNode> = {
     <>
       <TextField
         label="Pattern"
-        hint="RE2 syntax, without look-around and back-references."
+        hint="RE2 syntax, without lookaround and backreferences."
         error={errorOf('pattern') ?? errorOf('flags')}
         className="input mono"
         spellCheck={false}
@@ -134,12 +134,12 @@ const FIELDS_OF: Record<RuleType, (props: Props) => ReactNode> = {
   ),
   secret: () => (
     <p className="muted">
-      API keys, tokens, private keys, and values of names such as <code>password</code>.
+      Matches API keys, tokens, private keys, and values of fields such as <code>password</code>.
     </p>
   ),
   max_length: ({ draft, onChange, errorOf }) => (
     <NumberField
-      label="Characters at most"
+      label="Maximum characters"
       error={errorOf('max')}
       min={1}
       value={draft.max}

@@ -11,9 +11,9 @@ type Result = components['schemas']['GuardrailTest'];
 type Match = Result['matches'][number];
 
 /**
- * Tries guardrails on a text: those that are on, or rules that are not stored yet. Nothing is counted.
+ * Tests guardrails on a text without storing or counting anything.
  *
- * @param rules undefined: those of the account
+ * @param rules unsaved rules to test; undefined tests the tenant's enabled guardrails
  */
 export function TrialForm({
   rules,
@@ -36,7 +36,7 @@ export function TrialForm({
     <div className="form">
       <Field
         label="Text"
-        hint="It is sent to no model, stored nowhere and counted nowhere."
+        hint="Not sent to a model, stored or counted."
         error={errorAt(trial.error, 'text')}
       >
         <TextArea
@@ -49,11 +49,11 @@ export function TrialForm({
       <div className="row">
         {rules === undefined && (
           <SelectField
-            label="As what"
+            label="Test as"
             value={direction}
             options={[
-              ['input', 'As what is sent'],
-              ['output', 'As what a model answers'],
+              ['input', 'Prompt'],
+              ['output', 'Answer'],
             ]}
             onChange={setDirection}
           />
@@ -64,7 +64,7 @@ export function TrialForm({
           disabled={text === ''}
           onClick={() => trial.mutate(text)}
         >
-          Try it
+          Test
         </Button>
       </div>
       {errorElsewhere(trial.error, ['text']) !== undefined && (
@@ -80,13 +80,15 @@ function TrialResult({ text, result }: { text: string; result: Result }): ReactN
   const groups = matches.map(({ places }) => places);
   return (
     <div className="stack" role="status">
-      {result.is_blocked && <Notice tone="bad">This would be blocked.</Notice>}
+      {result.is_blocked && <Notice tone="bad">Blocked: the request would be rejected.</Notice>}
       {!result.is_blocked && result.is_flagged && (
-        <Notice tone="warn">This would pass, with a mark.</Notice>
+        <Notice tone="warn">Flagged: the request would be allowed and marked.</Notice>
       )}
       {!result.is_blocked && !result.is_flagged && (
         <Notice tone="good">
-          This would pass{matches.length > 0 ? '; what was found is logged' : ''}.
+          {matches.length > 0
+            ? 'Allowed: the request would pass and the matches be logged.'
+            : 'Allowed: no guardrail matches.'}
         </Notice>
       )}
       {matches.length > 0 && (
@@ -94,7 +96,7 @@ function TrialResult({ text, result }: { text: string; result: Result }): ReactN
           {matches.map((match, index) => (
             <li key={index}>
               <Badge tone={toneOf(match)}>{match.action}</Badge> {nameOf(match)}
-              {!match.is_finished && ' (took too long, so nobody knows whether it matches)'}
+              {!match.is_finished && ' (timed out, result unknown)'}
             </li>
           ))}
         </ol>

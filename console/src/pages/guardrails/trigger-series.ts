@@ -1,11 +1,11 @@
-/** How often one guardrail was triggered in one day or hour, as the API has it. */
+/** How often a guardrail matched in an interval. */
 export interface TriggerCount {
   time: string;
   guardrail_id: string;
   count: number;
 }
 
-/** What the page shows of the past. */
+/** The time ranges of the page. */
 export const SPANS = [
   { id: '24h', label: 'Last 24 hours', hours: 24, interval: 'hour' },
   { id: '7d', label: 'Last 7 days', hours: 168, interval: 'day' },
@@ -15,20 +15,20 @@ export const SPANS = [
 export type Span = (typeof SPANS)[number];
 
 const HOUR_MS = 3_600_000;
-/** So many lines can be told apart. */
+/** More lines would be hard to tell apart. */
 const MAX_LINES = 5;
 
-/** The first moment of a span: the beginning of a day or hour (UTC), so that the first figure is whole. */
+/** Returns the start of a range, at a whole day or hour in UTC, so that the first value is complete. */
 export function startOf({ hours, interval }: Span, now: Date): Date {
   const sizeMs = sizeOf(interval);
   return new Date(Math.floor((now.getTime() - hours * HOUR_MS) / sizeMs) * sizeMs);
 }
 
 /**
- * A line for each of the guardrails that were triggered most, and one for all others; days and hours
- * without any count 0.
+ * Builds a line for each of the guardrails that matched most and one for all others. Intervals without
+ * matches are 0.
  *
- * @param nameOf the name of a guardrail by its id
+ * @param nameOf returns the name of a guardrail by id
  */
 export function triggerLines(
   counts: readonly TriggerCount[],
@@ -45,7 +45,7 @@ export function triggerLines(
   for (const { guardrail_id: id, count } of counts) sums.set(id, (sums.get(id) ?? 0) + count);
   const ids = [...sums].sort(([, one], [, other]) => other - one).map(([id]) => id);
   const shown = ids.length > MAX_LINES + 1 ? ids.slice(0, MAX_LINES) : ids;
-  const rest = ids.slice(shown.length);
+  const others = ids.slice(shown.length);
   const lineOf = (label: string, members: readonly string[]) => {
     const values = times.map(() => 0);
     for (const { time, guardrail_id: id, count } of counts) {
@@ -57,7 +57,7 @@ export function triggerLines(
   const series = shown.map((id) => lineOf(nameOf(id), [id]));
   return {
     times,
-    series: rest.length === 0 ? series : [...series, lineOf(`${rest.length} others`, rest)],
+    series: others.length === 0 ? series : [...series, lineOf(`${others.length} others`, others)],
   };
 }
 

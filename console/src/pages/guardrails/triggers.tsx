@@ -12,7 +12,7 @@ import {
   Card,
   Chart,
   Checkbox,
-  Choice,
+  FilterSelect,
   DataTable,
   EmptyState,
   MoreButton,
@@ -27,7 +27,7 @@ type Event = components['schemas']['GuardrailEvent'];
 
 const DEFAULT_SPAN = SPANS[2];
 
-/** What guardrails have found: how often over time, and in which requests. */
+/** Past matches: a chart over time and the matching requests. */
 export function Triggers({ guardrails }: { guardrails: readonly Guardrail[] }): ReactNode {
   const { can } = useSession();
   const [{ span: spanId, guardrail, excerpts }, setFilters] = useFilters([
@@ -44,8 +44,8 @@ export function Triggers({ guardrails }: { guardrails: readonly Guardrail[] }): 
   return (
     <>
       <div className="filters">
-        <Choice
-          label="Time"
+        <FilterSelect
+          label="Time range"
           value={spanId ?? ''}
           any={DEFAULT_SPAN.label}
           options={SPANS.filter((each) => each !== DEFAULT_SPAN).map(({ id, label }) => [
@@ -54,7 +54,7 @@ export function Triggers({ guardrails }: { guardrails: readonly Guardrail[] }): 
           ])}
           onChange={(value) => setFilters({ span: value })}
         />
-        <Choice
+        <FilterSelect
           label="Guardrail"
           value={guardrail ?? ''}
           any="All"
@@ -63,7 +63,7 @@ export function Triggers({ guardrails }: { guardrails: readonly Guardrail[] }): 
         />
         {can('content') && (
           <Checkbox
-            label="Show what was found (audited)"
+            label="Show matched text (audited)"
             checked={excerpts === '1'}
             onChange={(isOn) => setFilters({ excerpts: isOn ? '1' : '' })}
           />
@@ -107,13 +107,13 @@ function TriggerChart({
     refetchInterval: 30_000,
   });
   return (
-    <Card title={`How often, by ${span.interval}`}>
+    <Card title={`Matches per ${span.interval}`}>
       <QueryState
         query={query}
         isEmpty={({ counts }) => counts.length === 0}
         empty={
-          <EmptyState title="Nothing was found">
-            What guardrails find is counted here, a moment after the request.
+          <EmptyState title="No guardrail violations">
+            Matches appear here shortly after the request.
           </EmptyState>
         }
       >
@@ -134,12 +134,12 @@ function Lines({
   now: Date;
   nameOf: (id: string) => string;
 }): ReactNode {
-  // A drawing is made anew whenever what it is given is.
+  // The chart redraws whenever its data changes identity.
   const lines = useMemo(() => triggerLines(counts, span, now, nameOf), [counts, span, now, nameOf]);
-  return <Chart title="What guardrails found" format={formatWhole} {...lines} />;
+  return <Chart title="Guardrail matches" format={formatWhole} {...lines} />;
 }
 
-/** There is no half a time. */
+/** Leaves fractional axis ticks blank. */
 function formatWhole(count: number): string {
   return Number.isInteger(count) ? formatCount(count) : '';
 }
@@ -168,9 +168,9 @@ function EventList({
   const columns: Column<Event>[] = [
     { header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
     { header: 'Guardrail', cell: ({ guardrail_id }) => nameOf(guardrail_id) },
-    { header: 'Did', cell: ({ action }) => <ActionBadge action={action} /> },
+    { header: 'Action', cell: ({ action }) => <ActionBadge action={action} /> },
     {
-      header: 'In the',
+      header: 'Direction',
       wide: true,
       cell: ({ direction }) => (direction === 'input' ? 'prompt' : 'answer'),
     },
@@ -185,28 +185,28 @@ function EventList({
     ...(hasExcerpts
       ? [
           {
-            header: 'Found',
+            header: 'Matched text',
             cell: ({ excerpt }: Event) =>
-              excerpt === null ? <span className="muted">not kept</span> : <q>{excerpt}</q>,
+              excerpt === null ? <span className="muted">not stored</span> : <q>{excerpt}</q>,
           },
         ]
       : []),
   ];
   return (
-    <Card title="Where">
+    <Card title="Matching requests">
       <QueryState query={list}>
         {({ pages }) => (
           <>
             <DataTable
-              caption="What guardrails found, newest first"
+              caption="Guardrail matches, newest first"
               columns={columns}
               rows={pages.flatMap(({ data }) => data)}
               rowKey={({ id }) => id}
               empty={
-                <EmptyState title="No request was found fault with">
+                <EmptyState title="No guardrail violations">
                   {guardrail === undefined
-                    ? 'A row appears for each request in which a guardrail finds something.'
-                    : 'Choose another guardrail above, or all.'}
+                    ? 'Requests that match a guardrail appear here.'
+                    : 'Select another guardrail, or all of them.'}
                 </EmptyState>
               }
             />

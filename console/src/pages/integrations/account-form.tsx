@@ -6,10 +6,10 @@ import { Button, Checkbox, FormDialog, TextField, toast } from '../../ui';
 import { nameOf, TestResult, type Account } from './account';
 
 /**
- * Adds an account.
+ * Adds a BYOK account.
  *
- * @param replaces with it, the new key is stored first and the account of before removed behind it, so
- *   that no request is without one
+ * @param replaces account whose key is replaced: the new account is stored before the old one is deleted, so
+ *   that requests always have an account
  */
 export function AccountForm({
   replaces,
@@ -22,32 +22,33 @@ export function AccountForm({
   const [isShared, setIsShared] = useState(replaces?.allow_shared_fallback ?? false);
   const form = useVendorAccount(replaces);
   const { account, offer } = form;
-  const tested = JSON.stringify(account);
+  const testedAccount = JSON.stringify(account);
   const test = useChange(
     (_: string) => api.POST('/v1/customer/provider-credentials/test', { body: account }),
     [],
   );
   const save = useChange(
     async (): Promise<string | undefined> => {
-      const rest = { name: name || null, allow_shared_fallback: isShared };
+      const settings = { name: name || null, allow_shared_fallback: isShared };
       const { check } = await api.POST('/v1/customer/provider-credentials', {
-        body: { ...account, ...rest },
+        body: { ...account, ...settings },
       });
-      if (check?.status === 'unreachable') toast(`Stored, but ${check.detail}`, 'warn');
+      if (check?.status === 'unreachable')
+        toast(`Account saved, but not verified: ${check.detail}`, 'warn');
       if (!replaces) return undefined;
       const params = { path: { id: replaces.id } };
-      // The new key is stored by now: sending the form again would store it twice.
+      // Errors are returned, since a resubmit would store the new key twice.
       return api.DELETE('/v1/customer/provider-credentials/{id}', { params }).then(
         () => undefined,
         (reason: unknown) => String(reason instanceof Error ? reason.message : reason),
       );
     },
     ['accounts', 'models'],
-    (leftover) => {
-      if (leftover === undefined) {
-        toast(replaces ? 'The key is replaced.' : 'The account is stored.');
+    (deleteError) => {
+      if (deleteError === undefined) {
+        toast(replaces ? 'Key replaced.' : 'Account added.');
       } else {
-        toast(`The new key is stored; remove the one before yourself: ${leftover}`, 'warn');
+        toast(`The new key is saved. Remove the old account yourself: ${deleteError}`, 'warn');
       }
       onClose();
     },
@@ -55,7 +56,8 @@ export function AccountForm({
   const errors = formErrors(test.error ?? save.error, ['name', ...form.params]);
   return (
     <FormDialog
-      title={replaces ? `Replace the key of ${nameOf(replaces)}` : 'Add an account'}
+      title={replaces ? `Replace the key of ${nameOf(replaces)}` : 'Add BYOK account'}
+      action={replaces ? 'Replace key' : 'Add account'}
       busy={save.isPending}
       error={errors.other}
       onClose={onClose}
@@ -68,7 +70,7 @@ export function AccountForm({
         form={form}
         label="Provider"
         isFixed={replaces !== undefined}
-        keyHint={`${offer?.key_description ?? ''} It is stored encrypted and never shown again.`.trim()}
+        keyHint={`${offer?.key_description ?? ''} Stored encrypted and never shown again.`.trim()}
         errorOf={errors.of}
       />
       <TextField
@@ -79,7 +81,7 @@ export function AccountForm({
         onChange={setName}
       />
       <Checkbox
-        label="When this account fails, shared capacity may serve at its price"
+        label="Fall back to shared capacity, at its price, if this account fails"
         checked={isShared}
         onChange={setIsShared}
       />
@@ -89,13 +91,13 @@ export function AccountForm({
           disabled={account.provider === '' || account.key === ''}
           onClick={() => {
             save.reset();
-            test.mutate(tested);
+            test.mutate(testedAccount);
           }}
         >
-          Test
+          Test key
         </Button>
       </div>
-      {test.data && test.variables === tested && <TestResult {...test.data} />}
+      {test.data && test.variables === testedAccount && <TestResult {...test.data} />}
     </FormDialog>
   );
 }

@@ -6,17 +6,17 @@ import { Notice } from '../../ui';
 export type Account = components['schemas']['ProviderCredential'];
 type Check = components['schemas']['AccountCheck'];
 
-/** What the tenant calls it, else with whom it is. */
+/** Returns the account's name, or its provider. */
 export function nameOf({ name, provider }: Account): string {
   return name ?? provider;
 }
 
-/** What a real call said of a key. */
+/** Shows the result of a test call. */
 export function TestResult(check: Check): ReactNode {
   return <Notice tone={check.ok ? 'good' : 'bad'}>{resultOf(check)}</Notice>;
 }
 
-/** The same, in one line. */
+/** Formats the result in one line. */
 export function resultOf({ message, latency_ms }: Check): string {
   return `${message} (${formatDuration(latency_ms)})`;
 }

@@ -19,7 +19,7 @@ import { ScopeLabel } from '../../parts/scope-label';
 import { nameOf, resultOf, type Account } from './account';
 import { AccountForm } from './account-form';
 
-/** The tenant's own accounts with vendors: requests go over them before shared capacity. */
+/** The tenant's BYOK accounts, which serve its requests before shared capacity. */
 export function Accounts(): ReactNode {
   const { can } = useSession();
   const [isAdding, setIsAdding] = useState(false);
@@ -33,7 +33,7 @@ export function Accounts(): ReactNode {
     ({ id }: Account) =>
       api.DELETE('/v1/customer/provider-credentials/{id}', { params: { path: { id } } }),
     ['accounts', 'models'],
-    () => toast('The account is removed. Requests go over shared capacity.'),
+    () => toast('Account removed. Requests use shared capacity.'),
   );
   const columns: Column<Account>[] = [
     {
@@ -60,17 +60,17 @@ export function Accounts(): ReactNode {
           .join(', ') || '–',
     },
     {
-      header: 'When it fails',
+      header: 'On failure',
       wide: true,
       cell: ({ allow_shared_fallback }) =>
-        allow_shared_fallback ? 'shared capacity serves, at its price' : 'the request fails',
+        allow_shared_fallback ? 'fall back to shared capacity' : 'return the error',
     },
     { header: 'Scope', cell: ({ scope }) => <ScopeLabel scope={scope} /> },
     { header: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} none="never" /> },
     ...(can('own')
       ? [
           {
-            header: 'Change',
+            header: 'Actions',
             cell: (account: Account) => (
               <div className="row">
                 <ActionButton
@@ -106,11 +106,11 @@ export function Accounts(): ReactNode {
   ];
   return (
     <Card
-      title="Your own vendor accounts"
+      title="BYOK accounts"
       actions={
         can('own') && (
           <Button variant="primary" onClick={() => setIsAdding(true)}>
-            Add an account
+            Add account
           </Button>
         )
       }
@@ -118,15 +118,15 @@ export function Accounts(): ReactNode {
       <QueryState query={accounts}>
         {({ data }) => (
           <DataTable
-            caption="Vendor accounts"
+            caption="BYOK accounts"
             columns={columns}
             rows={data}
             rowKey={({ id }) => id}
             empty={
-              <EmptyState title="No account of your own">
-                With one, requests to that vendor are billed by the vendor, and cost a small fee
-                here.
-                {can('own') ? ' Keys are stored encrypted.' : ' An owner can add one.'}
+              <EmptyState title="No BYOK accounts yet">
+                Bring your own key to have a vendor bill you directly; the gateway charges a small
+                fee.
+                {can('own') ? ' Keys are stored encrypted.' : ' Ask an owner to add one.'}
               </EmptyState>
             }
           />
@@ -144,8 +144,8 @@ export function Accounts(): ReactNode {
       {removed && (
         <ConfirmDialog
           title={`Remove ${nameOf(removed)}?`}
-          text="Its key is deleted. Requests to this provider go over shared capacity, at its price."
-          action="Remove"
+          text="Its key is deleted. Requests to this provider use shared capacity at its price."
+          action="Remove account"
           danger
           onClose={() => setRemoved(undefined)}
           onConfirm={() => remove.mutateAsync(removed)}

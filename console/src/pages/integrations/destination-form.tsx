@@ -17,7 +17,7 @@ import { readHeaders, writeHeaders } from './headers';
 
 export type Destination = components['schemas']['BroadcastDestination'];
 
-/** Adds or changes a destination. Headers that stay `********` stay what they were. */
+/** Adds or edits a destination. The API masks stored headers as `********`; masked values are kept. */
 export function DestinationForm({
   destination,
   onClose,
@@ -50,14 +50,15 @@ export function DestinationForm({
     },
     ['destinations'],
     () => {
-      toast('The destination is stored.');
+      toast('Destination saved.');
       onClose();
     },
   );
   const errors = formErrors(save.error, ['url', 'headers', 'sampling_rate']);
   return (
     <FormDialog
-      title={destination ? 'Change the destination' : 'Add a destination'}
+      title={destination ? 'Edit destination' : 'Add destination'}
+      action={destination ? 'Save' : 'Add destination'}
       busy={save.isPending}
       error={errors.other}
       onClose={onClose}
@@ -65,7 +66,7 @@ export function DestinationForm({
     >
       <TextField
         label="URL"
-        hint="Of a collector that takes OTLP in JSON."
+        hint="A collector that accepts OTLP/JSON over HTTP."
         error={errors.of('url')}
         required
         type="url"
@@ -75,13 +76,13 @@ export function DestinationForm({
       />
       <Field
         label="Headers"
-        hint="One a line, as X-Api-Key: secret. They are stored encrypted; asterisks stand for what is stored."
+        hint="One per line, such as X-Api-Key: secret. Stored encrypted; keep the asterisks to keep a stored value."
         error={errors.of('headers')}
       >
         <TextArea rows={3} value={headers} onChange={({ target }) => setHeaders(target.value)} />
       </Field>
       <NumberField
-        label="Share of traces in percent"
+        label="Sampling rate in percent"
         error={errors.of('sampling_rate')}
         min={0}
         max={100}
@@ -89,12 +90,18 @@ export function DestinationForm({
         value={share}
         onChange={setShare}
       />
-      <Checkbox label="Send traces" checked={isEnabled} onChange={setIsEnabled} />
+      <Checkbox label="Enabled" checked={isEnabled} onChange={setIsEnabled} />
       {mayHaveContent && (
-        <Checkbox label="With prompts and answers" checked={hasContent} onChange={setHasContent} />
+        <Checkbox
+          label="Include prompts and answers"
+          checked={hasContent}
+          onChange={setHasContent}
+        />
       )}
       {destination && (url !== destination.url || hasContent !== destination.include_content) && (
-        <Notice tone="warn">Headers of before are not sent there: give them anew.</Notice>
+        <Notice tone="warn">
+          Changing the URL or the content clears the stored headers. Enter them again.
+        </Notice>
       )}
     </FormDialog>
   );

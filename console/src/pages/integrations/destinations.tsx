@@ -20,7 +20,7 @@ import {
 } from '../../ui';
 import { DestinationForm, type Destination } from './destination-form';
 
-/** Where traces of requests are sent, and how that goes. */
+/** The trace destinations with their delivery state. */
 export function Destinations(): ReactNode {
   const { can } = useSession();
   const [edited, setEdited] = useState<Destination | 'new'>();
@@ -34,18 +34,18 @@ export function Destinations(): ReactNode {
     ({ id }: Destination) =>
       api.DELETE('/v1/customer/broadcast/destinations/{id}', { params: { path: { id } } }),
     ['destinations'],
-    () => toast('The destination is deleted.'),
+    () => toast('Destination deleted.'),
   );
   return (
     <>
       <div className="row row-apart">
         <p className="muted">
-          Requests with the header <code>X-Gateway-Broadcast: true</code> are sent as OpenTelemetry
-          traces.
+          Requests with the header <code>X-Gateway-Broadcast: true</code> are exported as
+          OpenTelemetry traces.
         </p>
         {can('develop') && (
           <Button variant="primary" onClick={() => setEdited('new')}>
-            Add a destination
+            Add destination
           </Button>
         )}
       </div>
@@ -54,8 +54,8 @@ export function Destinations(): ReactNode {
         isEmpty={({ data }) => data.length === 0}
         empty={
           <Card>
-            <EmptyState title="No destination yet">
-              Traces can go to any collector that takes OTLP over HTTP.
+            <EmptyState title="No destinations yet">
+              Export traces of your requests to any collector that accepts OTLP over HTTP.
             </EmptyState>
           </Card>
         }
@@ -100,8 +100,8 @@ export function Destinations(): ReactNode {
       {removed && (
         <ConfirmDialog
           title={`Delete ${removed.url}?`}
-          text="What waits to be sent there is dropped."
-          action="Delete"
+          text="Traces that have not been delivered are dropped."
+          action="Delete destination"
           danger
           onClose={() => setRemoved(undefined)}
           onConfirm={() => remove.mutateAsync(removed)}
@@ -111,7 +111,7 @@ export function Destinations(): ReactNode {
   );
 }
 
-/** Sends a made-up trace, and says what became of it. */
+/** Sends a sample trace and shows the result. */
 function TestButton({ id, url }: Destination): ReactNode {
   const params = { path: { id } };
   return (
@@ -122,8 +122,8 @@ function TestButton({ id, url }: Destination): ReactNode {
           '/v1/customer/broadcast/destinations/{id}/test',
           { params },
         );
-        if (delivered) toast(`The receiver took it in ${duration_ms} ms (${status}).`);
-        else toast(`It was not delivered: ${error ?? `status ${status}`}`, 'bad');
+        if (delivered) toast(`Delivered in ${duration_ms} ms (HTTP ${status}).`);
+        else toast(`Delivery failed: ${error ?? `HTTP ${status}`}`, 'bad');
       }}
     >
       Test
@@ -139,21 +139,21 @@ function DeliveryState({ destination }: { destination: Destination }): ReactNode
     <>
       <div className="row">
         {enabled ? (
-          <Badge tone={isFailing ? 'bad' : 'good'}>{isFailing ? 'failing' : 'on'}</Badge>
+          <Badge tone={isFailing ? 'bad' : 'good'}>{isFailing ? 'failing' : 'enabled'}</Badge>
         ) : (
-          <Badge tone="neutral">off</Badge>
+          <Badge tone="neutral">disabled</Badge>
         )}
-        {destination.include_content && <Badge tone="warn">with prompts and answers</Badge>}
+        {destination.include_content && <Badge tone="warn">includes content</Badge>}
       </div>
       <Facts
         facts={[
           ['Scope', <ScopeLabel key="scope" scope={destination.scope} />],
-          ['Sent', `${formatCount(destination.delivered_count)} traces`],
+          ['Delivered', `${formatCount(destination.delivered_count)} traces`],
           ['Dropped', `${formatCount(destination.dropped_count)} traces`],
-          ['Under way', `${formatCount(destination.pending_count)} deliveries`],
-          ['Share sent', formatShare(destination.sampling_rate)],
+          ['Pending', `${formatCount(destination.pending_count)} traces`],
+          ['Sampling rate', formatShare(destination.sampling_rate)],
           ['Headers', Object.keys(destination.headers).join(', ') || 'none'],
-          ['Last sent', <Time key="sent" at={last_success_at} none="never" />],
+          ['Last delivery', <Time key="sent" at={last_success_at} none="never" />],
           ['Last error', <Time key="error" at={last_error_at} none="never" />],
         ]}
       />

@@ -1,11 +1,11 @@
-/** Headers as a form has them: `Name: value`, one a line. */
+/** Formats headers as text: `Name: value`, one per line. */
 export function writeHeaders(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n');
 }
 
-/** What was typed; a line without a colon is a name without a value, which the API refuses. */
+/** Parses headers. A line without a colon becomes a name without a value, which the API rejects. */
 export function readHeaders(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return Object.fromEntries(

@@ -7,18 +7,18 @@ import { Destinations } from './destinations';
 import { Webhooks } from './webhooks';
 
 const TABS = [
-  { id: 'accounts', label: 'Vendor accounts', content: () => <Accounts /> },
+  { id: 'accounts', label: 'BYOK accounts', content: () => <Accounts /> },
   { id: 'traces', label: 'Traces', content: () => <Destinations /> },
   { id: 'webhooks', label: 'Webhooks', content: () => <Webhooks /> },
   { id: 'alerts', label: 'Alerts', content: () => <TenantAlerts /> },
 ];
 
-/** What the tenant has connected with the gateway. */
+/** BYOK accounts, trace destinations, webhooks and alerts of the tenant. */
 export function IntegrationsPage(): ReactNode {
   return (
     <Page
       title="Integrations"
-      description="Your own vendor accounts, and who is told of what happens."
+      description="BYOK accounts with vendors, and where traces, webhooks and alerts are sent."
     >
       <PageTabs label="Integrations" tabs={TABS} />
     </Page>

@@ -14,7 +14,7 @@ const SOURCE: Omit<AlertSource, 'mayChange'> = {
   test: (id) => api.POST('/v1/customer/alerts/{id}/test', { params: { path: { id } } }),
 };
 
-/** The tenant's own alerts. */
+/** The tenant's alerts. */
 export function TenantAlerts(): ReactNode {
   const { can } = useSession();
   return <Alerts source={{ ...SOURCE, mayChange: can('develop') }} />;

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { header: 'Last error', wide: true, cell: ({ last_error }) => last_error ?? '–' },
 ];
 
-/** The secret that webhooks are signed with, and what became of them. */
+/** The webhook signing secret and recent deliveries. */
 export function Webhooks(): ReactNode {
   const { can } = useSession();
   const deliveries = useCursorList(
@@ -51,12 +51,12 @@ export function Webhooks(): ReactNode {
       <Card title="Deliveries">
         <PagedTable
           query={deliveries}
-          caption="Webhooks of jobs"
+          caption="Job webhook deliveries"
           columns={COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState title="No webhooks in the last 7 days">
-              A job with a webhook_url tells its end here.
+            <EmptyState title="No deliveries in the last 7 days">
+              Create a job with a webhook_url to be notified when it ends.
             </EmptyState>
           }
         />
@@ -66,11 +66,11 @@ export function Webhooks(): ReactNode {
   );
 }
 
-/** It is read only when somebody wants to see it. */
+/** Loads the secret on demand. */
 function Secret(): ReactNode {
   const [secret, setSecret] = useState<string>();
   const [until, setUntil] = useState<string>();
-  const [isAsking, setIsAsking] = useState(false);
+  const [isConfirming, setIsConfirming] = useState(false);
   return (
     <Card
       title="Signing secret"
@@ -80,34 +80,34 @@ function Secret(): ReactNode {
             <ActionButton
               action={async () => setSecret((await api.GET('/v1/customer/webhook-secret')).secret)}
             >
-              Show
+              Show secret
             </ActionButton>
           )}
-          <Button variant="danger" onClick={() => setIsAsking(true)}>
-            Rotate
+          <Button variant="danger" onClick={() => setIsConfirming(true)}>
+            Rotate secret
           </Button>
         </>
       }
     >
       <p className="muted">
-        Webhooks of jobs and alerts have the header <code>X-Gateway-Signature</code>, an HMAC-SHA256
-        with this secret.
+        Job and alert webhooks carry an HMAC-SHA256 signature with this secret in the header{' '}
+        <code>X-Gateway-Signature</code>.
       </p>
-      {secret !== undefined && <Code text={secret} label="The webhook secret" />}
+      {secret !== undefined && <Code text={secret} label="Webhook secret" />}
       {until !== undefined && (
         <Notice tone="info">
           <span>
-            Until <Time at={until} /> webhooks are signed with the secret of before as well.
+            Webhooks are also signed with the previous secret until <Time at={until} />.
           </span>
         </Notice>
       )}
-      {isAsking && (
+      {isConfirming && (
         <ConfirmDialog
-          title="Make a new secret?"
-          text="For a day webhooks are signed with the new one and with the one before. Receivers have to know the new one by then."
-          action="Rotate"
+          title="Rotate the signing secret?"
+          text="For one day webhooks are signed with both the new and the old secret. Update your receivers by then."
+          action="Rotate secret"
           danger
-          onClose={() => setIsAsking(false)}
+          onClose={() => setIsConfirming(false)}
           onConfirm={async () => {
             const rotated = await api.POST('/v1/customer/webhook-secret/rotate');
             setSecret(rotated.secret);

@@ -4,7 +4,7 @@ import { Badge, Credits, Time } from '../../ui';
 import { JobMedia, type Job } from './job-file';
 import { durationOf, hasFiles, isOpen, isRefunded, stateOf } from './job-state';
 
-/** One job of the gallery: what it has made, or how far it is. */
+/** A job in the gallery: its first file, or its progress. */
 export function JobCard({ job, onOpen }: { job: Job; onOpen: () => void }): ReactNode {
   return (
     <li className="card job-card">
@@ -16,7 +16,7 @@ export function JobCard({ job, onOpen }: { job: Job; onOpen: () => void }): Reac
           <button
             type="button"
             className="row-button job-model"
-            // Many are of the same model.
+            // The model alone is ambiguous.
             aria-label={`${job.model}, ${stateOf(job).label}, ${formatTime(timeOf(job.created_at))}`}
             onClick={onOpen}
           >
@@ -42,12 +42,12 @@ export function JobBadge({ job }: { job: Job }): ReactNode {
   return <Badge tone={tone}>{label}</Badge>;
 }
 
-/** What it holds while it is open, else what was charged. */
+/** The reservation of an open job, or the charge. */
 export function JobCost({ job }: { job: Job }): ReactNode {
   if (isOpen(job)) {
     return (
       <>
-        held <Credits value={job.reserved_credits} />
+        reserved <Credits value={job.reserved_credits} />
       </>
     );
   }
@@ -60,7 +60,7 @@ function JobPreview({ job }: { job: Job }): ReactNode {
   const [first] = files;
   if (isOpen(job)) return <JobProgress job={job} />;
   if (job.status === 'failed') {
-    return <p className="job-none">{job.error?.message ?? 'It failed.'}</p>;
+    return <p className="job-none">{job.error?.message ?? 'The job failed.'}</p>;
   }
   if (first === undefined || !hasFiles(job, Date.now())) {
     return <p className="job-none muted">{whyNothing(job)}</p>;
@@ -73,28 +73,28 @@ function JobPreview({ job }: { job: Job }): ReactNode {
   );
 }
 
-/** Vendors tell no figures, so the bar has no end. */
+/** Indeterminate, since vendors report no percentage. */
 export function JobProgress({ job }: { job: Job }): ReactNode {
-  const words = job.status === 'queued' ? 'Waits for its turn' : 'The vendor is at work';
+  const words = job.status === 'queued' ? 'Queued' : 'Processing';
   return (
     <div className="job-progress">
       <progress aria-label={words} />
       <small className="muted">
-        {words}, for {formatDuration(durationOf(job, Date.now()))} so far
+        {words} for {formatDuration(durationOf(job, Date.now()))}
       </small>
     </div>
   );
 }
 
-/** Why an ended job has no files to show. */
+/** Explains why an ended job shows no files. */
 export function whyNothing(job: Job): string {
-  if (isRefunded(job)) return 'Nobody fetched it in time, so its charge was given back.';
-  if (job.status === 'succeeded') return 'What it made has expired.';
-  if (job.status === 'expired') return 'It was not ready in time. Nothing was charged.';
-  return 'It was cancelled. Nothing was charged.';
+  if (isRefunded(job)) return 'Expired before it was downloaded. The charge was refunded.';
+  if (job.status === 'succeeded') return 'The files have expired.';
+  if (job.status === 'expired') return 'Timed out. Nothing was charged.';
+  return 'Cancelled. Nothing was charged.';
 }
 
-/** Unix seconds as the parts take times. */
+/** Converts Unix seconds to ISO 8601. */
 export function timeOf(seconds: number): string {
   return new Date(seconds * 1_000).toISOString();
 }

@@ -25,7 +25,7 @@ import { durationOf, hasFiles, isOpen, isRefunded } from './job-state';
 
 const POLL_MS = 2_000;
 
-/** All that is known of one job. */
+/** All details of a job. */
 export function JobDrawer({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
   const query = useQuery({
     queryKey: ['job', id],
@@ -56,34 +56,34 @@ export function JobDrawer({ id, onClose }: { id: string; onClose: () => void }):
 
 function Open({ job }: { job: Job }): ReactNode {
   const { can } = useSession();
-  const [isAsking, setIsAsking] = useState(false);
+  const [isConfirming, setIsConfirming] = useState(false);
   const cancel = useChange(
     () => api.DELETE('/v1/customer/jobs/{id}', { params: { path: { id: job.id } } }),
     ['jobs', 'job'],
-    () => toast('The job is cancelled'),
+    () => toast('Job cancelled.'),
   );
   return (
     <>
       <JobProgress job={job} />
       {can('develop') && (
         <div className="row">
-          <Button variant="danger" onClick={() => setIsAsking(true)}>
-            Cancel the job
+          <Button variant="danger" onClick={() => setIsConfirming(true)}>
+            Cancel job
           </Button>
         </div>
       )}
-      {isAsking && (
+      {isConfirming && (
         <ConfirmDialog
-          title="Cancel the job?"
+          title="Cancel this job?"
           text={
             <p>
-              What the vendor has done so far is lost. <Credits value={job.reserved_credits} /> that
-              are held for it are given back.
+              The vendor’s work so far is lost. The reserved{' '}
+              <Credits value={job.reserved_credits} /> are released.
             </p>
           }
-          action="Cancel the job"
+          action="Cancel job"
           danger
-          onClose={() => setIsAsking(false)}
+          onClose={() => setIsConfirming(false)}
           onConfirm={() => cancel.mutateAsync()}
         />
       )}
@@ -97,7 +97,7 @@ function Files({ job }: { job: Job }): ReactNode {
     return job.status === 'failed' ? null : <p className="muted">{whyNothing(job)}</p>;
   }
   return (
-    <Card title={files.length === 1 ? 'What it made' : `What it made: ${files.length} files`}>
+    <Card title={files.length === 1 ? 'Result' : `Result: ${files.length} files`}>
       {files.map((file, index) => (
         <div key={index} className="stack">
           <JobMedia file={file} label={`File ${index + 1}, made by ${job.model}`} />
@@ -105,8 +105,8 @@ function Files({ job }: { job: Job }): ReactNode {
         </div>
       ))}
       <small className="muted">
-        Kept until <Time at={timeOf(job.expires_at ?? 0)} />. What is shown or downloaded counts as
-        fetched and keeps its charge; else it is given back then.
+        Stored until <Time at={timeOf(job.expires_at ?? 0)} />. Viewing or downloading a file keeps
+        the charge; otherwise it is refunded then.
       </small>
     </Card>
   );
@@ -118,16 +118,16 @@ function About({ job }: { job: Job }): ReactNode {
     <Facts
       facts={[
         ['Job', <span className="mono">{job.id}</span>],
-        ['Taken in', <Time at={timeOf(job.created_at)} />],
+        ['Created', <Time at={timeOf(job.created_at)} />],
         ...(job.completed_at === null
           ? []
           : [['Ended', <Time at={timeOf(job.completed_at)} />] as const]),
-        [isOpen(job) ? 'So far' : 'Took', formatDuration(durationOf(job, Date.now()))],
+        [isOpen(job) ? 'Running for' : 'Duration', formatDuration(durationOf(job, Date.now()))],
         ...(job.deadline_at === null
           ? []
-          : [['Given up at', <Time at={timeOf(job.deadline_at)} />] as const]),
-        ...(job.error ? [['Failure', job.error.code] as const] : []),
-        ['Held', <Credits value={job.reserved_credits} />],
+          : [['Deadline', <Time at={timeOf(job.deadline_at)} />] as const]),
+        ...(job.error ? [['Error', job.error.code] as const] : []),
+        ['Reserved', <Credits value={job.reserved_credits} />],
         ...(isOpen(job)
           ? []
           : [
@@ -145,7 +145,7 @@ function About({ job }: { job: Job }): ReactNode {
   );
 }
 
-/** What the log and the ledger have of it, once there is something. */
+/** Cost and stored content of an ended job. */
 function Ended({ job }: { job: Job }): ReactNode {
   const content = useContent(job.request_id);
   const isPriced = job.status === 'succeeded' || isRefunded(job);
@@ -162,7 +162,7 @@ function Ended({ job }: { job: Job }): ReactNode {
       <ContentCard content={content} />
       <div className="row row-end">
         <ButtonLink to="/requests/$requestId" params={{ requestId: job.request_id }}>
-          Open its request
+          Open request
         </ButtonLink>
       </div>
     </>

@@ -6,17 +6,17 @@ export type Job = components['schemas']['GalleryJob'];
 export type JobFile = components['schemas']['GalleryFile'];
 
 /**
- * A picture, or a player. Sound and films are fetched when they are played: what is fetched keeps its charge.
+ * An image, or a player. Audio and video load on play, because fetching a file makes its charge final.
  *
- * @param label says to screen readers what it is
+ * @param label name for screen readers
  */
 export function JobMedia({ file, label }: { file: JobFile; label: string }): ReactNode {
   const [kind] = file.content_type.split('/');
   if (file.url === null) {
-    return <p className="job-none muted">Files are for the tenant&apos;s members only.</p>;
+    return <p className="job-none muted">Only members of the tenant can open files.</p>;
   }
   const address = localAddress(file.url);
-  // A picture that may hold a program is only ever saved.
+  // SVG can contain scripts, so it is only offered for download.
   if (kind === 'image' && !file.content_type.includes('svg')) {
     return <img className="job-picture" src={address} alt={label} loading="lazy" />;
   }
@@ -26,10 +26,10 @@ export function JobMedia({ file, label }: { file: JobFile; label: string }): Rea
   if (kind === 'audio') {
     return <audio className="job-sound" src={address} aria-label={label} controls preload="none" />;
   }
-  return <p className="job-none muted">{file.content_type}, to be downloaded.</p>;
+  return <p className="job-none muted">{file.content_type} (download to open)</p>;
 }
 
-/** Saves a file. */
+/** A download button with the file's type and size. */
 export function JobDownload({ file, name }: { file: JobFile; name: string }): ReactNode {
   const size = `${file.content_type}, ${formatBytes(file.bytes)}`;
   if (file.url === null) return <span className="muted">{size}</span>;

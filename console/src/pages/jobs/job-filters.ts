@@ -1,6 +1,6 @@
 import { startOfRange } from '../../parts/ranges';
 
-/** What the gallery is narrowed down by, as the URL has it. */
+/** Filters of the gallery, as named in the URL. */
 export const JOB_FILTERS = ['kind', 'status', 'model', 'range'] as const;
 export type JobFilters = Partial<Record<(typeof JOB_FILTERS)[number], string>>;
 
@@ -14,7 +14,7 @@ export const JOB_STATUSES = [
   'expired',
 ] as const;
 
-/** The filters as parameters of the API. */
+/** The filters as API parameters. */
 export interface JobQuery {
   modality?: (typeof JOB_KINDS)[number];
   status?: (typeof JOB_STATUSES)[number];
@@ -22,7 +22,11 @@ export interface JobQuery {
   start_date?: string;
 }
 
-/** What the URL says wrongly is left out. @param now what ranges are counted back from */
+/**
+ * Converts filters to API parameters and drops invalid values.
+ *
+ * @param now end of relative time ranges
+ */
 export function toJobQuery({ kind, status, model, range }: JobFilters, now: Date): JobQuery {
   const modality = JOB_KINDS.find((each) => each === kind);
   const state = JOB_STATUSES.find((each) => each === status);

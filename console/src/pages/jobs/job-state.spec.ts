@@ -19,20 +19,20 @@ const JOB: JobState = {
   actual_cost: 5,
 };
 
-describe('the state of a job', () => {
-  it('tells what was refunded from what never came to anything', () => {
+describe('job state', () => {
+  it('distinguishes refunded jobs from timed-out ones', () => {
     expect(stateOf(JOB)).toEqual({ label: 'succeeded', tone: 'good' });
     const expired = { ...JOB, status: 'expired' };
     expect([stateOf(expired).label, isRefunded(expired)]).toEqual(['expired, refunded', true]);
     const late = { ...expired, expires_at: null };
-    expect([stateOf(late).label, isRefunded(late)]).toEqual(['ran out of time', false]);
+    expect([stateOf(late).label, isRefunded(late)]).toEqual(['timed out', false]);
     expect(stateOf({ ...JOB, status: 'never_heard_of' })).toEqual({
       label: 'never heard of',
       tone: 'neutral',
     });
   });
 
-  it('counts to its end, or to now', () => {
+  it('measures the duration to the end, or to now', () => {
     expect(durationOf(JOB, 9_000_000)).toBe(12_000);
     const open = { ...JOB, status: 'queued', completed_at: null };
     expect(durationOf(open, 1_003_000)).toBe(3_000);
@@ -45,13 +45,13 @@ describe('the state of a job', () => {
     expect(hasFiles({ ...JOB, status: 'expired' }, 0)).toBe(false);
   });
 
-  it("reads files from the page's own host", () => {
+  it("rewrites file URLs to the page's own host", () => {
     const path = '/v1/artifacts/img_1?expires=2&signature=ab-_';
     expect(localAddress(`https://gateway.example${path}`)).toBe(path);
     expect(localAddress(`https://gateway.example/base${path}`)).toBe(path);
   });
 
-  it('tells sizes', () => {
+  it('formats sizes', () => {
     expect([0, 999, 1_500, 48_213, 2_400_000].map(formatBytes)).toEqual([
       '0 B',
       '999 B',
@@ -62,10 +62,10 @@ describe('the state of a job', () => {
   });
 });
 
-describe('the filters of jobs', () => {
+describe('toJobQuery', () => {
   const now = new Date('2026-11-23T12:00:00Z');
 
-  it('are parameters of the API', () => {
+  it('converts filters to API parameters', () => {
     const filters = { kind: 'image', status: 'in_progress', model: 'a/b', range: '1h' };
     expect(Object.keys(filters)).toEqual([...JOB_FILTERS]);
     expect(toJobQuery(filters, now)).toEqual({
@@ -76,7 +76,7 @@ describe('the filters of jobs', () => {
     });
   });
 
-  it('leave out what there is not', () => {
+  it('drops unknown values', () => {
     expect(toJobQuery({ kind: 'text', status: 'done', range: 'ever' }, now)).toEqual({});
   });
 });

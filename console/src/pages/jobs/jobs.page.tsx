@@ -6,12 +6,12 @@ import { RANGE_OPTIONS } from '../../parts/ranges';
 import { useFilters } from '../../shell/use-filters';
 import {
   Button,
-  Choice,
+  FilterSelect,
   EmptyState,
   MoreButton,
   Page,
   QueryState,
-  Typed,
+  FilterInput,
   type Option,
 } from '../../ui';
 import { JobCard } from './job-card';
@@ -21,18 +21,18 @@ import { isOpen } from './job-state';
 import './jobs.css';
 
 const PAGE_SIZE = 24;
-/** Every page that is shown is read again, so long lists are looked at less often. */
+/** All loaded pages are refetched, so the interval grows with their number. */
 const BUSY_MS = 3_000;
 const IDLE_MS = 20_000;
 
-/** Pictures, films and speech that the tenant had made. */
+/** The tenant's image, video and speech jobs. */
 export function JobsPage(): ReactNode {
   const [filters, setFilters] = useFilters(JOB_FILTERS);
   const [{ open }, setView] = useFilters(['open']);
   return (
     <Page
       title="Jobs"
-      description="Images, videos and long speech, and what became of them. Files are kept for a while only."
+      description="Image, video and long speech jobs. Files are stored for a limited time."
     >
       <Filters filters={filters} onChange={setFilters} />
       <Gallery filters={filters} onOpen={(id) => setView({ open: id })} />
@@ -48,7 +48,7 @@ function Gallery({
   filters: JobFilters;
   onOpen: (id: string) => void;
 }): ReactNode {
-  // A range goes on from when it was chosen; pages of one list must not slide.
+  // Fixes the start of a relative range, so that pages of one list do not shift.
   const query = useMemo(() => toJobQuery(filters, new Date()), [filters]);
   const list = useCursorList(
     ['jobs', filters],
@@ -71,10 +71,10 @@ function Gallery({
       {({ pages }) => {
         const jobs = pages.flatMap(({ data }) => data);
         return jobs.length === 0 && !list.hasNextPage ? (
-          <EmptyState title={isFiltered ? 'No job matches' : 'No jobs yet'}>
+          <EmptyState title={isFiltered ? 'No matching jobs' : 'No jobs yet'}>
             {isFiltered
-              ? 'Change the filters, or clear them.'
-              : 'Send one to POST /v1/jobs with an image, video or speech model. It appears here at once.'}
+              ? 'Change or clear the filters.'
+              : 'Image, video and speech jobs appear here. Create one with POST /v1/jobs.'}
           </EmptyState>
         ) : (
           <>
@@ -91,7 +91,7 @@ function Gallery({
   );
 }
 
-const MADE_BY_JOBS: readonly string[] = JOB_KINDS;
+const JOB_OUTPUTS: readonly string[] = JOB_KINDS;
 
 function Filters({
   filters,
@@ -106,7 +106,7 @@ function Filters({
     staleTime: 60_000,
   });
   const choice = (name: 'kind' | 'status' | 'range', label: string, options: readonly Option[]) => (
-    <Choice
+    <FilterSelect
       label={label}
       value={filters[name] ?? ''}
       options={options}
@@ -121,17 +121,17 @@ function Filters({
         'State',
         JOB_STATUSES.map((status) => [status, status.replaceAll('_', ' ')]),
       )}
-      <Typed
+      <FilterInput
         label="Model"
         value={filters.model ?? ''}
         suggestions={(models.data?.data ?? [])
           .filter(({ architecture }) =>
-            architecture?.output_modalities.some((each) => MADE_BY_JOBS.includes(each)),
+            architecture?.output_modalities.some((each) => JOB_OUTPUTS.includes(each)),
           )
           .map(({ id }) => id)}
         onChange={(model) => onChange({ model })}
       />
-      {choice('range', 'Time', RANGE_OPTIONS)}
+      {choice('range', 'Time range', RANGE_OPTIONS)}
       {Object.keys(filters).length > 0 && (
         <Button onClick={() => onChange(Object.fromEntries(JOB_FILTERS.map((name) => [name, ''])))}>
           Clear filters

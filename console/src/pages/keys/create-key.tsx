@@ -20,7 +20,7 @@ import { LimitsFields, limitParams } from '../../parts/limits-fields';
 
 const FIELDS = ['name', 'type', 'expires_at', 'monthly_spend_limit', 'rate_limit_per_minute'];
 
-/** A window that makes a key and shows it, this once. */
+/** Creates a key and shows it once. */
 export function CreateKey({ onClose }: { onClose: () => void }): ReactNode {
   const { can } = useSession();
   const [name, setName] = useState('');
@@ -46,12 +46,12 @@ export function CreateKey({ onClose }: { onClose: () => void }): ReactNode {
     });
   if (create.data) {
     return (
-      <Dialog title="The key is made" onClose={onClose}>
+      <Dialog title="Key created" onClose={onClose}>
         <div className="stack">
           <Notice tone="warn">
-            Copy it now. It is shown this once, and not stored in a form that could be read again.
+            Copy it now. It is not shown again, because only its hash is stored.
           </Notice>
-          <Code text={create.data.key} label="The new key" />
+          <Code text={create.data.key} label="New key" />
           <div className="row row-end">
             <Button variant="primary" onClick={onClose}>
               Done
@@ -63,8 +63,8 @@ export function CreateKey({ onClose }: { onClose: () => void }): ReactNode {
   }
   return (
     <FormDialog
-      title="New key"
-      action="Make the key"
+      title="Create key"
+      action="Create key"
       wide
       busy={create.isPending}
       error={errors.other}
@@ -83,7 +83,7 @@ export function CreateKey({ onClose }: { onClose: () => void }): ReactNode {
         {can('own') && (
           <SelectField
             label="Type"
-            hint={type === 'routing' ? 'Calls models.' : 'Manages the account, calls no models.'}
+            hint={type === 'routing' ? 'Calls models.' : 'Manages the tenant; cannot call models.'}
             error={errors.of('type')}
             value={type}
             options={[
@@ -94,8 +94,8 @@ export function CreateKey({ onClose }: { onClose: () => void }): ReactNode {
           />
         )}
         <TextField
-          label="Ends"
-          hint="In your time zone. Empty: never."
+          label="Expires"
+          hint="In your time zone. Leave empty for no expiry."
           error={errors.of('expires_at')}
           type="datetime-local"
           value={expiry}
@@ -104,16 +104,20 @@ export function CreateKey({ onClose }: { onClose: () => void }): ReactNode {
       </div>
       <div className="form-grid">
         <NumberField
-          label="Credits a month"
-          hint={/^\d+$/.test(month) ? formatUsd(Number(month)) : 'Fixed for good. Empty: no limit.'}
+          label="Monthly limit in credits"
+          hint={
+            /^\d+$/.test(month)
+              ? formatUsd(Number(month))
+              : 'Cannot be changed later. Leave empty for no limit.'
+          }
           error={errors.of('monthly_spend_limit')}
           min={1}
           value={month}
           onChange={setMonth}
         />
         <NumberField
-          label="Calls a minute"
-          hint="Fixed for good. Empty: 600."
+          label="Requests per minute"
+          hint="Cannot be changed later. Leave empty for 600."
           error={errors.of('rate_limit_per_minute')}
           min={1}
           value={rate}
@@ -122,7 +126,7 @@ export function CreateKey({ onClose }: { onClose: () => void }): ReactNode {
       </div>
       {type === 'routing' && (
         <details>
-          <summary>Limits that can be changed later</summary>
+          <summary>Limits that you can change later</summary>
           <LimitsFields draft={limits} onChange={setLimits} error={create.error} path="limits." />
         </details>
       )}

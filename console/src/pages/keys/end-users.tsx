@@ -28,14 +28,14 @@ import { BudgetBar, LimitsView } from '../../parts/limits-view';
 
 type EndUser = components['schemas']['EndUser'];
 
-const TOUCHES = ['end-users', 'end-user'];
+const INVALIDATES = ['end-users', 'end-user'];
 
 const COLUMNS: readonly Column<EndUser>[] = [
   { header: 'End user', cell: ({ id }) => id },
   {
     header: 'Limits',
     cell: ({ has_own_limits }) =>
-      has_own_limits ? <Badge tone="info">own</Badge> : <Badge tone="neutral">of each</Badge>,
+      has_own_limits ? <Badge tone="info">custom</Badge> : <Badge tone="neutral">default</Badge>,
   },
   {
     header: 'Budget',
@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<EndUser>[] = [
   },
 ];
 
-/** What each end user may, and those who have limits of their own or have used some. */
+/** Default limits for end users, and end users with custom limits or usage. */
 export function EndUsers(): ReactNode {
   const { can } = useSession();
   const [{ user }, setFilters] = useFilters(['user']);
@@ -61,21 +61,21 @@ export function EndUsers(): ReactNode {
   return (
     <>
       <Card
-        title="Each end user"
-        actions={can('develop') && <Button onClick={() => setOpen('each')}>Change</Button>}
+        title="Default limits"
+        actions={can('develop') && <Button onClick={() => setOpen('each')}>Edit</Button>}
       >
         <p className="muted">
-          An end user is whom a request names (<code>user</code>, <code>safety_identifier</code> or{' '}
-          <code>metadata.user_id</code>). These hold for each that has no limits of its own.
+          Requests name their end user in <code>user</code>, <code>safety_identifier</code> or{' '}
+          <code>metadata.user_id</code>. These limits apply to every end user without custom limits.
         </p>
         <QueryState query={each}>
-          {({ limits }) => <LimitsView state={limits} none="None: end users are not limited." />}
+          {({ limits }) => <LimitsView state={limits} none="No default limits." />}
         </QueryState>
       </Card>
       <Card
         title="End users with limits"
         actions={
-          can('develop') && <Button onClick={() => setOpen('name')}>Limit an end user</Button>
+          can('develop') && <Button onClick={() => setOpen('name')}>Set custom limits</Button>
         }
       >
         <PagedTable
@@ -85,9 +85,9 @@ export function EndUsers(): ReactNode {
           rowKey={({ id }) => id}
           onOpen={({ id }) => setFilters({ user: id })}
           empty={
-            <EmptyState title="No end user is limited">
-              Those with limits of their own, and those who used some of the limits of each, are
-              listed here.
+            <EmptyState title="No end users yet">
+              End users with custom limits, or with usage of the default limits, appear here. Set
+              custom limits to add one.
             </EmptyState>
           }
         />
@@ -95,10 +95,10 @@ export function EndUsers(): ReactNode {
       </Card>
       {open === 'each' && each.data && (
         <EditLimits
-          title="Limits of each end user"
+          title="Default limits for end users"
           state={each.data.limits}
           save={(body) => api.PUT('/v1/customer/end-users/default-limits', { body })}
-          touches={TOUCHES}
+          invalidates={INVALIDATES}
           onClose={() => setOpen(undefined)}
         />
       )}
@@ -126,15 +126,15 @@ function NameEndUser({
   const [name, setName] = useState('');
   return (
     <FormDialog
-      title="Which end user?"
-      action="Go on"
+      title="Set custom limits"
+      action="Continue"
       busy={false}
       onClose={onClose}
       onSubmit={() => onName(name)}
     >
       <TextField
-        label="Name"
-        hint="As requests have it."
+        label="End user"
+        hint="The id that requests send."
         required
         value={name}
         onChange={setName}
@@ -154,15 +154,15 @@ function EndUserDrawer({ name, onClose }: { name: string; onClose: () => void })
   });
   const remove = useChange(
     () => api.DELETE('/v1/customer/end-users/{end_user}/limits', { params }),
-    TOUCHES,
-    () => toast('The limits of each hold again.'),
+    INVALIDATES,
+    () => toast('Custom limits removed. The default limits apply.'),
   );
   const edit = (state: LimitsState) => (
     <EditLimits
       title={`Limits of ${name}`}
       state={state}
       save={(body) => api.PUT('/v1/customer/end-users/{end_user}/limits', { params, body })}
-      touches={TOUCHES}
+      invalidates={INVALIDATES}
       onClose={() => setOpen(undefined)}
     />
   );
@@ -174,29 +174,29 @@ function EndUserDrawer({ name, onClose }: { name: string; onClose: () => void })
             <div className="row">
               {can('read') && (
                 <ButtonLink to="/requests" search={{ end_user: name }}>
-                  Its requests
+                  Show requests
                 </ButtonLink>
               )}
-              {can('develop') && <Button onClick={() => setOpen('edit')}>Change limits</Button>}
+              {can('develop') && <Button onClick={() => setOpen('edit')}>Edit limits</Button>}
               {can('develop') && has_own_limits && (
                 <Button variant="danger" onClick={() => setOpen('remove')}>
-                  Take its own limits away
+                  Remove custom limits
                 </Button>
               )}
             </div>
             <p className="muted">
-              {has_own_limits ? 'It has limits of its own.' : 'It has the limits of each end user.'}
+              {has_own_limits ? 'Custom limits apply.' : 'The default limits apply.'}
             </p>
-            <LimitsView state={limits} none="None." />
+            <LimitsView state={limits} none="No limits." />
             {open === 'edit' && edit(limits)}
           </>
         )}
       </QueryState>
       {open === 'remove' && (
         <ConfirmDialog
-          title="Take its own limits away?"
-          text="Those of each end user hold for it again. What it has spent stays counted."
-          action="Take away"
+          title={`Remove the custom limits of ${name}?`}
+          text="The default limits apply from then on. Past usage still counts."
+          action="Remove limits"
           danger
           onClose={() => setOpen(undefined)}
           onConfirm={() => remove.mutateAsync()}

@@ -27,13 +27,13 @@ import { BudgetBar, LimitsView } from '../../parts/limits-view';
 export type ApiKey = components['schemas']['ApiKey'];
 type Change = components['schemas']['UpdateApiKey'];
 
-/** Whether a key's prompts and answers are kept. */
-const KEPT: Record<string, string> = {
-  null: 'as for all keys',
-  true: 'kept',
-  false: 'not kept',
+/** Labels of a key's content logging setting. */
+const CONTENT_LOGGING: Record<string, string> = {
+  null: 'Tenant default',
+  true: 'Stored',
+  false: 'Not stored',
 };
-/** One key: what it has used, what limits it, and what can be changed. */
+/** Details of a key, with its actions. */
 export function KeyDrawer({
   apiKey,
   parent,
@@ -45,7 +45,7 @@ export function KeyDrawer({
 }): ReactNode {
   const { can } = useSession();
   const [open, setOpen] = useState<'limits' | 'edit' | 'revoke'>();
-  const isAlterable =
+  const canChange =
     apiKey.status !== 'revoked' && can(apiKey.type === 'management' ? 'own' : 'develop');
   const close = () => setOpen(undefined);
   return (
@@ -55,13 +55,15 @@ export function KeyDrawer({
         <Badge tone="info">{apiKey.type}</Badge>
         {can('read') && (
           <ButtonLink to="/requests" search={{ api_key_id: apiKey.id }}>
-            Its requests
+            Show requests
           </ButtonLink>
         )}
-        {isAlterable && (
+        {canChange && (
           <>
             <Button onClick={() => setOpen('edit')}>Edit</Button>
-            {apiKey.type === 'routing' && <Button onClick={() => setOpen('limits')}>Limits</Button>}
+            {apiKey.type === 'routing' && (
+              <Button onClick={() => setOpen('limits')}>Edit limits</Button>
+            )}
             <Button variant="danger" onClick={() => setOpen('revoke')}>
               Revoke
             </Button>
@@ -74,16 +76,16 @@ export function KeyDrawer({
           [
             'Id',
             <span key="id" className="row">
-              <code>{apiKey.id}</code> <CopyButton text={apiKey.id} label="Copy the id" />
+              <code>{apiKey.id}</code> <CopyButton text={apiKey.id} label="Copy id" />
             </span>,
           ],
           ['Requests', formatCount(apiKey.usage.request_count)],
           ['Spent', <Credits key="spent" value={apiKey.usage.total_spend} />],
           ['Last used', <Time key="used" at={apiKey.last_used_at} none="never" />],
-          ['Ends', <Time key="end" at={apiKey.expires_at} none="never" />],
-          ['Made', <Time key="made" at={apiKey.created_at} />],
-          ['Prompts and answers', KEPT[String(apiKey.content_log)] ?? '–'],
-          ...(apiKey.parent_id ? [['Made by', parent?.name ?? apiKey.parent_id] as const] : []),
+          ['Expires', <Time key="end" at={apiKey.expires_at} none="never" />],
+          ['Created', <Time key="created" at={apiKey.created_at} />],
+          ['Prompts and answers', CONTENT_LOGGING[String(apiKey.content_log)] ?? '–'],
+          ...(apiKey.parent_id ? [['Created by', parent?.name ?? apiKey.parent_id] as const] : []),
         ]}
       />
       {apiKey.type === 'routing' && (
@@ -95,8 +97,8 @@ export function KeyDrawer({
             </>
           )}
           <h3>Limits</h3>
-          <LimitsView state={apiKey.limits} none="None of its own. Those of the tenant hold." />
-          <h3>By the operator</h3>
+          <LimitsView state={apiKey.limits} none="None. The tenant's limits apply." />
+          <h3>Limits set by the operator</h3>
           <LimitsView state={apiKey.operator_limits} none="None." />
         </>
       )}
@@ -110,7 +112,7 @@ export function KeyDrawer({
               body: { limits },
             })
           }
-          touches={['api-keys']}
+          invalidates={['api-keys']}
           path="limits."
           onClose={close}
         />
@@ -125,18 +127,18 @@ function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void })
   const revoke = useChange(
     () => api.DELETE('/v1/customer/api-keys/{id}', { params: { path: { id: apiKey.id } } }),
     ['api-keys'],
-    () => toast(`${apiKey.name} is revoked.`),
+    () => toast(`${apiKey.name} was revoked.`),
   );
   return (
     <ConfirmDialog
       title={`Revoke ${apiKey.name}?`}
       text={
         <>
-          <code>{apiKey.key_preview}</code> stops working within a second, and the keys that it made
-          with it. This can not be undone.
+          <code>{apiKey.key_preview}</code> and all keys created with it stop working within a
+          second. This cannot be undone.
         </>
       }
-      action="Revoke"
+      action="Revoke key"
       danger
       onClose={onClose}
       onConfirm={() => revoke.mutateAsync()}
@@ -148,20 +150,20 @@ function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): 
   const [name, setName] = useState(apiKey.name);
   const { can } = useSession();
   const [expiry, setExpiry] = useState(toLocalInput(apiKey.expires_at));
-  const [kept, setKept] = useState(String(apiKey.content_log));
+  const [contentLogging, setContentLogging] = useState(String(apiKey.content_log));
   const change = useChange(
     (body: Change) =>
       api.PATCH('/v1/customer/api-keys/{id}', { params: { path: { id: apiKey.id } }, body }),
     ['api-keys'],
     () => {
-      toast('The key is changed.');
+      toast('Key saved.');
       onClose();
     },
   );
   const errors = formErrors(change.error, ['name', 'expires_at', 'content_log']);
   return (
     <FormDialog
-      title={`Change ${apiKey.name}`}
+      title={`Edit ${apiKey.name}`}
       busy={change.isPending}
       error={errors.other}
       onClose={onClose}
@@ -171,8 +173,8 @@ function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): 
           ...(expiry !== toLocalInput(apiKey.expires_at) && {
             expires_at: fromLocalInput(expiry) ?? null,
           }),
-          ...(kept !== String(apiKey.content_log) && {
-            content_log: kept === 'null' ? null : kept === 'true',
+          ...(contentLogging !== String(apiKey.content_log) && {
+            content_log: contentLogging === 'null' ? null : contentLogging === 'true',
           }),
         })
       }
@@ -186,8 +188,8 @@ function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): 
         onChange={setName}
       />
       <TextField
-        label="Ends"
-        hint="In your time zone. Empty: never."
+        label="Expires"
+        hint="In your time zone. Leave empty for no expiry."
         error={errors.of('expires_at')}
         type="datetime-local"
         value={expiry}
@@ -197,9 +199,9 @@ function EditKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }): 
         <SelectField
           label="Prompts and answers"
           error={errors.of('content_log')}
-          value={kept}
-          options={Object.entries(KEPT)}
-          onChange={setKept}
+          value={contentLogging}
+          options={Object.entries(CONTENT_LOGGING)}
+          onChange={setContentLogging}
         />
       )}
     </FormDialog>

@@ -5,7 +5,7 @@ import { formatCount } from '../../format/credits';
 import { useFilters } from '../../shell/use-filters';
 import {
   Card,
-  Choice,
+  FilterSelect,
   Credits,
   EmptyState,
   QueryState,
@@ -21,7 +21,7 @@ import { tightest } from '../../parts/limits-draft';
 import { BudgetBar, type BudgetState } from '../../parts/limits-view';
 
 const STATUSES = ['active', 'expired', 'revoked'] as const;
-/** Rows that are drawn at once; the list itself is whole. */
+/** Rows rendered at once; the list itself is complete. */
 const STEP = 50;
 
 const COLUMNS: readonly Column<ApiKey>[] = [
@@ -57,15 +57,19 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     wide: true,
     cell: ({ last_used_at }) => <Time at={last_used_at} none="never" />,
   },
-  { header: 'Ends', wide: true, cell: ({ expires_at }) => <Time at={expires_at} none="never" /> },
+  {
+    header: 'Expires',
+    wide: true,
+    cell: ({ expires_at }) => <Time at={expires_at} none="never" />,
+  },
 ];
 
-/** All that limit what a key may spend: the tenant's, the operator's, and its monthly limit. */
+/** Returns all budgets of a key: its own, the operator's and its monthly limit. */
 function budgetsOf({ limits, operator_limits, monthly_spend }: ApiKey): BudgetState[] {
   return [...limits.budgets, ...operator_limits.budgets, ...(monthly_spend ? [monthly_spend] : [])];
 }
 
-/** Every key of the tenant; a row opens. */
+/** The tenant's keys. */
 export function KeyList(): ReactNode {
   const [{ key: openId, q = '', status = 'active', type }, setFilters] = useFilters([
     'key',
@@ -95,7 +99,7 @@ export function KeyList(): ReactNode {
           options={[...STATUSES, 'all']}
           onChange={(chosen) => setFilters({ status: chosen })}
         />
-        <Choice
+        <FilterSelect
           label="Type"
           any="all"
           value={type ?? ''}
@@ -123,10 +127,10 @@ export function KeyList(): ReactNode {
                   rowKey={({ id }) => id}
                   onOpen={({ id }) => setFilters({ key: id })}
                   empty={
-                    <EmptyState title={data.length === 0 ? 'No keys yet' : 'No such keys'}>
+                    <EmptyState title={data.length === 0 ? 'No API keys yet' : 'No matching keys'}>
                       {data.length === 0
-                        ? 'A routing key calls models. Make one with “New key”.'
-                        : 'Change what is searched for above.'}
+                        ? 'Your code calls models with a routing key. Select “Create key” to start.'
+                        : 'Change the search or the filters.'}
                     </EmptyState>
                   }
                 />

@@ -8,13 +8,13 @@ import { KeyList } from './key-list';
 import { TenantLimits } from './tenant-limits';
 import { TenantSettings } from './tenant-settings';
 
-/** The tenant's keys, and what it, its keys and its end users may spend and use. */
+/** The tenant's keys, limits, end users and settings. */
 export function KeysPage(): ReactNode {
   const { can } = useSession();
   const [isCreating, setIsCreating] = useState(false);
   const tabs: Tab[] = [
     ...(can('read') ? [{ id: 'keys', label: 'Keys', content: () => <KeyList /> }] : []),
-    { id: 'limits', label: 'Limits of all', content: () => <TenantLimits /> },
+    { id: 'limits', label: 'Tenant limits', content: () => <TenantLimits /> },
     { id: 'end-users', label: 'End users', content: () => <EndUsers /> },
     ...(can('read')
       ? [{ id: 'settings', label: 'Settings', content: () => <TenantSettings /> }]
@@ -22,12 +22,12 @@ export function KeysPage(): ReactNode {
   ];
   return (
     <Page
-      title="Keys"
-      description="Who may call models, and how much of what."
+      title="API keys"
+      description="Keys and limits for calls to the gateway."
       actions={
         can('develop') && (
           <Button variant="primary" onClick={() => setIsCreating(true)}>
-            New key
+            Create key
           </Button>
         )
       }

@@ -6,7 +6,7 @@ import { Button, Card, QueryState } from '../../ui';
 import { EditLimits } from '../../parts/edit-limits';
 import { LimitsView } from '../../parts/limits-view';
 
-/** What holds for all of the tenant's requests together. */
+/** Limits on all requests of the tenant. */
 export function TenantLimits(): ReactNode {
   const { can } = useSession();
   const [isEditing, setIsEditing] = useState(false);
@@ -20,23 +20,23 @@ export function TenantLimits(): ReactNode {
       {(state) => (
         <div className="columns">
           <Card
-            title="Your own limits"
-            actions={can('own') && <Button onClick={() => setIsEditing(true)}>Change</Button>}
+            title="Tenant limits"
+            actions={can('own') && <Button onClick={() => setIsEditing(true)}>Edit</Button>}
           >
             <LimitsView
               state={state.limits}
-              none="None: the balance and the operator alone limit what all keys together may spend."
+              none="None. Spending is limited by the balance and the operator's limits."
             />
           </Card>
-          <Card title="Set by the operator">
+          <Card title="Limits set by the operator">
             <LimitsView state={state.operator_limits} none="None." />
           </Card>
           {isEditing && (
             <EditLimits
-              title="Limits of all requests"
+              title="Tenant limits"
               state={state.limits}
               save={(body) => api.PUT('/v1/customer/limits', { body })}
-              touches={['limits']}
+              invalidates={['limits']}
               onClose={() => setIsEditing(false)}
             />
           )}

@@ -5,32 +5,32 @@ import { errorAt, useChange } from '../../api/changes';
 import { useSession } from '../../session/session';
 import { Card, Notice, QueryState, SelectField, toast } from '../../ui';
 
-const RECOVERIES = [
-  ['off', 'nobody: the caller is told that it broke off'],
-  ['continue', 'another provider of the same model'],
-  ['any', 'another provider, or another model that the request names'],
+const RECOVERY_OPTIONS = [
+  ['off', 'Off: the caller receives an error'],
+  ['continue', 'Same model at another provider'],
+  ['any', 'Another provider, or another model named in the request'],
 ] as const;
-type Recovery = (typeof RECOVERIES)[number][0];
+type Recovery = (typeof RECOVERY_OPTIONS)[number][0];
 
-const KEPT = { null: 'as the operator has it', true: 'kept', false: 'not kept' } as const;
-const SETTINGS_OF = {
-  off: 'The operator keeps none, whatever is said here.',
-  allowed: 'The operator keeps those of tenants that ask for it.',
-  on: 'The operator keeps those of all tenants that do not refuse.',
+const CONTENT_LOGGING = { null: 'Operator default', true: 'Store', false: 'Do not store' } as const;
+const OPERATOR_SETTING = {
+  off: 'The operator has turned content logging off for all tenants.',
+  allowed: 'The operator stores content only if the tenant turns it on.',
+  on: 'The operator stores content unless the tenant turns it off.',
 } as const;
 
-/** What holds for all of the tenant's requests that do not say otherwise. */
+/** Defaults for all requests of the tenant. */
 export function TenantSettings(): ReactNode {
   const { can } = useSession();
   return (
     <div className="columns">
-      <Streams />
-      {can('content') && <Contents />}
+      <StreamRecovery />
+      {can('content') && <ContentLogging />}
     </div>
   );
 }
 
-function Streams(): ReactNode {
+function StreamRecovery(): ReactNode {
   const { can } = useSession();
   const settings = useQuery({
     queryKey: ['settings'],
@@ -39,19 +39,19 @@ function Streams(): ReactNode {
   const change = useChange(
     (recovery: Recovery) => api.PATCH('/v1/customer/settings', { body: { recovery } }),
     ['settings'],
-    () => toast('It holds on every instance within a second.'),
+    () => toast('Setting saved. It applies on every instance within a second.'),
   );
   return (
-    <Card title="Streams that break off">
+    <Card title="Stream recovery">
       <QueryState query={settings}>
         {({ recovery }) => (
           <SelectField
-            label="Who goes on with them"
-            hint="One text, at the price of one answer. A request says otherwise by recovery, or X-Gateway-Recovery."
+            label="Interrupted streams"
+            hint="The caller sees one continuous answer at the price of one. Requests override this with recovery or X-Gateway-Recovery."
             error={errorAt(change.error, 'recovery') ?? change.error?.message}
             value={change.isPending ? change.variables : recovery}
             disabled={!can('develop') || change.isPending}
-            options={RECOVERIES}
+            options={RECOVERY_OPTIONS}
             onChange={(chosen) => change.mutate(chosen)}
           />
         )}
@@ -60,7 +60,7 @@ function Streams(): ReactNode {
   );
 }
 
-function Contents(): ReactNode {
+function ContentLogging(): ReactNode {
   const contents = useQuery({
     queryKey: ['content-log'],
     queryFn: ({ signal }) => api.GET('/v1/customer/content-log', { signal }),
@@ -68,26 +68,26 @@ function Contents(): ReactNode {
   const change = useChange(
     (enabled: boolean | null) => api.PATCH('/v1/customer/content-log', { body: { enabled } }),
     ['content-log'],
-    () => toast('It holds on every instance within a second.'),
+    () => toast('Setting saved. It applies on every instance within a second.'),
   );
   return (
-    <Card title="Prompts and answers">
+    <Card title="Content logging">
       <QueryState query={contents}>
         {({ enabled, setting, is_on, retention_days }) => (
           <>
             <SelectField
-              label="Those of all keys are"
-              hint={`${SETTINGS_OF[setting]} A key may have a choice of its own.`}
+              label="Prompts and answers"
+              hint={`${OPERATOR_SETTING[setting]} Keys can override this.`}
               error={errorAt(change.error, 'enabled') ?? change.error?.message}
               value={String(change.isPending ? change.variables : enabled)}
               disabled={change.isPending}
-              options={Object.entries(KEPT)}
+              options={Object.entries(CONTENT_LOGGING)}
               onChange={(chosen) => change.mutate(chosen === 'null' ? null : chosen === 'true')}
             />
             {is_on && (
               <Notice tone="warn">
-                What is said is kept, encrypted,{' '}
-                {retention_days === 0 ? 'for ever' : `for ${retention_days} days`}.
+                Prompts and answers are stored encrypted,{' '}
+                {retention_days === 0 ? 'without a time limit' : `for ${retention_days} days`}.
               </Notice>
             )}
           </>

@@ -6,7 +6,7 @@ import { LoginForms } from '../../session/login-forms';
 import { useForgetSession } from '../../session/session';
 import { Notice } from '../../ui';
 
-/** The login: by a key, by a login service where there is one, or by a link that is good once. */
+/** Login by API key, single sign-on or one-time link. */
 export function LoginPage(): ReactNode {
   const { to }: { to?: string } = useSearch({ strict: false });
   const target = pathOf(to);
@@ -27,7 +27,7 @@ export function LoginPage(): ReactNode {
   );
 }
 
-/** Uses up the token that the address may end with, `#link=…`, which no server gets to see. */
+/** Consumes a one-time token in the URL fragment, `#link=…`, which is never sent to the server. */
 function useLinkLogin(enter: () => Promise<void>) {
   const login = useMutation({
     mutationFn: (token: string) => api.POST('/v1/auth/link', { body: { token } }),
@@ -37,7 +37,7 @@ function useLinkLogin(enter: () => Promise<void>) {
   const { mutate } = login;
   useEffect(() => {
     if (token.current === null) return;
-    // It is good once: neither a reload nor the history shall offer it again.
+    // Removes the used token from the history.
     window.history.replaceState(window.history.state, '', window.location.pathname);
     mutate(token.current);
     token.current = null;
@@ -54,7 +54,7 @@ function useEnter(target: string): () => Promise<void> {
   };
 }
 
-/** Only a path of the console: another address would send people elsewhere after their login. */
+/** Accepts console paths only, to prevent open redirects. */
 function pathOf(to: string | undefined): string {
   return to !== undefined && /^\/(?![/\\])/.test(to) ? to : '/';
 }

@@ -13,33 +13,33 @@ export interface Dimension {
   label: string;
 }
 
-/** As many as a list of tenants has at most. */
+/** The API's maximum page size for tenants. */
 const MAX_NAMES = 200;
 
 const FIGURES: readonly Column<Group>[] = [
   { header: 'Requests', align: 'end', wide: true, cell: ({ requests }) => formatCount(requests) },
   { header: 'Charged', align: 'end', cell: ({ charged }) => <Credits value={charged} /> },
   {
-    header: 'Shortfall and refunds',
+    header: 'Shortfall + refunds',
     align: 'end',
     wide: true,
     cell: ({ shortfall, refunded }) => <Credits value={shortfall + refunded} />,
   },
   {
-    header: 'Vendors took',
+    header: 'Vendor cost',
     align: 'end',
     wide: true,
     cell: ({ vendor_cost }) => <Credits value={vendor_cost} />,
   },
   { header: 'Margin', align: 'end', cell: ({ margin }) => <Credits value={margin} /> },
   {
-    header: 'Of the charge',
+    header: 'Margin %',
     align: 'end',
     cell: ({ charged, margin }) => (charged > 0 ? formatShare(margin / charged) : '–'),
   },
 ];
 
-/** What is left of each group, by one dimension or two. */
+/** The margin by one or two dimensions. */
 export function MarginTable({
   dimensions,
   rows,
@@ -58,7 +58,7 @@ export function MarginTable({
       columns={[...columns, ...FIGURES]}
       rows={rows}
       rowKey={({ groups, is_rest }) => JSON.stringify([groups, is_rest])}
-      empty={<EmptyState title="No requests in this time" />}
+      empty={<EmptyState title="No requests in this time range" />}
     />
   );
 }
@@ -73,7 +73,7 @@ function Value({
   tenants: ReadonlyMap<string, string>;
 }): ReactNode {
   const value = groups[name];
-  if (value == null) return is_rest ? 'the rest' : '(none)';
+  if (value == null) return is_rest ? 'Other' : '(none)';
   if (name === 'day') return value.slice(0, 10);
   if (name === 'month') return value.slice(0, 7);
   if (name !== 'tenant') return value;
@@ -84,7 +84,7 @@ function Value({
   );
 }
 
-/** The names of the tenants that spent the most; of the others their ids are shown. */
+/** Returns the names of the tenants with the highest spend; others are shown by id. */
 function useTenantNames(enabled: boolean): ReadonlyMap<string, string> {
   const { data } = useQuery({
     queryKey: ['admin', 'tenants', 'names'],

@@ -8,7 +8,7 @@ import { useFilters } from '../../shell/use-filters';
 import {
   Card,
   ChartCard,
-  Choice,
+  FilterSelect,
   Credits,
   EmptyState,
   Page,
@@ -29,13 +29,13 @@ const SPLITS = {
   model: 'Model',
   route: 'Route',
   tenant: 'Tenant',
-  endpoint: 'Kind of call',
+  endpoint: 'Endpoint',
   day: 'Day',
   month: 'Month',
 } as const;
 type Split = keyof typeof SPLITS;
 
-/** What was charged, what vendors took for it, and what is left. */
+/** Charges, vendor cost and margin over all tenants. */
 export function MarginPage(): ReactNode {
   const [texts, setFilters] = useFilters(['days', 'from', 'to', 'by', 'then']);
   const range = rangeOf(texts);
@@ -47,7 +47,7 @@ export function MarginPage(): ReactNode {
   return (
     <Page
       title="Margin"
-      description="What requests were charged, what of it was given back, and what vendors took for them, whether they succeeded or not."
+      description="Charges minus refunds, shortfalls and vendor cost, including the cost of failed requests."
     >
       <Choices by={by} then={then} texts={texts} onChange={setFilters} />
       <QueryState
@@ -56,7 +56,7 @@ export function MarginPage(): ReactNode {
         empty={
           <Card>
             <EmptyState title={`No requests ${range.text}`}>
-              <span>Choose a longer time.</span>
+              <span>Select a longer time range.</span>
             </EmptyState>
           </Card>
         }
@@ -68,7 +68,9 @@ export function MarginPage(): ReactNode {
           </>
         )}
       </QueryState>
-      <Card title={`By ${dimensions.map((name) => SPLITS[name].toLowerCase()).join(' and ')}`}>
+      <Card
+        title={`Margin by ${dimensions.map((name) => SPLITS[name].toLowerCase()).join(' and ')}`}
+      >
         <QueryState query={groups}>
           {({ data, group_count: count }) => (
             <>
@@ -78,7 +80,7 @@ export function MarginPage(): ReactNode {
               />
               {count > data.length && (
                 <p className="muted">
-                  The {data.length} with the most charged of {formatCount(count)}.
+                  Top {data.length} of {formatCount(count)} by charges
                 </p>
               )}
             </>
@@ -111,11 +113,11 @@ function Choices({
   return (
     <div className="filters">
       <SelectField
-        label="Time"
+        label="Time range"
         value={chosen}
         options={[
           ...DAY_RANGES.map((count) => [count, `Last ${count} days`] as const),
-          ['dates', 'Dates…'],
+          ['dates', 'Custom range'],
         ]}
         onChange={choose}
       />
@@ -130,14 +132,14 @@ function Choices({
           />
         ))}
       <SelectField
-        label="By"
+        label="Group by"
         value={by}
         options={splits}
         onChange={(split) => onChange({ by: split })}
       />
-      <Choice
-        label="And by"
-        any="Nothing else"
+      <FilterSelect
+        label="Then by"
+        any="None"
         value={then ?? ''}
         options={splits.filter(([id]) => id !== by)}
         onChange={(split) => onChange({ then: split })}
@@ -151,7 +153,7 @@ function useMargin({ start_date, end_date }: Range, group_by: string, limit: num
   return useQuery({
     queryKey: ['admin', 'margin', query],
     queryFn: ({ signal }) => api.GET('/v1/admin/margin', { params: { query }, signal }),
-    // Of another time, but never of other dimensions, which would have other columns.
+    // Keeps data of another time range, but not of other dimensions, whose columns differ.
     placeholderData: (before) => (before?.group_by === group_by ? before : undefined),
   });
 }
@@ -164,20 +166,20 @@ function Totals({ total }: { total: Sums }): ReactNode {
         id="shortfall"
         label="Shortfall"
         value={<Credits value={total.shortfall} />}
-        hint="of it, what nobody pays"
+        hint="part of charges, not collected"
       />
       <Stat
         id="refunded"
         label="Refunded"
         value={<Credits value={total.refunded} />}
-        hint="of it, what was given back"
+        hint="part of charges, returned"
       />
-      <Stat id="vendor_cost" label="Vendors took" value={<Credits value={total.vendor_cost} />} />
+      <Stat id="vendor_cost" label="Vendor cost" value={<Credits value={total.vendor_cost} />} />
       <Stat
         id="margin"
         label="Margin"
         value={<Credits value={total.margin} />}
-        hint={`${shareOf(total)} of what was charged`}
+        hint={`${shareOf(total)} of charges`}
       />
       <Stat id="requests" label="Requests" value={formatCount(total.requests)} />
     </Stats>
@@ -186,18 +188,20 @@ function Totals({ total }: { total: Sums }): ReactNode {
 
 function DayChart({ days }: { days: readonly Group[] }): ReactNode {
   const chart = useMemo(() => {
-    // Without a day are refunds of requests whose day is not known any more.
+    // Refunds of requests whose day is unknown have no day.
     const known = days.filter(({ groups }) => groups['day'] != null);
     return {
       times: known.map(({ groups }) => groups['day'] ?? ''),
       series: [
         { label: 'Charged', values: known.map(({ charged }) => charged) },
-        { label: 'Vendors took', values: known.map(({ vendor_cost }) => vendor_cost) },
+        { label: 'Vendor cost', values: known.map(({ vendor_cost }) => vendor_cost) },
         { label: 'Margin', values: known.map(({ margin }) => margin) },
       ],
     };
   }, [days]);
-  return <ChartCard title="Charged, taken and left, by day" {...chart} format={formatUsd} />;
+  return (
+    <ChartCard title="Charges, vendor cost and margin per day" {...chart} format={formatUsd} />
+  );
 }
 
 function shareOf({ charged, margin }: Sums): string {

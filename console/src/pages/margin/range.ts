@@ -1,6 +1,6 @@
 import { daysAgo } from '../../format/times';
 
-/** As the URL has them. */
+/** The range filters in the URL. */
 export interface RangeTexts {
   days?: string;
   from?: string;
@@ -9,9 +9,9 @@ export interface RangeTexts {
 
 export interface Range {
   start_date: string;
-  /** Undefined: up to now. */
+  /** Undefined for ranges up to now. */
   end_date?: string;
-  /** For the headline of an empty page. */
+  /** The range in words, for empty states. */
   text: string;
 }
 
@@ -19,7 +19,7 @@ export const DAY_RANGES = ['7', '30', '90', '365'];
 const DEFAULT_DAYS = '30';
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-/** Days (UTC) from one to another where the URL names them, else the last so many. */
+/** Returns the named UTC dates, or the last days. */
 export function rangeOf({ days, from, to }: RangeTexts, now = new Date()): Range {
   if (from !== undefined && DAY.test(from)) {
     const end = to !== undefined && DAY.test(to) && to >= from ? to : undefined;
@@ -33,7 +33,7 @@ export function rangeOf({ days, from, to }: RangeTexts, now = new Date()): Range
   return { start_date: daysAgo(Number(count) - 1, now), text: `in the last ${count} days` };
 }
 
-/** What the list of ranges shows as chosen; `dates` where days are named. */
+/** Returns the selected option: `dates` for a custom range. */
 export function chosenRange({ days, from }: RangeTexts): string {
   if (from !== undefined) return 'dates';
   return days !== undefined && DAY_RANGES.includes(days) ? days : DEFAULT_DAYS;

@@ -1,4 +1,4 @@
-/** What members may do, and who of them: in words what the service's table of roles says. */
+/** Describes the service's role table for people. */
 export const ABILITIES = [
   {
     right: 'money',
@@ -12,17 +12,17 @@ export const ABILITIES = [
   },
   {
     right: 'develop',
-    text: 'Make and change routing keys, guardrails, destinations, alerts and limits of keys; use the playground',
+    text: 'Manage routing keys, guardrails, destinations, alerts and key limits; use the playground',
     roles: ['owner', 'developer'],
   },
   {
     right: 'own',
-    text: 'Change members, management keys, vendor accounts and limits of the tenant',
+    text: 'Manage members, management keys, BYOK accounts and tenant limits',
     roles: ['owner'],
   },
   {
     right: 'content',
-    text: 'Read prompts and answers that are kept, and decide whether they are',
+    text: 'Read stored prompts and answers, and configure their storage',
     roles: ['owner'],
   },
 ] as const;

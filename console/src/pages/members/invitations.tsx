@@ -3,7 +3,7 @@ import { api } from '../../api/client';
 import { useCursorList } from '../../api/queries';
 import { OpenInvitations } from '../../parts/open-invitations';
 
-/** Who is invited and has not logged in yet. */
+/** Invitations that have not been accepted. */
 export function Invitations(): ReactNode {
   const invitations = useCursorList(['invitations'], (query, signal) =>
     api.GET('/v1/customer/invitations', { params: { query }, signal }),
@@ -13,9 +13,9 @@ export function Invitations(): ReactNode {
       title="Open invitations"
       invitations={invitations}
       withdraw={(id) => api.DELETE('/v1/customer/invitations/{id}', { params: { path: { id } } })}
-      touches={['invitations']}
+      invalidates={['invitations']}
       withLinks
-      empty="Who is invited becomes a member by logging in."
+      empty="People you invite appear here until they log in."
     />
   );
 }

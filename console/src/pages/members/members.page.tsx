@@ -8,9 +8,9 @@ import { Button, Card, Page } from '../../ui';
 import { Invitations } from './invitations';
 import { RoleTable } from './role-table';
 
-const TOUCHES = ['members', 'invitations'];
+const INVALIDATES = ['members', 'invitations'];
 
-/** The people who log in for the tenant, and those who are invited. */
+/** The tenant's members and open invitations. */
 export function MembersPage(): ReactNode {
   const { can, tenant } = useSession();
   const [isInviting, setIsInviting] = useState(false);
@@ -20,11 +20,11 @@ export function MembersPage(): ReactNode {
   return (
     <Page
       title="Members"
-      description="Who logs in for the tenant, and as what. Programs use keys instead."
+      description="People who can log in to this tenant. Programs use API keys."
       actions={
         can('own') && (
           <Button variant="primary" onClick={() => setIsInviting(true)}>
-            Invite a member
+            Invite member
           </Button>
         )
       }
@@ -32,8 +32,12 @@ export function MembersPage(): ReactNode {
       <MemberTable
         title="Members"
         members={members}
-        touches={TOUCHES}
-        empty={can('own') ? 'Invite the first one.' : 'An owner, or the operator, can invite them.'}
+        invalidates={INVALIDATES}
+        empty={
+          can('own')
+            ? 'Members log in to this console. Invite the first one.'
+            : 'Members log in to this console. Ask an owner or the operator for an invitation.'
+        }
         changes={
           can('own')
             ? {
@@ -49,7 +53,7 @@ export function MembersPage(): ReactNode {
         }
       />
       {can('own') && <Invitations />}
-      <Card title="What each role may do">
+      <Card title="Role permissions">
         <RoleTable />
       </Card>
       {isInviting && (
@@ -57,7 +61,7 @@ export function MembersPage(): ReactNode {
           title={`Invite to ${tenant?.name ?? 'the tenant'}`}
           first="developer"
           invite={(body) => api.POST('/v1/customer/invitations', { body })}
-          touches={TOUCHES}
+          invalidates={INVALIDATES}
           onClose={() => setIsInviting(false)}
         />
       )}

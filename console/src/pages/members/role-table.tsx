@@ -3,13 +3,13 @@ import { MEMBER_ROLES } from '../../parts/invite-member';
 import { DataTable } from '../../ui';
 import { ABILITIES } from './abilities';
 
-/** Roles side by side. */
+/** Compares the permissions of roles. */
 export function RoleTable(): ReactNode {
   return (
     <DataTable
-      caption="What each role may do"
+      caption="Role permissions"
       columns={[
-        { header: 'May', cell: ({ text }: (typeof ABILITIES)[number]) => text },
+        { header: 'Permission', cell: ({ text }: (typeof ABILITIES)[number]) => text },
         ...MEMBER_ROLES.map((role) => ({
           header: role,
           cell: ({ roles }: (typeof ABILITIES)[number]) =>

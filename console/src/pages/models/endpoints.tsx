@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<Endpoint>[] = [
         {is_own_account && (
           <>
             <br />
-            <small className="muted">your own account</small>
+            <small className="muted">BYOK account</small>
           </>
         )}
       </>
@@ -28,28 +28,28 @@ const COLUMNS: readonly Column<Endpoint>[] = [
   { header: 'State', cell: ({ state }) => <Badge tone={STATE[state][0]}>{STATE[state][1]}</Badge> },
   { header: 'Price', cell: ({ pricing }) => priceOf(pricing) },
   {
-    header: 'First content',
+    header: 'First token',
     align: 'end',
     cell: ({ latency_last_30m: latency }) => <Spread of={latency} format={formatDuration} />,
   },
   {
-    header: 'Tokens / s',
+    header: 'Tokens/s',
     align: 'end',
     cell: ({ throughput_last_30m: throughput }) => <Spread of={throughput} format={formatRate} />,
   },
   {
-    header: 'Answered',
+    header: 'Success rate',
     align: 'end',
     cell: ({ uptime_last_30m: percent }) => (percent === null ? '–' : formatShare(percent / 100)),
   },
   {
-    header: 'From cache',
+    header: 'Cache hits',
     align: 'end',
     cell: ({ cache_hit_rate: share }) => (share === null ? '–' : formatShare(share)),
   },
 ];
 
-/** Who serves a model, at which price, how well and how fast. */
+/** The providers of a model with price, health and speed. */
 export function Endpoints({ modelId }: { modelId: string }): ReactNode {
   const endpoints = useQuery({
     queryKey: ['models', modelId, 'endpoints'],
@@ -62,17 +62,16 @@ export function Endpoints({ modelId }: { modelId: string }): ReactNode {
       {({ data }) => (
         <>
           <DataTable
-            caption="Who serves it, in the order in which they are tried"
+            caption="Providers, in routing order"
             columns={COLUMNS}
             rows={data.endpoints}
             rowKey={({ tag }) => tag}
           />
           <p className="muted">
-            Prices are for 1M tokens, input / output. First content and tokens a second are the
-            median and the 90th percentile of the last minutes; calls that were answered, and prompt
-            tokens from the vendor’s cache, are of the last half-hour. Shared capacity is measured
-            with all callers together, an account of your own with your calls alone; over that you
-            pay a share of the price, the fee.
+            Prices are per 1M tokens, input / output. First token and tokens per second are medians
+            and 90th percentiles. All measurements cover the last 30 minutes. Shared capacity is
+            measured across all tenants, BYOK accounts with your requests only. A BYOK account is
+            charged a fee, which is a share of the price.
           </p>
         </>
       )}
@@ -80,7 +79,7 @@ export function Endpoints({ modelId }: { modelId: string }): ReactNode {
   );
 }
 
-/** Input and output; else the first of its prices. */
+/** Formats input and output prices, or the first other price. */
 function priceOf(pricing: Endpoint['pricing']): string {
   const [input, output] = [perMillion(pricing.prompt), perMillion(pricing.completion)];
   if (input && output) return `${input.usd} / ${output.usd}`;

@@ -9,7 +9,7 @@ import { pricesOf, type Pricing } from './prices';
 
 export type Model = components['schemas']['Model'];
 
-/** Everything about one model. */
+/** Details of a model. */
 export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => void }): ReactNode {
   const { can } = useSession();
   const { architecture, top_provider: limits, long_prompts: longPrompts = [] } = model;
@@ -17,15 +17,15 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => v
     <Drawer title={model.name} onClose={onClose}>
       <div className="row">
         <code>{model.id}</code>
-        <CopyButton text={model.id} label="Copy the id" />
+        <CopyButton text={model.id} label="Copy id" />
         {can('develop') && model.kind === 'chat' && (
           <ButtonLink variant="primary" to="/playground" search={{ model: model.id }}>
-            Try in the playground
+            Open in playground
           </ButtonLink>
         )}
         {can('read') && (
           <ButtonLink to="/requests" search={{ model: model.id }}>
-            Its requests
+            Show requests
           </ButtonLink>
         )}
       </div>
@@ -34,31 +34,31 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => v
       <Prices of={model.pricing} />
       {longPrompts.map(({ above, pricing }) => (
         <Fragment key={above}>
-          <p>All of a request whose prompt has more than {formatCount(above)} tokens:</p>
+          <p>For prompts above {formatCount(above)} tokens, all tokens are priced at:</p>
           <Prices of={pricing} />
         </Fragment>
       ))}
-      <h3>Served by</h3>
+      <h3>Providers</h3>
       <Endpoints modelId={model.id} />
-      <h3>What it can do</h3>
+      <h3>Capabilities</h3>
       <Facts
         facts={[
           ['Kind', model.kind ?? '–'],
           ...(architecture
             ? ([
-                ['Takes', architecture.input_modalities.join(', ')],
-                ['Gives', architecture.output_modalities.join(', ')],
+                ['Input', architecture.input_modalities.join(', ')],
+                ['Output', architecture.output_modalities.join(', ')],
               ] as const)
             : []),
           ['Context', `${formatCount(limits.context_length)} tokens`],
           [
             'Output limit',
             limits.max_completion_tokens === null
-              ? 'not known'
+              ? 'Unknown'
               : `${formatCount(limits.max_completion_tokens)} tokens`,
           ],
           ['Parameters', model.supported_parameters.join(', ') || '–'],
-          ['Made by', model.owned_by],
+          ['Vendor', model.owned_by],
           ['Released', formatDay(new Date(model.created * 1_000))],
         ]}
       />
@@ -68,7 +68,7 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose: () => v
 
 function Prices({ of: pricing }: { of: Pricing }): ReactNode {
   const prices = pricesOf(pricing);
-  if (prices.length === 0) return <p className="muted">It is free.</p>;
+  if (prices.length === 0) return <p className="muted">Free of charge.</p>;
   return (
     <Facts
       facts={prices.map(({ label, usd, credits, unit }) => [

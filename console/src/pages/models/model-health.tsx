@@ -6,12 +6,12 @@ type Route = components['schemas']['ModelRoute'];
 
 export const STATE: Record<Route['state'], readonly [Tone, string]> = {
   healthy: ['good', 'healthy'],
-  cooling: ['warn', 'asked to wait'],
+  cooling: ['warn', 'cooling down'],
   open: ['bad', 'failing'],
   paused: ['warn', 'paused'],
 };
 
-/** How a model does: as well as the best of those who serve it. */
+/** The health of a model: that of its best route. */
 export function ModelHealth({ routes }: { routes: readonly Route[] }): ReactNode {
   const best = (['healthy', 'cooling', 'open', 'paused'] as const).find((state) =>
     routes.some((route) => route.state === state),

@@ -6,7 +6,7 @@ import { useFilters } from '../../shell/use-filters';
 import {
   Card,
   Checkbox,
-  Choice,
+  FilterSelect,
   CopyButton,
   EmptyState,
   Page,
@@ -21,7 +21,7 @@ import { perMillion, pricesOf } from './prices';
 
 const KINDS = ['chat', 'embedding', 'image', 'video', 'speech', 'transcription'] as const;
 const INPUTS = ['text', 'image', 'audio', 'file', 'video'] as const;
-/** Rows that are drawn at once; the list itself is whole. */
+/** Rows rendered at once; the list itself is complete. */
 const STEP = 60;
 
 const COLUMNS: readonly Column<Model>[] = [
@@ -69,7 +69,7 @@ const COLUMNS: readonly Column<Model>[] = [
       most === null ? '–' : formatCompact(most),
   },
   {
-    header: 'Served by',
+    header: 'Providers',
     wide: true,
     cell: ({ routes = [] }) =>
       [...new Set(routes.map(({ provider_name }) => provider_name))].join(', '),
@@ -77,7 +77,7 @@ const COLUMNS: readonly Column<Model>[] = [
   { header: 'Health', cell: ({ routes = [] }) => <ModelHealth routes={routes} /> },
 ];
 
-/** Of a model that is not billed by input tokens, its first price. */
+/** Returns the first price of a model that is not billed by input tokens. */
 function otherPrice(pricing: Model['pricing']): PriceShown {
   const [price] = pricesOf(pricing);
   if (!price) return 'free';
@@ -86,7 +86,7 @@ function otherPrice(pricing: Model['pricing']): PriceShown {
 
 type PriceShown = string | { usd: string; credits: string };
 
-/** A price in US dollars, and below it in credits. */
+/** A price in US dollars and credits. */
 function Price({ price }: { price: PriceShown }): ReactNode {
   if (typeof price === 'string') return price;
   return (
@@ -98,7 +98,7 @@ function Price({ price }: { price: PriceShown }): ReactNode {
   );
 }
 
-/** What can be called here, what it costs and who serves it. */
+/** The models that the tenant can call. */
 export function ModelsPage(): ReactNode {
   const [{ q = '', kind = '', input = '', provider = '', model, free }, setFilters] = useFilters([
     'q',
@@ -124,31 +124,31 @@ export function ModelsPage(): ReactNode {
   return (
     <Page
       title="Models"
-      description="What your keys can call. Prices are US dollars, and what you are charged; 1,000,000 credits are $1.00."
+      description="Models that your keys can call. Prices are in US dollars; 1,000,000 credits are $1.00."
     >
       <div className="filters">
         <TextField
           label="Search"
           type="search"
-          placeholder="Name, id or what it does"
+          placeholder="Name, id or description"
           value={q}
           onChange={(text) => setFilters({ q: text })}
         />
-        <Choice
+        <FilterSelect
           any="all"
           label="Kind"
           value={kind}
           options={KINDS}
           onChange={(next) => setFilters({ kind: next })}
         />
-        <Choice
+        <FilterSelect
           any="all"
-          label="Takes"
+          label="Input"
           value={input}
           options={INPUTS}
           onChange={(next) => setFilters({ input: next })}
         />
-        <Choice
+        <FilterSelect
           any="all"
           label="Provider"
           value={provider}
@@ -183,10 +183,10 @@ export function ModelsPage(): ReactNode {
                   rowKey={({ id }) => id}
                   onOpen={({ id }) => setFilters({ model: id })}
                   empty={
-                    <EmptyState title={all.length === 0 ? 'No models' : 'No such models'}>
+                    <EmptyState title={all.length === 0 ? 'No models yet' : 'No matching models'}>
                       {all.length === 0
-                        ? 'No provider is configured that your limits leave. Add an account of your own under Integrations, or ask the operator.'
-                        : 'Change what is searched for above.'}
+                        ? 'Models appear here once a provider is available. Add a BYOK account under Integrations, or ask the operator.'
+                        : 'Change the search or the filters.'}
                     </EmptyState>
                   }
                 />

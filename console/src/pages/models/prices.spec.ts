@@ -11,13 +11,13 @@ describe(shiftDecimal, () => {
     ['1.5', 0, '1.50'],
     ['0.04', 0, '0.04'],
     ['2.345', 0, '2.345'],
-  ])('makes %s times 10^%i exactly %s', (decimal, power, expected) => {
+  ])('multiplies %s by 10^%i to exactly %s', (decimal, power, expected) => {
     expect(shiftDecimal(decimal, power)).toBe(expected);
   });
 });
 
 describe(pricesOf, () => {
-  it('leaves out what costs nothing, and says for how much each is', () => {
+  it('omits zero prices and returns the unit of each', () => {
     const free = { prompt: '0', completion: '0.0', request: '0', image: '0' };
     expect(pricesOf(free)).toEqual([]);
     expect(pricesOf({ ...free, prompt: '0.0000025', audio_minute: '0.006' })).toEqual([

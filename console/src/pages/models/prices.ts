@@ -4,25 +4,25 @@ export type Pricing = components['schemas']['Pricing'];
 
 interface Price {
   label: string;
-  /** In US dollars. */
+  /** US dollars. */
   usd: string;
-  /** The same in credits. */
+  /** The price in credits. */
   credits: string;
   unit: string;
 }
 
 const PER_MILLION = ['1M tokens', 6] as const;
-/** A US dollar is 10 to this power of credits. */
+/** A US dollar is 10^6 credits. */
 const CREDITS_POWER = 6;
 
-/** How each price is shown: for so many of what it is counted by (10 to that power). */
+/** Label and displayed unit of each price: the unit is 10^power of the billed one. */
 const SHOWN: readonly (readonly [keyof Pricing, string, readonly [unit: string, power: number]])[] =
   [
     ['prompt', 'Input', PER_MILLION],
     ['completion', 'Output', PER_MILLION],
     ['input_cache_read', 'Cached input', PER_MILLION],
-    ['input_cache_write', 'Input written to the cache', PER_MILLION],
-    ['input_cache_write_1h', 'Input kept in the cache for an hour', PER_MILLION],
+    ['input_cache_write', 'Cache write', PER_MILLION],
+    ['input_cache_write_1h', 'Cache write, 1 hour', PER_MILLION],
     ['internal_reasoning', 'Reasoning', PER_MILLION],
     ['request', 'Request', ['request', 0]],
     ['image', 'Image', ['image', 0]],
@@ -33,7 +33,7 @@ const SHOWN: readonly (readonly [keyof Pricing, string, readonly [unit: string, 
     ['video_second', 'Video', ['second', 0]],
   ];
 
-/** The prices of a model that are not 0; a model without any is free. */
+/** Returns the non-zero prices of a model; a free model has none. */
 export function pricesOf(pricing: Pricing): Price[] {
   return SHOWN.flatMap(([name, label, [unit, power]]) => {
     const price = pricing[name];
@@ -42,7 +42,7 @@ export function pricesOf(pricing: Pricing): Price[] {
   });
 }
 
-/** A price for a million; undefined where it is 0. */
+/** Returns a price per million, or undefined if it is zero. */
 export function perMillion(price: string | undefined): Pick<Price, 'usd' | 'credits'> | undefined {
   return price !== undefined && /[1-9]/.test(price) ? amountOf(price, 6) : undefined;
 }
@@ -54,7 +54,7 @@ function amountOf(price: string, power: number): Pick<Price, 'usd' | 'credits'> 
   };
 }
 
-/** A decimal string times ten to a power, exactly; with two decimals at least where it has any. */
+/** Multiplies a decimal string by a power of ten exactly, with at least two decimals. */
 export function shiftDecimal(decimal: string, power: number): string {
   const [whole = '', fraction = ''] = decimal.split('.');
   const digits = fraction.padEnd(power, '0');

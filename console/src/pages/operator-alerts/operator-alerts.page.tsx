@@ -18,14 +18,14 @@ const SOURCE: Omit<AlertSource, 'mayChange'> = {
   test: (id) => api.POST('/v1/admin/alerts/{id}/test', { params: { path: { id } } }),
 };
 
-/** What operators are told of, over all tenants or of one. */
+/** Alerts for operators, over all tenants or a single one. */
 export function OperatorAlertsPage(): ReactNode {
   const { can } = useSession();
   const mayChange = can('operator:write');
   return (
     <Page
       title="Alerts"
-      description="What operators are told of, over all tenants or of one of them. Those of tenants are not listed here."
+      description="Alerts for operators, over all tenants or a single one. Alerts of tenants are not listed."
       actions={mayChange && <SigningSecret />}
     >
       <Alerts source={{ ...SOURCE, mayChange }} />
@@ -33,28 +33,28 @@ export function OperatorAlertsPage(): ReactNode {
   );
 }
 
-/** The key of the signatures, which is shown only when it is made. */
+/** Rotates the signing secret, which is shown once. */
 function SigningSecret(): ReactNode {
-  const [isAsking, setIsAsking] = useState(false);
-  const [made, setMade] = useState<RotatedSecret>();
+  const [isConfirming, setIsConfirming] = useState(false);
+  const [created, setCreated] = useState<RotatedSecret>();
   return (
     <>
-      <Button onClick={() => setIsAsking(true)}>Make a signing secret</Button>
-      {isAsking && (
+      <Button onClick={() => setIsConfirming(true)}>Rotate signing secret</Button>
+      {isConfirming && (
         <ConfirmDialog
-          title="Make a new signing secret?"
-          text="Messages are signed with it from now on, for a day with the one before as well, so that receivers can be given it meanwhile."
-          action="Make"
-          onClose={() => setIsAsking(false)}
-          onConfirm={async () => setMade(await api.POST('/v1/admin/webhook-secret/rotate'))}
+          title="Rotate the signing secret?"
+          text="Alerts are signed with the new secret from now on. For one day they are also signed with the old one, so that you can update receivers."
+          action="Rotate secret"
+          onClose={() => setIsConfirming(false)}
+          onConfirm={async () => setCreated(await api.POST('/v1/admin/webhook-secret/rotate'))}
         />
       )}
-      {made && (
-        <Dialog title="The signing secret" onClose={() => setMade(undefined)}>
-          <Notice tone="warn">It is shown only now. Copy it before you go on.</Notice>
-          <Code text={made.secret} label="Signing secret" />
+      {created && (
+        <Dialog title="New signing secret" onClose={() => setCreated(undefined)}>
+          <Notice tone="warn">Copy it now. It is not shown again.</Notice>
+          <Code text={created.secret} label="Signing secret" />
           <p>
-            The one of before signs as well until <Time at={made.previous_until} />.
+            The previous secret stays valid until <Time at={created.previous_until} />.
           </p>
         </Dialog>
       )}

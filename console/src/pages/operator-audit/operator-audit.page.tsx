@@ -3,12 +3,12 @@ import { api } from '../../api/client';
 import { AuditList } from '../../parts/audit-list';
 import { Page } from '../../ui';
 
-/** Every change by anybody, of all tenants and of the service. */
+/** The audit log of all tenants and the service. */
 export function OperatorAuditPage(): ReactNode {
   return (
     <Page
-      title="Audit"
-      description="Every change by anybody, of all tenants and of the service. Nothing can be changed or taken away here."
+      title="Audit log"
+      description="All changes to tenants and the service, by anyone. Entries cannot be edited or deleted."
     >
       <AuditList
         queryKey="admin"

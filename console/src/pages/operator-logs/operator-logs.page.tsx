@@ -13,7 +13,7 @@ const SOURCE: RequestSource = {
   newer: (query, signal) => api.GET('/v1/admin/logs/newer', { params: { query }, signal }),
 };
 
-/** The requests of all tenants. */
+/** The request log of all tenants. */
 export function OperatorLogsPage(): ReactNode {
   const [filters, setFilters] = useFilters(REQUEST_FILTERS);
   const [{ open, of, live }, setView] = useFilters(['open', 'of', 'live']);
@@ -28,7 +28,7 @@ export function OperatorLogsPage(): ReactNode {
   return (
     <Page
       title="Requests of all tenants"
-      description="A page of months that are archived takes seconds."
+      description="The request log across tenants. Archived months load slowly."
       actions={
         <Checkbox
           label="Live"

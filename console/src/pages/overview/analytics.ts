@@ -5,7 +5,7 @@ import type { components } from '../../api/schema';
 export type Group = components['schemas']['AnalyticsGroup'];
 export type Sums = components['schemas']['AnalyticsSums'];
 
-/** What the tenant's requests add up to, by one dimension or two with a comma between. */
+/** Sums the tenant's requests by one dimension, or two separated by a comma. */
 export function useAnalytics(
   query: { start_date: string; group_by: string; limit: number },
   enabled = true,
@@ -13,7 +13,7 @@ export function useAnalytics(
   return useQuery({
     queryKey: ['analytics', query],
     queryFn: ({ signal }) => api.GET('/v1/customer/analytics', { params: { query }, signal }),
-    // Of another time, but never of another dimension, which would have other columns.
+    // Keeps data of another time range, but not of other dimensions, whose columns differ.
     placeholderData: (before) => (before?.group_by === query.group_by ? before : undefined),
     enabled,
   });

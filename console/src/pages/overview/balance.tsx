@@ -9,7 +9,7 @@ import { burnDown } from './burn-down';
 
 type History = components['schemas']['CreditHistory'];
 
-/** What there is, how it went, and how long it lasts. The pace is that of the last seven days, whatever range the page shows. */
+/** Balance, spend rate and time left. The rate covers the last 7 days, regardless of the page's range. */
 export function Balance({ days }: { days: number }): ReactNode {
   const credits = useQuery({
     queryKey: ['credits'],
@@ -30,20 +30,21 @@ export function Balance({ days }: { days: number }): ReactNode {
             <Stat id="balance" label="Available" value={<Credits value={balance.available} />} />
             <Stat
               id="held"
-              label="Held by running requests"
+              label="Reserved"
               value={<Credits value={balance.held} />}
+              hint="by running requests"
             />
             <Stat
               id="daily_spend"
-              label="Spent a day"
+              label="Daily spend"
               value={<Credits value={history.data?.daily_spend} />}
-              hint="average of the last 7 whole days"
+              hint="average of the last 7 full days"
             />
             <Lasts history={history.data} />
           </Stats>
         )}
       </QueryState>
-      <Card title="Balance, and what is left at this pace">
+      <Card title="Balance and forecast">
         <QueryState query={history}>{(known) => <BurnDownChart history={known} />}</QueryState>
       </Card>
     </>
@@ -57,9 +58,9 @@ function Lasts({ history }: { history: History | undefined }): ReactNode {
     return (
       <Stat
         id="lasts_until"
-        label="Lasts"
-        value={history ? 'no end in sight' : '–'}
-        hint={isIdle ? 'nothing was spent in the last 7 days' : 'at this pace'}
+        label="Time left"
+        value={history ? 'unlimited' : '–'}
+        hint={isIdle ? 'no spend in the last 7 days' : 'at the current rate'}
       />
     );
   }
@@ -67,9 +68,9 @@ function Lasts({ history }: { history: History | undefined }): ReactNode {
   return (
     <Stat
       id="lasts_until"
-      label="Lasts"
+      label="Time left"
       value={left > 0 ? <Duration ms={left} /> : 'used up'}
-      hint={left > 0 && `at this pace, until ${formatDay(until)}`}
+      hint={left > 0 && `at the current rate, until ${formatDay(until)}`}
     />
   );
 }
@@ -83,7 +84,7 @@ function BurnDownChart({ history }: { history: History }): ReactNode {
     () => [
       { label: 'Balance', values: balance },
       ...(expected.some((value) => value !== null)
-        ? [{ label: 'At this pace', values: expected, dashed: true }]
+        ? [{ label: 'Forecast', values: expected, dashed: true }]
         : []),
     ],
     [balance, expected],

@@ -6,7 +6,7 @@ const DAYS = [
 ];
 
 describe('burnDown', () => {
-  it('goes on from today at the same pace until nothing is left', () => {
+  it('extrapolates the daily spend from today until the balance is zero', () => {
     expect(burnDown(DAYS, 200)).toEqual({
       times: [22, 23, 24, 25].map((day) => `2026-11-${day}T00:00:00Z`),
       balance: [500, 250, null, null],
@@ -14,11 +14,11 @@ describe('burnDown', () => {
     });
   });
 
-  it('looks no further ahead than it looks back', () => {
+  it('forecasts at most as many days as the history has', () => {
     expect(burnDown(DAYS, 1).expected).toEqual([null, 250, 249, 248]);
   });
 
-  it('expects nothing where nothing is spent or left', () => {
+  it('forecasts nothing without spend or balance', () => {
     expect(burnDown(DAYS, 0).expected).toEqual([null, null]);
     expect(burnDown([{ day: '2026-11-23', balance: 0 }], 5).times).toHaveLength(1);
     expect(burnDown([], 5)).toEqual({ times: [], balance: [], expected: [] });

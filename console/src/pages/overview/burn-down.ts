@@ -6,19 +6,19 @@ export interface BalanceDay {
 }
 
 export interface BurnDown {
-  /** Midnights (UTC) of the days. */
+  /** Midnights in UTC. */
   times: string[];
-  /** Credits at the end of each day that was. */
+  /** Credits at the end of each past day. */
   balance: (number | null)[];
-  /** What is left at the same pace, from today on, until nothing is or so many days as were shown have passed. */
+  /** Forecast from today until the balance is zero, at most as many days as the history has. */
   expected: (number | null)[];
 }
 
 /**
- * How the balance went, and how it goes on when each day costs the same.
+ * Builds the balance history and its forecast at a constant daily spend.
  *
- * @param days each day up to today, the latest last
- * @param perDay credits; 0: nothing is spent, so nothing is expected
+ * @param days consecutive days up to today, ascending
+ * @param perDay credits; 0 yields no forecast
  */
 export function burnDown(days: readonly BalanceDay[], perDay: number): BurnDown {
   const last = days.at(-1);

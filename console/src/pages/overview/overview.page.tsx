@@ -24,11 +24,11 @@ const DEFAULT_RANGE = '30';
 const SPLITS: readonly (readonly [by: string, label: string])[] = [
   ['model', 'Model'],
   ['provider', 'Provider'],
-  ['api_key', 'Key'],
+  ['api_key', 'API key'],
   ['end_user', 'End user'],
 ];
 
-/** What the tenant has, and what it has spent it on. */
+/** The tenant's balance and usage. */
 export function OverviewPage(): ReactNode {
   const [{ days = DEFAULT_RANGE, by = 'model' }, setFilters] = useFilters(['days', 'by']);
   const { tags, nameOf } = useFacets(by);
@@ -46,13 +46,13 @@ export function OverviewPage(): ReactNode {
       actions={
         <>
           <SelectField
-            label="Time"
+            label="Time range"
             value={range}
             options={RANGES.map((count) => [count, `Last ${count} days`])}
             onChange={(chosen) => setFilters({ days: chosen })}
           />
           <SelectField
-            label="By"
+            label="Group by"
             value={by}
             options={[...(labels.has(by) ? [] : [by]), ...labels]}
             onChange={(chosen) => setFilters({ by: chosen })}
@@ -71,7 +71,7 @@ export function OverviewPage(): ReactNode {
       </QueryState>
       {!isUnused && (
         <>
-          <Card title={`By ${label.toLowerCase()}`}>
+          <Card title={`Usage by ${label.toLowerCase()}`}>
             <QueryState query={byGroup}>
               {({ data, group_count }) => (
                 <TopGroups
@@ -108,12 +108,12 @@ function Unused({ range }: { range: string }): ReactNode {
     <Card>
       <EmptyState title={`No requests in the last ${range} days`}>
         <span>
-          Spend, latency and tokens appear here with the first request, as soon as its answer has
-          ended.
+          Spend, latency and tokens appear here once your first request has ended. Follow the steps
+          to send one.
         </span>
         {can('develop') && (
           <ButtonLink variant="primary" to="/welcome">
-            First steps
+            Get started
           </ButtonLink>
         )}
       </EmptyState>
@@ -121,7 +121,7 @@ function Unused({ range }: { range: string }): ReactNode {
   );
 }
 
-/** The tags that there are, and the names of keys instead of their ids, for who may see the log. */
+/** Returns the known tags and a function that names keys, for roles that may read the log. */
 function useFacets(by: string): { tags: string[]; nameOf: (group: string) => string } {
   const { can } = useSession();
   const { data } = useQuery({

@@ -9,7 +9,7 @@ function group(day: string, cost: number, model = '') {
 type Group = components['schemas']['AnalyticsGroup'];
 
 describe('daySeries', () => {
-  it('has every day up to today, those without requests too', () => {
+  it('includes days without requests', () => {
     const { times, rows } = daySeries('2026-11-21', [group('2026-11-22', 5)], NOW);
     expect(times).toEqual([21, 22, 23].map((day) => `2026-11-${day}T00:00:00Z`));
     expect(rows.map((row) => row?.cost)).toEqual([undefined, 5, undefined]);
@@ -17,7 +17,7 @@ describe('daySeries', () => {
 });
 
 describe('stackedDays', () => {
-  it('has a series for each name, 0 where it has nothing', () => {
+  it('returns a series per name with zeros for gaps', () => {
     const groups = [group('2026-11-22', 5, 'a'), group('2026-11-23', 7, 'b')];
     const { series } = stackedDays(
       '2026-11-22',

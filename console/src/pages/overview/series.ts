@@ -4,7 +4,7 @@ type Group = components['schemas']['AnalyticsGroup'];
 
 const DAY_MS = 86_400_000;
 
-/** Every day (UTC) from `start` to `now`, and its group: a day without requests has none. */
+/** Returns every UTC day from `start` to `now` with its group; undefined for days without requests. */
 export function daySeries(
   start: string,
   groups: readonly Group[],
@@ -18,7 +18,7 @@ export function daySeries(
   };
 }
 
-/** A measure of each of `names`, day by day; one that is missing on a day is 0. */
+/** Returns a daily series of a measure for each of `names`; missing days are 0. */
 export function stackedDays(
   start: string,
   by: string,

@@ -5,9 +5,9 @@ import { Card, Chart, QueryState, Select } from '../../ui';
 import { useAnalytics, type Group } from './analytics';
 import { stackedDays } from './series';
 
-/** More series than these can not be told apart. */
+/** More series would be hard to tell apart. */
 const CHART_GROUPS = 6;
-/** As many groups as an answer has; of more, some days would be missing. */
+/** Maximum groups in a response; with more, days would be missing. */
 const MAX_GROUPS = 10_000;
 
 interface Measure {
@@ -23,7 +23,7 @@ const MEASURES: Record<string, Measure> = {
   tokens: { label: 'Tokens', of: ({ tokens }) => tokens.total, format: formatCompact },
 };
 
-/** The dearest groups of a dimension, day by day. */
+/** A stacked daily chart of the groups with the highest spend. */
 export function SplitChart({
   start,
   days,
@@ -56,13 +56,13 @@ export function SplitChart({
     [start, by, names, found, measure],
   );
   if (!isDrawn || !measure) return null;
-  const title = `${measure.label} a day, by ${label.toLowerCase()}`;
+  const title = `${measure.label} per day by ${label.toLowerCase()}`;
   return (
     <Card
       title={title}
       actions={
         <Select
-          aria-label="What of each day"
+          aria-label="Measure"
           value={chosen}
           options={Object.entries(MEASURES).map(([id, { label: name }]) => [id, name])}
           onChange={(id) => setFilters({ measure: id })}
@@ -85,9 +85,7 @@ export function SplitChart({
           )
         }
       </QueryState>
-      {groupCount > names.length && (
-        <p className="muted">The {names.length} that cost the most, on top of each other.</p>
-      )}
+      {groupCount > names.length && <p className="muted">Top {names.length} by spend, stacked</p>}
     </Card>
   );
 }

@@ -5,7 +5,7 @@ import { ButtonLink, Credits, DataTable, Duration, EmptyState, type Column } fro
 
 type Group = components['schemas']['AnalyticsGroup'];
 
-/** The dimensions of which the list of requests has a filter, by its name there. */
+/** Filters of the request list, by dimension. */
 const FILTER_OF: Record<string, string> = {
   model: 'model',
   provider: 'provider',
@@ -13,7 +13,7 @@ const FILTER_OF: Record<string, string> = {
   end_user: 'end_user',
 };
 
-/** The dearest groups, each with a way to its requests. */
+/** The groups with the highest spend, with links to their requests. */
 export function TopGroups({
   by,
   label,
@@ -41,19 +41,19 @@ export function TopGroups({
     },
     { header: 'Tokens', align: 'end', wide: true, cell: ({ tokens }) => formatCount(tokens.total) },
     {
-      header: 'p50',
+      header: 'Latency p50',
       align: 'end',
       wide: true,
       cell: ({ latency_p50 }) => <Duration ms={latency_p50} />,
     },
     {
-      header: 'p95',
+      header: 'Latency p95',
       align: 'end',
       wide: true,
       cell: ({ latency_p95 }) => <Duration ms={latency_p95} />,
     },
     {
-      header: 'In the log',
+      header: 'Request log',
       cell: (group) => (
         <ButtonLink to="/requests" search={{ ...filterFor(by, group), start_date: start }}>
           Show<span className="visually-hidden"> requests of {nameOf(group.group)}</span>
@@ -72,7 +72,7 @@ export function TopGroups({
       />
       {groupCount > groups.length && (
         <p className="muted">
-          The {groups.length} dearest of {formatCount(groupCount)}.
+          Top {groups.length} of {formatCount(groupCount)} by spend
         </p>
       )}
     </>

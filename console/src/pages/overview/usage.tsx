@@ -5,7 +5,7 @@ import { ChartCard, Credits, Stat, Stats } from '../../ui';
 import type { Group, Sums } from './analytics';
 import { daySeries } from './series';
 
-/** What all requests of the time add up to. */
+/** Totals over the selected time range. */
 export function UsageStats({ days, total }: { days: string; total: Sums }): ReactNode {
   const { latency_p50: p50, latency_p95: p95 } = total;
   return (
@@ -30,7 +30,7 @@ export function UsageStats({ days, total }: { days: string; total: Sums }): Reac
         value={
           p50 === null || p95 === null ? '–' : `${formatDuration(p50)} / ${formatDuration(p95)}`
         }
-        hint="from the request to the end of its answer"
+        hint="from the request to the end of the answer"
       />
     </Stats>
   );
@@ -60,21 +60,21 @@ export function DayCharts({ start, data }: { start: string; data: readonly Group
   const { times } = charts;
   return (
     <div className="columns">
-      <ChartCard title="Spend a day" times={times} series={charts.spend} format={formatUsd} />
+      <ChartCard title="Spend per day" times={times} series={charts.spend} format={formatUsd} />
       <ChartCard
-        title="Requests a day"
+        title="Requests per day"
         times={times}
         series={charts.requests}
         format={formatCompact}
       />
       <ChartCard
-        title="Latency by day"
+        title="Latency per day"
         times={times}
         series={charts.latency}
         format={formatDuration}
       />
       <ChartCard
-        title="Tokens a day"
+        title="Tokens per day"
         times={times}
         series={charts.tokens}
         format={formatCompact}

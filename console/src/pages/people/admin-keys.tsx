@@ -20,7 +20,7 @@ import { CreateAdminKey } from './create-admin-key';
 
 type AdminKey = components['schemas']['AdminKey'];
 
-/** Keys of operators, for scripts and for logging in where there is no login service. */
+/** Operator keys, for scripts and for login without single sign-on. */
 export function AdminKeys(): ReactNode {
   const { can } = useSession();
   const [isCreating, setIsCreating] = useState(false);
@@ -31,26 +31,26 @@ export function AdminKeys(): ReactNode {
   const revoke = useChange(
     ({ id }: AdminKey) => api.DELETE('/v1/admin/keys/{id}', { params: { path: { id } } }),
     ['admin'],
-    () => toast('The key is revoked.'),
+    () => toast('Key revoked.'),
   );
   const columns: Column<AdminKey>[] = [
     { header: 'Name', cell: (key) => <KeyName of={key} /> },
     { header: 'Role', cell: ({ role }) => role },
-    { header: 'State', cell: ({ status }) => <KeyStatus status={status} /> },
+    { header: 'Status', cell: ({ status }) => <KeyStatus status={status} /> },
     {
       header: 'Last used',
       wide: true,
       cell: ({ last_used_at }) => <Time at={last_used_at} none="never" />,
     },
     {
-      header: 'Until',
+      header: 'Valid until',
       wide: true,
-      cell: ({ expires_at, revoked_at }) => <Time at={revoked_at ?? expires_at} none="no end" />,
+      cell: ({ expires_at, revoked_at }) => <Time at={revoked_at ?? expires_at} none="no expiry" />,
     },
   ];
   if (can('operator:write')) {
     columns.push({
-      header: 'Change',
+      header: 'Actions',
       cell: (key) =>
         key.status !== 'revoked' && (
           <Button variant="quiet" aria-label={`Revoke ${key.name}`} onClick={() => setRevoked(key)}>
@@ -62,17 +62,21 @@ export function AdminKeys(): ReactNode {
   return (
     <>
       <Card
-        title="Keys of operators"
+        title="Operator keys"
         actions={
-          can('operator:write') && <Button onClick={() => setIsCreating(true)}>Make a key</Button>
+          can('operator:write') && <Button onClick={() => setIsCreating(true)}>Create key</Button>
         }
       >
         <PagedTable
           query={keys}
-          caption="Keys of operators"
+          caption="Operator keys"
           columns={columns}
           rowKey={({ id }) => id}
-          empty={<EmptyState title="There is no key" />}
+          empty={
+            <EmptyState title="No operator keys yet">
+              <span>Scripts and operators without single sign-on use these keys.</span>
+            </EmptyState>
+          }
         />
       </Card>
       <MoreButton query={keys} />
@@ -80,8 +84,8 @@ export function AdminKeys(): ReactNode {
       {revoked && (
         <ConfirmDialog
           title={`Revoke ${revoked.name}?`}
-          text="It stops working at once, on other instances within a second, and so do sessions that began with it. It can not be undone."
-          action="Revoke"
+          text="The key stops working within a second, and sessions opened with it end. This cannot be undone."
+          action="Revoke key"
           danger
           onClose={() => setRevoked(undefined)}
           onConfirm={() => revoke.mutateAsync(revoked)}

@@ -5,7 +5,7 @@ import { fromLocalInput } from '../../format/times';
 import { FormDialog, SecretDialog, TextField } from '../../ui';
 import { OperatorRoleField, type OperatorRole } from './operator-role';
 
-/** Makes an operator's key, which is shown once. */
+/** Creates an operator key and shows it once. */
 export function CreateAdminKey({ onClose }: { onClose: () => void }): ReactNode {
   const [name, setName] = useState('');
   const [role, setRole] = useState<OperatorRole>('auditor');
@@ -21,8 +21,8 @@ export function CreateAdminKey({ onClose }: { onClose: () => void }): ReactNode 
   if (create.data) {
     return (
       <SecretDialog
-        title={`${create.data.name} is made`}
-        label="Key"
+        title={`Key ${create.data.name} created`}
+        label="New key"
         secret={create.data.key}
         onClose={onClose}
       />
@@ -30,8 +30,8 @@ export function CreateAdminKey({ onClose }: { onClose: () => void }): ReactNode 
   }
   return (
     <FormDialog
-      title="Make an operator's key"
-      action="Make"
+      title="Create operator key"
+      action="Create key"
       busy={create.isPending}
       error={errors.other}
       onSubmit={() => create.mutate()}
@@ -39,7 +39,7 @@ export function CreateAdminKey({ onClose }: { onClose: () => void }): ReactNode 
     >
       <TextField
         label="Name"
-        hint="What uses it; the audit log shows it"
+        hint="Shown in the audit log"
         error={errors.of('name')}
         value={name}
         required
@@ -47,8 +47,8 @@ export function CreateAdminKey({ onClose }: { onClose: () => void }): ReactNode 
       />
       <OperatorRoleField role={role} onChange={setRole} error={errors.of('role')} />
       <TextField
-        label="Until"
-        hint="In your own time zone. Empty: until somebody revokes it"
+        label="Expires"
+        hint="In your time zone. Leave empty for no expiry."
         error={errors.of('expires_at')}
         type="datetime-local"
         value={until}

@@ -4,7 +4,7 @@ import { formErrors, useChange } from '../../api/changes';
 import { FormDialog, TextField, toast } from '../../ui';
 import { OperatorRoleField, type OperatorRole } from './operator-role';
 
-/** Whoever logs in with the address has the role from then on. */
+/** Invites a person by email; the role applies from their next login. */
 export function InviteOperator({ onClose }: { onClose: () => void }): ReactNode {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<OperatorRole>('auditor');
@@ -12,23 +12,23 @@ export function InviteOperator({ onClose }: { onClose: () => void }): ReactNode 
     () => api.POST('/v1/admin/people/invitations', { body: { email, role } }),
     ['admin'],
     () => {
-      toast(`${email} is invited, and becomes an operator by logging in.`);
+      toast(`Invited ${email}. They become an operator at their next login.`);
       onClose();
     },
   );
   const errors = formErrors(invite.error, ['email', 'role']);
   return (
     <FormDialog
-      title="Invite an operator"
-      action="Invite"
+      title="Invite operator"
+      action="Send invitation"
       busy={invite.isPending}
       error={errors.other}
       onSubmit={() => invite.mutate()}
       onClose={onClose}
     >
       <TextField
-        label="E-mail"
-        hint="As the login service knows it"
+        label="Email"
+        hint="The address registered with your single sign-on."
         error={errors.of('email')}
         type="email"
         required

@@ -4,7 +4,7 @@ import { useCursorList } from '../../api/queries';
 import { OpenInvitations } from '../../parts/open-invitations';
 import { useSession } from '../../session/session';
 
-/** Who is invited to be an operator and has not logged in yet. */
+/** Operator invitations that have not been accepted. */
 export function OperatorInvitations(): ReactNode {
   const { can } = useSession();
   const invitations = useCursorList(['admin', 'people', 'invitations'], (query, signal) =>
@@ -14,10 +14,11 @@ export function OperatorInvitations(): ReactNode {
     api.DELETE('/v1/admin/people/invitations/{id}', { params: { path: { id } } });
   return (
     <OpenInvitations
-      title="Open invitations of operators"
+      title="Open operator invitations"
       invitations={invitations}
       withdraw={can('operator:write') ? withdraw : undefined}
-      touches={['admin']}
+      invalidates={['admin']}
+      empty="People you invite as operators appear here until they log in."
     />
   );
 }

@@ -4,7 +4,7 @@ import { SelectField } from '../../ui';
 export const OPERATOR_ROLES = ['admin', 'auditor'] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
-/** Chooses what a new operator, or a key of one, may do. */
+/** Selects the role of an operator or an operator key. */
 export function OperatorRoleField({
   role,
   onChange,
@@ -17,7 +17,7 @@ export function OperatorRoleField({
   return (
     <SelectField
       label="Role"
-      hint="An auditor sees all and changes nothing; an admin may do all"
+      hint="Auditors can read everything; admins can also make changes."
       error={error}
       value={role}
       options={OPERATOR_ROLES}

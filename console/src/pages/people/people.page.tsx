@@ -7,24 +7,24 @@ import { InviteOperator } from './invite-operator';
 import { OperatorInvitations } from './operator-invitations';
 import { PersonTable } from './person-table';
 
-/** Who operates the gateway, and by which keys. */
+/** People who have logged in, operators and operator keys. */
 export function PeoplePage(): ReactNode {
   const { can } = useSession();
   const [isInviting, setIsInviting] = useState(false);
   return (
     <Page
       title="People"
-      description="All who have ever logged in, who operates the gateway, and the keys of operators."
+      description="Everyone who has logged in, operators and their keys."
       actions={
         can('operator:write') && (
           <Button variant="primary" onClick={() => setIsInviting(true)}>
-            Invite an operator
+            Invite operator
           </Button>
         )
       }
     >
       <PageTabs
-        label="Of operators"
+        label="People and keys"
         tabs={[
           {
             id: 'people',

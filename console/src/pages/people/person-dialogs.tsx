@@ -6,26 +6,32 @@ import { ConfirmDialog, FormDialog, SelectField, toast } from '../../ui';
 import { OPERATOR_ROLES, type OperatorRole } from './operator-role';
 
 export type Person = components['schemas']['Person'];
-export interface Ask {
+export interface PersonAction {
   person: Person;
-  what: 'role' | 'disable' | 'enable' | 'end';
+  kind: 'role' | 'disable' | 'enable' | 'end';
 }
 
-const TITLE_OF: Record<Exclude<Ask['what'], 'role'>, (name: string) => string> = {
+const TITLE_OF: Record<Exclude<PersonAction['kind'], 'role'>, (name: string) => string> = {
   disable: (name) => `Disable ${name}?`,
-  enable: (name) => `Let ${name} log in again?`,
+  enable: (name) => `Enable ${name}?`,
   end: (name) => `End all sessions of ${name}?`,
 };
-const TEXT_OF: Record<Exclude<Ask['what'], 'role'>, string> = {
-  disable: 'The person is out within a second, everywhere, and can not log in any more.',
-  enable: 'The person can log in again, with the roles of before.',
-  end: 'The person has to log in again.',
+const TEXT_OF: Record<Exclude<PersonAction['kind'], 'role'>, string> = {
+  disable: 'The person is logged out of all instances within a second and cannot log in again.',
+  enable: 'The person can log in again and regains their previous roles.',
+  end: 'The person must log in again.',
 };
 const ACTION_OF = { disable: 'Disable', enable: 'Enable', end: 'End sessions' } as const;
 
-/** Asks before something is done to a person. */
-export function PersonDialog({ ask, onClose }: { ask: Ask; onClose: () => void }): ReactNode {
-  const { person, what } = ask;
+/** Confirms an action on a person. */
+export function PersonDialog({
+  action,
+  onClose,
+}: {
+  action: PersonAction;
+  onClose: () => void;
+}): ReactNode {
+  const { person, kind } = action;
   const change = useChange(
     (is_disabled: boolean) =>
       api.PATCH('/v1/admin/people/{id}', {
@@ -34,24 +40,24 @@ export function PersonDialog({ ask, onClose }: { ask: Ask; onClose: () => void }
       }),
     ['admin'],
   );
-  if (what === 'role') return <RoleDialog person={person} onClose={onClose} />;
+  if (kind === 'role') return <RoleDialog person={person} onClose={onClose} />;
   const confirm = async () => {
-    if (what !== 'end') {
-      await change.mutateAsync(what === 'disable');
-      toast(`${person.name} is ${what}d.`);
+    if (kind !== 'end') {
+      await change.mutateAsync(kind === 'disable');
+      toast(`${person.name} was ${kind}d.`);
       return;
     }
     const { ended } = await api.DELETE('/v1/admin/people/{id}/sessions', {
       params: { path: { id: person.id } },
     });
-    toast(ended === 1 ? '1 session is ended.' : `${ended} sessions are ended.`);
+    toast(ended === 1 ? 'Ended 1 session.' : `Ended ${ended} sessions.`);
   };
   return (
     <ConfirmDialog
-      title={TITLE_OF[what](person.name)}
-      text={TEXT_OF[what]}
-      action={ACTION_OF[what]}
-      danger={what !== 'enable'}
+      title={TITLE_OF[kind](person.name)}
+      text={TEXT_OF[kind]}
+      action={ACTION_OF[kind]}
+      danger={kind !== 'enable'}
       onClose={onClose}
       onConfirm={confirm}
     />
@@ -68,14 +74,14 @@ function RoleDialog({ person, onClose }: { person: Person; onClose: () => void }
       }),
     ['admin'],
     () => {
-      toast(`The role of ${person.name} is changed.`);
+      toast(`Operator role of ${person.name} saved.`);
       onClose();
     },
   );
   const errors = formErrors(change.error, ['operator_role']);
   return (
     <FormDialog
-      title={`Operator's role of ${person.name}`}
+      title={`Operator role of ${person.name}`}
       busy={change.isPending}
       disabled={role === (person.operator_role ?? '')}
       error={errors.other}
@@ -84,10 +90,10 @@ function RoleDialog({ person, onClose }: { person: Person; onClose: () => void }
     >
       <SelectField
         label="Role"
-        hint="An auditor sees all and changes nothing; an admin may do all. It holds within a second."
+        hint="Auditors can read everything; admins can also make changes. Applies within a second."
         error={errors.of('operator_role')}
         value={role}
-        options={[['', 'no operator'], ...OPERATOR_ROLES]}
+        options={[['', 'Not an operator'], ...OPERATOR_ROLES]}
         onChange={setRole}
       />
     </FormDialog>

@@ -12,12 +12,12 @@ import {
   Time,
   type Column,
 } from '../../ui';
-import { PersonDialog, type Ask, type Person } from './person-dialogs';
+import { PersonDialog, type PersonAction, type Person } from './person-dialogs';
 
-/** All who have ever logged in, with what they may do. */
+/** Everyone who has logged in, with their roles. */
 export function PersonTable(): ReactNode {
   const { can } = useSession();
-  const [asked, setAsked] = useState<Ask>();
+  const [action, setAction] = useState<PersonAction>();
   const people = useCursorList(['admin', 'people', 'list'], (query, signal) =>
     api.GET('/v1/admin/people', { params: { query }, signal }),
   );
@@ -33,7 +33,7 @@ export function PersonTable(): ReactNode {
       ),
     },
     {
-      header: 'Operator',
+      header: 'Operator role',
       cell: ({ operator_role: role }) => (role === null ? '–' : <Badge tone="info">{role}</Badge>),
     },
     {
@@ -54,7 +54,7 @@ export function PersonTable(): ReactNode {
       cell: ({ last_login_at }) => <Time at={last_login_at} none="never" />,
     },
   ];
-  if (can('operator:write')) columns.push(actionsOf(setAsked));
+  if (can('operator:write')) columns.push(actionsOf(setAction));
   return (
     <>
       <Card title="People">
@@ -64,41 +64,41 @@ export function PersonTable(): ReactNode {
           columns={columns}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState title="Nobody has logged in as a person yet">
-              <span>Invite an operator, who logs in with your login service.</span>
+            <EmptyState title="No logins yet">
+              <span>People appear here after their first single sign-on. Invite an operator.</span>
             </EmptyState>
           }
         />
       </Card>
       <MoreButton query={people} />
-      {asked && <PersonDialog ask={asked} onClose={() => setAsked(undefined)} />}
+      {action && <PersonDialog action={action} onClose={() => setAction(undefined)} />}
     </>
   );
 }
 
-function actionsOf(ask: (what: Ask) => void): Column<Person> {
+function actionsOf(action: (next: PersonAction) => void): Column<Person> {
   return {
-    header: 'Change',
+    header: 'Actions',
     cell: (person) => (
       <span className="row">
         <Button
           variant="quiet"
-          aria-label={`Role of ${person.name}`}
-          onClick={() => ask({ person, what: 'role' })}
+          aria-label={`Edit role of ${person.name}`}
+          onClick={() => action({ person, kind: 'role' })}
         >
-          Role
+          Edit role
         </Button>
         <Button
           variant="quiet"
           aria-label={`End sessions of ${person.name}`}
-          onClick={() => ask({ person, what: 'end' })}
+          onClick={() => action({ person, kind: 'end' })}
         >
           End sessions
         </Button>
         <Button
           variant="quiet"
           aria-label={`${person.is_disabled ? 'Enable' : 'Disable'} ${person.name}`}
-          onClick={() => ask({ person, what: person.is_disabled ? 'enable' : 'disable' })}
+          onClick={() => action({ person, kind: person.is_disabled ? 'enable' : 'disable' })}
         >
           {person.is_disabled ? 'Enable' : 'Disable'}
         </Button>

@@ -4,9 +4,9 @@ import { codeFor, LANGUAGES, type Language } from '../../calls/code';
 import { Code, Dialog, Notice, Tabs } from '../../ui';
 
 /**
- * Code that makes a request of the playground again.
+ * Code for a request of the playground.
  *
- * @param wasSent else it is what would be sent
+ * @param wasSent whether the request was sent, rather than being the next one
  */
 export function CodeDialog({
   request,
@@ -21,8 +21,8 @@ export function CodeDialog({
   return (
     <Dialog title="Code" wide onClose={onClose}>
       <p>
-        {wasSent ? 'What was sent last' : 'What would be sent'}, with your key in{' '}
-        <code>GATEWAY_API_KEY</code>. Make one on the page Keys.
+        {wasSent ? 'The last request' : 'The next request'}. Set <code>GATEWAY_API_KEY</code> to a
+        key from the API keys page.
       </p>
       <Tabs
         label="Languages"
@@ -51,5 +51,5 @@ function CodeIn({
   } catch (error) {
     return <Notice tone="bad">{error instanceof Error ? error.message : String(error)}</Notice>;
   }
-  return <Code text={text} label={`The request in ${language}`} />;
+  return <Code text={text} label={`${language} code`} />;
 }

@@ -4,11 +4,11 @@ import { Button, Card, Field, Notice, TextArea } from '../../ui';
 import { ACCEPTED, MAX_FILES_BYTES, readFiles } from './files';
 import { FileList } from './turn-view';
 
-/** Where somebody writes to all models at once. Files can be dropped on it. */
+/** The message input for all models, with attachments by drag and drop, paste or file picker. */
 export function Composer({
   draft,
   files,
-  hindrance,
+  blockedReason,
   isRunning,
   onDraft,
   onFiles,
@@ -18,8 +18,8 @@ export function Composer({
 }: {
   draft: string;
   files: readonly SentFile[];
-  /** Why nothing can be sent now; undefined: it can. */
-  hindrance: string | undefined;
+  /** Why sending is disabled; undefined if it is not. */
+  blockedReason: string | undefined;
   isRunning: boolean;
   onDraft: (text: string) => void;
   onFiles: (files: readonly SentFile[]) => void;
@@ -27,16 +27,16 @@ export function Composer({
   onQuote: () => void;
   onStop: () => void;
 }): ReactNode {
-  const [faults, setFaults] = useState<readonly string[]>([]);
+  const [errors, setErrors] = useState<readonly string[]>([]);
   const [isOver, setIsOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
   const add = async (picked: readonly File[]) => {
     const read = await readFiles(picked, files);
-    setFaults(read.faults);
+    setErrors(read.errors);
     onFiles([...files, ...read.files]);
   };
   const canSend =
-    hindrance === undefined && !isRunning && (draft.trim() !== '' || files.length > 0);
+    blockedReason === undefined && !isRunning && (draft.trim() !== '' || files.length > 0);
   return (
     <Card>
       <form
@@ -58,8 +58,8 @@ export function Composer({
         }}
       >
         <Field
-          label="Your message"
-          hint={`Ctrl+Enter sends it. Pictures, PDF, text, WAV and MP3 can be dropped here, ${MAX_FILES_BYTES / 1e6} MB together.`}
+          label="Message"
+          hint={`Ctrl+Enter sends. Drop images, PDF, text, WAV or MP3 files here, up to ${MAX_FILES_BYTES / 1e6} MB in total.`}
         >
           <TextArea
             value={draft}
@@ -80,19 +80,19 @@ export function Composer({
           onRemove={(index) => (
             <Button
               variant="quiet"
-              aria-label={`Leave ${files[index]?.name} out`}
+              aria-label={`Remove ${files[index]?.name}`}
               onClick={() => onFiles(files.filter((_, at) => at !== index))}
             >
               ✕
             </Button>
           )}
         />
-        {faults.map((fault) => (
-          <Notice key={fault} tone="bad">
-            {fault}
+        {errors.map((error) => (
+          <Notice key={error} tone="bad">
+            {error}
           </Notice>
         ))}
-        {hindrance !== undefined && <Notice tone="info">{hindrance}</Notice>}
+        {blockedReason !== undefined && <Notice tone="info">{blockedReason}</Notice>}
         <div className="row row-apart">
           <Button onClick={() => picker.current?.click()}>Attach files</Button>
           <input
@@ -112,7 +112,7 @@ export function Composer({
           ) : (
             <div className="row">
               <Button disabled={!canSend} onClick={onQuote}>
-                What would it cost
+                Estimate cost
               </Button>
               <Button type="submit" variant="primary" disabled={!canSend}>
                 Send

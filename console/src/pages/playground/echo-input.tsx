@@ -10,7 +10,7 @@ import { TextInput } from '../../ui';
 
 const PAUSE_MS = 250;
 
-/** An input whose text goes to the URL once the typing pauses: that takes too long for each letter. */
+/** An input that updates the URL after a pause in typing, because navigation is too slow for each letter. */
 export function EchoInput({
   value,
   onText,
@@ -20,15 +20,15 @@ export function EchoInput({
   onText: (text: string) => void;
 }): ReactNode {
   const [text, setText] = useState(value);
-  const told = useRef(value);
+  const sent = useRef(value);
   useEffect(() => {
-    if (value === told.current) return;
-    told.current = value;
+    if (value === sent.current) return;
+    sent.current = value;
     setText(value);
   }, [value]);
   const flush = useCallback(() => {
-    if (text === told.current) return;
-    told.current = text;
+    if (text === sent.current) return;
+    sent.current = text;
     onText(text);
   }, [text, onText]);
   useEffect(() => {

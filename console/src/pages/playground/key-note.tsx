@@ -6,7 +6,7 @@ import { endConsoleKey, KEY_BUDGET, KEY_HOURS, useConsoleKey } from '../../sessi
 import { useSession } from '../../session/session';
 import { ActionButton, Card, Credits, Time } from '../../ui';
 
-/** With what the playground pays, what is left of it, and how to end it. */
+/** Explains the playground's key, and shows its remaining budget. */
 export function KeyNote({ isRunning }: { isRunning: boolean }): ReactNode {
   const { tenant, session } = useSession();
   const key = useConsoleKey(tenant?.id);
@@ -18,18 +18,17 @@ export function KeyNote({ isRunning }: { isRunning: boolean }): ReactNode {
   });
   const left = state.data?.limits.budgets.find(({ period }) => period === 'total')?.remaining;
   return (
-    <Card title="Who pays">
+    <Card title="Playground key">
       <p>
-        Calls here are real: they cost {tenant?.name} what they cost any client. A session calls no
-        models, so with your first message, or question of its cost, a routing key is made, named
-        “Playground of {session.name}”, that only this tab has. It ends after {KEY_HOURS} hours or
-        when you log out, and may spend <Credits value={KEY_BUDGET} /> in all. It stands in the list
-        of <Link to="/keys">keys</Link>, where it can be revoked as well.
+        Playground calls are real and charged to {tenant?.name}. Your first message or estimate
+        creates a routing key named “Playground of {session.name}” for this tab. It expires after{' '}
+        {KEY_HOURS} hours or when you log out, and can spend at most <Credits value={KEY_BUDGET} />.
+        You can also revoke it under <Link to="/keys">API keys</Link>.
       </p>
       {key && (
         <div className="row">
           <span>
-            It is there, until <Time at={key.expiresAt} />
+            Active until <Time at={key.expiresAt} />
             {left !== undefined && (
               <>
                 , with <Credits value={left} /> left
@@ -38,7 +37,7 @@ export function KeyNote({ isRunning }: { isRunning: boolean }): ReactNode {
             .
           </span>
           <ActionButton disabled={isRunning} action={() => endConsoleKey(key)}>
-            Revoke it now
+            Revoke key
           </ActionButton>
         </div>
       )}

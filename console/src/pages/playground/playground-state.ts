@@ -3,53 +3,53 @@ import type { SentFile, Turn } from '../../calls/conversation';
 import { isObject, listAt, parseJson, textAt } from '../../calls/json';
 import type { Answer } from '../../calls/read-answer';
 
-/** The conversation with one of the models that stand side by side. */
-export interface Lane {
+/** The conversation with one of the models being compared. */
+export interface Thread {
   turns: readonly Turn[];
-  /** What is coming in. */
+  /** The answer being streamed. */
   live: { answer: Answer; firstTokenMs: number | null } | null;
-  error: LaneError | null;
-  /** What was sent last, for its code. */
+  error: ThreadError | null;
+  /** The last request, for the code dialog. */
   sent: ModelRequest | null;
 }
 
-export interface LaneError {
+export interface ThreadError {
   message: string;
   param: string | null;
   requestId: string | null;
 }
 
-/** What a person has put into the playground. */
+/** Everything entered in the playground. */
 export interface PlaygroundState {
   system: string;
-  /** JSON, as it was typed. */
+  /** JSON as typed. */
   tools: string;
   draft: string;
   files: readonly SentFile[];
-  lanes: readonly Lane[];
+  threads: readonly Thread[];
 }
 
-export const EMPTY_LANE: Lane = { turns: [], live: null, error: null, sent: null };
+export const EMPTY_THREAD: Thread = { turns: [], live: null, error: null, sent: null };
 export const EMPTY_STATE: PlaygroundState = {
   system: '',
   tools: '',
   draft: '',
   files: [],
-  lanes: [],
+  threads: [],
 };
 
-/** What browsers keep for a tab is 5 MB or so. */
+/** Browsers limit session storage to about 5 MB. */
 const MAX_STORED_CHARACTERS = 2_000_000;
 
-/** The state as text, without the files when they are too large to be kept. */
-export function storedState({ lanes, ...rest }: PlaygroundState): string {
-  const kept = { ...rest, lanes: lanes.map(({ turns }) => ({ turns })) };
-  const text = JSON.stringify(kept);
+/** Serializes the state, without file contents if it is too large. */
+export function storedState({ threads, ...rest }: PlaygroundState): string {
+  const stored = { ...rest, threads: threads.map(({ turns }) => ({ turns })) };
+  const text = JSON.stringify(stored);
   if (text.length <= MAX_STORED_CHARACTERS) return text;
-  return JSON.stringify(kept, (name, value: unknown) => (name === 'data' ? '' : value));
+  return JSON.stringify(stored, (name, value: unknown) => (name === 'data' ? '' : value));
 }
 
-/** @param text null, or what `storedState` made, maybe in an earlier version of the console */
+/** Restores a stored state. Drops invalid parts, such as those of an earlier version. */
 export function restoredState(text: string | null): PlaygroundState {
   const stored = parseJson(text ?? 'null');
   if (!isObject(stored)) return EMPTY_STATE;
@@ -58,14 +58,14 @@ export function restoredState(text: string | null): PlaygroundState {
     tools: textAt(stored, 'tools'),
     draft: textAt(stored, 'draft'),
     files: listAt(stored, 'files').filter(isFile),
-    lanes: listAt(stored, 'lanes').map((lane) => ({
-      ...EMPTY_LANE,
-      turns: listAt(lane, 'turns').filter(isTurn),
+    threads: listAt(stored, 'threads').map((thread) => ({
+      ...EMPTY_THREAD,
+      turns: listAt(thread, 'turns').filter(isTurn),
     })),
   };
 }
 
-/** What can be sent: files that a reload has lost, and turns in which nothing was said, can not. */
+/** Drops what cannot be sent: files lost in a reload and empty answers. */
 export function sendableTurns(turns: readonly Turn[]): Turn[] {
   return turns.flatMap((turn): Turn[] => {
     if (turn.role === 'user') {

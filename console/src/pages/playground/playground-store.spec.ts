@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CallOutcome } from '../../calls/call-model';
 import { NO_SETTINGS } from '../../calls/conversation';
-import { faultOf, MAX_FILES_BYTES } from './files';
+import { fileErrorOf, MAX_FILES_BYTES } from './files';
 import { PlaygroundStore, type Caller, type PlaygroundSettings } from './playground-store';
 
 const SETTINGS: PlaygroundSettings = {
@@ -16,17 +16,17 @@ function outcome(fields: Partial<CallOutcome['answer']>, error: Error | null = n
 }
 
 function storage(): Pick<Storage, 'getItem' | 'setItem'> {
-  const kept = new Map<string, string>();
+  const stored = new Map<string, string>();
   return {
-    getItem: (name) => kept.get(name) ?? null,
-    setItem: (name, value) => void kept.set(name, value),
+    getItem: (name) => stored.get(name) ?? null,
+    setItem: (name, value) => void stored.set(name, value),
   };
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe(PlaygroundStore.name, () => {
-  it('asks all models the same, and keeps what they say for the tab', async () => {
+  it('sends the draft to all models and persists their answers', async () => {
     const place = storage();
     const store = new PlaygroundStore('x', place, (request) =>
       Promise.resolve(outcome({ text: `I am ${String(request.body['model'])}` })),
@@ -37,14 +37,14 @@ describe(PlaygroundStore.name, () => {
     await settle();
     store.stopAll();
     const again = new PlaygroundStore('x', place, () => Promise.reject(new Error('no')));
-    expect(again.read().lanes.map(({ turns }) => turns)).toMatchObject([
+    expect(again.read().threads.map(({ turns }) => turns)).toMatchObject([
       [{ text: 'Who?' }, { text: 'I am a/a', call: { model: 'a/a', requestId: 'r' } }],
       [{ text: 'Who?' }, { text: 'I am b/b' }],
     ]);
     expect(again.read().system).toBe('S');
   });
 
-  it('keeps what came before a stop, without half of a tool call', async () => {
+  it('keeps a partial answer without incomplete tool calls after a stop', async () => {
     const signals: AbortSignal[] = [];
     const wait: Caller = (_, signal, onProgress) => {
       signals.push(signal);
@@ -58,42 +58,45 @@ describe(PlaygroundStore.name, () => {
     const store = new PlaygroundStore('x', storage(), wait);
     store.change({ draft: 'Go' });
     store.send(SETTINGS);
-    expect(store.lane(1).live?.answer.text).toBe('So');
+    expect(store.thread(1).live?.answer.text).toBe('So');
     store.stop(1);
     await settle();
-    expect(store.lane(1)).toMatchObject({
+    expect(store.thread(1)).toMatchObject({
       live: null,
       error: null,
       turns: [{}, { text: 'So', toolCalls: [], finishReason: 'stopped' }],
     });
-    expect(store.lane(0).live).not.toBeNull();
+    expect(store.thread(0).live).not.toBeNull();
     store.stopAll();
     expect(signals.every(({ aborted }) => aborted)).toBe(true);
   });
 
-  it('shows an error in its place, and asks again without saying it twice', async () => {
-    const asked: unknown[] = [];
+  it('shows an error and retries without repeating the message', async () => {
+    const bodies: unknown[] = [];
     const store = new PlaygroundStore('x', storage(), (request) => {
-      asked.push(request.body['messages']);
+      bodies.push(request.body['messages']);
       return Promise.resolve(
-        asked.length === 1 ? outcome({}, new Error('no')) : outcome({ text: 'yes' }),
+        bodies.length === 1 ? outcome({}, new Error('no')) : outcome({ text: 'yes' }),
       );
     });
     const settings = { ...SETTINGS, models: ['a/a'] };
     store.change({ draft: 'Go' });
     store.send(settings);
     await settle();
-    expect(store.lane(0)).toMatchObject({ error: { message: 'no' }, turns: [{ text: 'Go' }] });
+    expect(store.thread(0)).toMatchObject({ error: { message: 'no' }, turns: [{ text: 'Go' }] });
     store.retry(0, settings);
     await settle();
     store.retry(0, settings);
     await settle();
-    expect(store.lane(0)).toMatchObject({ error: null, turns: [{ text: 'Go' }, { text: 'yes' }] });
-    expect(asked[2]).toEqual(asked[0]);
+    expect(store.thread(0)).toMatchObject({
+      error: null,
+      turns: [{ text: 'Go' }, { text: 'yes' }],
+    });
+    expect(bodies[2]).toEqual(bodies[0]);
     store.stopAll();
   });
 
-  it('goes on after a tool was answered', async () => {
+  it('continues after a tool result', async () => {
     const bodies: unknown[] = [];
     const toolCalls = [{ id: 'c', name: 'f', arguments: '{}' }];
     const store = new PlaygroundStore('x', storage(), (request) => {
@@ -114,7 +117,7 @@ describe(PlaygroundStore.name, () => {
     store.stopAll();
   });
 
-  it('tells the requests that would be sent, and sends none', async () => {
+  it('returns the next requests without sending them', async () => {
     const sent: unknown[] = [];
     const store = new PlaygroundStore('x', storage(), (request) => {
       sent.push(request);
@@ -127,7 +130,7 @@ describe(PlaygroundStore.name, () => {
     const next = store.nextRequests(SETTINGS);
     expect(sent).toHaveLength(2);
     expect(store.read().draft).toBe('On');
-    expect(store.lane(0).turns).toHaveLength(2);
+    expect(store.thread(0).turns).toHaveLength(2);
     expect(next[1]?.body['messages']).toMatchObject([
       ...[{ content: 'S' }, { content: 'Go' }, { content: 'Hi' }, { content: 'On' }],
     ]);
@@ -136,15 +139,15 @@ describe(PlaygroundStore.name, () => {
     store.stopAll();
   });
 
-  it('says where tools can not be read, and sends nothing', () => {
+  it('reports invalid tools and sends nothing', () => {
     const store = new PlaygroundStore('x', storage(), () => Promise.reject(new Error('sent')));
     store.change({ draft: 'Go', tools: '{' });
     store.send({ ...SETTINGS, models: ['a/a'] });
-    expect(store.lane(0).error).toMatchObject({ param: 'tools' });
+    expect(store.thread(0).error).toMatchObject({ param: 'tools' });
     store.stopAll();
   });
 
-  it('lets files go that are too large for the tab, and sends none of those', async () => {
+  it('drops files that are too large to persist', async () => {
     const place = storage();
     const file = { name: 'a.png', type: 'image/png', bytes: 3e6, data: 'A'.repeat(3_000_000) };
     const store = new PlaygroundStore('x', place, () => Promise.resolve(outcome({ text: 'ok' })));
@@ -155,29 +158,29 @@ describe(PlaygroundStore.name, () => {
     store.stopAll();
     expect(place.getItem('x')?.length).toBeLessThan(10_000);
     const again = new PlaygroundStore('x', place, () => Promise.reject(new Error('no')));
-    expect(again.lane(0).turns[0]).toMatchObject({ files: [{ name: 'a.png', data: '' }] });
+    expect(again.thread(0).turns[0]).toMatchObject({ files: [{ name: 'a.png', data: '' }] });
     expect(again.requestOf(0, settings).body['messages']).toMatchObject([{ content: 'Look' }, {}]);
   });
 
-  it.each(['', 'null', '3', '{', '{"lanes":[{"turns":[{"role":"user"},{"role":"x"},3]}]}'])(
-    'begins anew where what is kept is of no use: %s',
+  it.each(['', 'null', '3', '{', '{"threads":[{"turns":[{"role":"user"},{"role":"x"},3]}]}'])(
+    'ignores an invalid stored state: %s',
     (text) => {
       const place = storage();
       place.setItem('x', text);
       const store = new PlaygroundStore('x', place, () => Promise.reject(new Error('no')));
-      expect(store.lane(0).turns.length).toBeLessThan(2);
+      expect(store.thread(0).turns.length).toBeLessThan(2);
     },
   );
 });
 
-describe(faultOf.name, () => {
-  it('takes what the three APIs take, within their bounds', () => {
+describe(fileErrorOf.name, () => {
+  it('accepts supported files within the limits', () => {
     const file = { name: 'a', type: 'image/png', size: 10 };
-    expect(faultOf(file, 0, 0)).toBeUndefined();
-    expect(faultOf({ ...file, type: 'text/csv' }, 0, 0)).toBeUndefined();
-    expect(faultOf({ ...file, type: 'video/mp4' }, 0, 0)).toContain('video/mp4');
-    expect(faultOf(file, 10, 0)).toContain('one too many');
-    expect(faultOf({ ...file, size: 0 }, 0, 0)).toContain('empty');
-    expect(faultOf(file, 1, MAX_FILES_BYTES - 5)).toContain('14 MB');
+    expect(fileErrorOf(file, 0, 0)).toBeUndefined();
+    expect(fileErrorOf({ ...file, type: 'text/csv' }, 0, 0)).toBeUndefined();
+    expect(fileErrorOf({ ...file, type: 'video/mp4' }, 0, 0)).toContain('video/mp4');
+    expect(fileErrorOf(file, 10, 0)).toContain('at most 10 files');
+    expect(fileErrorOf({ ...file, size: 0 }, 0, 0)).toContain('empty');
+    expect(fileErrorOf(file, 1, MAX_FILES_BYTES - 5)).toContain('14 MB');
   });
 });

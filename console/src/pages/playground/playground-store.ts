@@ -6,32 +6,32 @@ import { readTools } from '../../calls/tools';
 import type { ModelRequest } from '../../calls/build-request';
 import type { Answer } from '../../calls/read-answer';
 import {
-  EMPTY_LANE,
+  EMPTY_THREAD,
   EMPTY_STATE,
   restoredState,
   sendableTurns,
   storedState,
-  type Lane,
+  type Thread,
   type PlaygroundState,
 } from './playground-state';
 
-const STORE_AFTER_MS = 300;
+const PERSIST_AFTER_MS = 300;
 
-/** What a call is made with. */
+/** The options of a call. */
 export interface PlaygroundSettings {
   surface: Surface;
   models: readonly string[];
   settings: CallSettings;
 }
 
-/** Makes a call, with a key. */
+/** Calls a model. */
 export type Caller = (
   request: ModelRequest,
   signal: AbortSignal,
   onProgress: (answer: Answer, firstTokenMs: number | null) => void,
 ) => Promise<CallOutcome>;
 
-/** The conversations of the playground, kept for the tab, and the calls that are under way. */
+/** Holds the playground's conversations and running calls. Persists the conversations for the tab. */
 export class PlaygroundStore {
   private state: PlaygroundState;
   private readonly listeners = new Set<() => void>();
@@ -56,38 +56,38 @@ export class PlaygroundStore {
   readonly change = (changes: Partial<PlaygroundState>): void => {
     this.state = { ...this.state, ...changes };
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.keep(), STORE_AFTER_MS);
+    this.timer = setTimeout(() => this.persist(), PERSIST_AFTER_MS);
     for (const listener of this.listeners) listener();
   };
 
-  lane(index: number): Lane {
-    return this.state.lanes[index] ?? EMPTY_LANE;
+  thread(index: number): Thread {
+    return this.state.threads[index] ?? EMPTY_THREAD;
   }
 
-  /** Says what is in the draft to all models at once. */
+  /** Sends the draft to all models. */
   send(settings: PlaygroundSettings): void {
-    const lanes = settings.models.map((_, index) => ({
-      ...this.lane(index),
+    const threads = settings.models.map((_, index) => ({
+      ...this.thread(index),
       turns: this.turnsWithDraft(index),
     }));
-    this.change({ draft: '', files: [], lanes });
+    this.change({ draft: '', files: [], threads });
     settings.models.forEach((_, index) => void this.run(index, settings));
   }
 
-  /** Gives a model the results of the calls that it asked for. */
+  /** Sends tool results to a model. */
   sendResults(
     index: number,
     results: { id: string; text: string }[],
     settings: PlaygroundSettings,
   ): void {
-    this.changeLane(index, { turns: [...this.lane(index).turns, { role: 'tool', results }] });
+    this.changeThread(index, { turns: [...this.thread(index).turns, { role: 'tool', results }] });
     void this.run(index, settings);
   }
 
-  /** Has the last answer given anew. */
+  /** Requests the last answer again. */
   retry(index: number, settings: PlaygroundSettings): void {
-    const { turns } = this.lane(index);
-    if (turns.at(-1)?.role === 'assistant') this.changeLane(index, { turns: turns.slice(0, -1) });
+    const { turns } = this.thread(index);
+    if (turns.at(-1)?.role === 'assistant') this.changeThread(index, { turns: turns.slice(0, -1) });
     void this.run(index, settings);
   }
 
@@ -97,13 +97,13 @@ export class PlaygroundStore {
 
   stopAll(): void {
     for (const call of this.calls.values()) call.abort();
-    this.keep();
+    this.persist();
   }
 
-  /** Takes one of the conversations away, with its model. */
+  /** Removes a thread. */
   remove(index: number): void {
     this.stop(index);
-    this.change({ lanes: this.state.lanes.filter((_, at) => at !== index) });
+    this.change({ threads: this.state.threads.filter((_, at) => at !== index) });
   }
 
   clear(): void {
@@ -112,14 +112,14 @@ export class PlaygroundStore {
     this.change({ ...EMPTY_STATE, system, tools });
   }
 
-  /** The request that the conversation comes to, as it would be sent now. */
+  /** Builds the request for a thread. */
   requestOf(
     index: number,
     { surface, models, settings }: PlaygroundSettings,
-    turns = this.lane(index).turns,
+    turns = this.thread(index).turns,
   ): ModelRequest {
     const read = readTools(this.state.tools);
-    if ('fault' in read) throw new ApiError(0, read.fault, 'tools', null, null);
+    if ('error' in read) throw new ApiError(0, read.error, 'tools', null, null);
     return buildRequest(surface, {
       model: models[index] ?? '',
       system: this.state.system,
@@ -129,7 +129,7 @@ export class PlaygroundStore {
     });
   }
 
-  /** The requests that `send` would send. */
+  /** Builds the requests that `send` would send. */
   nextRequests(settings: PlaygroundSettings): ModelRequest[] {
     return settings.models.map((_, index) =>
       this.requestOf(index, settings, this.turnsWithDraft(index)),
@@ -138,7 +138,7 @@ export class PlaygroundStore {
 
   private turnsWithDraft(index: number): Turn[] {
     const { draft, files } = this.state;
-    return [...this.lane(index).turns, { role: 'user', text: draft, files: [...files] }];
+    return [...this.thread(index).turns, { role: 'user', text: draft, files: [...files] }];
   }
 
   private async run(index: number, settings: PlaygroundSettings): Promise<void> {
@@ -148,14 +148,18 @@ export class PlaygroundStore {
     const isCurrent = (): boolean => this.calls.get(index) === controller;
     try {
       const sent = this.requestOf(index, settings);
-      const nothing = { text: '', reasoning: '', toolCalls: [], finishReason: null };
-      this.changeLane(index, { sent, error: null, live: { answer: nothing, firstTokenMs: null } });
+      const emptyAnswer = { text: '', reasoning: '', toolCalls: [], finishReason: null };
+      this.changeThread(index, {
+        sent,
+        error: null,
+        live: { answer: emptyAnswer, firstTokenMs: null },
+      });
       const outcome = await this.call(sent, controller.signal, (answer, firstTokenMs) => {
-        if (isCurrent()) this.changeLane(index, { live: { answer, firstTokenMs } });
+        if (isCurrent()) this.changeThread(index, { live: { answer, firstTokenMs } });
       });
       if (isCurrent()) this.finish(index, outcome, settings, controller.signal.aborted);
     } catch (reason) {
-      if (isCurrent()) this.changeLane(index, { live: null, error: laneError(reason) });
+      if (isCurrent()) this.changeThread(index, { live: null, error: threadErrorOf(reason) });
     } finally {
       if (isCurrent()) this.calls.delete(index);
     }
@@ -167,43 +171,43 @@ export class PlaygroundStore {
     { models }: PlaygroundSettings,
     isStopped: boolean,
   ): void {
-    const { turns } = this.lane(index);
+    const { turns } = this.thread(index);
     const { text, reasoning, toolCalls } = answer;
-    const hasSaid = text !== '' || reasoning !== '' || toolCalls.length > 0;
-    const isGood = error === null && !isStopped;
+    const hasContent = text !== '' || reasoning !== '' || toolCalls.length > 0;
+    const isComplete = error === null && !isStopped;
     const turn: Turn = {
       role: 'assistant',
       ...answer,
-      // Their arguments may be half there.
-      toolCalls: isGood ? toolCalls : [],
+      // Arguments may be incomplete.
+      toolCalls: isComplete ? toolCalls : [],
       finishReason: isStopped ? 'stopped' : answer.finishReason,
       call: { model: models[index] ?? '', ...call },
     };
-    this.changeLane(index, {
+    this.changeThread(index, {
       live: null,
-      error: error ? laneError(error) : null,
-      ...((hasSaid || isGood) && { turns: [...turns, turn] }),
+      error: error ? threadErrorOf(error) : null,
+      ...((hasContent || isComplete) && { turns: [...turns, turn] }),
     });
   }
 
-  private changeLane(index: number, changes: Partial<Lane>): void {
-    const lanes = [...this.state.lanes];
-    for (let at = lanes.length; at <= index; at++) lanes.push(EMPTY_LANE);
-    lanes[index] = { ...this.lane(index), ...changes };
-    this.change({ lanes });
+  private changeThread(index: number, changes: Partial<Thread>): void {
+    const threads = [...this.state.threads];
+    for (let at = threads.length; at <= index; at++) threads.push(EMPTY_THREAD);
+    threads[index] = { ...this.thread(index), ...changes };
+    this.change({ threads });
   }
 
-  private keep(): void {
+  private persist(): void {
     clearTimeout(this.timer);
     try {
       this.storage.setItem(this.name, storedState(this.state));
     } catch {
-      // It is full: what is on the screen stays there.
+      // Storage is full: the state stays in memory.
     }
   }
 }
 
-function laneError(reason: unknown): Lane['error'] {
+function threadErrorOf(reason: unknown): Thread['error'] {
   if (reason instanceof ApiError) {
     const { message, param, requestId } = reason;
     return { message, param, requestId };

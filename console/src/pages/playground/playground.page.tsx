@@ -11,8 +11,8 @@ import { useSession } from '../../session/session';
 import { Button, CopyButton, Notice, Page } from '../../ui';
 import { Composer } from './composer';
 import { KeyNote } from './key-note';
-import { LaneCard } from './lane-card';
-import { EMPTY_LANE } from './playground-state';
+import { ThreadCard } from './thread-card';
+import { EMPTY_THREAD } from './playground-state';
 import { PlaygroundStore } from './playground-store';
 import { QuoteDialog } from './quote-dialog';
 import { ReplayNotice } from './replay-notice';
@@ -20,10 +20,10 @@ import { SettingsCard } from './settings-card';
 import { useSettings } from './use-settings';
 import './playground.css';
 
-/** Answers without a vendor, and so on a gateway that has none yet. */
+/** The sandbox needs no vendor, so it works on a new gateway. */
 const SANDBOX = 'sandbox/echo';
 
-/** Talks to models: up to four side by side, through any of the three APIs. */
+/** Compares up to four models side by side through any of the three chat APIs. */
 export function PlaygroundPage(): ReactNode {
   const { tenant } = useSession();
   return <Playground key={tenant?.id} tenantId={tenant?.id ?? ''} />;
@@ -49,13 +49,13 @@ function Playground({ tenantId }: { tenantId: string }): ReactNode {
     [tenantId, session.name],
   );
   const state = useSyncExternalStore(store.subscribe, store.read);
-  // Who leaves reads no answers, and answers cost.
+  // Stops running calls on leave, since they cost credits.
   useEffect(() => {
-    const leave = () => store.stopAll();
-    window.addEventListener('pagehide', leave);
+    const stop = () => store.stopAll();
+    window.addEventListener('pagehide', stop);
     return () => {
-      window.removeEventListener('pagehide', leave);
-      leave();
+      window.removeEventListener('pagehide', stop);
+      stop();
     };
   }, [store]);
 
@@ -67,18 +67,18 @@ function Playground({ tenantId }: { tenantId: string }): ReactNode {
     fallback,
   );
   const [replayed, setReplayed] = useState(0);
-  const [quoted, setQuoted] = useState<{ askedAt: number; requests: ModelRequest[] }>();
-  const lanes = settings.models.map((_, index) => state.lanes[index] ?? EMPTY_LANE);
-  const isRunning = lanes.some(({ live }) => live !== null);
-  const takeReplay = (told: Replay): void => {
-    const last = told.turns.at(-1);
+  const [quoted, setQuoted] = useState<{ requestedAt: number; requests: ModelRequest[] }>();
+  const threads = settings.models.map((_, index) => state.threads[index] ?? EMPTY_THREAD);
+  const isRunning = threads.some(({ live }) => live !== null);
+  const takeReplay = (loaded: Replay): void => {
+    const last = loaded.turns.at(-1);
     const draft: UserTurn | undefined = last?.role === 'user' ? last : undefined;
-    const turns = draft ? told.turns.slice(0, -1) : told.turns;
+    const turns = draft ? loaded.turns.slice(0, -1) : loaded.turns;
     store.clear();
     store.change({
-      system: told.system,
+      system: loaded.system,
       draft: draft?.text ?? '',
-      lanes: settings.models.map(() => ({ ...EMPTY_LANE, turns })),
+      threads: settings.models.map(() => ({ ...EMPTY_THREAD, turns })),
     });
     setReplayed(replayed + 1);
     setSettings({ replay: '' });
@@ -86,11 +86,11 @@ function Playground({ tenantId }: { tenantId: string }): ReactNode {
   return (
     <Page
       title="Playground"
-      description="Try models as your code would call them, up to four side by side."
+      description="Compare up to four models side by side."
       actions={
         <>
-          <CopyButton text={window.location.href} label="Copy a link to these settings" />
-          <Button disabled={state.lanes.length === 0} onClick={() => store.clear()}>
+          <CopyButton text={window.location.href} label="Copy link to these settings" />
+          <Button disabled={state.threads.length === 0} onClick={() => store.clear()}>
             Start over
           </Button>
         </>
@@ -105,7 +105,7 @@ function Playground({ tenantId }: { tenantId: string }): ReactNode {
         />
       )}
       {models.error && (
-        <Notice tone="warn">The models can not be listed: {models.error.message}</Notice>
+        <Notice tone="warn">The models could not be loaded: {models.error.message}</Notice>
       )}
       <SettingsCard
         key={replayed}
@@ -122,20 +122,22 @@ function Playground({ tenantId }: { tenantId: string }): ReactNode {
         onSystem={(system) => store.change({ system })}
         onTools={(tools) => store.change({ tools })}
       />
-      <div className="play-lanes" data-count={lanes.length}>
-        {lanes.map((lane, index) => (
-          <LaneCard key={index} {...{ index, lane, store, settings }} />
+      <div className="play-threads" data-count={threads.length}>
+        {threads.map((thread, index) => (
+          <ThreadCard key={index} {...{ index, thread, store, settings }} />
         ))}
       </div>
       <Composer
         draft={state.draft}
         files={state.files}
-        hindrance={hindranceOf(settings.models, lanes, state.tools)}
+        blockedReason={blockedReasonOf(settings.models, threads, state.tools)}
         isRunning={isRunning}
         onDraft={(draft) => store.change({ draft })}
         onFiles={(files) => store.change({ files })}
         onSend={() => store.send(settings)}
-        onQuote={() => setQuoted({ askedAt: Date.now(), requests: store.nextRequests(settings) })}
+        onQuote={() =>
+          setQuoted({ requestedAt: Date.now(), requests: store.nextRequests(settings) })
+        }
         onStop={() => store.stopAll()}
       />
       <KeyNote isRunning={isRunning} />
@@ -144,16 +146,16 @@ function Playground({ tenantId }: { tenantId: string }): ReactNode {
   );
 }
 
-/** Why nothing can be said now. */
-function hindranceOf(
+/** Returns why sending is disabled. */
+function blockedReasonOf(
   models: readonly string[],
-  lanes: readonly { turns: Parameters<typeof openToolCalls>[0] }[],
+  threads: readonly { turns: Parameters<typeof openToolCalls>[0] }[],
   tools: string,
 ): string | undefined {
-  if (models.some((model) => model.trim() === '')) return 'Choose a model first.';
+  if (models.some((model) => model.trim() === '')) return 'Select a model to send a message.';
   const read = readTools(tools);
-  if ('fault' in read) return `The tools can not be sent. ${read.fault}`;
-  return lanes.some(({ turns }) => openToolCalls(turns).length > 0)
-    ? 'A model waits for the result of a tool: type it above, or start over.'
+  if ('error' in read) return `The tool definitions are invalid. ${read.error}`;
+  return threads.some(({ turns }) => openToolCalls(turns).length > 0)
+    ? 'A model waits for a tool result. Enter it above, or start over.'
     : undefined;
 }

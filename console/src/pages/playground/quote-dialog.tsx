@@ -10,53 +10,53 @@ import { Badge, Credits, DataTable, Dialog, EmptyState, Notice, QueryState } fro
 type QuotedRoute = Quote['routes'][number];
 type LeftOut = Quote['left_out'][number];
 
-const WHY: Record<LeftOut['reason'], string> = {
-  not_configured: 'there is no account with this provider',
-  own_account: 'your own account lets no shared capacity stand in',
-  denied: 'a list of providers does not leave it',
-  preferences: 'the request names other providers',
-  paused: 'paused by the operator',
-  unpriced: 'something that is asked for has no price there',
-  max_price: 'it is dearer than the request allows',
-  max_cost: 'it could cost more than the request allows',
-  cooling: 'it has failed of late',
-  resting: 'its vendor’s limit is reached',
-  no_fallbacks: 'the request wants no fallbacks',
+const REASONS: Record<LeftOut['reason'], string> = {
+  not_configured: 'No account with this provider',
+  own_account: 'The BYOK account does not allow shared capacity',
+  denied: 'Denied by a provider list',
+  preferences: 'Excluded by the request’s provider preferences',
+  paused: 'Paused by the operator',
+  unpriced: 'No price for a requested feature',
+  max_price: 'Above the request’s maximum price',
+  max_cost: 'Could exceed the request’s maximum cost',
+  cooling: 'Cooling down after failures',
+  resting: 'Vendor rate limit reached',
+  no_fallbacks: 'The request disables fallbacks',
 };
-const LENGTH_BY: Record<string, string> = {
-  log: 'your answers of this model in the last seven days',
-  rule: 'a rule, as there are too few answers of yours to go by: 500 tokens, or its limit',
-  request: 'the request itself',
+const ESTIMATE_BASIS: Record<string, string> = {
+  log: 'your answers from this model in the last 7 days',
+  rule: 'a default, since you have too few answers from this model: 500 tokens or the limit',
+  request: 'the request',
 };
 
 /**
- * What calls would cost that are not made.
+ * Estimates the cost of requests without sending them.
  *
- * @param askedAt tells one asking from the next
- * @param requests one for each model
+ * @param requestedAt distinguishes repeated estimates
+ * @param requests one per model
  */
 export function QuoteDialog({
-  askedAt,
+  requestedAt,
   requests,
   onClose,
 }: {
-  askedAt: number;
+  requestedAt: number;
   requests: readonly ModelRequest[];
   onClose: () => void;
 }): ReactNode {
   return (
-    <Dialog title="What it would cost" wide onClose={onClose}>
+    <Dialog title="Cost estimate" wide onClose={onClose}>
       {requests.map((request, index) => (
         <QuoteOf
           key={index}
-          id={`${askedAt} ${index}`}
+          id={`${requestedAt} ${index}`}
           title={requests.length > 1 ? `${index + 1}. ${modelOf(request)}` : modelOf(request)}
           request={request}
         />
       ))}
       <p className="muted">
-        Nobody is called and nothing is charged. “Worst” is what would be set aside; guardrails,
-        budgets and rate limits are not asked.
+        No vendor is called and nothing is charged. “Worst” is the amount that the gateway would
+        reserve. Guardrails, budgets and rate limits are not checked.
       </p>
     </Dialog>
   );
@@ -75,11 +75,11 @@ function QuoteOf({
   const quote = useQuery({
     queryKey: ['quote', tenant?.id, id],
     queryFn: async ({ signal }) => {
-      const { quote: told, error } = await withConsoleKey(tenant?.id ?? '', session.name, (key) =>
+      const { quote: result, error } = await withConsoleKey(tenant?.id ?? '', session.name, (key) =>
         quoteCall(request, key, signal),
       );
-      if (!told) throw error ?? new Error('The gateway gave no quote.');
-      return told;
+      if (!result) throw error ?? new Error('The gateway returned no estimate.');
+      return result;
     },
     staleTime: Infinity,
     gcTime: 0,
@@ -88,7 +88,7 @@ function QuoteOf({
     <>
       <h3>{title}</h3>
       <QueryState query={quote}>
-        {(told) => <QuoteView quote={told} title={title} model={modelOf(request)} />}
+        {(data) => <QuoteView quote={data} title={title} model={modelOf(request)} />}
       </QueryState>
     </>
   );
@@ -101,17 +101,20 @@ function QuoteView({
 }: {
   quote: Quote;
   title: string;
-  /** Asked for, so not said with each route. */
+  /** The requested model, omitted from the route names. */
   model: string;
 }): ReactNode {
   const [first] = routes;
   return (
     <>
-      {refusal && <Notice tone="bad">It would be refused: {refusal.message}</Notice>}
+      {refusal && <Notice tone="bad">The request would be rejected: {refusal.message}</Notice>}
       <DataTable
-        caption={`Routes of ${title} in the order in which they would be tried`}
+        caption={`Routes of ${title} in routing order`}
         columns={[
-          { header: 'Route', cell: (route: QuotedRoute) => <Route of={route} asked={model} /> },
+          {
+            header: 'Route',
+            cell: (route: QuotedRoute) => <Route of={route} requestedModel={model} />,
+          },
           ...(['least', 'likely', 'worst'] as const).map((name) => ({
             header: name[0]?.toUpperCase() + name.slice(1),
             align: 'end' as const,
@@ -121,21 +124,24 @@ function QuoteView({
         ]}
         rows={routes}
         rowKey={nameOf}
-        empty={<EmptyState title="No route could be tried" />}
+        empty={<EmptyState title="No route is available" />}
       />
       {first && (
         <p className="muted">
-          Likely: {formatCount(first.tokens.prompt)} tokens in,{' '}
-          {formatCount(first.tokens.completion)} out, by{' '}
-          {LENGTH_BY[first.likely_by] ?? first.likely_by}.
+          Likely cost: {formatCount(first.tokens.prompt)} tokens in,{' '}
+          {formatCount(first.tokens.completion)} out, based on{' '}
+          {ESTIMATE_BASIS[first.likely_by] ?? first.likely_by}.
         </p>
       )}
       {leftOut.length > 0 && (
         <DataTable
-          caption={`Routes of ${title} that would be left out`}
+          caption={`Excluded routes of ${title}`}
           columns={[
-            { header: 'Left out', cell: (route: LeftOut) => <Names of={route} asked={model} /> },
-            { header: 'Why', cell: ({ reason }: LeftOut) => WHY[reason] },
+            {
+              header: 'Excluded route',
+              cell: (route: LeftOut) => <Names of={route} requestedModel={model} />,
+            },
+            { header: 'Reason', cell: ({ reason }: LeftOut) => REASONS[reason] },
           ]}
           rows={leftOut}
           rowKey={nameOf}
@@ -145,13 +151,19 @@ function QuoteView({
   );
 }
 
-function Route({ of: route, asked }: { of: QuotedRoute; asked: string }): ReactNode {
+function Route({
+  of: route,
+  requestedModel,
+}: {
+  of: QuotedRoute;
+  requestedModel: string;
+}): ReactNode {
   return (
     <>
-      <Names of={route} asked={asked} />
-      {route.traffic_mode === 'byok' && <Badge tone="info">your own account</Badge>}{' '}
-      {route.condition === 'cooling' && <Badge tone="warn">has failed of late</Badge>}{' '}
-      {route.prompt_cache === 'warm' && <Badge tone="good">prompt in its cache</Badge>}
+      <Names of={route} requestedModel={requestedModel} />
+      {route.traffic_mode === 'byok' && <Badge tone="info">BYOK</Badge>}{' '}
+      {route.condition === 'cooling' && <Badge tone="warn">cooling down</Badge>}{' '}
+      {route.prompt_cache === 'warm' && <Badge tone="good">prompt cached</Badge>}
     </>
   );
 }
@@ -160,16 +172,16 @@ type Named = Pick<LeftOut, 'model' | 'provider' | 'account'>;
 
 function Names({
   of: { model, provider, account },
-  asked,
+  requestedModel,
 }: {
   of: Named;
-  asked: string;
+  requestedModel: string;
 }): ReactNode {
   return (
     <>
       {provider}
       {account !== null && ` (${account})`}{' '}
-      {model !== asked && <small className="muted">{model} </small>}
+      {model !== requestedModel && <small className="muted">{model} </small>}
     </>
   );
 }

@@ -8,8 +8,8 @@ import { ActionButton, Button, Notice, toast } from '../../ui';
 import type { SettingsChange } from './use-settings';
 
 /**
- * Begins anew with what an earlier request asked. Its model and API come by themselves; what was said only
- * when somebody asks for it, as reading it is an entry of the audit log.
+ * Starts from an earlier request. Model and API are applied at once; the content only on demand, since
+ * reading it is recorded in the audit log.
  */
 export function ReplayNotice({
   requestId,
@@ -31,7 +31,7 @@ export function ReplayNotice({
   });
   const applied = useRef('');
   useEffect(() => {
-    // Once: what somebody changes then is theirs.
+    // Applies once, so that later edits are kept.
     if (!log || applied.current === log.request_id) return;
     applied.current = log.request_id;
     const surface = isSurface(log.endpoint) ? log.endpoint : 'chat';
@@ -45,12 +45,12 @@ export function ReplayNotice({
       });
       const replay = replayOf(prompt);
       if (replay.missing.length > 0) {
-        toast(`Files are not kept and left out: ${replay.missing.join(', ')}.`, 'warn');
+        toast(`Files are not stored and were left out: ${replay.missing.join(', ')}.`, 'warn');
       }
       onReplay(replay);
     } catch (reason) {
       if (!(reason instanceof ApiError) || reason.status !== 404) throw reason;
-      const message = 'Nothing is kept of what was said in this request. Write it anew.';
+      const message = 'No content is stored for this request. Enter the message yourself.';
       throw new Error(message, { cause: reason });
     }
   };
@@ -58,7 +58,7 @@ export function ReplayNotice({
     return (
       <Notice tone="bad">
         {error instanceof ApiError && error.status === 404
-          ? `There is no request ${requestId} of this tenant.`
+          ? `Request ${requestId} does not exist in this tenant.`
           : error.message}
         <Button onClick={onEnd}>Close</Button>
       </Notice>
@@ -67,13 +67,13 @@ export function ReplayNotice({
   return (
     <Notice tone="info">
       <span>
-        As in request <code>{requestId}</code>: its API and its model are chosen.{' '}
+        Model and API of request <code>{requestId}</code> are selected.{' '}
         {can('content')
-          ? 'What was said in it may be kept; reading it is an entry of the audit log.'
-          : 'What was said in it only an owner may read, so write it anew.'}
+          ? 'You can load its content if it was stored; reading it is recorded in the audit log.'
+          : 'Only owners can read its content, so enter the message yourself.'}
       </span>
       <span className="row">
-        {can('content') && <ActionButton action={load}>Load what was said</ActionButton>}
+        {can('content') && <ActionButton action={load}>Load content</ActionButton>}
         <Button onClick={onEnd}>Close</Button>
       </span>
     </Notice>

@@ -23,7 +23,7 @@ const TOOL_EXAMPLE = `[
   }
 ]`;
 
-/** What is asked, and of whom. */
+/** API, models and options of the next request. */
 export function SettingsCard({
   settings,
   modelIds,
@@ -51,7 +51,7 @@ export function SettingsCard({
     onSettings({ models: models.with(index, model.replaceAll(',', '')).join() });
   const read = readTools(tools);
   return (
-    <Card title="What is asked">
+    <Card title="Request">
       <div className="play-grid">
         <SelectField
           label="API"
@@ -66,14 +66,14 @@ export function SettingsCard({
                 list={listId}
                 value={model}
                 spellCheck={false}
-                placeholder="Type to find one"
+                placeholder="Search models"
                 onText={(text) => change(index, text)}
               />
               {models.length > 1 && (
                 <Button
                   variant="quiet"
                   disabled={isRunning}
-                  aria-label={`Take model ${index + 1} away`}
+                  aria-label={`Remove model ${index + 1}`}
                   onClick={() => onRemove(index)}
                 >
                   ✕
@@ -87,7 +87,7 @@ export function SettingsCard({
             disabled={isRunning}
             onClick={() => onSettings({ models: [...models, models.at(-1) ?? ''].join() })}
           >
-            Compare with another
+            Add model
           </Button>
         )}
         <datalist id={listId}>
@@ -114,8 +114,8 @@ export function SettingsCard({
         <div className="form">
           <Field
             label="Definitions"
-            hint="A JSON list, in the words of any of the three APIs: they are sent in those of the chosen one."
-            error={'fault' in read ? read.fault : undefined}
+            hint="A JSON list in the format of any of the three APIs. It is converted to that of the selected API."
+            error={'error' in read ? read.error : undefined}
           >
             <TextArea
               className="input mono play-tools"
@@ -127,15 +127,15 @@ export function SettingsCard({
           </Field>
           <div className="row">
             {tools.trim() === '' && (
-              <Button onClick={() => onTools(TOOL_EXAMPLE)}>Insert an example</Button>
+              <Button onClick={() => onTools(TOOL_EXAMPLE)}>Insert example</Button>
             )}
             <SelectField
-              label="Use"
+              label="Tool choice"
               value={settings.settings.tool_choice}
               options={[
-                ['', 'As the model likes'],
-                ['required', 'At least one'],
-                ['none', 'None'],
+                ['', 'Model decides'],
+                ['required', 'At least one tool'],
+                ['none', 'No tools'],
               ]}
               onChange={(chosen) => onSettings({ tool_choice: chosen })}
             />
@@ -171,8 +171,8 @@ function Parameters({
         />
       </Field>
       <Field
-        label="Tokens at most"
-        hint={surface === 'messages' ? 'Needed here: 1024 if empty.' : undefined}
+        label="Maximum tokens"
+        hint={surface === 'messages' ? 'Required by this API. Default: 1024.' : undefined}
       >
         <EchoInput
           inputMode="decimal"
@@ -190,10 +190,10 @@ function Parameters({
         </Field>
       )}
       <SelectField
-        label="Effort of reasoning"
+        label="Reasoning effort"
         value={settings.effort}
         options={[
-          ['', 'As the model has it'],
+          ['', 'Model default'],
           ['low', 'Low'],
           ['medium', 'Medium'],
           ['high', 'High'],
@@ -201,7 +201,7 @@ function Parameters({
         onChange={(chosen) => onSettings({ effort: chosen })}
       />
       {!isResponses && (
-        <Field label="Stop at" hint="One text a line.">
+        <Field label="Stop sequences" hint="One per line.">
           <TextArea
             className="input play-stop"
             defaultValue={settings.stop}

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import type { ToolCall } from '../../calls/conversation';
 import { Button, Field, TextArea } from '../../ui';
 
-/** Where somebody types what the tools answered, as nothing here runs them. */
+/** A form for tool results, since the playground runs no tools. */
 export function ToolResults({
   calls,
   onSend,
@@ -32,7 +32,7 @@ export function ToolResults({
       ))}
       <div className="row row-end">
         <Button type="submit" variant="primary">
-          Send the {calls.length === 1 ? 'result' : 'results'}
+          {calls.length === 1 ? 'Send result' : 'Send results'}
         </Button>
       </div>
     </form>

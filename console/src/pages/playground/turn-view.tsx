@@ -11,7 +11,7 @@ const ROLES: Record<Turn['role'], string> = {
   tool: 'Tool result',
 };
 
-/** One turn of a conversation. */
+/** A turn of a conversation. */
 export function TurnView({
   turn,
   names,
@@ -39,7 +39,7 @@ export function TurnView({
         ))}
       {turn.role === 'assistant' && (
         <>
-          <Said {...turn} />
+          <AnswerView {...turn} />
           {turn.call && <CallFigures call={turn.call} finishReason={turn.finishReason} />}
         </>
       )}
@@ -47,8 +47,8 @@ export function TurnView({
   );
 }
 
-/** What a model said, thought and asked for. */
-export function Said({
+/** A model's text, reasoning and tool calls. */
+export function AnswerView({
   text,
   reasoning,
   toolCalls,
@@ -68,7 +68,7 @@ export function Said({
       {text !== '' && <p className="play-text">{text}</p>}
       {toolCalls.map((call, index) => (
         <div key={index}>
-          <Badge tone="info">calls {call.name}</Badge>
+          <Badge tone="info">tool call: {call.name}</Badge>
           <pre className="play-pre" tabIndex={0} aria-label={`Arguments of ${call.name}`}>
             {indented(call.arguments)}
           </pre>
@@ -78,7 +78,7 @@ export function Said({
   );
 }
 
-/** Files of a message, with what can be shown of them. */
+/** Attached files, with image previews. */
 export function FileList({
   files,
   onRemove,
@@ -94,9 +94,7 @@ export function FileList({
           {isImage(file) && file.data !== '' && <img src={dataUrl(file)} alt={file.name} />}
           <span>
             {file.name} <span className="muted">{formatBytes(file.bytes)}</span>
-            {file.data === '' && (
-              <span className="muted"> · not kept when the page was loaded again</span>
-            )}
+            {file.data === '' && <span className="muted"> · content lost in a reload</span>}
           </span>
           {onRemove?.(index)}
         </li>
@@ -105,7 +103,7 @@ export function FileList({
   );
 }
 
-/** Arguments are JSON once they are whole. */
+/** Indents JSON; incomplete arguments are returned unchanged. */
 function indented(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

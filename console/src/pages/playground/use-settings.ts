@@ -22,14 +22,13 @@ type Name = (typeof NAMES)[number];
 export type SettingsChange = Partial<Record<Name | 'replay', string>>;
 
 /**
- * Which models are asked, and how: in the URL, so that a link shows the same, and kept for the tab, for who
- * comes back by the menu.
+ * Holds the playground's options in the URL, and in the tab's storage for a return through the menu.
  *
- * @param keptAs its name in the tab's storage
- * @param fallback the model where none is chosen
+ * @param storageKey key in the tab's storage
+ * @param fallback model used if none is selected
  */
 export function useSettings(
-  keptAs: string,
+  storageKey: string,
   fallback: string,
 ): [PlaygroundSettings, (changes: SettingsChange) => void, { replay: string | undefined }] {
   const [filters, setFilters] = useFilters([...NAMES, 'model', 'replay']);
@@ -38,13 +37,13 @@ export function useSettings(
   const key = JSON.stringify(set);
   useEffect(() => {
     if (model !== undefined) setFilters({ model: '', models: model });
-    else if (!isSet) setFilters(keptSettings(keptAs));
-    else sessionStorage.setItem(keptAs, key);
-  }, [model, isSet, key, keptAs, setFilters]);
+    else if (!isSet) setFilters(storedSettings(storageKey));
+    else sessionStorage.setItem(storageKey, key);
+  }, [model, isSet, key, storageKey, setFilters]);
 
   const settings = useMemo(() => {
-    const { replay: _, model: only, ...rest } = filters;
-    return toSettings(rest, only ?? fallback);
+    const { replay: _, model: only, ...set } = filters;
+    return toSettings(set, only ?? fallback);
   }, [filters, fallback]);
   return [settings, setFilters, { replay }];
 }
@@ -65,10 +64,10 @@ function surfaceOf(text: string | undefined): Surface {
   return isSurface(text) ? text : 'chat';
 }
 
-function keptSettings(keptAs: string): SettingsChange {
-  const kept = parseJson(sessionStorage.getItem(keptAs) ?? 'null');
-  if (!isObject(kept)) return {};
+function storedSettings(storageKey: string): SettingsChange {
+  const stored = parseJson(sessionStorage.getItem(storageKey) ?? 'null');
+  if (!isObject(stored)) return {};
   return Object.fromEntries(
-    NAMES.flatMap((name) => (typeof kept[name] === 'string' ? [[name, kept[name]]] : [])),
+    NAMES.flatMap((name) => (typeof stored[name] === 'string' ? [[name, stored[name]]] : [])),
   );
 }

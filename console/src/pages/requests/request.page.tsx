@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { RequestDetails } from '../../requests/request-details';
 import { ButtonLink, Page } from '../../ui';
 
-/** One request, at an address of its own. */
+/** A request on its own page. */
 export function RequestPage(): ReactNode {
   const { requestId = '' }: { requestId?: string } = useParams({ strict: false });
   return (

@@ -15,14 +15,14 @@ const SOURCE: RequestSource = {
   newer: (query, signal) => api.GET('/v1/customer/logs/newer', { params: { query }, signal }),
 };
 
-/** The tenant's requests. */
+/** The tenant's request log. */
 export function RequestsPage(): ReactNode {
   const [filters, setFilters] = useFilters(REQUEST_FILTERS);
   const [{ open, live }, setView] = useFilters(['open', 'live']);
   return (
     <Page
       title="Requests"
-      description="Each request, as soon as its answer has ended."
+      description="All requests of this tenant. A request appears once its answer has ended."
       actions={
         <Checkbox
           label="Live"
@@ -50,7 +50,7 @@ export function RequestsPage(): ReactNode {
           <RequestDetails requestId={open} />
           <div className="row row-end">
             <ButtonLink to="/requests/$requestId" params={{ requestId: open }}>
-              Open as a page
+              Open full page
             </ButtonLink>
           </div>
         </Drawer>

@@ -8,8 +8,8 @@ type Account = components['schemas']['OperatedAccount'] & { provider: Provider }
 
 const STATE: Record<Account['state'], readonly [Tone, string]> = {
   healthy: ['good', 'healthy'],
-  limited: ['warn', 'at its limit'],
-  cooling: ['warn', 'asked to wait'],
+  limited: ['warn', 'rate limited'],
+  cooling: ['warn', 'cooling down'],
   open: ['bad', 'failing'],
 };
 
@@ -31,20 +31,20 @@ const COLUMNS: readonly Column<Account>[] = [
     cell: (account) => formatCount(account.requests_in_flight),
   },
   {
-    header: 'Requests a minute',
+    header: 'Requests per minute',
     align: 'end',
     cell: (account) => (
-      <Used now={account.requests_last_minute} most={account.requests_per_minute} />
+      <Usage now={account.requests_last_minute} most={account.requests_per_minute} />
     ),
   },
   {
-    header: 'Tokens a minute',
+    header: 'Tokens per minute',
     align: 'end',
-    cell: (account) => <Used now={account.tokens_last_minute} most={account.tokens_per_minute} />,
+    cell: (account) => <Usage now={account.tokens_last_minute} most={account.tokens_per_minute} />,
   },
 ];
 
-/** How each account does of the providers that have several; nothing where none has. */
+/** The accounts of providers with several accounts. */
 export function AccountTable({ providers }: { providers: readonly Provider[] }): ReactNode {
   const rows = providers.flatMap((provider) =>
     provider.accounts.map((account): Account => ({ ...account, provider })),
@@ -53,11 +53,11 @@ export function AccountTable({ providers }: { providers: readonly Provider[] }):
   return (
     <Card title="Accounts">
       <p className="muted">
-        Where requests are spread among several. What is used is of the last minute and of the
-        instance that answers you; limits are of all instances together.
+        Requests are spread across these accounts. Usage covers the last minute on the instance that
+        served this page; limits apply to all instances together.
       </p>
       <DataTable
-        caption="Accounts of providers"
+        caption="Provider accounts"
         columns={COLUMNS}
         rows={rows}
         rowKey={({ id, provider }) => `${provider.id} ${id}`}
@@ -66,7 +66,7 @@ export function AccountTable({ providers }: { providers: readonly Provider[] }):
   );
 }
 
-function Used({ now, most }: { now: number; most: number | null }): ReactNode {
+function Usage({ now, most }: { now: number; most: number | null }): ReactNode {
   if (most === null) return formatCount(now);
   return (
     <>

@@ -5,7 +5,7 @@ import type { components } from '../../api/schema';
 import { formatCount, formatShare } from '../../format/credits';
 import { formatDuration, formatTime } from '../../format/times';
 import { useFilters } from '../../shell/use-filters';
-import { Card, Choice, EmptyState, QueryState, SelectField } from '../../ui';
+import { Card, FilterSelect, EmptyState, QueryState, SelectField } from '../../ui';
 import { heatOf, shareFailed, stepsOf, sumOfSteps, type Heat, type HeatStep } from './heat-map';
 
 type History = components['schemas']['RouteHistory'];
@@ -15,20 +15,20 @@ const RANGES = [
   ['24', 'Last 24 hours'],
   ['168', 'Last 7 days'],
 ] as const;
-/** A label for so many columns. */
+/** One time label per this many columns. */
 const LABEL_EVERY = 8;
 
-/** Told apart without colours as well. */
+/** Distinguishes cells without colour. */
 const SIGN_OF: Record<Heat, string> = { none: '', good: '', fair: '·', poor: '!', bad: '✕' };
-const KEY: readonly [Heat, string][] = [
+const LEGEND: readonly [Heat, string][] = [
   ['none', 'no calls'],
-  ['good', 'none failed'],
+  ['good', 'no failures'],
   ['fair', 'below 5 %'],
   ['poor', 'below 25 %'],
-  ['bad', '25 % and more'],
+  ['bad', '25 % or more'],
 ];
 
-/** Routes by time: how large a part of their calls failed. */
+/** The failure rate of routes over time. */
 export function HeatMap(): ReactNode {
   const [{ hours = '24', provider = '' }, setFilters] = useFilters(['hours', 'provider']);
   const range = RANGES.find(([value]) => value === hours)?.[0] ?? '24';
@@ -44,33 +44,33 @@ export function HeatMap(): ReactNode {
     <>
       <div className="filters">
         <SelectField
-          label="Time"
+          label="Time range"
           value={range}
           options={RANGES}
           onChange={(chosen) => setFilters({ hours: chosen })}
         />
-        <Choice
+        <FilterSelect
           label="Provider"
-          any="All that were called"
+          any="All"
           value={provider}
           options={providers}
           onChange={(chosen) => setFilters({ provider: chosen })}
         />
       </div>
-      <Card title="Failed calls, by route and time">
+      <Card title="Failure rate by route">
         <QueryState
           query={history}
           isEmpty={({ data }) => data.length === 0}
           empty={
-            <EmptyState title="No route was called in this time">
-              <span>Calls appear here within 10 s.</span>
+            <EmptyState title="No calls in this time range">
+              <span>Vendor calls appear here within 10 s.</span>
             </EmptyState>
           }
         >
           {(known) => (
             <>
               <div className="row" aria-hidden="true">
-                {KEY.map(([heat, label]) => (
+                {LEGEND.map(([heat, label]) => (
                   <span key={heat} className="heat-key">
                     <span className={`heat heat-${heat}`}>{SIGN_OF[heat]}</span> {label}
                   </span>
@@ -89,7 +89,7 @@ function Grid({ history, provider }: { history: History; provider: string }): Re
   const { start, step_seconds: step } = history;
   const times = stepsOf(start, step, Date.now());
   const frame = useRef<HTMLDivElement>(null);
-  // What is latest is looked at first, where not all of it has room.
+  // Scrolls to the latest values if not all fit.
   useLayoutEffect(() => {
     if (frame.current) frame.current.scrollLeft = frame.current.scrollWidth;
   }, [step]);
@@ -100,11 +100,11 @@ function Grid({ history, provider }: { history: History; provider: string }): Re
       className="table-frame"
       tabIndex={0}
       role="region"
-      aria-label="Failed calls, by route and time"
+      aria-label="Failure rate by route"
     >
       <table className="heat-map">
         <caption className="visually-hidden">
-          Failed calls by route, in steps of {formatDuration(step * 1_000)}
+          Failure rate by route in steps of {formatDuration(step * 1_000)}
         </caption>
         <thead>
           <tr>
@@ -143,19 +143,19 @@ function Grid({ history, provider }: { history: History; provider: string }): Re
 
 function Cell({ at, step }: { at: number; step: HeatStep | undefined }): ReactNode {
   const heat = heatOf(step);
-  const text = `${formatTime(new Date(at))}: ${step && heat !== 'none' ? tellOf(step) : 'no calls'}`;
+  const text = `${formatTime(new Date(at))}: ${step && heat !== 'none' ? describeStep(step) : 'no calls'}`;
   return (
     <td className={`heat heat-${heat}`} title={text}>
       <span aria-hidden="true">{SIGN_OF[heat]}</span>
-      <span className="visually-hidden">{step ? tellOf(step) : 'no calls'}</span>
+      <span className="visually-hidden">{step ? describeStep(step) : 'no calls'}</span>
     </td>
   );
 }
 
-function tellOf(step: HeatStep): string {
+function describeStep(step: HeatStep): string {
   const latency =
-    step.latency_ms === null ? '' : `, first content after ${formatDuration(step.latency_ms)}`;
-  return `${formatCount(step.answered)} answered, ${formatCount(step.failed)} failed (${formatShare(shareFailed(step))})${latency}`;
+    step.latency_ms === null ? '' : `, first token after ${formatDuration(step.latency_ms)}`;
+  return `${formatCount(step.answered)} succeeded, ${formatCount(step.failed)} failed (${formatShare(shareFailed(step))})${latency}`;
 }
 
 function labelOf(at: number, stepSeconds: number): string {

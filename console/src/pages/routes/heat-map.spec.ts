@@ -15,13 +15,13 @@ describe('heatOf', () => {
     [step(999, 1), 'fair'],
     [step(90, 10), 'poor'],
     [step(0, 1), 'bad'],
-  ])('tells how %j went', (one, heat) => {
+  ])('rates %j as %s', (one, heat) => {
     expect(heatOf(one)).toBe(heat);
   });
 });
 
 describe('stepsOf', () => {
-  it('has the step under way as its last', () => {
+  it('ends with the current step', () => {
     const start = '2026-11-23T10:00:00.000Z';
     const steps = stepsOf(start, 1_800, Date.parse('2026-11-23T11:10:00Z'));
     expect(steps.map((at) => new Date(at).toISOString().slice(11, 16))).toEqual([

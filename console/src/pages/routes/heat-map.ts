@@ -5,10 +5,10 @@ export interface HeatStep {
   latency_ms: number | null;
 }
 
-/** From nothing known to bad. */
+/** Failure rate classes. */
 export type Heat = 'none' | 'good' | 'fair' | 'poor' | 'bad';
 
-/** Of calls that ended well or not; an answer that broke off is both, so a share is 1 at most. */
+/** Returns the share of failed calls. Interrupted answers count as answered and failed, so the total is adjusted. */
 export function shareFailed({ answered, failed }: HeatStep): number {
   return failed === 0 ? 0 : failed / Math.max(failed, answered + failed);
 }
@@ -21,14 +21,14 @@ export function heatOf(step: HeatStep | undefined): Heat {
   return share < 0.25 ? 'poor' : 'bad';
 }
 
-/** The begin of each step from `start` to `now`, in ms. */
+/** Returns the start of each step from `start` to `now`, in ms. */
 export function stepsOf(start: string, stepSeconds: number, now: number): number[] {
   const times: number[] = [];
   for (let at = Date.parse(start); at <= now; at += stepSeconds * 1_000) times.push(at);
   return times;
 }
 
-/** What is to be read of a route as a whole: the calls of all its steps. */
+/** Sums the calls of a route over all steps. */
 export function sumOfSteps(steps: readonly HeatStep[]): { answered: number; failed: number } {
   return {
     answered: steps.reduce((sum, { answered }) => sum + answered, 0),

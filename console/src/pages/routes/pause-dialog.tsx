@@ -4,17 +4,17 @@ import { formErrors, useChange } from '../../api/changes';
 import { fromLocalInput } from '../../format/times';
 import { ConfirmDialog, FormDialog, TextField, toast } from '../../ui';
 
-/** A model at a provider; null: all that the provider serves. */
+/** A route, or a whole provider if the model is null. */
 export interface PausableName {
   provider: string;
   model: string | null;
 }
 
 function nameOf({ provider, model }: PausableName): string {
-  return model === null ? `all of ${provider}` : `${model} at ${provider}`;
+  return model === null ? `all routes of ${provider}` : `${model} at ${provider}`;
 }
 
-/** Takes a route, or a whole provider, out of use. */
+/** Pauses a route or a whole provider. */
 export function PauseDialog({
   name,
   onClose,
@@ -31,7 +31,7 @@ export function PauseDialog({
       }),
     ['admin'],
     () => {
-      toast(`${nameOf(name)} is paused.`);
+      toast(`Paused ${nameOf(name)}.`);
       onClose();
     },
   );
@@ -39,17 +39,17 @@ export function PauseDialog({
   return (
     <FormDialog
       title={`Pause ${nameOf(name)}`}
-      action="Pause"
+      action={name.model === null ? 'Pause provider' : 'Pause route'}
       danger
       busy={pause.isPending}
       error={errors.other}
       onSubmit={() => pause.mutate()}
       onClose={onClose}
     >
-      <p>No instance tries it any more. Requests under way go on.</p>
+      <p>All instances stop sending requests to it. Requests in progress finish.</p>
       <TextField
         label="Reason"
-        hint="Other operators read it"
+        hint="Shown to other operators"
         error={errors.of('reason')}
         value={reason}
         required
@@ -57,8 +57,8 @@ export function PauseDialog({
         onChange={setReason}
       />
       <TextField
-        label="Until"
-        hint="In your own time zone. Empty: until somebody resumes it"
+        label="Resume at"
+        hint="In your time zone. Leave empty to pause until an operator resumes it."
         error={errors.of('until')}
         type="datetime-local"
         value={until}
@@ -68,7 +68,7 @@ export function PauseDialog({
   );
 }
 
-/** Asks before a route, or a whole provider, is used again. */
+/** Resumes a route or a whole provider after confirmation. */
 export function ResumeDialog({
   name,
   onClose,
@@ -80,13 +80,13 @@ export function ResumeDialog({
   const resume = useChange(
     () => api.POST('/v1/admin/routes/resume', { body: { provider, model } }),
     ['admin'],
-    () => toast(`${nameOf(name)} is in use again.`),
+    () => toast(`Resumed ${nameOf(name)}.`),
   );
   return (
     <ConfirmDialog
       title={`Resume ${nameOf(name)}?`}
-      text="It is tried again within a second, on every instance."
-      action="Resume"
+      text="All instances send requests to it again within a second."
+      action={name.model === null ? 'Resume provider' : 'Resume route'}
       onClose={onClose}
       onConfirm={() => resume.mutateAsync()}
     />

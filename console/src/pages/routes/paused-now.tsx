@@ -7,7 +7,7 @@ import type { PausableName } from './pause-dialog';
 
 type Pause = components['schemas']['RoutePause'];
 
-/** What operators have taken out of use, if anything. */
+/** The active pauses, if any. */
 export function PausedNow({
   onResume,
 }: {
@@ -22,18 +22,18 @@ export function PausedNow({
   if (rows.length === 0) return null;
   const columns: Column<Pause>[] = [
     { header: 'Provider', cell: ({ provider }) => provider },
-    { header: 'Model', cell: ({ model }) => model ?? 'all of it' },
+    { header: 'Model', cell: ({ model }) => model ?? 'all models' },
     { header: 'Reason', cell: ({ reason }) => reason },
-    { header: 'By', wide: true, cell: ({ paused_by }) => paused_by },
+    { header: 'Paused by', wide: true, cell: ({ paused_by }) => paused_by },
     { header: 'Since', wide: true, cell: ({ paused_at }) => <Time at={paused_at} /> },
-    { header: 'Until', cell: ({ until }) => <Time at={until} none="somebody resumes it" /> },
+    { header: 'Until', cell: ({ until }) => <Time at={until} none="resumed manually" /> },
     ...(onResume
       ? [
           {
-            header: 'Change',
+            header: 'Actions',
             cell: (pause: Pause) => (
               <Button
-                aria-label={`Resume ${pause.model ?? 'all'} at ${pause.provider}`}
+                aria-label={`Resume ${pause.model ?? 'all routes'} at ${pause.provider}`}
                 onClick={() => onResume(pause)}
               >
                 Resume
@@ -44,9 +44,9 @@ export function PausedNow({
       : []),
   ];
   return (
-    <Card title="Paused now">
+    <Card title="Active pauses">
       <DataTable
-        caption="Paused now"
+        caption="Active pauses"
         columns={columns}
         rows={rows}
         rowKey={({ provider, model }) => `${provider} ${model ?? ''}`}

@@ -28,7 +28,7 @@ const TONE_OF_STATUS: Record<string, Tone> = {
   unhealthy: 'bad',
 };
 
-/** What probes of each configured provider say now. */
+/** The configured providers with their latest probe results. */
 export function ProviderTable(): ReactNode {
   const { can } = useSession();
   const [paused, setPaused] = useState<PausableName>();
@@ -47,29 +47,39 @@ export function ProviderTable(): ReactNode {
       ),
     },
     {
-      header: 'Probes',
+      header: 'Probe status',
       cell: ({ status }) => <Badge tone={TONE_OF_STATUS[status] ?? 'neutral'}>{status}</Badge>,
     },
-    { header: 'Key', cell: (provider) => <Keys of={provider.key_checks} /> },
-    { header: 'p50', align: 'end', cell: ({ health }) => <Duration ms={health.latency_p50} /> },
+    { header: 'API key', cell: (provider) => <Keys of={provider.key_checks} /> },
     {
-      header: 'p99',
+      header: 'Probe p50',
+      align: 'end',
+      cell: ({ health }) => <Duration ms={health.latency_p50} />,
+    },
+    {
+      header: 'Probe p99',
       align: 'end',
       wide: true,
       cell: ({ health }) => <Duration ms={health.latency_p99} />,
     },
     {
-      header: 'Failed',
+      header: 'Failure rate',
       align: 'end',
       wide: true,
       cell: ({ health }) => formatShare(health.error_rate),
     },
-    { header: 'Probed', wide: true, cell: ({ health }) => <Time at={health.last_checked_at} /> },
     {
-      header: 'Left alone by',
+      header: 'Last probe',
+      wide: true,
+      cell: ({ health }) => <Time at={health.last_checked_at} />,
+    },
+    {
+      header: 'Unhealthy on',
       wide: true,
       cell: ({ instances }) =>
-        instances.length === 0 ? '–' : `${instances.length} of the instances`,
+        instances.length === 0
+          ? '–'
+          : `${instances.length} ${instances.length === 1 ? 'instance' : 'instances'}`,
     },
     {
       header: 'Pause',
@@ -85,11 +95,11 @@ export function ProviderTable(): ReactNode {
   ];
   if (can('operator:write')) {
     columns.push({
-      header: 'Change',
+      header: 'Actions',
       cell: ({ id, pause }) => (
         <Button
           variant={pause ? 'default' : 'quiet'}
-          aria-label={`${pause ? 'Resume' : 'Pause'} all of ${id}`}
+          aria-label={`${pause ? 'Resume' : 'Pause'} all routes of ${id}`}
           onClick={() => (pause ? setResumed(pause) : setPaused({ provider: id, model: null }))}
         >
           {pause ? 'Resume' : 'Pause'}
@@ -115,8 +125,8 @@ export function ProviderTable(): ReactNode {
               rows={data}
               rowKey={({ id }) => id}
               empty={
-                <EmptyState title="No provider is configured">
-                  <span>Add one in the catalogue.</span>
+                <EmptyState title="No providers yet">
+                  <span>Add a provider in the catalogue to serve models to all tenants.</span>
                 </EmptyState>
               }
             />
@@ -130,19 +140,19 @@ export function ProviderTable(): ReactNode {
   );
 }
 
-const KEY: Record<KeyCheck['status'], readonly [tone: Tone, word: string]> = {
+const KEY_STATUS: Record<KeyCheck['status'], readonly [tone: Tone, word: string]> = {
   ok: ['good', 'works'],
   refused: ['bad', 'refused'],
-  unreachable: ['warn', 'no answer'],
+  unreachable: ['warn', 'unreachable'],
   unchecked: ['neutral', 'unchecked'],
 };
 
-/** What vendors said of keys when those were set; in words where not all is well. */
+/** The results of key checks, with details on problems. */
 function Keys({ of: checks }: { of: readonly KeyCheck[] }): ReactNode {
   if (checks.length === 0) return '–';
   return checks.map((check) => {
     const { account, status, detail, catalogue } = check;
-    const [tone, word] = KEY[status];
+    const [tone, word] = KEY_STATUS[status];
     const missing = catalogue?.missing ?? [];
     return (
       <div key={account} title={detail}>
@@ -152,7 +162,7 @@ function Keys({ of: checks }: { of: readonly KeyCheck[] }): ReactNode {
         </small>
         {missing.length > 0 && (
           <details>
-            <summary>not seen</summary>
+            <summary>Missing models</summary>
             {missing.join(', ')}
           </details>
         )}

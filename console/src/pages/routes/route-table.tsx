@@ -11,7 +11,7 @@ import {
   Badge,
   Button,
   Card,
-  Choice,
+  FilterSelect,
   EmptyState,
   MoreButton,
   PagedTable,
@@ -32,7 +32,7 @@ const TONE_OF_STATE: Record<Route['state'], Tone> = {
   open: 'bad',
 };
 
-/** Every route of the catalogue, with its pause, and which instances leave it alone. */
+/** The routes of the catalogue with health, speed and pauses. */
 export function RouteTable(): ReactNode {
   const { can } = useSession();
   const [filters, setFilters] = useFilters(['model', 'provider']);
@@ -68,25 +68,25 @@ export function RouteTable(): ReactNode {
     },
     { header: 'State', cell: ({ state }) => <Badge tone={TONE_OF_STATE[state]}>{state}</Badge> },
     {
-      header: 'First content',
+      header: 'First token',
       align: 'end',
       wide: true,
       cell: ({ latency }) => <Spread of={latency} format={formatDuration} />,
     },
     {
-      header: 'Tokens / s',
+      header: 'Tokens/s',
       align: 'end',
       wide: true,
       cell: ({ throughput }) => <Spread of={throughput} format={formatRate} />,
     },
     {
-      header: 'From cache',
+      header: 'Cache hits',
       align: 'end',
       wide: true,
       cell: ({ cache_hit_rate: share }) => (share === null ? '–' : formatShare(share)),
     },
     {
-      header: 'Left alone by',
+      header: 'Unhealthy on',
       wide: true,
       cell: ({ instances }) =>
         instances.length === 0
@@ -119,11 +119,11 @@ export function RouteTable(): ReactNode {
   ];
   if (can('operator:write')) {
     columns.push({
-      header: 'Change',
+      header: 'Actions',
       cell: ({ model, provider, pause }) =>
         pause ? (
           <Button
-            aria-label={`Resume ${pause.model ?? `all of ${pause.provider}`}`}
+            aria-label={`Resume ${pause.model ?? 'all routes'} at ${pause.provider}`}
             onClick={() => setResumed(pause)}
           >
             Resume
@@ -149,7 +149,7 @@ export function RouteTable(): ReactNode {
           placeholder="Part of a name"
           onSearch={(model) => setFilters({ model })}
         />
-        <Choice
+        <FilterSelect
           label="Provider"
           any="All"
           value={filters.provider ?? ''}
@@ -164,8 +164,8 @@ export function RouteTable(): ReactNode {
           columns={columns}
           rowKey={({ model, position }) => `${model} ${position}`}
           empty={
-            <EmptyState title="No route matches">
-              <span>Take a filter away.</span>
+            <EmptyState title="No matching routes">
+              <span>Change or clear the filters.</span>
             </EmptyState>
           }
         />
@@ -177,7 +177,7 @@ export function RouteTable(): ReactNode {
   );
 }
 
-/** Those with an account. */
+/** Returns the ids of providers with an account. */
 function useProviderIds(): string[] {
   const { data } = useQuery({
     queryKey: ['admin', 'config'],

@@ -6,18 +6,18 @@ import { ProviderTable } from './provider-table';
 import { RouteTable } from './route-table';
 import './routes.css';
 
-/** How models do at their providers, and what is paused. */
+/** Health, speed and pauses of routes. */
 export function RoutesPage(): ReactNode {
   return (
     <Page
       title="Routes"
-      description="How models do at their providers, over all instances, and what is paused."
+      description="Health and speed of models at their providers, over all instances, and active pauses."
     >
       <PageTabs
         label="Views"
         tabs={[
-          { id: 'health', label: 'Health over time', content: () => <HeatMap /> },
-          { id: 'routes', label: 'Routes and pauses', content: () => <RouteTable /> },
+          { id: 'health', label: 'Health', content: () => <HeatMap /> },
+          { id: 'routes', label: 'Routes', content: () => <RouteTable /> },
           { id: 'providers', label: 'Providers', content: () => <ProviderTable /> },
         ]}
       />

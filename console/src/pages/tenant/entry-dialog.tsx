@@ -7,8 +7,8 @@ import { FormDialog, TextField, toast } from '../../ui';
 import type { Tenant } from './tenant';
 
 /**
- * Adds to a tenant's balance, or corrects it. One opened form has one `Idempotency-Key`: pressing twice, or
- * again after an answer was lost on the way, moves credits once.
+ * Grants credits or corrects the balance. Uses one `Idempotency-Key` per dialog, so that a repeated submit
+ * moves credits once.
  */
 export function EntryDialog({
   kind,
@@ -47,8 +47,8 @@ export function EntryDialog({
   const errors = formErrors(add.error, ['credits', 'memo']);
   return (
     <FormDialog
-      title={isGrant ? `Grant ${tenant.name} credits` : `Correct the balance of ${tenant.name}`}
-      action={isGrant ? 'Grant' : 'Correct'}
+      title={isGrant ? `Grant credits to ${tenant.name}` : `Correct the balance of ${tenant.name}`}
+      action={isGrant ? 'Grant credits' : 'Correct balance'}
       busy={add.isPending}
       error={errors.other}
       onSubmit={() => add.mutate()}
@@ -63,12 +63,12 @@ export function EntryDialog({
         {...(isGrant
           ? { min: 1 }
           : {
-              hint: `below 0 to take, at most the ${formatCount(tenant.available)} that are available`,
+              hint: `negative to deduct, at most the ${formatCount(tenant.available)} available`,
             })}
       />
       <TextField
         label="Memo"
-        hint="Such as the number of an invoice. It stays in the ledger for good, so it names no person."
+        hint="For example an invoice number. Kept in the ledger permanently, so do not enter personal data."
         error={errors.of('memo')}
         value={memo}
         onChange={setMemo}

@@ -8,7 +8,7 @@ import type { Tenant, TenantKey } from './tenant';
 const TYPES = ['routing', 'management'] as const;
 const FIELDS = ['name', 'type', 'rate_limit_per_minute', 'monthly_spend_limit'];
 
-/** Makes a key, which is shown once, or changes one. */
+/** Creates or edits a key. A new key is shown once. */
 export function KeyDialog({
   tenant,
   known,
@@ -45,19 +45,21 @@ export function KeyDialog({
     ['admin'],
     ({ key }) => {
       if (key !== undefined) return;
-      toast('The key is changed.');
+      toast('Key saved.');
       onClose();
     },
   );
   const errors = formErrors(save.error, FIELDS);
-  const made = save.data?.key;
-  if (made !== undefined) {
-    return <SecretDialog title="The key is made" label="Key" secret={made} onClose={onClose} />;
+  const createdKey = save.data?.key;
+  if (createdKey !== undefined) {
+    return (
+      <SecretDialog title="Key created" label="New key" secret={createdKey} onClose={onClose} />
+    );
   }
   return (
     <FormDialog
-      title={known ? `Change ${known.name}` : `Make a key for ${tenant.name}`}
-      action={known ? 'Save' : 'Make'}
+      title={known ? `Edit ${known.name}` : `Create a key for ${tenant.name}`}
+      action={known ? 'Save' : 'Create key'}
       busy={save.isPending}
       error={errors.other}
       onSubmit={() => save.mutate()}
@@ -67,7 +69,7 @@ export function KeyDialog({
       {!known && (
         <SelectField
           label="Type"
-          hint="Routing keys call models; management keys do what the tenant's owner does"
+          hint="Routing keys call models. Management keys have the rights of the tenant's owner."
           error={errors.of('type')}
           value={type}
           options={TYPES}
@@ -75,8 +77,8 @@ export function KeyDialog({
         />
       )}
       <NumberField
-        label="Requests a minute"
-        hint={known ? undefined : 'Empty: the usual'}
+        label="Requests per minute"
+        hint={known ? undefined : 'Leave empty for the default.'}
         error={errors.of('rate_limit_per_minute')}
         min={1}
         value={rate}

@@ -9,7 +9,7 @@ import { useFilters } from '../../shell/use-filters';
 import {
   Badge,
   Card,
-  Choice,
+  FilterSelect,
   Credits,
   EmptyState,
   MoreButton,
@@ -44,7 +44,7 @@ const columnsOf = (tenantId: string): Column<Entry>[] => [
   },
 ];
 
-/** What moved the balance, the latest first. */
+/** The tenant's ledger entries, newest first. */
 export function TenantEntries({ tenantId }: { tenantId: string }): ReactNode {
   const [filters, setFilters] = useFilters(['kind']);
   const kind = ENTRY_KINDS.find((one) => one === filters.kind);
@@ -57,7 +57,7 @@ export function TenantEntries({ tenantId }: { tenantId: string }): ReactNode {
   return (
     <>
       <div className="filters">
-        <Choice
+        <FilterSelect
           label="Kind"
           any="All"
           value={kind ?? ''}
@@ -68,12 +68,12 @@ export function TenantEntries({ tenantId }: { tenantId: string }): ReactNode {
       <Card>
         <PagedTable
           query={entries}
-          caption="What moved the balance"
+          caption="Ledger entries"
           columns={columnsOf(tenantId)}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState title="Nothing of this kind has moved the balance">
-              <span>Grant the tenant credits, and it can call models.</span>
+            <EmptyState title="No ledger entries">
+              <span>Grants, corrections and charges appear here. Grant credits to start.</span>
             </EmptyState>
           }
         />

@@ -20,7 +20,7 @@ import {
 import { KeyDialog } from './key-dialog';
 import type { Tenant, TenantKey } from './tenant';
 
-/** The tenant's keys, which the operator may make, change and revoke. */
+/** The tenant's keys, with actions for operators. */
 export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
   const { can } = useSession();
   const [edited, setEdited] = useState<TenantKey | 'new'>();
@@ -38,15 +38,15 @@ export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
         params: { path: { tenant_id: tenant.id, key_id: id } },
       }),
     ['admin'],
-    () => toast('The key is revoked.'),
+    () => toast('Key revoked.'),
   );
   const columns: Column<TenantKey>[] = [
     { header: 'Name', cell: (key) => <KeyName of={key} /> },
     { header: 'Type', cell: ({ type }) => type },
-    { header: 'State', cell: ({ status }) => <KeyStatus status={status} /> },
+    { header: 'Status', cell: ({ status }) => <KeyStatus status={status} /> },
     { header: 'Spent', align: 'end', cell: ({ total_spend }) => <Credits value={total_spend} /> },
     {
-      header: 'Requests a minute',
+      header: 'Requests per minute',
       align: 'end',
       wide: true,
       cell: ({ rate_limit_per_minute }) => formatCount(rate_limit_per_minute),
@@ -59,16 +59,12 @@ export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
   ];
   if (mayChange) {
     columns.push({
-      header: 'Change',
+      header: 'Actions',
       cell: (key) =>
         key.status !== 'revoked' && (
           <span className="row">
-            <Button
-              variant="quiet"
-              aria-label={`Change ${key.name}`}
-              onClick={() => setEdited(key)}
-            >
-              Change
+            <Button variant="quiet" aria-label={`Edit ${key.name}`} onClick={() => setEdited(key)}>
+              Edit
             </Button>
             <Button
               variant="quiet"
@@ -85,18 +81,18 @@ export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
     <>
       {mayChange && (
         <div className="row row-end">
-          <Button onClick={() => setEdited('new')}>Make a key</Button>
+          <Button onClick={() => setEdited('new')}>Create key</Button>
         </div>
       )}
       <Card>
         <PagedTable
           query={keys}
-          caption="Keys"
+          caption="API keys"
           columns={columns}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState title="The tenant has no key">
-              <span>Make a routing key, and it can call models.</span>
+            <EmptyState title="No API keys yet">
+              <span>The tenant calls models with a routing key. Create one to start.</span>
             </EmptyState>
           }
         />
@@ -112,8 +108,8 @@ export function TenantKeys({ tenant }: { tenant: Tenant }): ReactNode {
       {revoked && (
         <ConfirmDialog
           title={`Revoke ${revoked.name}?`}
-          text="Within a second it opens nothing any more. It can not be undone."
-          action="Revoke"
+          text="The key stops working within a second. This cannot be undone."
+          action="Revoke key"
           danger
           onClose={() => setRevoked(undefined)}
           onConfirm={() => revoke.mutateAsync(revoked)}

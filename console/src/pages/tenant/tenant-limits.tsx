@@ -7,7 +7,7 @@ import { useSession } from '../../session/session';
 import { Button, Card, QueryState } from '../../ui';
 import type { Tenant } from './tenant';
 
-/** The operator's limits of the tenant, and those that it has set for itself. Both hold. */
+/** The limits set by the operator and those set by the tenant. Both apply. */
 export function TenantLimits({ tenant }: { tenant: Tenant }): ReactNode {
   const { can } = useSession();
   const [isEditing, setIsEditing] = useState(false);
@@ -22,23 +22,23 @@ export function TenantLimits({ tenant }: { tenant: Tenant }): ReactNode {
       {(both) => (
         <div className="columns">
           <Card
-            title="Set by the operator"
-            actions={mayChange && <Button onClick={() => setIsEditing(true)}>Change</Button>}
+            title="Limits set by the operator"
+            actions={mayChange && <Button onClick={() => setIsEditing(true)}>Edit</Button>}
           >
             <LimitsView
               state={both.operator_limits}
-              none="None: the balance and the tenant's own limits alone bound what it spends."
+              none="None. Spending is limited by the balance and the tenant's own limits."
             />
           </Card>
-          <Card title="Set by the tenant">
+          <Card title="Limits set by the tenant">
             <LimitsView state={both.limits} none="None." />
           </Card>
           {isEditing && (
             <EditLimits
-              title={`The operator's limits of ${tenant.name}`}
+              title={`Operator limits of ${tenant.name}`}
               state={both.operator_limits}
               save={(body) => api.PUT('/v1/admin/tenants/{tenant_id}/limits', { params, body })}
-              touches={['admin']}
+              invalidates={['admin']}
               onClose={() => setIsEditing(false)}
             />
           )}

@@ -7,9 +7,9 @@ import { useSession } from '../../session/session';
 import { Button } from '../../ui';
 import type { Tenant } from './tenant';
 
-const TOUCHES = ['tenant-members'];
+const INVALIDATES = ['tenant-members'];
 
-/** Who may log in for the tenant, and as what. */
+/** The tenant's members, with actions for operators. */
 export function TenantMembers({ tenant }: { tenant: Tenant }): ReactNode {
   const { can } = useSession();
   const [isInviting, setIsInviting] = useState(false);
@@ -22,13 +22,13 @@ export function TenantMembers({ tenant }: { tenant: Tenant }): ReactNode {
     <>
       {mayChange && (
         <div className="row row-end">
-          <Button onClick={() => setIsInviting(true)}>Invite a member</Button>
+          <Button onClick={() => setIsInviting(true)}>Invite member</Button>
         </div>
       )}
       <MemberTable
         members={members}
-        touches={TOUCHES}
-        empty="Invite its first owner, who can invite others."
+        invalidates={INVALIDATES}
+        empty="Members log in to the console. Invite an owner, who can invite others."
         changes={
           mayChange
             ? {
@@ -52,7 +52,7 @@ export function TenantMembers({ tenant }: { tenant: Tenant }): ReactNode {
           invite={(body) =>
             api.POST('/v1/admin/tenants/{tenant_id}/members', { params: { path }, body })
           }
-          touches={TOUCHES}
+          invalidates={INVALIDATES}
           onClose={() => setIsInviting(false)}
         />
       )}

@@ -16,7 +16,7 @@ function useChangeTenant(tenant: Tenant) {
   );
 }
 
-/** Its name, what it may spend in a month, and whether it may go on. */
+/** Name, monthly limit, suspension and deletion of a tenant. */
 export function TenantState({ tenant }: { tenant: Tenant }): ReactNode {
   const change = useChangeTenant(tenant);
   const [opened, setOpened] = useState<'suspend' | 'delete'>();
@@ -26,16 +26,16 @@ export function TenantState({ tenant }: { tenant: Tenant }): ReactNode {
       <Card title="Name and monthly limit">
         <NameForm tenant={tenant} />
       </Card>
-      <Card title={isActive ? 'Suspend' : 'Resume'}>
+      <Card title={isActive ? 'Suspend tenant' : 'Resume tenant'}>
         <p>
           {isActive
-            ? 'Within a second its keys read what is its own and do nothing else. Answers under way come to their end and are charged.'
-            : 'Its keys work again within a second.'}
+            ? 'Within a second its keys can only read data. Requests in progress finish and are charged.'
+            : 'Its keys can call models again within a second.'}
         </p>
         <div className="row">
           {isActive ? (
             <Button variant="danger" onClick={() => setOpened('suspend')}>
-              Suspend
+              Suspend tenant
             </Button>
           ) : (
             <Button
@@ -43,27 +43,27 @@ export function TenantState({ tenant }: { tenant: Tenant }): ReactNode {
               onClick={() =>
                 change.mutate(
                   { status: 'active' },
-                  { onSuccess: () => toast(`${tenant.name} may go on.`) },
+                  { onSuccess: () => toast(`${tenant.name} is active again.`) },
                 )
               }
             >
-              Resume
+              Resume tenant
             </Button>
           )}
         </div>
         {change.error && <Notice tone="bad">{change.error.message}</Notice>}
       </Card>
-      <Card title="Delete">
+      <Card title="Delete tenant">
         <p>
-          Its keys, members and all that it stored go, its name is replaced, and what is left of its
-          balance is taken. Ledger entries and log rows stay: they are the books.
+          Deletes its keys, members and stored data, replaces its name and removes the remaining
+          balance. Ledger entries and request logs are kept for accounting.
         </p>
         {isActive ? (
-          <p className="muted">Only a tenant that is suspended can be deleted.</p>
+          <p className="muted">Suspend the tenant before you delete it.</p>
         ) : (
           <div className="row">
             <Button variant="danger" onClick={() => setOpened('delete')}>
-              Delete…
+              Delete tenant
             </Button>
           </div>
         )}
@@ -71,8 +71,8 @@ export function TenantState({ tenant }: { tenant: Tenant }): ReactNode {
       {opened === 'suspend' && (
         <ConfirmDialog
           title={`Suspend ${tenant.name}?`}
-          text="Its requests are answered with 403 until it is resumed."
-          action="Suspend"
+          text="Its requests are rejected with 403 until you resume it."
+          action="Suspend tenant"
           danger
           onClose={() => setOpened(undefined)}
           onConfirm={() => change.mutateAsync({ status: 'suspended' })}
@@ -91,7 +91,7 @@ function NameForm({ tenant }: { tenant: Tenant }): ReactNode {
   const save = () =>
     change.mutate(
       { name, monthly_spend_limit: readCredits(limit) },
-      { onSuccess: () => toast('Saved.') },
+      { onSuccess: () => toast('Tenant saved.') },
     );
   return (
     <form
@@ -125,14 +125,14 @@ function DeleteTenant({ tenant, onClose }: { tenant: Tenant; onClose: () => void
     () => api.DELETE('/v1/admin/tenants/{tenant_id}', { params }),
     ['admin'],
     () => {
-      toast(`${tenant.name} is deleted.`);
+      toast(`${tenant.name} was deleted.`);
       onClose();
     },
   );
   return (
     <FormDialog
-      title={`Delete ${tenant.name} for good?`}
-      action="Delete for good"
+      title={`Delete ${tenant.name} permanently?`}
+      action="Delete permanently"
       danger
       busy={remove.isPending}
       disabled={typed !== tenant.name}
@@ -140,12 +140,8 @@ function DeleteTenant({ tenant, onClose }: { tenant: Tenant; onClose: () => void
       onSubmit={() => remove.mutate()}
       onClose={onClose}
     >
-      <p>This can not be undone.</p>
-      <TextField
-        label={`Type the tenant's name to confirm: ${tenant.name}`}
-        value={typed}
-        onChange={setTyped}
-      />
+      <p>This cannot be undone.</p>
+      <TextField label={`Type ${tenant.name} to confirm`} value={typed} onChange={setTyped} />
     </FormDialog>
   );
 }

@@ -15,7 +15,7 @@ import { TenantLimits } from './tenant-limits';
 import { TenantMembers } from './tenant-members';
 import { TenantState } from './tenant-state';
 
-/** One tenant, with all that the operator may change of it. */
+/** A tenant with the operator's actions. */
 export function TenantPage(): ReactNode {
   const { tenantId = '' }: { tenantId?: string } = useParams({ strict: false });
   const tenant = useQuery({
@@ -40,7 +40,7 @@ function TenantView({ tenant }: { tenant: Tenant }): ReactNode {
   const { can, chooseTenant } = useSession();
   const navigate = useNavigate();
   const [opened, setOpened] = useState<'grant' | 'correction'>();
-  const isThere = tenant.status !== 'deleted';
+  const exists = tenant.status !== 'deleted';
   const open = () => {
     chooseTenant({ id: tenant.id, name: tenant.name });
     void navigate({ to: '/' });
@@ -51,18 +51,18 @@ function TenantView({ tenant }: { tenant: Tenant }): ReactNode {
       description={
         <>
           <TenantStatusBadge status={tenant.status} /> <span className="mono">{tenant.id}</span> ·
-          since <Time at={tenant.created_at} />
+          created <Time at={tenant.created_at} />
         </>
       }
       actions={
         <>
           <ButtonLink to="/operator-audit" search={{ tenant_id: tenant.id }}>
-            Changes
+            Show audit log
           </ButtonLink>
-          {isThere && <Button onClick={open}>Open as this tenant</Button>}
-          {isThere && can('operator:write') && (
+          {exists && <Button onClick={open}>View as tenant</Button>}
+          {exists && can('operator:write') && (
             <>
-              <Button onClick={() => setOpened('correction')}>Correct</Button>
+              <Button onClick={() => setOpened('correction')}>Correct balance</Button>
               <Button variant="primary" onClick={() => setOpened('grant')}>
                 Grant credits
               </Button>
@@ -74,17 +74,17 @@ function TenantView({ tenant }: { tenant: Tenant }): ReactNode {
       {tenant.status === 'suspended' && (
         <Notice tone="warn">
           <span>
-            Suspended since <Time at={tenant.suspended_at} />: its keys read what is its own and do
-            nothing else.
+            Suspended since <Time at={tenant.suspended_at} />: its keys can read data but not call
+            models.
           </span>
         </Notice>
       )}
       {tenant.status === 'deleted' && (
         <Notice tone="info">
           <span>
-            Deleted <Time at={tenant.deleted_at} />. The books keep its entries and log rows without
-            names
-            {tenant.erased_at === null ? '; end users and tags are being taken off the log.' : '.'}
+            Deleted <Time at={tenant.deleted_at} />. Its ledger entries and request logs are kept
+            without names
+            {tenant.erased_at === null ? '; end users and tags are being erased.' : '.'}
           </span>
         </Notice>
       )}
@@ -96,7 +96,7 @@ function TenantView({ tenant }: { tenant: Tenant }): ReactNode {
           value={<Credits value={tenant.available} />}
           hint={
             <>
-              <Credits value={tenant.held} /> held by running requests
+              <Credits value={tenant.held} /> reserved by running requests
             </>
           }
         />
@@ -114,25 +114,25 @@ function TenantView({ tenant }: { tenant: Tenant }): ReactNode {
             )
           }
         />
-        <Stat id="spent" label="Spent in all" value={<Credits value={tenant.spent} />} />
+        <Stat id="spent" label="Spent in total" value={<Credits value={tenant.spent} />} />
         <Stat id="requests" label="Requests" value={formatCount(tenant.request_count)} />
       </Stats>
       <PageTabs
-        label="Of this tenant"
+        label="Tenant"
         tabs={[
           {
             id: 'entries',
-            label: 'Credits',
+            label: 'Ledger',
             content: () => <TenantEntries tenantId={tenant.id} />,
           },
-          { id: 'keys', label: 'Keys', content: () => <TenantKeys tenant={tenant} /> },
+          { id: 'keys', label: 'API keys', content: () => <TenantKeys tenant={tenant} /> },
           { id: 'limits', label: 'Limits', content: () => <TenantLimits tenant={tenant} /> },
           { id: 'members', label: 'Members', content: () => <TenantMembers tenant={tenant} /> },
-          ...(can('operator:write') && isThere
+          ...(can('operator:write') && exists
             ? [
                 {
                   id: 'state',
-                  label: 'Name and state',
+                  label: 'Settings',
                   content: () => <TenantState key={tenant.id} tenant={tenant} />,
                 },
               ]

@@ -8,12 +8,12 @@ import { ButtonLink, Checkbox, Code, Dialog, FormDialog, Notice, TextField } fro
 type KeyType = components['schemas']['TenantKey']['type'];
 
 const KEY_TYPES: readonly { type: KeyType; label: string }[] = [
-  { type: 'routing', label: 'A routing key, to call models' },
-  { type: 'management', label: 'A management key, for its owner' },
+  { type: 'routing', label: 'Routing key, to call models' },
+  { type: 'management', label: 'Management key, for the owner' },
 ];
 const FIELDS = ['name', 'credits', 'memo', 'monthly_spend_limit', 'keys'];
 
-/** Makes a tenant; its keys are shown once, before the window is closed. */
+/** Creates a tenant and shows its keys once. */
 export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
   const [name, setName] = useState('');
   const [credits, setCredits] = useState('');
@@ -37,8 +37,8 @@ export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
   if (create.data) return <Created tenant={create.data} onClose={onClose} />;
   return (
     <FormDialog
-      title="Create a tenant"
-      action="Create"
+      title="Create tenant"
+      action="Create tenant"
       busy={create.isPending}
       error={errors.other}
       onSubmit={() => create.mutate()}
@@ -46,22 +46,22 @@ export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
     >
       <TextField
         label="Name"
-        hint="No two tenants have the same"
+        hint="Must be unique"
         error={errors.of('name')}
         value={name}
         required
         onChange={setName}
       />
       <CreditsField
-        label="First credits"
+        label="Initial credits"
         value={credits}
         onChange={setCredits}
         error={errors.of('credits')}
         min={0}
       />
       <TextField
-        label="Memo of the grant"
-        hint="Such as the number of an invoice; it stays in the ledger, so it names no person"
+        label="Memo for the grant"
+        hint="For example an invoice number. Kept in the ledger permanently, so do not enter personal data."
         error={errors.of('memo')}
         value={memo}
         onChange={setMemo}
@@ -73,7 +73,7 @@ export function CreateTenant({ onClose }: { onClose: () => void }): ReactNode {
         min={0}
       />
       <fieldset className="fieldset">
-        <legend>First keys</legend>
+        <legend>Initial keys</legend>
         {KEY_TYPES.map(({ type, label }) => (
           <Checkbox
             key={type}
@@ -97,9 +97,9 @@ function Created({
   onClose: () => void;
 }): ReactNode {
   return (
-    <Dialog title={`${tenant.name} is there`} onClose={onClose}>
+    <Dialog title={`${tenant.name} created`} onClose={onClose}>
       {tenant.keys.length > 0 && (
-        <Notice tone="warn">These keys are shown only now. Copy them before you go on.</Notice>
+        <Notice tone="warn">Copy these keys now. They are not shown again.</Notice>
       )}
       {tenant.keys.map(({ id, type, key }) => (
         <div key={id}>

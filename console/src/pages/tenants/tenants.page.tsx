@@ -10,7 +10,7 @@ import { useFilters } from '../../shell/use-filters';
 import {
   Button,
   Card,
-  Choice,
+  FilterSelect,
   Credits,
   EmptyState,
   MoreButton,
@@ -30,7 +30,7 @@ const SORTS = {
   created_at: 'Newest',
   balance: 'Balance',
   spent_this_month: 'Spent this month',
-  spent: 'Spent in all',
+  spent: 'Spent in total',
   name: 'Name',
 } as const;
 
@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<Tenant>[] = [
       </Link>
     ),
   },
-  { header: 'State', cell: ({ status }) => <TenantStatusBadge status={status} /> },
+  { header: 'Status', cell: ({ status }) => <TenantStatusBadge status={status} /> },
   { header: 'Balance', align: 'end', cell: ({ balance }) => <Credits value={balance} /> },
   {
     header: 'Spent this month',
@@ -51,7 +51,7 @@ const COLUMNS: readonly Column<Tenant>[] = [
     cell: ({ spent_this_month }) => <Credits value={spent_this_month} />,
   },
   {
-    header: 'Spent in all',
+    header: 'Spent in total',
     align: 'end',
     wide: true,
     cell: ({ spent }) => <Credits value={spent} />,
@@ -63,10 +63,10 @@ const COLUMNS: readonly Column<Tenant>[] = [
     cell: ({ request_count }) => formatCount(request_count),
   },
   { header: 'Keys', align: 'end', wide: true, cell: ({ key_count }) => formatCount(key_count) },
-  { header: 'Since', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'Created', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
-/** Whom the gateway serves, with what they have and spend. */
+/** All tenants with balance and spend. */
 export function TenantsPage(): ReactNode {
   const { can } = useSession();
   const [isCreating, setIsCreating] = useState(false);
@@ -81,11 +81,11 @@ export function TenantsPage(): ReactNode {
   return (
     <Page
       title="Tenants"
-      description="Whom the gateway serves, with what they have and spend."
+      description="All tenants of the gateway, with balance and spend."
       actions={
         can('operator:write') && (
           <Button variant="primary" onClick={() => setIsCreating(true)}>
-            Create a tenant
+            Create tenant
           </Button>
         )
       }
@@ -97,9 +97,9 @@ export function TenantsPage(): ReactNode {
           placeholder="Part of a name"
           onSearch={(search) => setFilters({ search })}
         />
-        <Choice
-          label="State"
-          any="All but deleted"
+        <FilterSelect
+          label="Status"
+          any="Not deleted"
           value={status ?? ''}
           options={STATUSES}
           onChange={(chosen) => setFilters({ status: chosen })}
@@ -118,8 +118,8 @@ export function TenantsPage(): ReactNode {
           columns={COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState title="No tenant matches">
-              <span>Take a filter away, or create a tenant.</span>
+            <EmptyState title="No matching tenants">
+              <span>Clear the filters or create a tenant.</span>
             </EmptyState>
           }
         />

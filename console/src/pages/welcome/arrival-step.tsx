@@ -22,29 +22,27 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   { header: 'Cost', align: 'end', cell: ({ cost }) => <Credits value={cost} /> },
   {
-    header: 'Took',
+    header: 'Duration',
     align: 'end',
     wide: true,
     cell: ({ latency_ms }) => <Duration ms={latency_ms} />,
   },
-  { header: 'At', cell: ({ created_at }) => <Time at={created_at} /> },
+  { header: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
-/** The newest requests that came with a key of somebody's own, as they come. */
+/** Shows the newest requests from the tenant's own code, updated live. */
 export function ArrivalStep({ known }: { known: KnownHere }): ReactNode {
   const rows = ownRequests(known);
   return rows.length === 0 ? (
-    <Notice tone="info">
-      Waiting for your request: run the code of the step before, and it appears here by itself.
-    </Notice>
+    <Notice tone="info">Waiting for your request. Run the code from the previous step.</Notice>
   ) : (
     <>
       <p role="status">
-        It is here. Each opens into what it cost and how it was served, and all of them are on the
-        page <Link to="/requests">Requests</Link>.
+        Your request arrived. Select it for its cost and vendor calls, or open{' '}
+        <Link to="/requests">all requests</Link>.
       </p>
       <DataTable
-        caption="The newest requests"
+        caption="Newest requests"
         columns={COLUMNS}
         rows={rows.slice(0, SHOWN)}
         rowKey={({ id }) => id}

@@ -5,44 +5,44 @@ import { Button, Notice } from '../../ui';
 type Check = components['schemas']['AccountCheck'];
 
 /**
- * A form whose key is tried by a real call first. What fails that can be stored all the same, as the vendor
- * may just be away.
+ * A form that verifies a key with a real call before saving. A key that fails can still be saved, because the
+ * vendor may be unavailable.
  *
- * @param check,save reject when the API refuses, which `error` tells
- * @param given changes with what is in the form: what was said of something else does not count
- * @param stored says that it is
+ * @param check,save reject for API errors, which `error` shows
+ * @param values serialized form values; a result for other values is hidden
+ * @param savedText message after saving
  */
 export function CheckedForm({
   check,
   save,
   busy,
   error,
-  given,
-  stored,
+  values,
+  savedText,
   children,
 }: {
   check: () => Promise<Check>;
   save: () => Promise<unknown>;
   busy: boolean;
   error: string | undefined;
-  given: string;
-  stored: string;
+  values: string;
+  savedText: string;
   children: ReactNode;
 }): ReactNode {
-  const [checked, setChecked] = useState<{ given: string; check: Check }>();
+  const [checked, setChecked] = useState<{ values: string; check: Check }>();
   const [done, setDone] = useState('');
-  const refusal = checked?.given === given && !checked.check.ok ? checked.check : undefined;
+  const failure = checked?.values === values && !checked.check.ok ? checked.check : undefined;
   const store = async () => {
     await save();
-    setDone(stored);
+    setDone(savedText);
   };
   const submit = async () => {
     setDone('');
     const answer = await check();
-    setChecked({ given, check: answer });
+    setChecked({ values, check: answer });
     if (answer.ok) await store();
   };
-  // What the API refuses is in `error`.
+  // `error` shows API errors.
   const ignore = () => {};
   return (
     <form
@@ -54,11 +54,11 @@ export function CheckedForm({
     >
       {children}
       {error !== undefined && <Notice tone="bad">{error}</Notice>}
-      {refusal && (
+      {failure && (
         <Notice tone="bad">
-          {refusal.message}
+          {failure.message}
           <Button busy={busy} onClick={() => void store().catch(ignore)}>
-            Store it all the same
+            Save anyway
           </Button>
         </Notice>
       )}
@@ -72,7 +72,7 @@ export function CheckedForm({
       )}
       <div className="row">
         <Button type="submit" variant="primary" busy={busy}>
-          Check and store
+          Verify and save
         </Button>
       </div>
     </form>

@@ -6,7 +6,7 @@ import { readFirstKey } from './first-key';
 import { exampleModel, LANGUAGES, threeLines } from './steps';
 import type { KnownHere } from './use-known';
 
-/** What to paste, with the address of this gateway and the key of the step before. */
+/** Code for the first request, with this gateway's URL and the key of the previous step. */
 export function CodeStep({ known }: { known: KnownHere }): ReactNode {
   const { tenant } = useSession();
   const [{ language }, setFilters] = useFilters(['language']);
@@ -16,13 +16,15 @@ export function CodeStep({ known }: { known: KnownHere }): ReactNode {
   return (
     <>
       <p>
-        The gateway speaks the API that your code may speak already: only the address and the key
-        change. Any of the models can stand in place of <code>{model}</code>.
+        The gateway is compatible with the OpenAI API: change only the base URL and the key. You can
+        replace <code>{model}</code> with any other model.
       </p>
       {key === undefined && (
         <Notice tone="info">
-          Put a key in place of <code>YOUR_KEY</code>: make one in the step before, and it stands
-          here.
+          <span>
+            Replace <code>YOUR_KEY</code> with a key, or create one in the previous step to fill it
+            in here.
+          </span>
         </Notice>
       )}
       <Tabs
@@ -32,7 +34,7 @@ export function CodeStep({ known }: { known: KnownHere }): ReactNode {
         tabs={LANGUAGES.map((each) => ({
           id: each,
           label: each,
-          content: () => <Code text={threeLines(each, lines)} label={`Three lines of ${each}`} />,
+          content: () => <Code text={threeLines(each, lines)} label={`${each} code`} />,
         }))}
       />
     </>

@@ -1,10 +1,10 @@
-/** The key that was just made stays in the tab, so that a reload does not cost another one; the logout clears it. */
+/** Storage key for the new API key, which survives a reload of the tab until logout. */
 const nameFor = (tenantId: string | undefined): string => `gateway.first-key.${tenantId ?? ''}`;
 
 export function readFirstKey(tenantId: string | undefined): string | undefined {
   return sessionStorage.getItem(nameFor(tenantId)) ?? undefined;
 }
 
-export function keepFirstKey(tenantId: string | undefined, key: string): void {
+export function storeFirstKey(tenantId: string | undefined, key: string): void {
   sessionStorage.setItem(nameFor(tenantId), key);
 }

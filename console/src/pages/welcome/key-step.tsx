@@ -4,11 +4,11 @@ import { api } from '../../api/client';
 import { formErrors, useChange } from '../../api/changes';
 import { useSession } from '../../session/session';
 import { Button, Code, Notice, TextField } from '../../ui';
-import { keepFirstKey, readFirstKey } from './first-key';
+import { storeFirstKey, readFirstKey } from './first-key';
 import { ownKeys } from './steps';
 import type { KnownHere } from './use-known';
 
-/** A key for code. It is shown once by the API, and here as long as the tab is open. */
+/** Creates an API key and shows it until the tab is closed. */
 export function KeyStep({ known }: { known: KnownHere }): ReactNode {
   const { tenant } = useSession();
   const [name, setName] = useState('my first key');
@@ -17,7 +17,7 @@ export function KeyStep({ known }: { known: KnownHere }): ReactNode {
     () => api.POST('/v1/customer/api-keys', { body: { name } }),
     ['api-keys'],
     (created) => {
-      keepFirstKey(tenant?.id, created.key);
+      storeFirstKey(tenant?.id, created.key);
       setKey(created.key);
     },
   );
@@ -26,25 +26,23 @@ export function KeyStep({ known }: { known: KnownHere }): ReactNode {
   return (
     <>
       <p>
-        Your code calls the gateway with a key. Limits, budgets and an end can be given to it on the
-        page <Link to="/keys">Keys</Link>.
+        Your code authenticates with an API key. You can add limits, budgets and an expiry under{' '}
+        <Link to="/keys">API keys</Link>.
       </p>
       {key !== undefined && (
         <>
-          <Notice tone="warn">
-            Copy it now. It is shown in this tab until you log out, and nowhere else.
-          </Notice>
+          <Notice tone="warn">Copy it now. This tab shows it until you log out.</Notice>
           <Code text={key} label="Your key" />
         </>
       )}
       {key === undefined && others > 0 && (
         <Notice tone="good">
-          There {others === 1 ? 'is a key' : `are ${others} keys`} already. A key is shown only when
-          it is made: where nobody has it any more, make another one.
+          You already have {others === 1 ? 'an API key' : `${others} API keys`}. Keys are shown only
+          once; create another if you no longer have it.
         </Notice>
       )}
       <form
-        className="row steps-ask"
+        className="row steps-form"
         onSubmit={(event) => {
           event.preventDefault();
           create.mutate();
@@ -63,7 +61,7 @@ export function KeyStep({ known }: { known: KnownHere }): ReactNode {
           variant={key === undefined ? 'primary' : 'default'}
           busy={create.isPending}
         >
-          {key === undefined ? 'Make the key' : 'Make another'}
+          {key === undefined ? 'Create key' : 'Create another key'}
         </Button>
       </form>
       {error.other !== undefined && <Notice tone="bad">{error.other}</Notice>}

@@ -4,12 +4,12 @@ import { formErrors, useChange } from '../../api/changes';
 import { useVendorAccount, VendorAccountFields } from '../../parts/vendor-account';
 import { CheckedForm } from './checked-form';
 
-/** An account of the tenant's own with a vendor. */
+/** Adds a BYOK account. */
 export function OwnAccount(): ReactNode {
   const form = useVendorAccount();
   const { account: body, offer } = form;
   const check = useChange(() => api.POST('/v1/customer/provider-credentials/test', { body }), []);
-  // It was tried before, and whoever stores what was refused means it.
+  // The form has already verified the key, and a failed key is saved on request.
   const save = useChange(
     () => api.POST('/v1/customer/provider-credentials', { body: { ...body, check: false } }),
     ['accounts', 'models'],
@@ -22,8 +22,8 @@ export function OwnAccount(): ReactNode {
       save={() => save.mutateAsync()}
       busy={check.isPending || save.isPending}
       error={error.other}
-      stored={`The account with ${offer?.name ?? body.provider} is stored. Its models are there at once.`}
-      given={JSON.stringify(body)}
+      savedText={`The account with ${offer?.name ?? body.provider} is saved. Its models are available now.`}
+      values={JSON.stringify(body)}
     >
       <VendorAccountFields
         form={form}

@@ -4,7 +4,7 @@ import { formErrors, useChange } from '../../api/changes';
 import { SelectField, TextField } from '../../ui';
 import { CheckedForm } from './checked-form';
 
-/** Vendors that need a key and nothing else, with their addresses. */
+/** Vendors that need only a key, with their base URLs. */
 const VENDORS = [
   { id: 'openai', name: 'OpenAI', url: 'https://api.openai.com/v1' },
   { id: 'anthropic', name: 'Anthropic', url: 'https://api.anthropic.com' },
@@ -14,7 +14,7 @@ const VENDORS = [
 ];
 const OTHER = 'other';
 
-/** A vendor for all tenants: it comes into the gateway's configuration, without a restart. */
+/** Adds a provider for all tenants to the configuration. */
 export function SharedProvider(): ReactNode {
   const [vendor, setVendor] = useState(VENDORS[0]?.id ?? OTHER);
   const [id, setId] = useState('');
@@ -33,7 +33,7 @@ export function SharedProvider(): ReactNode {
     () =>
       api.PUT('/v1/admin/config/providers/{id}', {
         params: { path },
-        body: { provider, comment: 'First steps' },
+        body: { provider, comment: 'Getting started' },
       }),
     ['models', 'admin', 'providers'],
     () => setKey(''),
@@ -45,16 +45,16 @@ export function SharedProvider(): ReactNode {
       save={() => save.mutateAsync()}
       busy={check.isPending || save.isPending}
       error={error.other}
-      stored={`${name} is connected, for all tenants. ${known ? 'Its models are there at once.' : 'Its models are added in the catalogue.'}`}
-      given={JSON.stringify([path, provider])}
+      savedText={`${name} is connected for all tenants. ${known ? 'Its models are available now.' : 'Add its models in the catalogue.'}`}
+      values={JSON.stringify([path, provider])}
     >
       <SelectField
         label="Vendor"
-        hint="Azure, Bedrock and Vertex need more than a key: docs/configuration.md has their variables."
+        hint="Azure, Bedrock and Vertex need more than a key. See docs/configuration.md."
         value={vendor}
         options={[
           ...VENDORS.map((each) => [each.id, each.name] as const),
-          [OTHER, 'A server that speaks the chat API'],
+          [OTHER, 'OpenAI-compatible server'],
         ]}
         onChange={setVendor}
       />
@@ -62,14 +62,14 @@ export function SharedProvider(): ReactNode {
         <>
           <TextField
             label="Id"
-            hint="Its models are called as id/model, by a catalogue that names them."
+            hint="Its models are called as id/model and must be in the catalogue."
             required
             value={id}
             onChange={setId}
           />
           <TextField
-            label="Address"
-            hint="With its version, as http://10.0.0.7:8000/v1"
+            label="Base URL"
+            hint="Including the version, such as http://10.0.0.7:8000/v1"
             required
             type="url"
             value={url}
@@ -78,7 +78,7 @@ export function SharedProvider(): ReactNode {
         </>
       )}
       <TextField
-        label={known ? 'Key' : 'Key (optional)'}
+        label={known ? 'API key' : 'API key (optional)'}
         type="password"
         required={known !== undefined}
         autoComplete="off"

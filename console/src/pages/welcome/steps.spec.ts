@@ -8,23 +8,23 @@ const NOTHING: Known = { logs: [], keys: [], models: [{ id: 'sandbox/echo', kind
 describe(doneSteps.name, () => {
   const done = (known: Partial<Known>) => [...doneSteps({ ...NOTHING, ...known })];
 
-  it('begins with nothing, also before the API has answered', () => {
+  it('starts with no steps done, also while the API loads', () => {
     expect(done({})).toEqual([]);
     expect(done({ logs: undefined, keys: undefined, models: undefined })).toEqual([]);
   });
 
-  it('knows a call of the console from one that came with a key', () => {
+  it("distinguishes console calls from the tenant's own", () => {
     const tried = { status: 'success', api_key_id: 'console' };
     expect(done({ logs: [tried], keys: [OWN] })).toEqual(['try']);
     expect(done({ logs: [{ ...tried, status: 'error' }], keys: [OWN] })).toEqual([]);
     const mine = { status: 'error', api_key_id: 'k' };
     expect(done({ logs: [mine], keys: [OWN, KEY] })).toEqual(['key', 'code', 'arrival']);
     expect(ownRequests({ logs: [tried, mine], keys: [OWN, KEY] })).toEqual([mine]);
-    // Whose they are is not known yet.
+    // Without the keys, the origin of the call is unknown.
     expect(ownRequests({ logs: [tried], keys: undefined })).toEqual([]);
   });
 
-  it('counts keys that call models, and vendors whose models are there', () => {
+  it('counts active routing keys and vendor models', () => {
     expect(done({ keys: [{ ...KEY, type: 'management' }] })).toEqual([]);
     expect(done({ keys: [{ ...KEY, is_active: false }] })).toEqual([]);
     expect(done({ keys: [KEY] })).toEqual(['key']);
@@ -33,7 +33,7 @@ describe(doneSteps.name, () => {
 });
 
 describe(threeLines.name, () => {
-  it.each(LANGUAGES)('has key, address and model in %s', (language) => {
+  it.each(LANGUAGES)('includes key, URL and model in %s', (language) => {
     const lines = threeLines(language, { origin: 'http://g.test', key: 'sk-1', model: 'a/b' });
     for (const part of ['http://g.test/v1', 'sk-1', 'a/b']) expect(lines).toContain(part);
     expect(lines.split('\n').filter((line) => !/^(#|\/\/)/.test(line))).toHaveLength(3);
@@ -41,7 +41,7 @@ describe(threeLines.name, () => {
 });
 
 describe(exampleModel.name, () => {
-  it('is a small one of a vendor, else the sandbox', () => {
+  it('prefers a small vendor model and falls back to the sandbox', () => {
     expect(exampleModel(undefined)).toBe('sandbox/echo');
     expect(exampleModel(NOTHING.models)).toBe('sandbox/echo');
     const big = { id: 'v/big', kind: 'chat' };

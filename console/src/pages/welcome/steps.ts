@@ -3,7 +3,7 @@ import { CONSOLE_KEY_NAME } from '../../session/console-key-rules';
 export const STEPS = ['try', 'vendor', 'key', 'code', 'arrival'] as const;
 export type Step = (typeof STEPS)[number];
 
-/** What the API says of how far somebody has come; undefined: it has not answered yet. */
+/** API data that decides which steps are done; undefined while it loads. */
 export interface Known {
   logs: readonly { status: string; api_key_id: string }[] | undefined;
   keys: readonly { id: string; name: string; type: string; is_active: boolean }[] | undefined;
@@ -12,21 +12,21 @@ export interface Known {
 
 const SANDBOX = 'sandbox/';
 
-/** The steps that are done already. */
+/** Returns the steps that are done. */
 export function doneSteps(known: Known): ReadonlySet<Step> {
   const arrived = ownRequests(known).length > 0;
   const done: Record<Step, boolean> = {
     try: known.logs?.some(({ status }) => status === 'success') ?? false,
     vendor: known.models?.some(({ id }) => !id.startsWith(SANDBOX)) ?? false,
     key: ownKeys(known).length > 0,
-    // Nobody sees into the code of others: it was pasted once it works.
+    // A pasted snippet is only visible by its first request.
     code: arrived,
     arrival: arrived,
   };
   return new Set(STEPS.filter((step) => done[step]));
 }
 
-/** Requests that came from outside, with a key that is not the console's own. */
+/** Returns requests made with other keys than the console's own. */
 export function ownRequests<Row extends { api_key_id: string }>({
   logs,
   keys,
@@ -42,7 +42,7 @@ export function ownRequests<Row extends { api_key_id: string }>({
     : (logs ?? []).filter(({ api_key_id }) => !consoles.has(api_key_id));
 }
 
-/** Keys that code can call models with. */
+/** Returns active routing keys other than the console's own. */
 export function ownKeys({ keys }: Pick<Known, 'keys'>): NonNullable<Known['keys']>[number][] {
   return (keys ?? []).filter(
     ({ name, type, is_active }) =>
@@ -50,11 +50,11 @@ export function ownKeys({ keys }: Pick<Known, 'keys'>): NonNullable<Known['keys'
   );
 }
 
-/** A model to begin with: a vendor's where there is one. */
+/** Returns a chat model for examples: a vendor's if there is one. */
 export function exampleModel(models: Known['models']): string {
   const chat = (models ?? []).filter(({ kind }) => kind === 'chat');
   const vendors = chat.filter(({ id }) => !id.startsWith(SANDBOX));
-  // The first of a list is as good as any, but a small one costs less.
+  // Prefers a small model, which costs less.
   const small = vendors.find(({ id }) => /mini|small|haiku|flash|lite/.test(id));
   return small?.id ?? vendors[0]?.id ?? 'sandbox/echo';
 }
@@ -62,7 +62,7 @@ export function exampleModel(models: Known['models']): string {
 export const LANGUAGES = ['Python', 'JavaScript', 'curl'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Three lines that call a model. `key` is a key, or what stands for one. */
+/** Returns three lines of code that call a model. `key` may be a placeholder. */
 export function threeLines(
   language: Language,
   { origin, key, model }: { origin: string; key: string; model: string },

@@ -11,7 +11,7 @@ import { Button, ButtonLink, Notice, TextField } from '../../ui';
 
 const MODEL = 'sandbox/words';
 
-/** A real call, to the model that needs no vendor. */
+/** Makes a real call to a sandbox model, which needs no vendor. */
 export function TryStep(): ReactNode {
   const { session, tenant } = useSession();
   const client = useQueryClient();
@@ -22,7 +22,7 @@ export function TryStep(): ReactNode {
   const call = useRef<AbortController>(undefined);
   useEffect(() => () => call.current?.abort(), []);
 
-  const ask = async () => {
+  const send = async () => {
     const controller = new AbortController();
     call.current = controller;
     setError('');
@@ -57,18 +57,18 @@ export function TryStep(): ReactNode {
   return (
     <>
       <p>
-        The sandbox is a model inside the gateway: it needs no vendor and no network, and everything
-        else, limits, credits, logs, is as with any other. The call is real, and made with a key of
-        its own that ends when you log out.
+        The sandbox is a model inside the gateway that needs no vendor and no network. Limits,
+        credits and logs work as with any model. The call is real and uses a temporary key that
+        expires when you log out.
       </p>
       <form
-        className="row steps-ask"
+        className="row steps-form"
         onSubmit={(event) => {
           event.preventDefault();
-          void ask();
+          void send();
         }}
       >
-        <TextField label={`Ask ${MODEL}`} required value={prompt} onChange={setPrompt} />
+        <TextField label={`Message to ${MODEL}`} required value={prompt} onChange={setPrompt} />
         <Button type="submit" variant="primary" busy={live !== undefined}>
           Send
         </Button>
@@ -88,7 +88,7 @@ export function TryStep(): ReactNode {
           />
           <div className="row">
             <ButtonLink to="/playground" search={{ models: MODEL }}>
-              Go on in the playground
+              Continue in playground
             </ButtonLink>
           </div>
         </>

@@ -4,7 +4,7 @@ import { api } from '../../api/client';
 const POLL_MS = 2_000;
 const NEWEST = 50;
 
-/** What the API knows of the steps, looked at again and again while the page is open. */
+/** Polls the API data that decides which steps are done. */
 export function useKnown() {
   const logs = useQuery({
     queryKey: ['logs', 'welcome'],

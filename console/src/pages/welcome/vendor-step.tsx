@@ -5,43 +5,41 @@ import { Notice, SelectField } from '../../ui';
 import { OwnAccount } from './own-account';
 import { SharedProvider } from './shared-provider';
 
-/** A key to a vendor: for everybody, where an operator adds it, or for this tenant alone. */
+/** Adds a vendor key, for all tenants or for this one, depending on the viewer's rights. */
 export function VendorStep({ isDone }: { isDone: boolean }): ReactNode {
   const { can, tenant } = useSession();
   const mayShare = can('operator:write');
   const mayOwn = can('own');
-  const [whose, setWhose] = useState(mayShare ? 'all' : 'own');
+  const [audience, setAudience] = useState(mayShare ? 'all' : 'own');
   return (
     <>
       <p>
-        With a vendor&apos;s key the gateway calls real models. It is tried by a real call that
-        costs nothing before it is stored, encrypted, and it is never shown again.
+        Connect a vendor to call real models. The gateway verifies the key with a free call, stores
+        it encrypted and never shows it again.
       </p>
       {isDone && (
         <Notice tone="good">
           <span>
-            Vendors are connected already: see the <Link to="/models">models</Link>. Another key is
-            added in the same way.
+            Vendors are already connected, see <Link to="/models">Models</Link>. You can add another
+            one.
           </span>
         </Notice>
       )}
       {mayShare && mayOwn && (
         <SelectField
-          label="For whom"
-          value={whose}
+          label="Available to"
+          value={audience}
           options={[
-            ['all', 'All tenants: they pay by credits'],
-            ['own', `${tenant?.name ?? ''} alone: the vendor bills its own account`],
+            ['all', 'All tenants (charged in credits)'],
+            ['own', `Only ${tenant?.name ?? ''} (billed by the vendor)`],
           ]}
-          onChange={setWhose}
+          onChange={setAudience}
         />
       )}
-      {whose === 'all' && mayShare && <SharedProvider />}
-      {whose === 'own' && mayOwn && <OwnAccount />}
+      {audience === 'all' && mayShare && <SharedProvider />}
+      {audience === 'own' && mayOwn && <OwnAccount />}
       {!mayShare && !mayOwn && (
-        <Notice tone="info">
-          An owner of the tenant or the operator can add a vendor&apos;s key.
-        </Notice>
+        <Notice tone="info">Ask an owner of the tenant or the operator to add a vendor key.</Notice>
       )}
     </>
   );

@@ -14,12 +14,12 @@ import './welcome.css';
 const TITLES: Record<Step, string> = {
   try: 'Try the sandbox',
   vendor: 'Connect a vendor',
-  key: 'Make a key',
-  code: 'Paste three lines into your code',
+  key: 'Create an API key',
+  code: 'Run the code',
   arrival: 'See your request arrive',
 };
 
-/** From an empty gateway to the first request of one's own. What is done the API says, so nothing is lost. */
+/** The steps from an empty gateway to the first request. Progress comes from the API, so it survives reloads. */
 export function WelcomePage(): ReactNode {
   const { tenant } = useSession();
   const [{ step: chosen }, setFilters] = useFilters(['step']);
@@ -27,12 +27,12 @@ export function WelcomePage(): ReactNode {
   const done = doneSteps(known);
   const isKnown =
     known.logs !== undefined && known.keys !== undefined && known.models !== undefined;
-  // Where somebody was found stays open once it is done: what it shows is still being read.
+  // Keeps the initially open step open once it is done, since its result is still being read.
   const [first, setFirst] = useState<Step | 'none'>();
-  const undone = STEPS.find((step) => !done.has(step)) ?? 'none';
+  const nextStep = STEPS.find((step) => !done.has(step)) ?? 'none';
   useEffect(() => {
-    if (isKnown) setFirst((before) => before ?? undone);
-  }, [isKnown, undone]);
+    if (isKnown) setFirst((before) => before ?? nextStep);
+  }, [isKnown, nextStep]);
   const open = chosen ?? first;
   const next = (step: Step) => setFilters({ step: STEPS[STEPS.indexOf(step) + 1] ?? '' });
   const isAllDone = isKnown && done.size === STEPS.length;
@@ -45,12 +45,12 @@ export function WelcomePage(): ReactNode {
   };
   return (
     <Page
-      title="First steps"
-      description={`From here to the first request of your own code, for the tenant ${tenant?.name ?? ''}. Each step can be skipped.`}
-      actions={<ButtonLink to="/">{isAllDone ? 'To the overview' : 'Skip all'}</ButtonLink>}
+      title="Getting started"
+      description={`Send the first request of tenant ${tenant?.name ?? ''}. You can skip any step.`}
+      actions={<ButtonLink to="/">{isAllDone ? 'Open overview' : 'Skip all'}</ButtonLink>}
     >
       {known.error && <Notice tone="bad">{known.error.message}</Notice>}
-      {isAllDone && <Notice tone="good">All done. Your requests are in the overview.</Notice>}
+      {isAllDone && <Notice tone="good">All steps are done. The overview shows your usage.</Notice>}
       <ol className="steps">
         {STEPS.map((step, index) => {
           const isOpen = step === open;

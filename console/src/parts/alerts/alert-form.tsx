@@ -4,14 +4,14 @@ import { Checkbox, FormDialog, SelectField, TextField, toast } from '../../ui';
 import { queryKeysOf, type Alert, type AlertSource } from './alert-source';
 import { fromTexts, KINDS, kindsOf, toTexts, type AlertKind, type Condition } from './condition';
 
-/** What a new alert begins with. */
+/** Initial values of a new alert. */
 export interface Draft {
   name: string;
   kind: AlertKind;
   condition?: Condition;
 }
 
-/** Makes or changes an alert. Its URL is shown nowhere again, so it stays unless another is given. */
+/** Creates or edits an alert. The API never returns its URL, so an empty URL keeps the stored one. */
 export function AlertForm({
   source,
   alert,
@@ -37,7 +37,7 @@ export function AlertForm({
     },
     [queryKeysOf(source).alerts],
     () => {
-      toast('The alert is stored. Whether it is the case is looked at every 15 seconds.');
+      toast('Alert saved. The gateway evaluates it every 15 seconds.');
       onClose();
     },
   );
@@ -53,7 +53,8 @@ export function AlertForm({
   ]);
   return (
     <FormDialog
-      title={stored ? `Change ${stored.name}` : 'New alert'}
+      title={stored ? `Edit ${stored.name}` : 'Create alert'}
+      action={stored ? 'Save' : 'Create alert'}
       busy={save.isPending}
       error={errors.other}
       onClose={onClose}
@@ -61,7 +62,7 @@ export function AlertForm({
     >
       <TextField label="Name" error={errors.of('name')} required value={name} onChange={setName} />
       <SelectField
-        label="When"
+        label="Condition"
         disabled={stored !== undefined}
         value={kind}
         options={kindsOf(source.owner).map((each) => [each, KINDS[each].label] as const)}
@@ -90,7 +91,7 @@ export function AlertForm({
       })}
       <TextField
         label="URL"
-        hint={stored ? `Empty: it stays ${stored.url_preview}` : 'It is stored encrypted.'}
+        hint={stored ? `Leave empty to keep ${stored.url_preview}.` : 'Stored encrypted.'}
         error={errors.of('url')}
         required={!stored}
         type="url"
@@ -98,16 +99,16 @@ export function AlertForm({
         onChange={setUrl}
       />
       <SelectField
-        label="Sent as"
+        label="Format"
         error={errors.of('format')}
         value={format}
         options={[
           ['webhook', 'JSON, signed'],
-          ['slack', 'a message for Slack and its like'],
+          ['slack', 'Slack-compatible message'],
         ]}
         onChange={setFormat}
       />
-      <Checkbox label="On" checked={isEnabled} onChange={setIsEnabled} />
+      <Checkbox label="Enabled" checked={isEnabled} onChange={setIsEnabled} />
     </FormDialog>
   );
 }

@@ -6,10 +6,10 @@ export type AlertEvent = components['schemas']['AlertEvent'];
 export type CreateAlert = components['schemas']['CreateAlert'];
 export type UpdateAlert = components['schemas']['UpdateAlert'];
 
-/** Whose alerts they are: a tenant's, or the operators', which may also be about one tenant. */
+/** The API of a tenant's or the operators' alerts. */
 export interface AlertSource {
   owner: 'tenant' | 'operator';
-  /** Whether who looks may change them. */
+  /** Whether the viewer may change them. */
   mayChange: boolean;
   list(signal: AbortSignal): Promise<components['schemas']['AlertList']>;
   events(
@@ -22,7 +22,7 @@ export interface AlertSource {
   test(id: string): Promise<components['schemas']['AlertTest']>;
 }
 
-/** First words of the query keys, of which a change has them read anew. */
+/** Returns the first elements of the query keys, for invalidation. */
 export function queryKeysOf({ owner }: AlertSource): { alerts: string; events: string } {
   return owner === 'tenant'
     ? { alerts: 'alerts', events: 'alert-events' }

@@ -30,7 +30,7 @@ const EVENTS: readonly Column<AlertEvent>[] = [
     header: 'Status',
     cell: ({ status }) => <Badge tone={status === 'firing' ? 'bad' : 'good'}>{status}</Badge>,
   },
-  { header: 'What', cell: ({ message }) => message },
+  { header: 'Message', cell: ({ message }) => message },
   { header: 'Alert', wide: true, cell: ({ name }) => name },
   {
     header: 'Delivery',
@@ -42,7 +42,7 @@ const EVENTS: readonly Column<AlertEvent>[] = [
   },
 ];
 
-/** Rules that somebody is told by, and what was told. */
+/** The alerts and their notifications. */
 export function Alerts({ source }: { source: AlertSource }): ReactNode {
   const keys = queryKeysOf(source);
   const [edited, setEdited] = useState<Alert | Draft>();
@@ -60,12 +60,12 @@ export function Alerts({ source }: { source: AlertSource }): ReactNode {
   const remove = useChange(
     ({ id }: Alert) => source.remove(id),
     [keys.alerts],
-    () => toast('The alert is deleted.'),
+    () => toast('Alert deleted.'),
   );
   return (
     <>
       <Card
-        title="Rules"
+        title="Alerts"
         actions={
           source.mayChange && (
             <>
@@ -78,7 +78,7 @@ export function Alerts({ source }: { source: AlertSource }): ReactNode {
                 variant="primary"
                 onClick={() => setEdited({ name: '', kind: 'balance_below' })}
               >
-                New alert
+                Create alert
               </Button>
             </>
           )
@@ -92,25 +92,30 @@ export function Alerts({ source }: { source: AlertSource }): ReactNode {
               rows={data}
               rowKey={({ id }) => id}
               empty={
-                <EmptyState title="Nobody is told of anything yet">
+                <EmptyState title="No alerts yet">
+                  Alerts notify a webhook when their condition is met.{' '}
                   {source.mayChange
-                    ? 'Begin with one of those above.'
+                    ? 'Start with one of the presets above.'
                     : source.owner === 'tenant'
-                      ? 'A developer or an owner can add alerts.'
-                      : 'An admin can add alerts.'}
+                      ? 'Ask a developer or an owner to create one.'
+                      : 'Ask an admin to create one.'}
                 </EmptyState>
               }
             />
           )}
         </QueryState>
       </Card>
-      <Card title="What was told in the last 90 days">
+      <Card title="Notifications of the last 90 days">
         <PagedTable
           query={events}
-          caption="Events of alerts"
+          caption="Alert notifications"
           columns={EVENTS}
           rowKey={({ id }) => id}
-          empty={<EmptyState title="Nothing was told" />}
+          empty={
+            <EmptyState title="No notifications yet">
+              Alerts that fire or resolve appear here.
+            </EmptyState>
+          }
         />
         <MoreButton query={events} />
       </Card>
@@ -118,8 +123,8 @@ export function Alerts({ source }: { source: AlertSource }): ReactNode {
       {removed && (
         <ConfirmDialog
           title={`Delete ${removed.name ?? 'the alert'}?`}
-          text="What waits to be told is dropped. What was told stays listed."
-          action="Delete"
+          text="Pending notifications are dropped. Past ones stay listed."
+          action="Delete alert"
           danger
           onClose={() => setRemoved(undefined)}
           onConfirm={() => remove.mutateAsync(removed)}
@@ -143,13 +148,13 @@ function ruleColumns(
       header: 'State',
       cell: ({ enabled, firing }) =>
         enabled ? (
-          <Badge tone={firing ? 'bad' : 'good'}>{firing ? 'firing' : 'quiet'}</Badge>
+          <Badge tone={firing ? 'bad' : 'good'}>{firing ? 'firing' : 'ok'}</Badge>
         ) : (
-          <Badge tone="neutral">off</Badge>
+          <Badge tone="neutral">disabled</Badge>
         ),
     },
     {
-      header: 'When',
+      header: 'Condition',
       wide: true,
       cell: ({ kind, condition }) => (
         <>
@@ -159,11 +164,15 @@ function ruleColumns(
         </>
       ),
     },
-    { header: 'To', wide: true, cell: ({ format, url_preview }) => `${url_preview} (${format})` },
+    {
+      header: 'Destination',
+      wide: true,
+      cell: ({ format, url_preview }) => `${url_preview} (${format})`,
+    },
     ...(source.mayChange
       ? [
           {
-            header: 'Change',
+            header: 'Actions',
             cell: (alert: Alert) => (
               <div className="row">
                 <TestButton source={source} alert={alert} />
@@ -185,15 +194,15 @@ function ruleColumns(
   ];
 }
 
-/** Sends a test, and says what became of it. */
+/** Sends a test notification and shows the result. */
 function TestButton({ source, alert }: { source: AlertSource; alert: Alert }): ReactNode {
   return (
     <ActionButton
       aria-label={`Test ${alert.name}`}
       action={async () => {
         const { delivered, status, error } = await source.test(alert.id);
-        if (delivered) toast(`The receiver took it (${status}).`);
-        else toast(`It was not delivered: ${error ?? `status ${status}`}`, 'bad');
+        if (delivered) toast(`Delivered (HTTP ${status}).`);
+        else toast(`Delivery failed: ${error ?? `HTTP ${status}`}`, 'bad');
       }}
     >
       Test

@@ -7,11 +7,11 @@ export type Condition = Record<string, unknown>;
 interface Figure {
   name: string;
   label: string;
-  /** `list`: whole numbers with commas between; an array: one of these, by value and in words. */
+  /** `list`: comma-separated integers. An array: a choice of values with labels. */
   type: 'integer' | 'list' | 'text' | readonly (readonly [value: string, text: string])[];
   initial: string;
   isRequired: boolean;
-  /** Tenants' own alerts do not take it. */
+  /** Only alerts of operators have it. */
   isForOperator?: boolean;
 }
 
@@ -25,64 +25,64 @@ const figure = (
 const PROVIDER = figure('provider', 'Provider (empty: all)', '', 'text');
 
 const TENANT: Figure = {
-  ...figure('tenant_id', 'Of which tenant (its id; empty: each)', '', 'text'),
+  ...figure('tenant_id', 'Tenant id (empty: each tenant)', '', 'text'),
   isForOperator: true,
 };
 
-/** What one can be told of, and its figures. */
+/** The kinds of alerts with their fields. */
 export const KINDS: Record<AlertKind, { label: string; figures: readonly Figure[] }> = {
   balance_below: {
-    label: 'The balance is below',
+    label: 'Balance below',
     figures: [figure('credits', 'Credits', '5000000'), TENANT],
   },
   budget: {
-    label: 'A budget is used up',
+    label: 'Budget usage',
     figures: [
-      figure('thresholds', 'Percent, with commas between', '50, 80, 100', 'list'),
-      figure('scope', 'Whose', '', [
-        ['', 'anybody’s'],
-        ['tenant', 'that of all requests'],
-        ['api_key', 'a key’s'],
-        ['end_user', 'an end user’s'],
+      figure('thresholds', 'Thresholds in percent, comma-separated', '50, 80, 100', 'list'),
+      figure('scope', 'Budget of', '', [
+        ['', 'Any scope'],
+        ['tenant', 'Tenant'],
+        ['api_key', 'API key'],
+        ['end_user', 'End user'],
       ]),
-      figure('scope_id', 'Of which key (its id) or end user (empty: each)', '', 'text'),
+      figure('scope_id', 'API key id or end user (empty: any)', '', 'text'),
       TENANT,
     ],
   },
   error_rate: {
-    label: 'Requests fail',
+    label: 'Error rate',
     figures: [
-      figure('percent', 'Percent that fail', '10'),
-      figure('window_minutes', 'Within minutes', '10'),
-      figure('min_requests', 'Of at least so many', '20'),
+      figure('percent', 'Failed requests in percent', '10'),
+      figure('window_minutes', 'Window in minutes', '10'),
+      figure('min_requests', 'Minimum requests', '20'),
       PROVIDER,
-      { ...TENANT, label: 'Of which tenant (its id; empty: all together)' },
+      { ...TENANT, label: 'Tenant id (empty: all tenants combined)' },
     ],
   },
   spend_unusual: {
-    label: 'Spend is unusual',
+    label: 'Unusual spend',
     figures: [
-      figure('factor', 'Times the usual hour', '3'),
-      figure('floor_credits', 'From so many credits', '1000000'),
+      figure('factor', 'Multiple of the usual hourly spend', '3'),
+      figure('floor_credits', 'Minimum credits', '1000000'),
       TENANT,
     ],
   },
-  vendor_unhealthy: { label: 'A vendor fails', figures: [PROVIDER] },
-  route_paused: { label: 'An operator pauses a route', figures: [PROVIDER] },
-  prices_stale: { label: 'Prices are old', figures: [] },
+  vendor_unhealthy: { label: 'Provider failing', figures: [PROVIDER] },
+  route_paused: { label: 'Route paused by an operator', figures: [PROVIDER] },
+  prices_stale: { label: 'Outdated prices', figures: [] },
   prices_differ: { label: 'Prices differ from the public list', figures: [] },
 };
 
-/** What is the operator's business alone. */
+/** Kinds that only operators can use. */
 const OF_OPERATOR: readonly AlertKind[] = ['route_paused', 'prices_stale', 'prices_differ'];
 
-/** The kinds that an owner's alerts can be of. */
+/** Returns the kinds available to an owner. */
 export function kindsOf(owner: 'tenant' | 'operator'): AlertKind[] {
   const kinds = Object.keys(KINDS).filter((kind): kind is AlertKind => kind in KINDS);
   return owner === 'operator' ? kinds : kinds.filter((kind) => !OF_OPERATOR.includes(kind));
 }
 
-/** A condition as a form has it: all is text. */
+/** Converts a condition to form fields, all of them text. */
 export function toTexts(kind: AlertKind, condition: Condition | undefined): Record<string, string> {
   const figures = KINDS[kind].figures;
   return Object.fromEntries(
@@ -105,7 +105,7 @@ export function fromTexts(kind: AlertKind, texts: Readonly<Record<string, string
   return condition;
 }
 
-/** A condition in a line: `credits 5,000,000`. */
+/** Describes a condition in one line: `credits 5,000,000`. */
 export function describeCondition(condition: Condition): string {
   return Object.entries(condition)
     .map(([name, value]) => [name, textOf(value, formatCount)] as const)
@@ -114,7 +114,7 @@ export function describeCondition(condition: Condition): string {
     .join(' · ');
 }
 
-/** A figure as text; what is neither text nor numbers is not said. */
+/** Formats a condition value; values other than text and numbers are omitted. */
 function textOf(value: unknown, format: (count: number) => string): string {
   if (Array.isArray(value)) return value.map((each) => textOf(each, format)).join(', ');
   if (typeof value === 'number') return format(value);

@@ -3,43 +3,43 @@ import { openToolCalls, type Turn } from '../../calls/conversation';
 import { Button, Card, EmptyState, Notice } from '../../ui';
 import { CodeDialog } from './code-dialog';
 import { LiveFigures } from '../../parts/call-figures';
-import type { Lane } from './playground-state';
+import type { Thread } from './playground-state';
 import type { PlaygroundSettings, PlaygroundStore } from './playground-store';
 import { ToolResults } from './tool-results';
-import { Said, TurnView } from './turn-view';
+import { AnswerView, TurnView } from './turn-view';
 
 /** The conversation with one model. */
-export function LaneCard({
+export function ThreadCard({
   index,
-  lane,
+  thread,
   store,
   settings,
 }: {
   index: number;
-  lane: Lane;
+  thread: Thread;
   store: PlaygroundStore;
   settings: PlaygroundSettings;
 }): ReactNode {
   const [isCodeShown, setIsCodeShown] = useState(false);
-  const { turns, live, error } = lane;
+  const { turns, live, error } = thread;
   const model = settings.models[index] ?? '';
   const calls = live ? [] : openToolCalls(turns);
   const title = settings.models.length > 1 ? `${index + 1}. ${model}` : model;
   return (
     <Card
-      title={title || 'No model'}
+      title={title || 'No model selected'}
       actions={
         <>
           {live && <Button onClick={() => store.stop(index)}>Stop</Button>}
           {!live && turns.length > 0 && calls.length === 0 && (
-            <Button onClick={() => store.retry(index, settings)}>Again</Button>
+            <Button onClick={() => store.retry(index, settings)}>Retry</Button>
           )}
           <Button onClick={() => setIsCodeShown(true)}>Code</Button>
         </>
       }
     >
       {turns.length === 0 && !live && !error && (
-        <EmptyState title="Nothing said yet">What you write below goes to this model.</EmptyState>
+        <EmptyState title="No messages yet">Messages that you send below appear here.</EmptyState>
       )}
       <div className="play-turns" aria-busy={live !== null}>
         {turns.map((turn, at) => (
@@ -47,7 +47,7 @@ export function LaneCard({
         ))}
         {live && (
           <article className="play-turn" data-role="assistant" aria-label="Answer">
-            <Said {...live.answer} />
+            <AnswerView {...live.answer} />
             <LiveFigures firstTokenMs={live.firstTokenMs} />
           </article>
         )}
@@ -74,8 +74,8 @@ export function LaneCard({
       )}
       {isCodeShown && (
         <CodeDialog
-          request={() => lane.sent ?? store.requestOf(index, settings)}
-          wasSent={lane.sent !== null}
+          request={() => thread.sent ?? store.requestOf(index, settings)}
+          wasSent={thread.sent !== null}
           onClose={() => setIsCodeShown(false)}
         />
       )}
@@ -83,7 +83,7 @@ export function LaneCard({
   );
 }
 
-/** Which tool a result is of: results have only the id of the call. */
+/** Returns tool names by call id, since results only have the id. */
 function toolNames(turns: readonly Turn[]): ReadonlyMap<string, string> {
   const calls = turns.flatMap((turn) => (turn.role === 'assistant' ? turn.toolCalls : []));
   return new Map(calls.map(({ id, name }) => [id, name]));
