@@ -190,7 +190,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
       throw error;
     };
     const { id } = await submitJob(gateway, draw);
-    expect((await jobIn(gateway, id, 'failed')).error!.message).toContain('not known');
+    expect((await jobIn(gateway, id, 'failed')).error!.message).toContain('unknown whether');
     expect([one.submissions.length, two.submissions.length]).toEqual([1, 0]);
     expect(await entriesOf(id)).toEqual([]);
   });
@@ -244,7 +244,7 @@ describe.each(jobQueues())('a job, queued in $name', ({ it, startRedis }) => {
     };
     const { id } = await submitJob(gateway, draw);
     const { error } = await jobIn(gateway, id, 'failed');
-    expect(error!.message).toMatch(/could not be had whole. Nothing was charged/);
+    expect(error!.message).toMatch(/Nothing was charged/);
     expect(fetches).toBe(6);
     expect(await entriesOf(id)).toEqual([]);
     expect(await logsOf(id)).toMatchObject([{ outcome: 'failed', cost: 0, vendor_cost: PRICE }]);

@@ -170,7 +170,7 @@ export class CatalogueService {
       served.length === 0 ? merged : mergeRows(mergeRows(new Map(), served), [...merged.values()]);
     const { models, problems, ...loaded } = toCatalogue(all, this.known);
     const fingerprint = all === merged ? loaded.fingerprint : catalogueFingerprint(merged);
-    for (const problem of problems) this.logger.warn(`catalogue row not loaded:  ${problem}`);
+    for (const problem of problems) this.logger.warn(`catalogue row not loaded: ${problem}`);
     for (const id of this.known.keys()) if (!all.has(id)) this.known.delete(id);
     const declared = this.declaredRows.map(({ id }) => String(id));
     return {
