@@ -509,7 +509,7 @@ describe('audio', () => {
       expect(await refused.json()).toMatchObject({
         error: {
           param: 'response_format',
-          message: expect.stringContaining('it makes mp3, opus, wav, pcm'),
+          message: expect.stringContaining('mp3, opus, wav, pcm'),
         },
       });
       const voice = await gateway.post('/v1/audio/speech', {
