@@ -1,7 +1,7 @@
 import { holdRows, insertLogs, logRow, openHolds, writeLogs } from './ledger-statements.js';
 
 /**
- * Holds alone do not wait for the disk (docs/decisions/0010): everybody sees them at once, and one
+ * Holds alone do not wait for the disk (docs/decisions/0003): everybody sees them at once, and one
  * that a crash of PostgreSQL loses belongs to a request which that crash broke off or which settles
  * without it.
  */
@@ -112,7 +112,7 @@ export const QUICK_SETTLE_AND_RANGES = quickFlush(true, 'ranges');
 export const QUICK_RANGES = quickFlush(false, 'ranges');
 
 /**
- * A group of one, which is what most groups are, at 40 % less than the statements above (decision 87): nothing is
+ * A group of one, which is what most groups are, at 40 % less than the statements above (decision 3): nothing is
  * grouped or added up, and the account is locked by the change itself. They fail as those do.
  *
  * Opens the hold of the request $2 for the account $1: $3 credits, or more up to $4 (`shareOf`, base $5).
