@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { storedText } from '../../platform/database/stored-text.js';
 
-/** Credits reserved for a request that is running. */
+/** Credits reserved for a running request. */
 @Entity('holds')
 export class HoldEntity {
   @PrimaryColumn('uuid')

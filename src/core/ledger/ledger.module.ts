@@ -84,7 +84,7 @@ export class LedgerModule {
   constructor(metrics: GatewayMetrics, sweeper: HoldSweeperService) {
     metrics.trackTotal(
       'gateway_holds_swept_total',
-      'Holds that this process gave back: of processes that died, and its own without a request.',
+      'Holds released by this process: of dead processes, and its own without a request.',
       () => sweeper.swept,
     );
   }

@@ -78,7 +78,7 @@ export interface RouteAttempt {
   /** Started because another route stayed silent. */
   isHedge?: boolean;
   /** Of two concurrent calls, the one that the caller does not pay for. */
-  isSpare?: boolean;
+  isUnbilled?: boolean;
 }
 
 /** Context of a request besides its body. */
@@ -148,10 +148,10 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   /** Tracks which route has the conversation in its cache; undefined outside conversations. */
   conversation: ConversationRoutes | undefined;
   /** Options of the request besides the model. */
-  asked: RequestOptions | undefined;
+  requestOptions: RequestOptions | undefined;
   /** Counts the usage of answers; set with `speeds`. */
   uses: RouteUses | undefined;
-  dearerPart: PlannedRoute | undefined;
+  billingRoute: PlannedRoute | undefined;
   private readonly vendorCanceller = new VendorCanceller(this.attempts);
 
   constructor(

@@ -9,7 +9,7 @@ import {
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import type { PricesUsed } from '../../request-log/request-log-row.js';
 
-/** What catalogue rows call each price. */
+/** Catalogue names of the prices. */
 export const PRICE_NAMES = {
   prompt: 'prompt',
   completion: 'completion',
@@ -28,7 +28,7 @@ export const PRICE_NAMES = {
 
 const PRICES = Object.entries(PRICE_NAMES) as [keyof ExactPricing, string][];
 
-/** Prices as a settlement used them. Its id is made of its content, so it never changes. */
+/** Prices used by settlements. The id is a hash of the content, so a snapshot never changes. */
 export interface PriceSnapshot {
   /** A UUID: the first half of the SHA-256 of `json`. */
   readonly id: string;
@@ -36,7 +36,7 @@ export interface PriceSnapshot {
   readonly json: string;
 }
 
-/** Prices are objects of the catalogue, of one tier each, the same for all requests: each is spelled once. */
+/** Catalogue price objects are shared by all requests, so each is serialized once. */
 const sheets = new WeakMap<ExactPricing, Map<number | undefined, PriceSnapshot>>();
 
 export function priceSnapshotOf({ pricing, byokFeePercent, servedAs }: PricesUsed): PriceSnapshot {
@@ -63,13 +63,13 @@ function makeSheet(
   return { id: [...parts, hex.slice(20, 32)].join('-'), json };
 }
 
-/** Decimal prices by their names, without those that are 0. */
+/** Returns the prices in USD by name, without those that are 0. */
 export function pricesInUsd(pricing: ExactPricing): Record<string, string> {
   const charged = PRICES.filter(([key]) => pricing[key] !== 0n);
   return Object.fromEntries(charged.map(([key, name]) => [name, toDecimal(pricing[key])]));
 }
 
-/** The very prices `FREE` for an answer that was given again. Undefined: it is no sheet of this program. */
+/** Restores prices: `FREE` itself for a cached answer; undefined when the value is not a snapshot. */
 export function readPriceSheet(value: unknown): PricesUsed | undefined {
   if (!isJsonObject(value) || !isJsonObject(value.prices)) return undefined;
   const { prices, byok_fee_percent: percent, served_as: servedAs } = value;
@@ -90,13 +90,13 @@ export function readPriceSheet(value: unknown): PricesUsed | undefined {
   };
 }
 
-/** Ids of the sheets that a session has seen stored. */
+/** Ids of the snapshots that a session knows to be stored. */
 const stored = new WeakMap<object, Set<string>>();
 
 /**
- * Of the prices that settlements were charged at, the sheets that this session does not know to be stored: they
- * are written with them, so that no row ever names a sheet that is not there. Another session may be with another
- * server, to which the database has moved, and which lacks what came last.
+ * Returns the snapshots of settlements that this session does not know to be stored. They are written in
+ * the same transaction, so no row refers to a missing snapshot. Tracked per session, since another one
+ * may be connected to a different server that lacks the latest data after a failover.
  */
 export function missingSheets(
   session: object,
@@ -111,7 +111,7 @@ export function missingSheets(
   return [...missing.values()];
 }
 
-/** To be called once a transaction of the session has committed that wrote them. */
+/** Call once a transaction of the session has committed the snapshots. */
 export function noteSheets(session: object, sheets: readonly PriceSnapshot[]): void {
   if (sheets.length === 0) return;
   const known = stored.get(session) ?? new Set();
@@ -119,7 +119,7 @@ export function noteSheets(session: object, sheets: readonly PriceSnapshot[]): v
   stored.set(session, known);
 }
 
-/** The statements that write the sheets, in one order, so that transactions do not wait in circles. */
+/** Returns statements that store the snapshots, in id order to avoid deadlocks. */
 export function storeSheets(missing: readonly PriceSnapshot[]): QueryConfig[] {
   return missing
     .toSorted((one, other) => (one.id < other.id ? -1 : 1))
