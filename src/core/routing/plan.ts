@@ -22,7 +22,7 @@ import { isTextRequest, type RoutableRequest } from '../../canonical/work-reques
 import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { UpstreamFailure } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
-import type { BillableRoute } from '../../canonical/billable-route.js';
+import type { BillableRoute, CostFit } from '../../canonical/billable-route.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 import { Timestamp, msSince } from '../../platform/time/timestamp.js';
 import type { AccountUse } from './pool/account-pools.js';
@@ -122,8 +122,8 @@ export interface CostLimit {
   /** The most that the request may cost. */
   readonly credits: number;
   readonly mode: MaxCostMode;
-  /** Returns whether the route is within the limit. May shorten the route's output. */
-  admits(route: BillableRoute): boolean;
+  /** Returns the route's size within the limit; undefined when it could cost more. */
+  fit(route: BillableRoute): CostFit | undefined;
   /** Builds the error for a request without an admitted route. */
   refusal(): GatewayError;
 }
