@@ -57,7 +57,7 @@ describe('alerts over HTTP', () => {
   let looks = 0;
   const look = () => {
     const at = new Date(Date.now() + ++looks * 11_000);
-    return gateway.gateway.application.get(AlertEvaluator, { strict: false }).look(at);
+    return gateway.gateway.application.get(AlertEvaluator, { strict: false }).evaluate(at);
   };
 
   describe.each([CUSTOMER, ADMIN])('%s', (path) => {
@@ -307,13 +307,13 @@ describe('alerts over HTTP', () => {
     expect(told()[0]).toMatchObject({
       status: 'firing',
       subject: 'one',
-      message: "one fails again and again with a, as 1 of the gateway's processes say.",
+      message: 'one keeps failing (a), according to 1 gateway process.',
     });
     setUp.fake.answer = polite;
     expect((await ask()).status).toBe(200);
     await report();
     await until(() => receiver.posts.length === 2);
-    expect(told()[1]).toMatchObject({ status: 'resolved', message: 'one no longer fails.' });
+    expect(told()[1]).toMatchObject({ status: 'resolved', message: 'one has recovered.' });
   });
 
   it('tell the operator of a route that is paused, and of its end', async () => {

@@ -158,7 +158,7 @@ describe('alerts', () => {
   const look = async (): Promise<Told[]> => {
     later();
     const before = receiver.posts.length;
-    await Promise.all([one.evaluator.look(now), other.evaluator.look(now)]);
+    await Promise.all([one.evaluator.evaluate(now), other.evaluator.evaluate(now)]);
     await until(async () => (await states()).every((state) => state !== 'pending'));
     return receiver.posts.slice(before).map(({ body }) => JSON.parse(body) as Told);
   };
@@ -323,7 +323,7 @@ describe('alerts', () => {
       const [again, ...rest] = await look();
       expect([again!.data.threshold, rest]).toEqual(['50', []]);
       expect(again!.data.message).toBe(
-        'The month budget of the tenant has reached 50 %: 600 of 1,000 credits are spent.',
+        'The monthly budget of the tenant has reached 50 %: 600 of 1,000 credits spent.',
       );
     });
 
@@ -453,7 +453,7 @@ describe('alerts', () => {
       expect(await types()).toEqual(['alert.firing']);
       for (let minutes = 0; minutes < 12; minutes += 4) {
         later(4 * MINUTE_MS);
-        await one.evaluator.look(now);
+        await one.evaluator.evaluate(now);
       }
       await until(() => receiver.posts.length === 2);
       expect(receiver.posts[1]!.body).toContain('alert.resolved');
@@ -501,7 +501,7 @@ describe('alerts', () => {
       await log({ completed: 1 }, 1);
       const told = await look();
       expect(told.map(({ data }) => data.message)).toEqual([
-        '301 credits were spent in an hour; usual at this time are 100.',
+        '301 credits were spent in an hour; 100 are usual at this time.',
       ]);
       expect(await look()).toEqual([]);
       later(2 * HOUR_MS);
@@ -525,7 +525,7 @@ describe('alerts', () => {
       await setBalance(1);
       const id = await addRule('balance_below', { credits: 500 }, { url });
       later();
-      await one.evaluator.look(now);
+      await one.evaluator.evaluate(now);
       return id;
     };
 
@@ -566,7 +566,7 @@ describe('alerts', () => {
       receiver.answers.delayMs = 0;
       await addRule('balance_below', { credits: 400 });
       later();
-      await one.evaluator.look(now);
+      await one.evaluator.evaluate(now);
       await until(async () => (await states()).includes('delivered'));
       expect(await states()).toContain('pending');
       await one.deliveries.beforeApplicationShutdown();
@@ -582,7 +582,7 @@ describe('alerts', () => {
       // The process ends right after its commit.
       one.deliveries.deliver = () => undefined;
       later();
-      await one.evaluator.look(now);
+      await one.evaluator.evaluate(now);
       expect(await states()).toEqual(['pending']);
       await other.deliveries.sweep();
       expect(receiver.posts).toEqual([]);
@@ -621,7 +621,7 @@ describe('alerts', () => {
         { format: 'slack', name: '<!channel> &\nFiring: *co* \u202Ehttp://evil.example' },
       );
       later();
-      await one.evaluator.look(now);
+      await one.evaluator.evaluate(now);
       await until(() => receiver.posts.length === 1);
       const [{ headers, body }] = receiver.posts as [(typeof receiver.posts)[number]];
       expect(headers['x-gateway-signature']).toBeUndefined();
@@ -694,7 +694,7 @@ describe('alerts', () => {
     expect(await second.metrics.registry.metrics()).toMatch(/^gateway_prices_differ 1$/m);
     const told = await look();
     expect(told.map(({ data }) => data.message).sort()).toEqual([
-      'A public list has other prices of 1 models: xai/m.',
+      'A public list has different prices for 1 models: xai/m.',
       'The prices of 1 models have not been confirmed for 60 days: xai/m.',
     ]);
 
@@ -730,13 +730,13 @@ describe('alerts', () => {
     later();
     await test.database.transaction(async (transaction) => {
       await transaction.query('SELECT FROM alert_progress FOR UPDATE');
-      await one.evaluator.look(now);
+      await one.evaluator.evaluate(now);
       expect(await states()).toEqual([]);
     });
-    await one.evaluator.look(now);
+    await one.evaluator.evaluate(now);
     expect(await states()).toHaveLength(1);
     await test.database.query('DELETE FROM alert_events');
-    await other.evaluator.look(new Date(now.getTime() + 5_000));
+    await other.evaluator.evaluate(new Date(now.getTime() + 5_000));
     expect(await states()).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** How far the evaluation of alerts has read the request log; a single row. */
+/** How far alert evaluation has read the request log; a single row. */
 @Entity('alert_progress')
 export class AlertProgressEntity {
   @PrimaryColumn('boolean', { default: true })

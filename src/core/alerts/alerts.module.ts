@@ -11,7 +11,7 @@ import { AlertEventRepository } from './alert-event.repository.js';
 import { AlertRuleRepository } from './alert-rule.repository.js';
 import { AlertSender } from './alert-sender.js';
 
-/** What operators and tenants are told of without having asked: from the look to the delivery. */
+/** Evaluates alert rules and delivers their notifications. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([

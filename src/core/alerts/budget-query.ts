@@ -1,11 +1,11 @@
 import { BUDGET_PERIODS } from '../../canonical/limits.js';
 
-/** Percent: all of a budget is as good as spent when more than this is, and it refuses requests. */
+/** Percentage above which a budget that rejects requests counts as spent. */
 const NEARLY_ALL = 80;
 
 const MONTH = `date_trunc('month', $1::timestamptz AT TIME ZONE 'UTC')::date`;
 
-/** How the current period of a budget is called; of one that never renews `total`. */
+/** Formats of a budget's current period; `total` never renews. */
 const NAMES = {
   hour: 'YYYY-MM-DD"T"HH24',
   day: 'YYYY-MM-DD',
@@ -17,7 +17,7 @@ const NAMES = {
 const byPeriod = (make: (period: (typeof BUDGET_PERIODS)[number]) => string): string =>
   `CASE period ${BUDGET_PERIODS.map((period) => `WHEN '${period}' THEN ${make(period)}`).join(' ')} END`;
 
-/** By monthly_spend_limit, whose sums stand by the month. */
+/** Monthly spend limits, with their stored monthly sums. */
 const SPEND_LIMITS = `
   SELECT 'tenant' AS scope, tenants.id::text AS id, tenants.id AS tenant_id, 'month' AS period,
     'tenant:' || tenants.id AS subject, to_char(month, 'YYYY-MM') AS period_key,
@@ -30,7 +30,7 @@ const SPEND_LIMITS = `
   FROM api_keys JOIN key_months ON key_months.api_key_id = api_keys.id
   WHERE monthly_spend_limit > 0 AND revoked_at IS NULL AND month = ${MONTH}`;
 
-/** Documents with budgets, and whose they are: those of end users too who have none of their own. */
+/** Limit documents with budgets and their subjects, including end users without their own limits. */
 const DOCUMENTS = `
   SELECT tenants.id AS tenant_id, 'tenant' AS scope, tenants.id::text AS id, document
   FROM tenants CROSS JOIN LATERAL (VALUES (limits), (operator_limits)) AS set (document)
@@ -52,9 +52,9 @@ const DOCUMENTS = `
   )`;
 
 /**
- * Every budget that there is, with what has been spent of it at $1: what the ledger has added up, and the
- * requests that ended since. A budget refuses what does not fit in it, and so is seldom spent to the last
- * credit: `was_refused` tells whether a request was refused for a budget in the last minute, of one that is spent to more than 80 %.
+ * Selects every budget with its spend at $1: the ledger's stored sums plus requests that ended since. A
+ * budget rejects what does not fit and is seldom spent to the last credit, so `was_refused` tells whether
+ * one that is over 80 % spent rejected a request in the last minute.
  */
 export const BUDGETS = `
   ${SPEND_LIMITS}
