@@ -3,7 +3,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
 
-/** What a log row says that must not depend on the dialect. */
+/** Log fields that must not depend on the dialect. */
 const COMPARED = [
   'outcome',
   'status',
@@ -17,7 +17,7 @@ const COMPARED = [
   'reasoning_tokens',
 ] as const;
 
-describe('a conversation by POST /v1/responses and by POST /v1/chat/completions', () => {
+describe('a conversation through POST /v1/responses and through POST /v1/chat/completions', () => {
   let gateway: BootedGateway;
 
   beforeAll(async () => {
@@ -36,14 +36,11 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
       'max_tokens',
     ],
     ['messages', { messages: [{ role: 'user', content: 'x' }], max_tokens: 1e9 }, 'max_tokens'],
-  ])(
-    'says in words of %s what to lower where the credits do not reach',
-    async (path, body, field) => {
-      const answer = await gateway.post(`/v1/${path}`, { model: 'sandbox/echo', ...body });
-      expect(answer.status).toBe(402);
-      expect(await answer.text()).toContain(`send \`${field}\`: `);
-    },
-  );
+  ])('names the field to lower on %s when credits are insufficient', async (path, body, field) => {
+    const answer = await gateway.post(`/v1/${path}`, { model: 'sandbox/echo', ...body });
+    expect(answer.status).toBe(402);
+    expect(await answer.text()).toContain(`send \`${field}\`: `);
+  });
 
   const TOOL = { name: 'weather', parameters: { type: 'object', properties: {} } };
   const CASES: [string, object, object][] = [
@@ -58,7 +55,7 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
       { instructions: 'Be kind.', input: 'Hello there, 你好' },
     ],
     [
-      'a turn after others',
+      'a later turn',
       {
         messages: [
           { role: 'user', content: 'one' },
@@ -104,7 +101,7 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
       { name, chat, responses, stream: false },
       { name, chat, responses, stream: true },
     ]),
-  )('cost and log the same: $name, stream $stream', async ({ chat, responses, stream }) => {
+  )('costs and logs the same: $name, stream $stream', async ({ chat, responses, stream }) => {
     const model = 'sandbox/echo';
     const one = await rowOf('/v1/chat/completions', { model, stream, ...chat });
     const other = await rowOf('/v1/responses', { model, stream, ...responses });
@@ -114,7 +111,7 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
     expect(other).toMatchObject({ endpoint: 'responses' });
   });
 
-  it('log a failure the same, at no cost', async () => {
+  it('logs a failure the same, at no cost', async () => {
     const input = 'Hello';
     for (const model of ['sandbox/fault-400', 'sandbox/fault-500', 'sandbox/fault-cut']) {
       const messages = [{ role: 'user', content: input }];
@@ -125,7 +122,7 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
     }
   });
 
-  it('carries the usual headers, and answers by its mirror as well', async () => {
+  it('sends the usual headers, on the mirror path too', async () => {
     const answer = await gateway.post('/api/v1/responses', { model: 'sandbox/echo', input: 'Hi' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-gateway-provider')).toBe('sandbox');
@@ -138,7 +135,7 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
     expect((await gateway.fetch(`/v1/generation?id=${generation}`)).status).toBe(200);
   });
 
-  it('names the fields that another dialect has no place for', async () => {
+  it('names the fields that another dialect cannot express', async () => {
     const answer = await gateway.post('/v1/responses', {
       model: 'sandbox/echo',
       input: 'Hi',

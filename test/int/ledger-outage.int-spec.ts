@@ -22,15 +22,15 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-// A machine that stops for longer than a hold is patient makes it fail.
+// A machine that stalls longer than a hold's time limit makes it fail.
 jest.retryTimes(2);
 
-/** The ledger under test reaches its database through a proxy; the test itself does not. */
+/** The ledger under test connects through a proxy; the test itself does not. */
 let testDatabase: TestDatabase;
 let proxy: TcpProxy;
 let ledger: TestLedger;
 let tenant: TestTenant;
-/** Sessions that lock something, until their test ends. */
+/** Sessions that hold locks until their test ends. */
 const blockers: pg.Client[] = [];
 
 beforeEach(async () => {
@@ -52,15 +52,15 @@ async function account() {
   return snapshot(testDatabase.database, tenant.tenantId);
 }
 
-/** Milliseconds until the promise rejected with an DatabaseUnavailableError. */
+/** Milliseconds until the promise rejects with a DatabaseUnavailableError. */
 async function rejectionMs(promise: Promise<unknown>): Promise<number> {
   const startMs = performance.now();
   await expect(promise).rejects.toBeInstanceOf(DatabaseUnavailableError);
   return performance.now() - startMs;
 }
 
-describe('a database that is away for 3 seconds', () => {
-  it('keeps settlements waiting, fails holds within 2 s, and loses nothing', async () => {
+describe('a database outage of 3 seconds', () => {
+  it('delays settlements, fails holds within 2 s, and loses nothing', async () => {
     const operations = Array.from({ length: 20 }, () => holdOperation(tenant, 10));
     await Promise.all(operations.map((operation) => ledger.store.hold(operation)));
     await proxy.cut();
@@ -88,7 +88,7 @@ describe('a database that is away for 3 seconds', () => {
     expect(ledger.instance.holds.size).toBe(0);
   });
 
-  it('admits a hold that came shortly before it was back', async () => {
+  it('admits a hold requested shortly before its end', async () => {
     await proxy.cut();
     const hold = ledger.store.hold(holdOperation(tenant, 10));
     await pause(100);
@@ -97,10 +97,10 @@ describe('a database that is away for 3 seconds', () => {
   });
 });
 
-/** How the one statement of an ordinary group begins its name; it is a transaction by itself. */
+/** Name prefix of the single statement of an ordinary group, which is its own transaction. */
 const QUICK = 'ledger-quick';
 
-describe('a commit whose answer is lost', () => {
+describe('a commit whose response is lost', () => {
   it('settles once', async () => {
     const operation = holdOperation(tenant, 10);
     await ledger.store.hold(operation);
@@ -116,7 +116,7 @@ describe('a commit whose answer is lost', () => {
     expect(await account()).toMatchObject({ held: 700, holds: 700 });
   });
 
-  it('fails a cover, and its hold still ends in full', async () => {
+  it('fails a cover, and its hold is still released in full', async () => {
     const operation = holdOperation(tenant, 10);
     await ledger.store.hold(operation);
     proxy.loseNextReplyTo('COMMIT');
@@ -125,8 +125,8 @@ describe('a commit whose answer is lost', () => {
     expect(await account()).toMatchObject({ balance: 999, held: 0, holds: 0 });
   });
 
-  it('leaves no hold behind whose caller was told that it failed', async () => {
-    // The retry finds no database until the caller has given up.
+  it('leaves no hold whose caller was told that it failed', async () => {
+    // The retry finds no database until the caller has timed out.
     proxy.loseNextReplyTo(QUICK, { thenCut: true });
     await rejectionMs(ledger.store.hold(holdOperation(tenant, 10)));
     expect(await account()).toMatchObject({ held: 10, holds: 10 });
@@ -136,8 +136,8 @@ describe('a commit whose answer is lost', () => {
   });
 });
 
-describe('a database that moved to a server which lacks what came last', () => {
-  it('is told the prices of settlements again', async () => {
+describe('a failover to a server that lacks the latest commits', () => {
+  it('stores the prices of settlements again', async () => {
     const { database } = testDatabase;
     const settle = async (): Promise<void> => {
       const { requestId } = holdOperation(tenant, 0);
@@ -158,8 +158,8 @@ describe('a database that moved to a server which lacks what came last', () => {
   });
 });
 
-describe('a statement that reaches the database after its connection was given up', () => {
-  it('leaves no hold behind for longer than the next sweep', async () => {
+describe('a statement that reaches the database after its connection was closed', () => {
+  it('leaves no hold beyond the next sweep', async () => {
     const open = holdOperation(tenant, 20);
     await ledger.store.hold(open);
     const arrive = proxy.delay(QUICK);
@@ -181,15 +181,15 @@ describe('a statement that reaches the database after its connection was given u
   });
 });
 
-describe('an account that another transaction locks for long', () => {
-  it('fails a hold within 2 s and gives it back when it is opened after all', async () => {
+describe('an account that another transaction keeps locked', () => {
+  it('fails a hold within 2 s and releases it when it is opened after all', async () => {
     const blocker = new pg.Client({ connectionString: testDatabase.url });
     await blocker.connect();
     await blocker.query('BEGIN');
     await blocker.query('SELECT FROM accounts WHERE tenant_id = $1 FOR UPDATE', [tenant.tenantId]);
 
     const operation = holdOperation(tenant, 10);
-    // A statement that waits for a lock may take ten seconds.
+    // A statement may wait ten seconds for a lock.
     expect(await rejectionMs(ledger.store.hold(operation))).toBeLessThan(8_000);
     await blocker.query('COMMIT');
     await blocker.end();
@@ -198,9 +198,9 @@ describe('an account that another transaction locks for long', () => {
   });
 });
 
-describe('rows of one tenant that another transaction locks for long', () => {
+describe('rows of one tenant that another transaction keeps locked', () => {
   it.each(['accounts WHERE tenant_id', 'api_keys WHERE tenant_id'])(
-    'keep nobody else waiting (%s)',
+    'delay no other tenant (%s)',
     async (rows) => {
       const other = await createTenant(testDatabase.database, 1_000);
       const operations = [tenant, other].map((whose) => holdOperation(whose, 10));
@@ -220,7 +220,7 @@ describe('rows of one tenant that another transaction locks for long', () => {
         expect(await ledger.store.hold(operation)).toEqual({ admitted: true });
         await ledger.store.settle(settleOperation(other, operation.requestId, 7));
       }
-      // Each would take two seconds and more beside the tenant whose rows are locked.
+      // In a group with the locked tenant each would take over two seconds.
       expect(performance.now() - startMs).toBeLessThan(4_000);
       expect(await account()).toMatchObject({ balance: 1_000, held: 10 });
 
@@ -233,8 +233,8 @@ describe('rows of one tenant that another transaction locks for long', () => {
   );
 });
 
-describe('connections that are killed under load', () => {
-  it('lose no operation and double none', async () => {
+describe('connections killed under load', () => {
+  it('neither lose nor repeat an operation', async () => {
     const tenants = await Promise.all(
       [1, 2, 3].map(() => createTenant(testDatabase.database, 1_000_000)),
     );
@@ -277,7 +277,7 @@ describe('connections that are killed under load', () => {
 
     expect(kills).toBeGreaterThan(5);
     expect(charges.size).toBeGreaterThan(50);
-    // Each kill costs a retry, which is well within a hold's patience.
+    // Each kill costs a retry, well within a hold's time limit.
     expect(failedHolds).toBe(0);
     expect(await brokenAccounts(testDatabase.database, tenants)).toEqual([]);
     const { rows } = await testDatabase.database.query<{ request_id: string; cost: number }>(

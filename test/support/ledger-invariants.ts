@@ -7,7 +7,7 @@ export interface LedgerSnapshot {
   entries: number;
   holds: number;
 }
-
+/** Reads every account with the sums it must match, in one statement. */
 /** Every account beside the sums it must agree with, in one statement and so at one moment. */
 export async function readLedger(database: Database): Promise<LedgerSnapshot[]> {
   const { rows } = await database.query<LedgerSnapshot>(`
@@ -20,7 +20,7 @@ export async function readLedger(database: Database): Promise<LedgerSnapshot[]> 
   return rows;
 }
 
-/** What is wrong with the money at this moment; nothing, always. Suites may have changed the log. */
+/** Returns violations of the ledger's invariants; always none. Suites may have changed the log. */
 export function findLedgerFaults(database: Database): Promise<string[]> {
   return findBookFaults(database, { isLogWhole: false });
 }
