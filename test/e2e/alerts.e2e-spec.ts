@@ -13,7 +13,7 @@ const PATH_OF_SECRET = '/services/T0000/B0000/secret-of-the-channel-9876';
 
 type Json = Record<string, unknown>;
 
-describe('alerts API', () => {
+describe('alerts over HTTP', () => {
   let setUp: VendorSetUp;
   let gateway: BootedGateway;
   let receiver: Awaited<ReturnType<typeof startReceiver>>;
@@ -41,7 +41,7 @@ describe('alerts API', () => {
     await receiver.close();
   });
 
-  /** Uses the tenant's routing key, or the operator's key below /v1/admin. */
+  /** Calls with the tenant's routing key, or with the operator's key below /v1/admin. */
   const call = async (method: string, path: string, body?: object, status = 200): Promise<Json> => {
     const response = path.startsWith('/v1/admin')
       ? await gateway.admin(method, path, body)
@@ -61,7 +61,7 @@ describe('alerts API', () => {
   };
 
   describe.each([CUSTOMER, ADMIN])('%s', (path) => {
-    it('creates, lists, reads, updates and deletes alerts without returning the whole URL', async () => {
+    it('creates, lists, reads, changes and deletes them, and never shows the whole URL', async () => {
       const made = await call('POST', path, rule, 201);
       const { id } = made;
       expect(made).toMatchObject({
@@ -110,17 +110,17 @@ describe('alerts API', () => {
       ['no name', { name: '' }, 'name'],
       ['an unknown kind', { kind: 'weather' }, 'kind'],
       ['a condition that is not an object', { condition: [] }, 'condition'],
-      ['a missing parameter', { condition: {} }, 'condition.credits'],
-      ['a parameter of another type', { condition: { credits: '5' } }, 'condition.credits'],
-      ['a parameter out of range', { condition: { credits: 0 } }, 'condition.credits'],
-      ['an unknown parameter', { condition: { credits: 1, debit: 1 } }, 'condition.debit'],
+      ['a missing figure', { condition: {} }, 'condition.credits'],
+      ['a figure of another type', { condition: { credits: '5' } }, 'condition.credits'],
+      ['a figure out of bounds', { condition: { credits: 0 } }, 'condition.credits'],
+      ['an unknown figure', { condition: { credits: 1, debit: 1 } }, 'condition.debit'],
       [
         'thresholds above 100',
         { kind: 'budget', condition: { thresholds: [50, 101] } },
         'condition.thresholds',
       ],
       [
-        'a repeated threshold',
+        'the same threshold twice',
         { kind: 'budget', condition: { thresholds: [50, 50] } },
         'condition.thresholds',
       ],
@@ -130,11 +130,11 @@ describe('alerts API', () => {
         'condition.window_minutes',
       ],
       [
-        'an invalid provider id',
+        'a malformed provider',
         { kind: 'vendor_unhealthy', condition: { provider: 'a b' } },
         'condition.provider',
       ],
-      ['a URL with another scheme', { url: 'ftp://example.com/' }, 'url'],
+      ['a URL of another kind', { url: 'ftp://example.com/' }, 'url'],
       ['a URL with credentials', { url: 'https://me:secret@example.com/' }, 'url'],
       ['an unknown format', { format: 'pager' }, 'format'],
       ['an unknown field', { headers: {} }, 'headers'],
@@ -144,7 +144,7 @@ describe('alerts API', () => {
       expect(error).toMatchObject({ type: 'invalid_request_error', param });
     });
 
-    it('sends a test at once and returns the receiver’s status', async () => {
+    it('sends a test at once, and returns the receiver’s response', async () => {
       const { id } = await call('POST', path, { ...rule, enabled: false }, 201);
       const test = () => call('POST', `${path}/${String(id)}/test`);
       expect(await test()).toMatchObject({ delivered: true, status: 200, error: null });
@@ -164,13 +164,13 @@ describe('alerts API', () => {
       expect((await call('GET', `${path.replace('alerts', 'alert-events')}`)).data).toEqual([]);
     });
 
-    it('suggests presets that can be created unchanged', async () => {
+    it('offers presets that can be created unchanged', async () => {
       const { presets } = (await call('GET', path)) as { presets: Json[] };
       expect(presets.length).toBeGreaterThan(2);
       for (const preset of presets) await call('POST', path, { ...rule, ...preset }, 201);
     });
 
-    it('pages through events, newest first, optionally of one alert', async () => {
+    it('lists events by cursor, newest first, optionally of one alert', async () => {
       const ids: unknown[] = [];
       for (let count = 0; count < 3; count++) {
         ids.push((await call('POST', path, rule, 201)).id);
@@ -210,7 +210,7 @@ describe('alerts API', () => {
     });
   });
 
-  it('separates the alerts of tenants and of the operator', async () => {
+  it('are separate: tenants and operator do not see each other’s', async () => {
     const own = await call('POST', CUSTOMER, rule, 201);
     const operators = await call('POST', ADMIN, rule, 201);
     await call('GET', `${ADMIN}/${String(own.id)}`, undefined, 404);
@@ -226,7 +226,7 @@ describe('alerts API', () => {
     }
   });
 
-  it('allows a tenant twenty alerts, and none of the operator-only kinds', async () => {
+  it('of a tenant are limited to twenty, and never about operator matters', async () => {
     for (const kind of ['route_paused', 'prices_stale', 'prices_differ']) {
       const { error } = await call('POST', CUSTOMER, { ...rule, kind, condition: {} }, 400);
       expect(error).toMatchObject({ param: 'kind' });
@@ -238,7 +238,7 @@ describe('alerts API', () => {
     expect((await call('POST', CUSTOMER, rule, 400)).error).toMatchObject({ param: 'alerts' });
   });
 
-  it('rejects operator alerts about an unknown tenant', async () => {
+  it('of the operator require an existing tenant', async () => {
     const about = (tenant_id: unknown) => ({ ...rule, condition: { credits: 5, tenant_id } });
     const made = await call('POST', ADMIN, about(gateway.tenantId), 201);
     expect(made.condition).toEqual({ credits: 5, tenant_id: gateway.tenantId });
@@ -250,7 +250,7 @@ describe('alerts API', () => {
     expect(error).toMatchObject({ param: 'condition.tenant_id' });
   });
 
-  it('rejects budget alerts that match no tenant, key or end user', async () => {
+  it('of a budget require an existing tenant, key or end user', async () => {
     const about = (scope: string | null, scope_id: string) => ({
       ...rule,
       kind: 'budget',
@@ -275,7 +275,7 @@ describe('alerts API', () => {
     await call('POST', ADMIN, about('tenant', randomUUID()), 400);
   });
 
-  it('signs operator alerts with a secret that is returned once', async () => {
+  it('of the operator are signed with a secret that is shown at creation', async () => {
     const { secret } = await call('POST', '/v1/admin/webhook-secret/rotate');
     expect(secret).toMatch(/^whsec_/);
     const { id } = await call('POST', ADMIN, rule, 201);
@@ -286,7 +286,7 @@ describe('alerts API', () => {
     expect(signatures).toContain(expected);
   });
 
-  it('notifies when a vendor fails and when it recovers', async () => {
+  it('report a failing vendor and its recovery', async () => {
     await call('POST', ADMIN, { ...rule, kind: 'vendor_unhealthy', condition: {} }, 201);
     const ask = () =>
       gateway.post('/v1/chat/completions', {
@@ -316,7 +316,7 @@ describe('alerts API', () => {
     expect(told()[1]).toMatchObject({ status: 'resolved', message: 'one has recovered.' });
   });
 
-  it('notifies the operator when a route is paused and when the pause ends', async () => {
+  it('report a paused route to the operator, and its end', async () => {
     await call('POST', ADMIN, { ...rule, kind: 'route_paused', condition: {} }, 201);
     await gateway.database.query(
       `INSERT INTO route_pauses (provider, model, reason, paused_by) VALUES ('one', 'one/a', 'prices', 'me')`,

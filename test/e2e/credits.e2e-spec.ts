@@ -44,7 +44,7 @@ async function complete(model: string): Promise<Response> {
   return answer;
 }
 
-/** Creates a tenant without requests, with its account as the statement sets it. */
+/** Creates an unused tenant whose account is set by the SQL statement. */
 async function makeTenant(name: string) {
   const tenantId = await access.makeTenant(name);
   const key = await access.makeKey({ tenantId, rateLimitPerMinute: 77 });
@@ -79,7 +79,7 @@ async function setMonth(
 }
 
 describe('credits after requests', () => {
-  it('agree to the credit on both paths once each answer has ended', async () => {
+  it('agree on both paths, to the credit, as soon as each answer has ended', async () => {
     const before = await overviewOf(gateway.apiKey);
     expect(before.lifetime.granted).toBe(GRANTED);
     let spent = before.lifetime.spent;
@@ -119,7 +119,7 @@ describe('credits after requests', () => {
 });
 
 describe(`GET ${OVERVIEW}/history`, () => {
-  it('ends at the current balance, with grants and spend per day', async () => {
+  it('ends at the current balance, day by day, with grants and spend', async () => {
     const { balance, lifetime } = await overviewOf(gateway.apiKey);
     const { data, daily_spend } = await read<CreditHistoryDto>(
       `${OVERVIEW}/history?days=3`,
@@ -129,7 +129,7 @@ describe(`GET ${OVERVIEW}/history`, () => {
     const sum = (of: 'added' | 'spent') => data.reduce((whole, day) => whole + day[of], 0);
     expect([sum('added'), sum('spent')]).toEqual([GRANTED, lifetime.spent]);
     expect(data.map((day) => day.balance)).toEqual([0, expect.any(Number), balance.total]);
-    // Today is excluded as incomplete; after midnight it has become yesterday.
+    // Daily spend excludes today, which is incomplete; after midnight it becomes yesterday.
     expect(daily_spend).toBe(Math.round((lifetime.spent - data[2]!.spent) / 7));
   });
 
@@ -149,12 +149,12 @@ describe(`GET ${TOTALS}`, () => {
     });
   });
 
-  it.each(['', 'Bearer sk-mgmt-unknown-key'])('returns 401 to %j', async (key) => {
+  it.each(['', 'Bearer sk-mgmt-unknown-key-of-nobody'])('answers 401 to %j', async (key) => {
     const response = await gateway.fetch(TOTALS, { headers: { authorization: key } });
     expect(response.status).toBe(401);
   });
 
-  it('returns only the totals of the calling tenant', async () => {
+  it('shows the totals of its own tenant only', async () => {
     const { tenantId, managementKey } = await makeTenant('totals');
     await setAccount(tenantId, { balance: 60, held: 0, granted: 100, spent: 40, requests: 2 });
     expect(await totalsOf(managementKey)).toEqual({
@@ -162,7 +162,7 @@ describe(`GET ${TOTALS}`, () => {
     });
   });
 
-  it('returns zeros for a tenant without grants', async () => {
+  it('shows zeros to a tenant without grants', async () => {
     const { managementKey } = await makeTenant('penniless');
     expect(await totalsOf(managementKey)).toEqual({
       data: { total_credits: 0, total_usage: 0 },
@@ -171,7 +171,7 @@ describe(`GET ${TOTALS}`, () => {
 });
 
 describe(`GET ${OVERVIEW}`, () => {
-  it('separates held from available credits, and this month from others', async () => {
+  it('distinguishes held and available credits, and this month and earlier ones', async () => {
     const { tenantId, key, managementKey } = await makeTenant('overview');
     await setAccount(tenantId, { balance: 600, held: 150, granted: 1000, spent: 400, requests: 9 });
     const now = new Date();
@@ -199,7 +199,7 @@ describe(`GET ${OVERVIEW}`, () => {
     });
   });
 
-  it('returns zeros for a tenant without requests', async () => {
+  it('shows zeros to an unused tenant', async () => {
     const { key } = await makeTenant('idle');
     expect(await overviewOf(key)).toMatchObject({
       balance: { available: 0, held: 0, total: 0 },
@@ -208,7 +208,7 @@ describe(`GET ${OVERVIEW}`, () => {
     });
   });
 
-  it.each(['', 'Bearer sk-unknown-key'])('returns 401 to %j', async (authorization) => {
+  it.each(['', 'Bearer sk-unknown-key-of-nobody'])('answers 401 to %j', async (authorization) => {
     const response = await gateway.fetch(OVERVIEW, { headers: { authorization } });
     expect(response.status).toBe(401);
   });

@@ -3,7 +3,7 @@ import { bootGateway, type BootedGateway } from '../support/boot-gateway.js';
 import { findLedgerFaults } from '../support/ledger-invariants.js';
 import { loggedRequest, type LoggedRequest } from '../support/logged-request.js';
 
-/** Log fields that must not depend on the dialect. */
+/** Columns of a log row that must not depend on the dialect. */
 const COMPARED = [
   'outcome',
   'status',
@@ -17,7 +17,7 @@ const COMPARED = [
   'reasoning_tokens',
 ] as const;
 
-describe('a conversation through POST /v1/responses and through POST /v1/chat/completions', () => {
+describe('a conversation by POST /v1/responses and by POST /v1/chat/completions', () => {
   let gateway: BootedGateway;
 
   beforeAll(async () => {
@@ -36,11 +36,14 @@ describe('a conversation through POST /v1/responses and through POST /v1/chat/co
       'max_tokens',
     ],
     ['messages', { messages: [{ role: 'user', content: 'x' }], max_tokens: 1e9 }, 'max_tokens'],
-  ])('names the field to lower on %s when credits are insufficient', async (path, body, field) => {
-    const answer = await gateway.post(`/v1/${path}`, { model: 'sandbox/echo', ...body });
-    expect(answer.status).toBe(402);
-    expect(await answer.text()).toContain(`send \`${field}\`: `);
-  });
+  ])(
+    'names the field of %s to lower when the credits are insufficient',
+    async (path, body, field) => {
+      const answer = await gateway.post(`/v1/${path}`, { model: 'sandbox/echo', ...body });
+      expect(answer.status).toBe(402);
+      expect(await answer.text()).toContain(`send \`${field}\`: `);
+    },
+  );
 
   const TOOL = { name: 'weather', parameters: { type: 'object', properties: {} } };
   const CASES: [string, object, object][] = [
@@ -84,7 +87,7 @@ describe('a conversation through POST /v1/responses and through POST /v1/chat/co
       { input: 'Weather?', tools: [{ type: 'function', ...TOOL }] },
     ],
     [
-      'an answer cut short',
+      'a truncated answer',
       { messages: [{ role: 'user', content: 'a b c d e f' }], max_tokens: 3 },
       { input: 'a b c d e f', max_output_tokens: 3 },
     ],
@@ -101,7 +104,7 @@ describe('a conversation through POST /v1/responses and through POST /v1/chat/co
       { name, chat, responses, stream: false },
       { name, chat, responses, stream: true },
     ]),
-  )('costs and logs the same: $name, stream $stream', async ({ chat, responses, stream }) => {
+  )('cost and log the same: $name, stream $stream', async ({ chat, responses, stream }) => {
     const model = 'sandbox/echo';
     const one = await rowOf('/v1/chat/completions', { model, stream, ...chat });
     const other = await rowOf('/v1/responses', { model, stream, ...responses });
@@ -111,7 +114,7 @@ describe('a conversation through POST /v1/responses and through POST /v1/chat/co
     expect(other).toMatchObject({ endpoint: 'responses' });
   });
 
-  it('logs a failure the same, at no cost', async () => {
+  it('log a failure the same, at no cost', async () => {
     const input = 'Hello';
     for (const model of ['sandbox/fault-400', 'sandbox/fault-500', 'sandbox/fault-cut']) {
       const messages = [{ role: 'user', content: input }];
@@ -122,7 +125,7 @@ describe('a conversation through POST /v1/responses and through POST /v1/chat/co
     }
   });
 
-  it('sends the usual headers, on the mirror path too', async () => {
+  it('has the usual headers, also at its mirrored path', async () => {
     const answer = await gateway.post('/api/v1/responses', { model: 'sandbox/echo', input: 'Hi' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-gateway-provider')).toBe('sandbox');
@@ -135,7 +138,7 @@ describe('a conversation through POST /v1/responses and through POST /v1/chat/co
     expect((await gateway.fetch(`/v1/generation?id=${generation}`)).status).toBe(200);
   });
 
-  it('names the fields that another dialect cannot express', async () => {
+  it('names the fields that another dialect does not support', async () => {
     const answer = await gateway.post('/v1/responses', {
       model: 'sandbox/echo',
       input: 'Hi',

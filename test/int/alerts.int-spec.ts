@@ -56,10 +56,10 @@ describe('alerts', () => {
   let events: AlertEventRepository;
   let rules: AlertRuleRepository;
   let tenant: TestTenant;
-  /** Time of the evaluations; each test has its own hours. */
+  /** The evaluator's current time; each test uses different hours. */
   let now: Date;
 
-  /** The evaluation and delivery of one process. */
+  /** The evaluator and the deliveries of one process. */
   const instance = (outbound = client) => {
     const config = { queue: { consume: true } };
     const metrics = new GatewayMetrics();
@@ -90,13 +90,13 @@ describe('alerts', () => {
       new AuditLog(),
       SETTINGS,
     );
-    // Away from the end of an hour: states notify once per clock hour.
+    // Not at the end of an hour: alerts are repeated at most once per clock hour.
     now = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS + 10 * MINUTE_MS);
   });
   beforeEach(async () => {
     one = instance();
     other = instance();
-    // Keeps rules from matching tenants of other tests.
+    // Excludes tenants of other tests from rules.
     await test.database.query('UPDATE accounts SET granted = 0');
     tenant = await createTenant(test.database, 1_000);
     receiver.posts.length = 0;
@@ -154,15 +154,15 @@ describe('alerts', () => {
     );
     return id;
   };
-  /** Returns the notifications of an evaluation by both instances, 15 seconds after the last. */
-  const evaluate = async (): Promise<Told[]> => {
+  /** Evaluates on both instances, 15 seconds after the last time, and returns the deliveries. */
+  const look = async (): Promise<Told[]> => {
     later();
     const before = receiver.posts.length;
     await Promise.all([one.evaluator.evaluate(now), other.evaluator.evaluate(now)]);
     await until(async () => (await states()).every((state) => state !== 'pending'));
     return receiver.posts.slice(before).map(({ body }) => JSON.parse(body) as Told);
   };
-  const types = async (): Promise<string[]> => (await evaluate()).map(({ type }) => type).sort();
+  const types = async (): Promise<string[]> => (await look()).map(({ type }) => type).sort();
   const states = async (): Promise<string[]> => {
     const { rows } = await test.database.query<{ state: string }>(
       'SELECT state FROM alert_events ORDER BY created_at, id',
@@ -174,7 +174,7 @@ describe('alerts', () => {
       tenant.tenantId,
       credits,
     ]);
-  /** Logs requests that just ended and are rolled up. */
+  /** Inserts requests that have just ended into the log. */
   const log = async (outcomes: Record<string, number>, cost = 1): Promise<void> => {
     for (const [outcome, count] of Object.entries(outcomes)) {
       const row = {
@@ -192,12 +192,12 @@ describe('alerts', () => {
     await rollUpAll(test.database);
   };
 
-  describe('about a balance', () => {
-    it('notify once with two instances, and once when they resolve', async () => {
+  describe('of a balance', () => {
+    it('are sent once by two instances, and once when they are resolved', async () => {
       const id = await addRule('balance_below', { credits: 500 });
       expect(await types()).toEqual([]);
       await setBalance(499);
-      const told = await evaluate();
+      const told = await look();
       expect(told).toMatchObject([
         {
           type: 'alert.firing',
@@ -216,7 +216,7 @@ describe('alerts', () => {
       expect(await types()).toEqual([]);
     });
 
-    it('notify again in another clock hour when they come and go', async () => {
+    it('are sent again in another clock hour when they recur', async () => {
       await addRule('balance_below', { credits: 500 });
       await setBalance(1);
       expect(await types()).toEqual(['alert.firing']);
@@ -228,11 +228,11 @@ describe('alerts', () => {
       expect(await types()).toEqual(['alert.firing']);
     });
 
-    it("are signed with the tenant's secret, or the operator's", async () => {
+    it("are signed with the tenant's secret, and the operator's with its own", async () => {
       await setBalance(1);
       await addRule('balance_below', { credits: 500 });
       await addRule('balance_below', { credits: 400 }, { owner: null });
-      await evaluate();
+      await look();
       const owners = new Map<string, string>();
       for (const { headers, body } of receiver.posts) {
         const [, time, sent] = /^t=(\d+),v1=(\w+)$/.exec(String(headers['x-gateway-signature']))!;
@@ -245,7 +245,7 @@ describe('alerts', () => {
       expect([...owners.values()].sort()).toEqual([OPERATOR_ID, tenant.tenantId].sort());
     });
 
-    it('notify the operator of all tenants by name, twenty at once', async () => {
+    it('of all tenants are sent to the operator with tenant names, twenty at once', async () => {
       await test.database.query('UPDATE accounts SET granted = 0');
       for (let each = 0; each < 24; each++) {
         const { tenantId } = await createTenant(test.database, 300);
@@ -255,18 +255,18 @@ describe('alerts', () => {
         ]);
       }
       await addRule('balance_below', { credits: 500 }, { owner: null });
-      const told = await evaluate();
+      const told = await look();
       expect(told).toHaveLength(20);
       expect(told[0]!.data.message).toBe(
         `The balance of tenant ${told[0]!.data.subject} is 300 credits, less than 500.`,
       );
       const noted = await states();
       expect([noted.length, noted.filter((state) => state === 'dropped').length]).toEqual([24, 4]);
-      expect(await evaluate()).toEqual([]);
+      expect(await look()).toEqual([]);
     });
   });
 
-  it('verify with the documented receiver, which rejects forgeries', async () => {
+  it('are accepted by the documented receiver, and forged ones are not', async () => {
     const text = await readFile('docs/alerts.md', 'utf8');
     const secret = (await secrets.secretOf(tenant.tenantId))!;
     const code = /```js\n(.*?)```/s
@@ -280,7 +280,7 @@ describe('alerts', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     await setBalance(1);
     await addRule('balance_below', { credits: 500 }, { url });
-    await evaluate();
+    await look();
     expect(await states()).toEqual(['delivered']);
     expect(log).toHaveBeenCalledWith(
       'alert.firing',
@@ -296,7 +296,7 @@ describe('alerts', () => {
     server.close();
   });
 
-  describe('about a budget', () => {
+  describe('of a budget', () => {
     const spend = (credits: number) =>
       test.database.query(
         `INSERT INTO account_months (tenant_id, month, spent)
@@ -305,29 +305,29 @@ describe('alerts', () => {
         [tenant.tenantId, credits, now],
       );
 
-    it('notify once per threshold, and again in the next period', async () => {
+    it('are sent once for each threshold, and again in the next period', async () => {
       await test.database.query('UPDATE tenants SET monthly_spend_limit = 1000 WHERE id = $1', [
         tenant.tenantId,
       ]);
       await addRule('budget', { thresholds: [50, 80, 100], scope: null, scope_id: null });
       await spend(499);
-      expect(await evaluate()).toEqual([]);
+      expect(await look()).toEqual([]);
       await spend(500);
-      expect((await evaluate()).map(({ data }) => data.threshold)).toEqual(['50']);
+      expect((await look()).map(({ data }) => data.threshold)).toEqual(['50']);
       await spend(1_000);
-      expect((await evaluate()).map(({ data }) => data.threshold).sort()).toEqual(['100', '80']);
-      expect(await evaluate()).toEqual([]);
+      expect((await look()).map(({ data }) => data.threshold).sort()).toEqual(['100', '80']);
+      expect(await look()).toEqual([]);
       now = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
-      expect(await evaluate()).toEqual([]);
+      expect(await look()).toEqual([]);
       await spend(600);
-      const [again, ...rest] = await evaluate();
+      const [again, ...rest] = await look();
       expect([again!.data.threshold, rest]).toEqual(['50', []]);
       expect(again!.data.message).toBe(
         'The monthly budget of the tenant has reached 50 %: 600 of 1,000 credits spent.',
       );
     });
 
-    it('cover each period, keys and end users, and spend not yet counted', async () => {
+    it('are sent for each period, for keys and end users, including unaggregated spend', async () => {
       const { tenantId, apiKeyId } = tenant;
       await addRule('budget', { thresholds: [50], scope: null, scope_id: null });
       await addRule('budget', { thresholds: [60], scope: 'end_user', scope_id: 'ann' });
@@ -350,7 +350,7 @@ describe('alerts', () => {
       await keep('api_key', apiKeyId, 30);
       await keep('end_user', 'ann', 60);
       const told = async () =>
-        (await evaluate()).map(
+        (await look()).map(
           ({ data }) => `${data.subject.replace(apiKeyId, 'key')} ${data.threshold}`,
         );
       expect((await told()).sort()).toEqual([
@@ -376,7 +376,7 @@ describe('alerts', () => {
       expect(await told()).toEqual(['end_user:ann:day 50']);
     });
 
-    it('reach 100 % when over 80 % are spent and requests are rejected', async () => {
+    it('report 100 % when more than 80 % are spent and requests are refused', async () => {
       const { tenantId } = tenant;
       await test.database.query('UPDATE tenants SET limits = $2 WHERE id = $1', [
         tenantId,
@@ -388,36 +388,36 @@ describe('alerts', () => {
         [tenantId, tenantId, now],
       );
       await addRule('budget', { thresholds: [100], scope: null, scope_id: null });
-      expect(await evaluate()).toEqual([]);
+      expect(await look()).toEqual([]);
       const refused = {
         outcome: 'refused',
         status: 'error',
         errorType: 'budget_exceeded',
       } as const;
       await insertRequestLogRow(test.database, tenantId, { ...refused, createdAt: now });
-      expect((await evaluate()).map(({ data }) => data.threshold)).toEqual(['100']);
+      expect((await look()).map(({ data }) => data.threshold)).toEqual(['100']);
     });
   });
 
-  describe('about errors', () => {
+  describe('of errors', () => {
     const CONDITION = { percent: 20, window_minutes: 10, min_requests: 10, provider: null };
 
-    it('notify when enough requests of the window failed, and when they resolve', async () => {
+    it('are sent when enough requests of the window failed, and when that is over', async () => {
       await addRule('error_rate', CONDITION);
-      expect(await evaluate()).toEqual([]);
+      expect(await look()).toEqual([]);
       await log({ completed: 4, failed: 5 });
-      expect(await evaluate()).toEqual([]);
-      // Neither counts as success or failure.
+      expect(await look()).toEqual([]);
+      // Cancelled and refused requests do not count.
       await log({ completed: 1, cancelled: 3, refused: 90 });
-      const told = await evaluate();
+      const told = await look();
       expect(told).toMatchObject([{ type: 'alert.firing' }]);
       expect(told[0]!.data.message).toBe('50 % of 10 requests failed in 10 minutes.');
-      expect(await evaluate()).toEqual([]);
+      expect(await look()).toEqual([]);
       await log({ completed: 40 });
       expect(await types()).toEqual(['alert.resolved']);
     });
 
-    it('count only the key of a scoped rule and its child keys, until the key ends', async () => {
+    it('count only the key of a scoped rule and its descendants, until the key ends', async () => {
       const { tenantId, apiKeyId } = tenant;
       const insertKey = async (ancestorIds: string[]): Promise<string> => {
         const { rows } = await test.database.query<{ id: string }>(
@@ -438,17 +438,17 @@ describe('alerts', () => {
       };
       await addRule('error_rate', CONDITION, { scopeKeyId: scope });
       for (const key of [apiKeyId, apiKeyId, scope]) await fail(key);
-      expect(await evaluate()).toEqual([]);
+      expect(await look()).toEqual([]);
       await fail(below);
       expect(await types()).toEqual(['alert.firing']);
       await test.database.query('DELETE FROM alert_events');
       await test.database.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [scope]);
-      expect(await evaluate()).toEqual([]);
+      expect(await look()).toEqual([]);
     });
 
-    it('resolve when the window has passed', async () => {
+    it('are resolved when the window has passed', async () => {
       await addRule('error_rate', CONDITION);
-      await evaluate();
+      await look();
       await log({ timeout: 10 });
       expect(await types()).toEqual(['alert.firing']);
       for (let minutes = 0; minutes < 12; minutes += 4) {
@@ -459,20 +459,20 @@ describe('alerts', () => {
       expect(receiver.posts[1]!.body).toContain('alert.resolved');
     });
 
-    it('count all tenants for the operator, optionally at one provider', async () => {
+    it('count over all tenants for the operator, optionally at one provider', async () => {
       await addRule('error_rate', { ...CONDITION, provider: 'sandbox' }, { owner: null });
       await addRule('error_rate', { ...CONDITION, provider: 'other' }, { owner: null });
       await addRule('error_rate', { ...CONDITION, percent: 30 }, { owner: null });
-      await evaluate();
+      await look();
       await log({ failed: 5 });
       tenant = await createTenant(test.database, 0);
       await log({ failed: 5 });
-      const told = await evaluate();
+      const told = await look();
       expect(told.map(({ data }) => data.threshold).sort()).toEqual(['20', '30']);
     });
   });
 
-  describe('about spend', () => {
+  describe('of spend', () => {
     const inWeek = (week: number, hoursBack: number, cost: number) =>
       test.database.query(
         `INSERT INTO request_log_roll_ups (tenant_id, dimension, grain, period, value, requests, errors,
@@ -487,39 +487,39 @@ describe('alerts', () => {
         [tenant.tenantId, now, days],
       );
 
-    it('notify when an hour costs a multiple of the same hours of past weeks', async () => {
+    it('are sent when an hour costs a multiple of the same hours of recent weeks', async () => {
       await addRule('spend_unusual', { factor: 3, floor_credits: 100 });
-      await evaluate();
+      await look();
       await bornBefore(60);
-      // The median is 100: neither one outlier nor one empty week changes it.
+      // The median is 100: one outlier changes nothing, and neither does an empty week.
       await inWeek(1, 0, 90);
       await inWeek(1, 1, 100);
       await inWeek(2, 0, 100);
       await inWeek(3, 1, 10_000);
       await log({ completed: 3 }, 100);
-      expect(await evaluate()).toEqual([]);
+      expect(await look()).toEqual([]);
       await log({ completed: 1 }, 1);
-      const told = await evaluate();
+      const told = await look();
       expect(told.map(({ data }) => data.message)).toEqual([
         '301 credits were spent in an hour; 100 are usual at this time.',
       ]);
-      expect(await evaluate()).toEqual([]);
+      expect(await look()).toEqual([]);
       later(2 * HOUR_MS);
       expect(await types()).toEqual(['alert.resolved']);
     });
 
-    it('apply only the floor to a tenant without a history', async () => {
+    it('have a floor, which alone applies to a tenant without history', async () => {
       await addRule('spend_unusual', { factor: 3, floor_credits: 100 });
       await addRule('spend_unusual', { factor: 2, floor_credits: 100 }, { owner: null });
-      await evaluate();
+      await look();
       await log({ completed: 1 }, 99);
-      expect(await evaluate()).toEqual([]);
+      expect(await look()).toEqual([]);
       await log({ completed: 1 }, 1);
       expect(await types()).toEqual(['alert.firing', 'alert.firing']);
     });
   });
 
-  describe('to a receiver', () => {
+  describe('whose receiver', () => {
     const eventOf = async () => (await events.list(tenant.tenantId, { limit: 1 }))[0];
     const fire = async (url = `${receiver.url}/hook`): Promise<string> => {
       await setBalance(1);
@@ -529,7 +529,7 @@ describe('alerts', () => {
       return id;
     };
 
-    it('are retried while it fails, with the error', async () => {
+    it('fails are retried, and report it until then', async () => {
       receiver.answers.status = 500;
       await fire();
       await until(async () => (await eventOf())?.lastError === 'answered with status 500');
@@ -540,7 +540,7 @@ describe('alerts', () => {
       expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
     });
 
-    it('are dropped when it redirects, without following', async () => {
+    it('redirects are dropped, and the target gets nothing', async () => {
       receiver.answers.status = 302;
       receiver.answers.headers = { location: `${receiver.url}/elsewhere` };
       await fire();
@@ -549,7 +549,7 @@ describe('alerts', () => {
       expect(receiver.posts.map(({ path }) => path)).toEqual(['/hook']);
     });
 
-    it('are dropped without a connection when its address is internal', async () => {
+    it('is internal are dropped without a connection', async () => {
       const outside = new OutboundClient({ allowPrivate: false });
       one = instance(outside);
       await fire();
@@ -559,7 +559,7 @@ describe('alerts', () => {
       await outside.onApplicationShutdown();
     });
 
-    it('are not delayed by a slow one', async () => {
+    it('is slow delay no others', async () => {
       receiver.answers.delayMs = 60_000;
       await fire();
       await until(() => receiver.posts.length === 1);
@@ -576,10 +576,10 @@ describe('alerts', () => {
       await until(async () => !(await states()).includes('pending'));
     });
 
-    it('are delivered once by another process when theirs died', async () => {
+    it('were not reached before the process died are delivered by another process, once', async () => {
       await setBalance(1);
       await addRule('balance_below', { credits: 500 });
-      // The process ends right after its commit.
+      // The process dies right after its commit.
       one.deliveries.deliver = () => undefined;
       later();
       await one.evaluator.evaluate(now);
@@ -594,7 +594,7 @@ describe('alerts', () => {
       expect(receiver.posts).toHaveLength(1);
     });
 
-    it('are dropped when their rule was deleted', async () => {
+    it('belongs to a deleted rule gets nothing', async () => {
       receiver.answers.status = 500;
       const id = await fire();
       await until(async () => (await eventOf())?.attempts === 1);
@@ -607,13 +607,13 @@ describe('alerts', () => {
       });
       const second = await fire();
       await until(() => receiver.posts.length === 2);
-      // As on the deletion of a tenant.
+      // As when its tenant is deleted.
       await test.database.query('DELETE FROM alert_rules WHERE id = $1', [second]);
       await until(async () => (await eventOf())?.state === 'dropped');
       expect(receiver.posts).toHaveLength(2);
     });
 
-    it('have text and blocks for Slack, without a signature or markup', async () => {
+    it('is Slack gets text and blocks, without a signature and with an escaped name', async () => {
       await setBalance(1);
       await addRule(
         'balance_below',
@@ -630,16 +630,16 @@ describe('alerts', () => {
         mrkdwn: false,
       });
       const { blocks } = JSON.parse(body) as { blocks: object[] };
-      // Tenants' texts are never markup.
+      // Text from tenants is never markup.
       expect(JSON.stringify(blocks)).not.toContain('mrkdwn');
       expect(JSON.stringify(blocks)).not.toMatch(/\\n|\u202e/);
     });
   });
 
-  it('close without a notification when their rule is disabled or changed', async () => {
+  it('of rules that were disabled or changed meanwhile are dropped', async () => {
     await setBalance(1);
     const id = await addRule('balance_below', { credits: 500 }, { isEnabled: false });
-    expect(await evaluate()).toEqual([]);
+    expect(await look()).toEqual([]);
     const change = (fields: Values<AlertRuleEntity>) =>
       test.database.transaction(async (transaction) => {
         const before = await rules.lock(transaction, tenant.tenantId, id);
@@ -652,11 +652,11 @@ describe('alerts', () => {
     expect(await rules.find(tenant.tenantId, id)).toMatchObject({ isFiring: false });
     await setBalance(900);
     await change({ isEnabled: true, condition: { credits: 950 } });
-    const told = await evaluate();
+    const told = await look();
     expect(told.map(({ data }) => data.threshold)).toEqual(['950']);
   });
 
-  it('report stale and different prices with one fetch a week', async () => {
+  it('of prices list outdated ones and differences from a public list, fetched once a week', async () => {
     const row = (day: string) => ({
       id: 'xai/m',
       pricing: { prompt: '0.000002', completion: '0.000006' },
@@ -692,13 +692,13 @@ describe('alerts', () => {
     await second.prices.look();
     expect(fetches).toBe(1);
     expect(await second.metrics.registry.metrics()).toMatch(/^gateway_prices_differ 1$/m);
-    const told = await evaluate();
+    const told = await look();
     expect(told.map(({ data }) => data.message).sort()).toEqual([
       'A public list has different prices for 1 models: xai/m.',
       'The prices of 1 models have not been confirmed for 60 days: xai/m.',
     ]);
 
-    // An unreadable list says nothing about prices, and is fetched again.
+    // An unreadable list says nothing about prices and is fetched again.
     await aWeekLater();
     status = 500;
     price = 2e-6;
@@ -707,7 +707,7 @@ describe('alerts', () => {
     expect(said.mock.calls.join()).toContain('it was answered with status 500');
     expect(said.mock.calls.join()).not.toContain('a-secret');
     said.mockRestore();
-    expect(await evaluate()).toEqual([]);
+    expect(await look()).toEqual([]);
     await test.database.query(`UPDATE price_checks SET begun_at = '-infinity'`);
     status = 200;
     await first.prices.look();
@@ -724,7 +724,7 @@ describe('alerts', () => {
     server.close();
   });
 
-  it('are evaluated by one process at a time, at intervals', async () => {
+  it('are evaluated by one process at a time, and not more often than needed', async () => {
     await setBalance(1);
     await addRule('balance_below', { credits: 500 });
     later();
@@ -740,7 +740,7 @@ describe('alerts', () => {
     expect(await states()).toEqual([]);
   });
 
-  it('are stored for 90 days, and longer while open or for budgets that never renew', async () => {
+  it('are kept for 90 days; open ones and those of a total budget for longer', async () => {
     const insert = (period: string, isOpen: boolean) =>
       test.database.query(
         `INSERT INTO alert_events (rule_id, rule_name, kind, status, subject, threshold, period, is_open,

@@ -33,7 +33,7 @@ const open = (tenant: TestTenant, amount: number) => openHold(ledger, tenant, am
 const logRow = (requestId: string) => logRowOf(testDatabase.database, requestId);
 
 describe('bad values', () => {
-  it('stores text that PostgreSQL rejects, together with other rows', async () => {
+  it('stores text that PostgreSQL rejects, next to other rows', async () => {
     const tenant = await createTenant(testDatabase.database, 1_000);
     const texts = ['plain', 'nul \u0000 inside', 'lone \ud800', '\udc00 lone', 'x'.repeat(2 ** 20)];
     const requestIds = await Promise.all(texts.map(() => open(tenant, 10)));
@@ -72,7 +72,7 @@ describe('bad values', () => {
     });
   });
 
-  it('ends the hold and stores a row without its texts when only they cannot be stored', async () => {
+  it('ends the hold and stores a row when a settlement can only be stored without its texts', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const [poisoned, dateless] = [await open(tenant, 10), await open(tenant, 10)];
     const outcomes = await Promise.all([

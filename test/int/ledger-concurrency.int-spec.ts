@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('several instances', () => {
-  it('never lose, create or overdraw a credit when they serve the same tenants', async () => {
+  it('never lose, create or overdraw a credit while they work on the same tenants', async () => {
     const other = await connectLedger(testDatabase.url);
     const random = seededRandom(20_251_121);
     const tenants = await Promise.all(

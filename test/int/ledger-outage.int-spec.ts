@@ -22,10 +22,10 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-// A machine that stalls longer than a hold's time limit makes it fail.
+// A stalled machine makes holds exceed their patience.
 jest.retryTimes(2);
 
-/** The ledger under test connects through a proxy; the test itself does not. */
+/** The ledger under test reaches its database through a proxy; the test itself does not. */
 let testDatabase: TestDatabase;
 let proxy: TcpProxy;
 let ledger: TestLedger;
@@ -52,7 +52,7 @@ async function account() {
   return snapshot(testDatabase.database, tenant.tenantId);
 }
 
-/** Milliseconds until the promise rejects with a DatabaseUnavailableError. */
+/** Returns the milliseconds until the promise rejects with a DatabaseUnavailableError. */
 async function rejectionMs(promise: Promise<unknown>): Promise<number> {
   const startMs = performance.now();
   await expect(promise).rejects.toBeInstanceOf(DatabaseUnavailableError);
@@ -60,7 +60,7 @@ async function rejectionMs(promise: Promise<unknown>): Promise<number> {
 }
 
 describe('a database outage of 3 seconds', () => {
-  it('delays settlements, fails holds within 2 s, and loses nothing', async () => {
+  it('keeps settlements waiting, fails holds within 2 s, and loses nothing', async () => {
     const operations = Array.from({ length: 20 }, () => holdOperation(tenant, 10));
     await Promise.all(operations.map((operation) => ledger.store.hold(operation)));
     await proxy.cut();
@@ -88,7 +88,7 @@ describe('a database outage of 3 seconds', () => {
     expect(ledger.instance.holds.size).toBe(0);
   });
 
-  it('admits a hold requested shortly before its end', async () => {
+  it('admits a hold requested shortly before the recovery', async () => {
     await proxy.cut();
     const hold = ledger.store.hold(holdOperation(tenant, 10));
     await pause(100);
@@ -97,7 +97,7 @@ describe('a database outage of 3 seconds', () => {
   });
 });
 
-/** Name prefix of the single statement of an ordinary group, which is its own transaction. */
+/** Prefix of the prepared statement for ordinary groups, which is a transaction by itself. */
 const QUICK = 'ledger-quick';
 
 describe('a commit whose response is lost', () => {
@@ -116,7 +116,7 @@ describe('a commit whose response is lost', () => {
     expect(await account()).toMatchObject({ held: 700, holds: 700 });
   });
 
-  it('fails a cover, and its hold is still released in full', async () => {
+  it('fails a cover, and its hold still ends completely', async () => {
     const operation = holdOperation(tenant, 10);
     await ledger.store.hold(operation);
     proxy.loseNextReplyTo('COMMIT');
@@ -126,7 +126,7 @@ describe('a commit whose response is lost', () => {
   });
 
   it('leaves no hold whose caller was told that it failed', async () => {
-    // The retry finds no database until the caller has timed out.
+    // The retry finds no database until the caller has given up.
     proxy.loseNextReplyTo(QUICK, { thenCut: true });
     await rejectionMs(ledger.store.hold(holdOperation(tenant, 10)));
     expect(await account()).toMatchObject({ held: 10, holds: 10 });
@@ -137,7 +137,7 @@ describe('a commit whose response is lost', () => {
 });
 
 describe('a failover to a server that lacks the latest commits', () => {
-  it('stores the prices of settlements again', async () => {
+  it('writes the prices of settlements again', async () => {
     const { database } = testDatabase;
     const settle = async (): Promise<void> => {
       const { requestId } = holdOperation(tenant, 0);
@@ -158,8 +158,8 @@ describe('a failover to a server that lacks the latest commits', () => {
   });
 });
 
-describe('a statement that reaches the database after its connection was closed', () => {
-  it('leaves no hold beyond the next sweep', async () => {
+describe('a statement that arrives after its connection was given up', () => {
+  it('leaves no hold after the next sweep', async () => {
     const open = holdOperation(tenant, 20);
     await ledger.store.hold(open);
     const arrive = proxy.delay(QUICK);
@@ -181,7 +181,7 @@ describe('a statement that reaches the database after its connection was closed'
   });
 });
 
-describe('an account that another transaction keeps locked', () => {
+describe('an account locked by another transaction', () => {
   it('fails a hold within 2 s and releases it when it is opened after all', async () => {
     const blocker = new pg.Client({ connectionString: testDatabase.url });
     await blocker.connect();
@@ -189,7 +189,7 @@ describe('an account that another transaction keeps locked', () => {
     await blocker.query('SELECT FROM accounts WHERE tenant_id = $1 FOR UPDATE', [tenant.tenantId]);
 
     const operation = holdOperation(tenant, 10);
-    // A statement may wait ten seconds for a lock.
+    // A statement that waits for a lock may take ten seconds.
     expect(await rejectionMs(ledger.store.hold(operation))).toBeLessThan(8_000);
     await blocker.query('COMMIT');
     await blocker.end();
@@ -198,9 +198,9 @@ describe('an account that another transaction keeps locked', () => {
   });
 });
 
-describe('rows of one tenant that another transaction keeps locked', () => {
+describe('rows of one tenant locked by another transaction', () => {
   it.each(['accounts WHERE tenant_id', 'api_keys WHERE tenant_id'])(
-    'delay no other tenant (%s)',
+    'do not delay other tenants (%s)',
     async (rows) => {
       const other = await createTenant(testDatabase.database, 1_000);
       const operations = [tenant, other].map((whose) => holdOperation(whose, 10));
@@ -220,7 +220,7 @@ describe('rows of one tenant that another transaction keeps locked', () => {
         expect(await ledger.store.hold(operation)).toEqual({ admitted: true });
         await ledger.store.settle(settleOperation(other, operation.requestId, 7));
       }
-      // In a group with the locked tenant each would take over two seconds.
+      // In one batch with the locked tenant, each of the five would take two seconds or more.
       expect(performance.now() - startMs).toBeLessThan(4_000);
       expect(await account()).toMatchObject({ balance: 1_000, held: 10 });
 
@@ -234,7 +234,7 @@ describe('rows of one tenant that another transaction keeps locked', () => {
 });
 
 describe('connections killed under load', () => {
-  it('neither lose nor repeat an operation', async () => {
+  it('lose and repeat no operation', async () => {
     const tenants = await Promise.all(
       [1, 2, 3].map(() => createTenant(testDatabase.database, 1_000_000)),
     );
@@ -277,7 +277,7 @@ describe('connections killed under load', () => {
 
     expect(kills).toBeGreaterThan(5);
     expect(charges.size).toBeGreaterThan(50);
-    // Each kill costs a retry, well within a hold's time limit.
+    // Each kill costs a retry, which is well within a hold's patience.
     expect(failedHolds).toBe(0);
     expect(await brokenAccounts(testDatabase.database, tenants)).toEqual([]);
     const { rows } = await testDatabase.database.query<{ request_id: string; cost: number }>(

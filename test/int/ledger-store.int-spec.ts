@@ -46,7 +46,7 @@ async function entriesOf(requestId: string): Promise<{ kind: string; amount: num
 }
 
 describe('LedgerStore.hold', () => {
-  it('admits as many of 200 concurrent holds as credits allow', async () => {
+  it('admits exactly as many of 200 concurrent holds as there are credits for', async () => {
     const tenant = await createTenant(testDatabase.database, 50);
     const outcomes = await Promise.all(
       Array.from({ length: 200 }, () => store.hold(holdOperation(tenant, 1))),
@@ -60,7 +60,7 @@ describe('LedgerStore.hold', () => {
     });
   });
 
-  it('rejects what does not fit with the available credits, and admits smaller holds after it', async () => {
+  it('refuses what does not fit, returns the available credits, and admits smaller ones after it', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const outcomes = await Promise.all(
       [60, 50, 30, 11, 10].map((amount) => store.hold(holdOperation(tenant, amount))),
@@ -74,7 +74,7 @@ describe('LedgerStore.hold', () => {
     ]);
   });
 
-  it('uses indexes, whatever the number of tenants', async () => {
+  it('finds its rows by index, however many tenants there are', async () => {
     const { database } = testDatabase;
     await database.query(
       `WITH tenant AS (
@@ -92,7 +92,7 @@ describe('LedgerStore.hold', () => {
       await Promise.all(settled.map((operation) => store.settle(operation)));
     };
     const rowsRead = async (): Promise<number> => {
-      // A session reports its reads at most once a second, on its next statement.
+      // Sessions report their statistics once a second, with a statement.
       await new Promise((resolve) => setTimeout(resolve, 1_100));
       await settleMany();
       const { rows } = await database.query<{ read: number }>(
@@ -103,7 +103,7 @@ describe('LedgerStore.hold', () => {
     };
     const before = await rowsRead();
     for (let round = 0; round < 5; round++) await settleMany();
-    // For a hundred holds and settlements, a few rows each.
+    // A hundred holds and settlements read a few rows each.
     expect((await rowsRead()) - before).toBeLessThan(5_000);
   });
 
@@ -123,7 +123,7 @@ describe('LedgerStore.hold', () => {
     );
   });
 
-  it('admits holds against credits released by a concurrent settlement', async () => {
+  it('admits holds against credits released by a settlement in the same group', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const requestId = await open(tenant, 100);
     const [next] = await Promise.all([
@@ -143,7 +143,7 @@ describe('LedgerStore.hold', () => {
     });
   });
 
-  it('rejects more than any account can have', async () => {
+  it('refuses more than any account can have', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     for (const amount of [2 ** 60, Infinity]) {
       const outcome = await store.hold(holdOperation(tenant, amount));
@@ -151,14 +151,14 @@ describe('LedgerStore.hold', () => {
     }
   });
 
-  it.each([-1, 0.5, NaN, -Infinity])('rejects %p, which is not an amount', async (amount) => {
+  it.each([-1, 0.5, NaN, -Infinity])('rejects the invalid amount %p', async (amount) => {
     const tenant = await createTenant(testDatabase.database, 100);
     await expect(store.hold(holdOperation(tenant, amount))).rejects.toBeInstanceOf(InternalError);
   });
 });
 
 describe('LedgerStore.cover', () => {
-  it('enlarges an open hold while credits are available', async () => {
+  it('enlarges an open hold as long as credits are available', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const requestId = await open(tenant, 40);
     const covers = await Promise.all(
@@ -171,7 +171,7 @@ describe('LedgerStore.cover', () => {
     });
   });
 
-  it('is rejected without a hold, and changes nothing', async () => {
+  it('is refused without a hold, and changes nothing', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const cover = store.cover({ ...tenant, requestId: randomUUID(), additional: 5 });
     expect(await cover).toBeUndefined();
@@ -220,7 +220,7 @@ describe('LedgerStore.settle', () => {
       spent: 25,
       requestCount: 1,
     });
-    // Counted in the month of the commit, not of the request.
+    // The month of the commit counts, not that of the request.
     expect(await reader.monthOf(tenant.tenantId, new Date())).toEqual({
       spent: 25,
       requestCount: 1,
@@ -233,7 +233,7 @@ describe('LedgerStore.settle', () => {
     expect(rows).toEqual([{ request_count: 1, total_spend: 25, last_used_at: createdAt }]);
   });
 
-  it('writes no entry for a free request', async () => {
+  it('writes no entry for a request that costs nothing', async () => {
     const tenant = await createTenant(testDatabase.database, 10);
     const requestId = await open(tenant, 10);
     await store.settle(
@@ -269,7 +269,7 @@ describe('LedgerStore.settle', () => {
     });
   });
 
-  it('takes the excess over the hold from available credits, but not from other holds', async () => {
+  it('takes the part above the hold from available credits, but never from other holds', async () => {
     const tenant = await createTenant(testDatabase.database, 100);
     const requestId = await open(tenant, 20);
     await open(tenant, 50);
@@ -300,7 +300,7 @@ describe('LedgerStore.settle', () => {
     });
   });
 
-  it('records and charges a request whose hold is missing', async () => {
+  it('still records and charges a request whose hold is missing', async () => {
     const tenant = await createTenant(testDatabase.database, 10);
     const outcome = await store.settle(settleOperation(tenant, randomUUID(), 4));
     expect(outcome).toEqual({ cost: 4, shortfall: 0, applied: true });
@@ -314,7 +314,7 @@ describe('LedgerStore.settle', () => {
     });
   });
 
-  it('charges nothing for NaN, and everything available for Infinity', async () => {
+  it('charges nothing for an invalid number, and all available credits for an infinite one', async () => {
     const tenant = await createTenant(testDatabase.database, 10);
     const outcomes = await Promise.all(
       [NaN, -5, Infinity].map((charge) =>
@@ -327,7 +327,7 @@ describe('LedgerStore.settle', () => {
 });
 
 describe('LedgerStore.record', () => {
-  it('writes the row of a request without a hold', async () => {
+  it('writes the row of a request that never had a hold', async () => {
     const tenant = await createTenant(testDatabase.database, 10);
     const requestId = randomUUID();
     await store.record(

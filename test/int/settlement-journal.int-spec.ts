@@ -146,13 +146,13 @@ describe('settlements that no database takes before the process ends', () => {
     expect(told).toHaveLength(1);
     expect(told[0]).toMatch(/^3 settlements could not be written [^\n]*\n$/);
     expect(told[0]).toContain(`npm run gateway -- settle ${path}`);
-    expect(ending.outcomes).toEqual({ journalled: 3, lost: 0 });
+    expect(ending.fates).toEqual({ journalled: 3, lost: 0 });
     expect(readFileSync(path, 'utf8')).not.toMatch(/conversation|what was said/);
   });
 
   it('are booked by the next process, and their holds given back', async () => {
     const path = await endWith(3);
-    const before = living.outcomes.recovered ?? 0;
+    const before = living.fates.recovered ?? 0;
     expect(await living.recovery.recover(path, COMMAND_AUTHOR)).toEqual({
       booked: 3,
       known: 0,
@@ -162,7 +162,7 @@ describe('settlements that no database takes before the process ends', () => {
     });
     expect(existsSync(path)).toBe(false);
     expect(await audited(path)).toEqual([['command', null, { booked: 3, known: 0, refused: 0 }]]);
-    expect((living.outcomes.recovered ?? 0) - before).toBe(3);
+    expect((living.fates.recovered ?? 0) - before).toBe(3);
     expect(await account()).toMatchObject({ balance: 994, held: 0, spent: 6, requests: 3 });
     expect(await outcomes()).toEqual([1, 2, 3].map((cost) => ['completed', cost]));
   });
@@ -355,6 +355,6 @@ describe('settlements that no database takes before the process ends', () => {
     expect(told.join('')).toMatch(
       /^1 settlements lost: neither the database nor .* accepted them\n$/,
     );
-    expect(ending.outcomes).toEqual({ journalled: 0, lost: 1 });
+    expect(ending.fates).toEqual({ journalled: 0, lost: 1 });
   });
 });

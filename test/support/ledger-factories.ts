@@ -25,7 +25,7 @@ export interface TestTenant {
   apiKeyId: string;
 }
 
-/** Creates a tenant with one key and, unless it has no account at all, these credits. */
+/** Creates a tenant with one key and, unless it has no account, this many credits. */
 export async function createTenant(
   database: Database,
   credits: number | 'no account',
@@ -112,32 +112,32 @@ export function settleOperation(
 
 export interface TestLedger {
   store: LedgerStore;
-  /** In its own data folder. */
+  /** In a separate data folder. */
   journal: SettlementJournal;
   /** Settlements counted by its metric, by outcome. */
-  outcomes: Readonly<Record<string, number>>;
+  fates: Readonly<Record<string, number>>;
   recovery: SettlementRecovery;
   instance: InstanceService;
   database: Database;
   close(): Promise<void>;
 }
 
-/** Connects a ledger with its own connection pool and instance id, like another process. */
+/** A ledger with its own connection pool and instance id, like another process. */
 export async function connectLedger(url: string): Promise<TestLedger> {
   const dataSource = await new DataSource(databaseOptions(url)).initialize();
   const database = new Database(dataSource);
   const instance = new InstanceService(database);
   const dataDirectory = join(tmpdir(), `gateway-ledger-${randomUUID()}`);
-  const outcomes: Record<string, number> = {};
+  const fates: Record<string, number> = {};
   const journal = new SettlementJournal(
     { dataDirectory },
-    { observeSettlements: (fate, count) => (outcomes[fate] = (outcomes[fate] ?? 0) + count) },
+    { observeSettlements: (fate, count) => (fates[fate] = (fates[fate] ?? 0) + count) },
   );
   const store = new LedgerStore(database, instance, journal);
   return {
     store,
     journal,
-    outcomes,
+    fates,
     recovery: new SettlementRecovery(database, store, journal, new AuditLog()),
     instance,
     database,
@@ -163,7 +163,7 @@ export interface AccountSnapshot {
   logged: { rows: number; cost: number };
 }
 
-/** Reads a tenant's ledger state in one statement. */
+/** Reads a tenant's complete state in one statement. */
 export async function snapshot(database: Database, tenantId: string): Promise<AccountSnapshot> {
   const { rows } = await database.query<Omit<AccountSnapshot, 'logged'> & Record<string, number>>(
     `SELECT balance, held, spent, request_count AS requests,
@@ -178,7 +178,7 @@ export async function snapshot(database: Database, tenantId: string): Promise<Ac
   return { ...account, logged: { rows: logged_rows!, cost: logged_cost! } };
 }
 
-/** Returns the tenants whose account disagrees with its entries, holds, rows or counters. */
+/** Returns the tenants whose account contradicts their entries, holds, rows or counters. */
 export async function brokenAccounts(
   database: Database,
   tenants: readonly TestTenant[],
@@ -213,7 +213,7 @@ export async function brokenAccounts(
   return rows;
 }
 
-/** Opens a hold. Returns the request's id. */
+/** Holds credits. @returns the request's id */
 export async function openHold(
   { store }: Pick<TestLedger, 'store'>,
   tenant: TestTenant,
@@ -225,7 +225,7 @@ export async function openHold(
   return operation.requestId;
 }
 
-/** Returns a request's log row, if it has one. */
+/** Returns a request's log row, if any. */
 export async function logRowOf(
   database: Database,
   requestId: string,
