@@ -336,7 +336,7 @@ describe('max_cost', () => {
       status: 402,
       type: 'budget_exceeded',
       param: 'max_cost',
-      message: expect.stringContaining('send `max_cost`: 110'),
+      message: expect.stringContaining('Send `max_cost`: 110'),
     });
     const tiny = await refusalOf(await ask(account, { max_cost: 10, max_cost_mode: 'fit' }));
     expect(tiny).toMatchObject({ status: 402, message: expect.stringContaining('`max_cost`: 11') });

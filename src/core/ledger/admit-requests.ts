@@ -11,7 +11,7 @@ const OUTPUT_SHARE = 32;
 
 export interface AdmittedRequests {
   holds: HoldEntry[];
-  /** Credits by which open holds grow, by request id. */
+  /** Growth of open holds in credits, by request id. */
   covers: Map<string, number>;
 }
 

@@ -7,14 +7,14 @@ export type BookReader = Pick<Database, 'query'>;
 export interface BookCheck {
   /** Id for programs. */
   readonly id: string;
-  /** What holds in sound books. */
+  /** The property of sound books. */
   readonly invariant: string;
   /** Figures related to the check. */
   readonly figures: readonly (keyof typeof CHECK_FIGURES)[];
-  /** What is wrong when it finds rows. */
+  /** Describes the violation. */
   readonly fault: string;
   readonly statement: string;
-  /** Whether it also finds rows after log rows were deleted or archived by age. */
+  /** True when it needs the complete request log, without rows deleted or archived by age. */
   readonly needsWholeLog: boolean;
 }
 

@@ -5,7 +5,7 @@ import { CoarseTimer, NOT_WATCHED, type Watched } from '../../platform/time/coar
 const MAX_COMMIT_WAIT_MS = 2_000;
 
 interface CommitOptions {
-  /** True when the commit stores what the caller may read next, which is always waited for. */
+  /** True when the commit stores a record that the caller may read next; always waited for. */
   readonly hasRecord?: boolean;
   /** Called when the commit succeeds, even after the wait timed out. */
   readonly onCommit?: () => void;

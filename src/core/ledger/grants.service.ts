@@ -91,7 +91,7 @@ export class GrantsService {
    * left alone, so running requests are unaffected.
    *
    * @param credits signed, not 0
-   * @throws ConflictError (`credits`) when fewer are available than are to be removed
+   * @throws ConflictError (`credits`) when it would remove more than is available
    * @throws InvalidRequestError for 0, or when the totals would exceed 2^53
    */
   async correctWithin(

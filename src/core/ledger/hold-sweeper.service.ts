@@ -92,7 +92,7 @@ const SWEEP_INSTANCES = `DELETE FROM instances WHERE ${IS_DEAD_INSTANCE}`;
 /** Selects the holds of this instance, $1. */
 const OWN_HOLDS = 'SELECT request_id FROM holds WHERE instance_id = $1::uuid';
 
-/** Whether there is anything to sweep. Own holds older than a minute are worth checking. */
+/** True when there is anything to sweep. Own holds older than a minute are worth checking. */
 const IS_DUE = `
   EXISTS (SELECT FROM holds WHERE ${IS_DEAD})
   OR EXISTS (${OWN_HOLDS} AND created_at < now() - interval '1 minute')

@@ -207,7 +207,7 @@ function concurrencyError(scope: LimitScope, maxInFlight: number): RateLimitErro
   );
 }
 
-/** Returns a sentence that says how to make the request fit, or what else to do. */
+/** Returns a sentence with the remedies: making the request fit, or `other`. */
 function remediesFor(
   { endpoint, routes: [first] }: BillableRequest,
   credits: number,

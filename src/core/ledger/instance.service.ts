@@ -47,7 +47,7 @@ export interface InstanceFacts {
   readonly artifacts: string;
 }
 
-/** What a process is doing. Part of every heartbeat, so it must stay small. */
+/** Live state of a process. Part of every heartbeat, so it must stay small. */
 export interface InstanceLive {
   /** Model calls between admission and the end of their answers. */
   readonly requests_in_flight: number;

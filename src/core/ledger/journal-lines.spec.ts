@@ -59,7 +59,7 @@ describe(readJournalText.name, () => {
   const lines = settlements.map(toJournalLine);
   const whole = lines.join('') + toJournalEnd(3);
 
-  it('reads what was written', () => {
+  it('round-trips settlements', () => {
     expect(readJournalText(whole)).toEqual({ settlements, damagedLines: [], isComplete: true });
   });
 

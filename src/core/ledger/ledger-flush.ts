@@ -23,7 +23,7 @@ import {
 } from './spend-limits.js';
 import { runInOrder } from './statement-runner.js';
 
-/** What a flush has read under its locks. */
+/** State that a flush reads under its locks. */
 interface Locked {
   accounts: AccountStates;
   /** Credits of the ended holds, by request id. */
@@ -174,7 +174,7 @@ async function inspect(
   }
 }
 
-/** Returns undefined when no entry is limited. Limited entries must be in a group of their own. */
+/** Returns undefined when no entry is limited. Limited entries must form a separate group. */
 async function readSpendLimits(
   client: PoolClient,
   reservations: readonly Reservation[],

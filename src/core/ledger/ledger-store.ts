@@ -146,7 +146,7 @@ export class LedgerStore implements OnApplicationShutdown {
     await this.addSettlement(new SettleEntry(log, NO_CHARGE, false));
   }
 
-  /** Settles what an earlier process could not write, unless it has been settled. */
+  /** Applies a settlement that an earlier process journalled, unless it was applied already. */
   recover({ log, charge, hadHold }: JournalledSettlement): Promise<SettleOutcome> {
     return this.addSettlement(new SettleEntry(log, charge, hadHold));
   }
@@ -227,7 +227,7 @@ export class LedgerStore implements OnApplicationShutdown {
   }
 }
 
-/** Returns the credits as an amount, at most what an account can have; undefined when they are none. */
+/** Returns the credits as an amount, capped at an account's maximum; undefined when invalid. */
 function toAmount(credits: number): number | undefined {
   const amount = Math.min(credits, Number.MAX_SAFE_INTEGER);
   return isAmount(amount) ? amount : undefined;

@@ -249,7 +249,7 @@ export class LedgerService implements OnModuleDestroy {
     try {
       charged = await this.charges.of(hold, meter, ending);
     } catch (error) {
-      // Our bug: nobody is charged, and the hold must not stay.
+      // A bug in the gateway: the request is free, and its hold must not stay open.
       request.observer?.lost?.();
       request.noteEnd?.(NO_USAGE);
       await this.commits.for(this.release(hold));

@@ -56,12 +56,14 @@ export class MaxCost {
     const isFit = this.mode === 'fit';
     const needs =
       isFit && isTextLeftOut ? 'the prompt and the shortest answer need' : 'the request could cost';
-    const shorter = isFit
-      ? 'shorten the prompt'
-      : 'set an output limit, or send `max_cost_mode: "fit"` to let the gateway set one';
-    const advice = isTextLeftOut ? `, ${shorter}` : ', request less';
+    let remedies = 'request less, or use a cheaper model';
+    if (isTextLeftOut) {
+      remedies = isFit
+        ? 'shorten the prompt, or use a cheaper model'
+        : 'set an output limit, use a cheaper model, or send `max_cost_mode: "fit"` to let the gateway limit the output';
+    }
     return new MaxCostError(
-      `\`max_cost\` is ${credits} credits, and on the cheapest route ${needs} ${leastNeeded}. Send \`max_cost\`: ${leastNeeded}${advice}, or use a cheaper model.`,
+      `\`max_cost\` is ${credits} credits, and on the cheapest route ${needs} ${leastNeeded}. Send \`max_cost\`: ${leastNeeded}, ${remedies}.`,
     );
   }
 }

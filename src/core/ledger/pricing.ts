@@ -109,8 +109,8 @@ export interface PayableCharge {
 }
 
 /**
- * Splits a charge into what the tenant pays from `available` credits and a shortfall. The shortfall
- * reduces the model charge first, so fees stay whole as long as possible.
+ * Splits a charge into the part that `available` credits pay and a shortfall. The shortfall reduces the
+ * model charge first, so fees stay whole as long as possible.
  */
 export function splitCharge(charge: Charge, available: number): PayableCharge {
   const total = totalOf(charge);

@@ -18,7 +18,7 @@ import { runInOrder } from './statement-runner.js';
 interface OrdinaryGroup {
   settlements: readonly SettleEntry[];
   holds: readonly HoldEntry[];
-  /** Whether any hold has a range. */
+  /** True when any hold has a range. */
   hasRanges: boolean;
 }
 

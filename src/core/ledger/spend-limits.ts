@@ -39,7 +39,7 @@ export const READ_SPEND_LIMITS = {
     WHERE id = ANY ($2::uuid[]) AND monthly_spend_limit IS NOT NULL`,
 };
 
-/** Records which holds $2 count toward the limits of which keys $1. */
+/** Records that the holds $2 count toward the limits of the keys $1. */
 export const OPEN_KEY_HOLDS = {
   name: 'ledger-open-key-holds',
   text: `
@@ -50,7 +50,7 @@ export const OPEN_KEY_HOLDS = {
 
 /** A monthly limit with its use. */
 interface LimitState {
-  /** Of the key or the tenant. */
+  /** The key's or the tenant's id. */
   id: string;
   scope: SpendLimitExcess['scope'];
   limit: number;

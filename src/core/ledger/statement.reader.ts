@@ -60,7 +60,7 @@ interface SumsRow extends Record<Exclude<LedgerEntryKind, 'charge'>, number> {
   last_id: number;
 }
 
-/** Of the pool's ten connections; downloads of a month's entries take long. */
+/** The pool has ten connections, and downloads of a month's entries take long. */
 const MAX_CONNECTIONS = 2;
 
 /** Reads the ledger month by month; every method is limited to one tenant. */

@@ -95,7 +95,7 @@ export class TokenCounter implements OnApplicationShutdown {
     return worker;
   }
 
-  /** Ends the thread and fails its current count; the next thread counts what is queued. */
+  /** Ends the thread and fails its current count; the next thread counts the queued texts. */
   private async stopWorker(): Promise<void> {
     const { worker } = this;
     this.worker = undefined;

@@ -39,7 +39,7 @@ export class UsageMeter {
   /** The vendor's latest count: of a complete answer, or of one in progress. */
   private counts: { reported?: Usage; partial?: Usage } = {};
   private countedBy: BillableRoute | undefined;
-  /** Whether usage arrived with or after a finish reason. */
+  /** True when usage arrived with or after a finish reason. */
   private hasFinalUsage = false;
   private source: UsageSource = 'upstream';
 
@@ -131,7 +131,7 @@ export class UsageMeter {
     return this.countedBy === this.route ? this.counts : {};
   }
 
-  /** Whether the vendor's figures cover the whole answer, even if its end was not read. */
+  /** True when the vendor's figures cover the whole answer, even if its end was not read. */
   get isCounted(): boolean {
     return this.hasFinalUsage && this.source === 'upstream';
   }

@@ -70,7 +70,7 @@ const FIGURES: Readonly<Record<AlertKind, Readonly<Record<string, Figure>>>> = {
 
 /** Kinds reserved for operators. */
 const OF_OPERATOR: readonly AlertKind[] = ['route_paused', 'prices_stale', 'prices_differ'];
-/** Kinds about tenants, of which an operator alert may select one. */
+/** Kinds about tenants; an operator alert may select one tenant. */
 const OF_TENANTS: readonly AlertKind[] = ['balance_below', 'budget', 'error_rate', 'spend_unusual'];
 const TENANT_ID = text('must be the id of a tenant', isUuid);
 

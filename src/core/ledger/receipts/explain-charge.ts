@@ -102,7 +102,7 @@ function linesOf(usage: Usage, pricing: ExactPricing): ExactLine[] {
   });
 }
 
-/** Of the factors of 60,000 (ms per minute), only 3 prevents a finite decimal. */
+/** Converts to credits. 60,000 (ms per minute) has the factor 3, which can prevent a finite decimal. */
 function toCredits(exact: bigint): string {
   const isWhole = exact % 3n === 0n;
   const thirds = isWhole ? exact / 3n : exact;

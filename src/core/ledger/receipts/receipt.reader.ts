@@ -16,7 +16,7 @@ export interface RequestBill {
   /** Null when nothing was charged, or the request predates stored prices. */
   readonly prices: {
     readonly id: string;
-    /** All that are not 0. */
+    /** The non-zero prices by name. */
     readonly usd: Readonly<Record<string, string>>;
     readonly isCachedAnswer: boolean;
     /** The service tier, region, or both of these prices; undefined: the standard prices. */

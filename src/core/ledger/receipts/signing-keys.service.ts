@@ -66,7 +66,7 @@ export class SigningKeys {
     return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
   }
 
-  /** Returns all keys ever used, newest first. Creates the first one, so that nobody caches an empty list. */
+  /** Returns all keys ever used, newest first. Creates the first one, so that callers cache no empty list. */
   async publicKeys(): Promise<PublicKey[]> {
     const listed = await this.list();
     if (listed.length > 0) return listed;
