@@ -69,22 +69,22 @@ export const BUDGETS = `
           WHEN 'end_user' THEN log.end_user = budget.id ELSE true END
     )
   FROM (
-    SELECT asked.*, coalesce(ended, 0) + CASE WHEN kept.counted_at >= begun
-      THEN ${byPeriod((period) => `kept."${period}"`)} ELSE 0 END AS spent
+    SELECT limited.*, coalesce(ended, 0) + CASE WHEN stored.counted_at >= period_start
+      THEN ${byPeriod((period) => `stored."${period}"`)} ELSE 0 END AS spent
     FROM (
       SELECT tenant_id, scope, id, set->>'period' AS period, min((set->>'credits')::bigint) AS credits,
         CASE set->>'period' WHEN 'total' THEN '-infinity'
-          ELSE date_trunc(set->>'period', $1::timestamptz, 'UTC') END AS begun
+          ELSE date_trunc(set->>'period', $1::timestamptz, 'UTC') END AS period_start
       FROM (${DOCUMENTS}) AS documents CROSS JOIN LATERAL jsonb_array_elements(document->'budgets') AS set
       GROUP BY 1, 2, 3, 4, 6
-    ) AS asked
-      LEFT JOIN budget_spend kept
-        ON kept.tenant_id = asked.tenant_id AND kept.scope = asked.scope AND kept.subject = asked.id
+    ) AS limited
+      LEFT JOIN budget_spend stored
+        ON stored.tenant_id = limited.tenant_id AND stored.scope = limited.scope AND stored.subject = limited.id
       LEFT JOIN LATERAL (
         SELECT sum(log.cost)::bigint AS ended
         FROM limit_holds line JOIN request_logs log ON log.request_id = line.request_id
-        WHERE line.tenant_id = asked.tenant_id AND line.scope = asked.scope AND line.subject = asked.id
-          AND greatest(line.opened_at, log.created_at + log.latency_ms * interval '1 ms') >= begun
+        WHERE line.tenant_id = limited.tenant_id AND line.scope = limited.scope AND line.subject = limited.id
+          AND greatest(line.opened_at, log.created_at + log.latency_ms * interval '1 ms') >= period_start
       ) AS since ON true
     WHERE credits > 0
   ) AS budget`;

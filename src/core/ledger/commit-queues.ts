@@ -50,7 +50,7 @@ class CommitQueue implements CommitSource {
 }
 
 /**
- * The queues into the database: one for all tenants, and a side queue for tenants whose rows are
+ * The commit queues: one for all tenants, and a side queue for tenants whose rows are
  * locked or whose records are slow to write, so that they delay no others. Each tenant on the side
  * queue has its own transaction, and leaves the queue after its commit.
  */
@@ -61,8 +61,7 @@ export class CommitQueues {
   private readonly sideTenants = new Set<string>();
 
   /**
-   * @param onCommit called after each group, with the error when the database did not take all of
-   * it
+   * @param onCommit called after each group, with the error if part of it was not committed
    */
   constructor(
     private readonly commit: Commit,
@@ -123,8 +122,8 @@ export class CommitQueues {
   }
 
   /**
-   * Moves the tenant's pending entries as well, or a busy tenant would stay aside as long as
-   * another is locked.
+   * Moves the tenant's pending entries as well, or a busy tenant would stay on the side queue as long
+   * as another is locked.
    */
   private returnToMain(tenantId: string): void {
     this.sideTenants.delete(tenantId);

@@ -68,7 +68,7 @@ function errorTypeOf(failure: unknown): string {
 }
 
 /** Returns the metrics of a finished request. */
-export function measuresOf(
+export function toObservedRequest(
   log: RequestLogDraft,
   { route, firstContentMs }: Pick<UsageMeter, 'route' | 'firstContentMs'>,
   cost: number,

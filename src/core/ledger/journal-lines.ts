@@ -14,7 +14,7 @@ import {
   type RequestOutcome,
 } from '../request-log/request-log-row.js';
 import { otherUsageText, readOtherUsage } from '../request-log/other-usage.js';
-import { priceSnapshotOf, readPriceSheet } from './receipts/price-snapshot.js';
+import { priceSnapshotOf, readPriceSnapshot } from './receipts/price-snapshot.js';
 
 /** Format version of a line; lines of other versions are not read. */
 const VERSION = 1;
@@ -261,7 +261,7 @@ function readCharge(value: unknown): Charge {
 
 /** Older versions wrote no prices; the charge is valid without them. */
 function readPrices(value: unknown): PricesUsed | undefined {
-  return typeof value === 'string' ? readPriceSheet(JSON.parse(value)) : undefined;
+  return typeof value === 'string' ? readPriceSnapshot(JSON.parse(value)) : undefined;
 }
 
 function readUsage(value: unknown, others: unknown): Usage {

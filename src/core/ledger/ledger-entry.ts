@@ -1,7 +1,7 @@
 import type { QueryConfig } from 'pg';
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
 import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
-import { missingSheets, storeSheets, type PriceSnapshot } from './receipts/price-snapshot.js';
+import { missingSnapshots, storeSnapshots, type PriceSnapshot } from './receipts/price-snapshot.js';
 import type { LimitedSubject } from '../../canonical/limits.js';
 import type { RequestLogDraft } from '../request-log/request-log-row.js';
 import type {
@@ -80,17 +80,17 @@ export class SettleEntry extends LedgerEntry<SettleOutcome> {
 }
 
 /** Returns a group's statements for tables outside the ledger: prices, then records. */
-export function writtenBeside(
+export function recordStatements(
   settlements: readonly SettleEntry[],
-  sheets: readonly PriceSnapshot[],
+  snapshots: readonly PriceSnapshot[],
 ): QueryConfig[] {
   const records = settlements.flatMap(({ record }) => record ?? []);
-  return sheets.length === 0 ? records : [...storeSheets(sheets), ...records];
+  return snapshots.length === 0 ? records : [...storeSnapshots(snapshots), ...records];
 }
 
 /** Returns the price snapshots to store with the settlements. */
-export function sheetsOf(session: object, settlements: readonly SettleEntry[]): PriceSnapshot[] {
-  return missingSheets(
+export function snapshotsOf(session: object, settlements: readonly SettleEntry[]): PriceSnapshot[] {
+  return missingSnapshots(
     session,
     settlements.map(({ log }) => log.billedBy),
   );

@@ -5,15 +5,15 @@ import { admitRequests, type AdmittedRequests } from './admit-requests.js';
 import { COUNT_USE, OPEN_LIMIT_HOLDS, type UseRow } from './budget-statements.js';
 import { provesRollback } from './database-failure.js';
 import {
-  sheetsOf,
-  writtenBeside,
+  snapshotsOf,
+  recordStatements,
   type Reservation,
   type LedgerGroup,
   type SettleEntry,
 } from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
 import { toHoldRow, type LogRow } from './ledger-rows.js';
-import { noteSheets } from './receipts/price-snapshot.js';
+import { markSnapshotsStored } from './receipts/price-snapshot.js';
 import { settleGroup, type LoggedRequest } from './settle-group.js';
 import {
   SpendLimits,
@@ -59,13 +59,13 @@ export async function flushGroup(
     });
   }
   const written = settlements.filter(({ outcome }) => outcome?.applied);
-  const sheets = sheetsOf(client, written);
-  writes.push(...writtenBeside(written, sheets));
+  const snapshots = snapshotsOf(client, written);
+  writes.push(...recordStatements(written, snapshots));
   writes.push(...openHolds(instanceId, admitted, locked.accounts));
   writes.push(...openLimitHolds(admitted, limits), statements.COMMIT);
   try {
     const results = await runInOrder<statements.SettleRow>(client, writes);
-    noteSheets(client, sheets);
+    markSnapshotsStored(client, snapshots);
     if (settled.length > 0) {
       markUnwritten(settlements, rows, results[0]!.rows);
     }

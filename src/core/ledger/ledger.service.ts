@@ -29,7 +29,7 @@ import { recordOf } from './pending-records.js';
 import { AbandonedAnswers } from './abandoned-answers.js';
 import { PlausibleUsage } from './plausible-usage.js';
 import { NO_CHARGE, priceRoute, totalOf } from './pricing.js';
-import { draftLogRow, measuresOf, notifyObserver } from './draft-log-row.js';
+import { draftLogRow, toObservedRequest, notifyObserver } from './draft-log-row.js';
 import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
 import { UsageMeter } from './usage-meter.js';
 import { noteAttempts, vendorCostOf } from './vendor-cost.js';
@@ -125,7 +125,7 @@ export class LedgerService implements OnModuleDestroy {
     const meter = new UsageMeter(request);
     const row = draftLogRow(caller, request, meter, 'refused', refusal);
     await this.commits.for(this.store.record(row));
-    this.metrics.observeRequest(measuresOf(row, meter, 0, 0));
+    this.metrics.observeRequest(toObservedRequest(row, meter, 0, 0));
     notifyObserver(request, row, meter, 0);
   }
 
@@ -219,7 +219,7 @@ export class LedgerService implements OnModuleDestroy {
     const settled = await this.store.settle({ charge, log, record: { ...record, required: true } });
     if (settled.applied) {
       const timed = { route, firstContentMs: undefined };
-      this.metrics.observeRequest(measuresOf(log, timed, settled.cost, settled.shortfall));
+      this.metrics.observeRequest(toObservedRequest(log, timed, settled.cost, settled.shortfall));
     }
     return settled;
   }
@@ -267,7 +267,7 @@ export class LedgerService implements OnModuleDestroy {
       onCommit: () => this.metrics.observeSettle(performance.now() - startedMs),
     });
     const cost = committed?.cost ?? Math.min(totalOf(charge), log.maxCost ?? Infinity);
-    this.metrics.observeRequest(measuresOf(log, meter, cost, committed?.shortfall ?? 0));
+    this.metrics.observeRequest(toObservedRequest(log, meter, cost, committed?.shortfall ?? 0));
     notifyObserver(request, log, meter, cost);
     return {
       type: 'settled',

@@ -1,8 +1,8 @@
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { classifyFailure, provesRollback } from './database-failure.js';
 import {
-  sheetsOf,
-  writtenBeside,
+  snapshotsOf,
+  recordStatements,
   type HoldEntry,
   type LedgerGroup,
   type SettleEntry,
@@ -11,7 +11,7 @@ import { BEGIN, COMMIT } from './ledger-statements.js';
 import { toLogRow, toHoldRow, toRangeRow, type LogRow } from './ledger-rows.js';
 import { totalOf } from './pricing.js';
 import * as quick from './quick-statements.js';
-import { noteSheets, type PriceSnapshot } from './receipts/price-snapshot.js';
+import { markSnapshotsStored, type PriceSnapshot } from './receipts/price-snapshot.js';
 import { runInOrder } from './statement-runner.js';
 
 /** A group of new settlements and holds only. */
@@ -35,14 +35,14 @@ export async function quickFlush(
 ): Promise<boolean> {
   const ordinary = toOrdinary(group);
   if (!ordinary) return false;
-  const sheets = sheetsOf(client, ordinary.settlements);
+  const snapshots = snapshotsOf(client, ordinary.settlements);
   let results: QueryResult<Partial<quick.GrantsRow>>[];
   try {
     results = await runInOrder<Partial<quick.GrantsRow>>(
       client,
-      toStatements(instanceId, ordinary, sheets),
+      toStatements(instanceId, ordinary, snapshots),
     );
-    noteSheets(client, sheets);
+    markSnapshotsStored(client, snapshots);
   } catch (error) {
     // The full transaction would only wait for the lock again.
     if (classifyFailure(error) === 'locked') throw error;
@@ -93,10 +93,10 @@ function grantsOf(results: readonly QueryResult<Partial<quick.GrantsRow>>[]): re
 function toStatements(
   instanceId: string,
   ordinary: OrdinaryGroup,
-  sheets: readonly PriceSnapshot[],
+  snapshots: readonly PriceSnapshot[],
 ): QueryConfig[] {
   const statement = toStatement(instanceId, ordinary);
-  const beside = writtenBeside(ordinary.settlements, sheets);
+  const beside = recordStatements(ordinary.settlements, snapshots);
   if (beside.length === 0) return [statement];
   return [BEGIN, statement, ...beside, COMMIT];
 }

@@ -11,7 +11,7 @@ import { SettlementJournal } from './settlement-journal.js';
 
 /** Settlements queued at once: a fraction of what a process may queue. */
 const BATCH = 1_000;
-/** A journal without its end marker may still be being written for this long. */
+/** How long another process may still be writing a journal without an end marker. */
 const FRESH_MS = 10_000;
 const DAMAGED = '.damaged';
 

@@ -3,18 +3,23 @@ import { FREE } from '../../../canonical/exact-pricing.js';
 import { NO_USAGE } from '../../../canonical/usage.js';
 import { isUuid } from '../../../platform/database/stored-text.js';
 import { requestOptionsIn, otherUsageText, readOtherUsage } from '../../request-log/other-usage.js';
-import { missingSheets, noteSheets, priceSnapshotOf, readPriceSheet } from './price-snapshot.js';
+import {
+  missingSnapshots,
+  markSnapshotsStored,
+  priceSnapshotOf,
+  readPriceSnapshot,
+} from './price-snapshot.js';
 
 const PRICING = { ...FREE, prompt: 150_000_000_000n, cacheRead: 1n, completion: 10n ** 18n };
 
 describe('price snapshots', () => {
   it('are restored unchanged', () => {
-    const sheet = priceSnapshotOf({ pricing: PRICING, byokFeePercent: 5 });
-    expect(readPriceSheet(JSON.parse(sheet.json))).toEqual({
+    const snapshot = priceSnapshotOf({ pricing: PRICING, byokFeePercent: 5 });
+    expect(readPriceSnapshot(JSON.parse(snapshot.json))).toEqual({
       pricing: PRICING,
       byokFeePercent: 5,
     });
-    expect(isUuid(sheet.id)).toBe(true);
+    expect(isUuid(snapshot.id)).toBe(true);
   });
 
   it('have an id derived from their content', () => {
@@ -27,24 +32,24 @@ describe('price snapshots', () => {
   it('distinguish a cached answer from a free model', () => {
     const [cached, free] = [FREE, { ...FREE }].map((pricing) => priceSnapshotOf({ pricing }));
     expect(cached!.id).not.toBe(free!.id);
-    expect(readPriceSheet(JSON.parse(cached!.json))?.pricing).toBe(FREE);
-    expect(readPriceSheet(JSON.parse(free!.json))?.pricing).not.toBe(FREE);
+    expect(readPriceSnapshot(JSON.parse(cached!.json))?.pricing).toBe(FREE);
+    expect(readPriceSnapshot(JSON.parse(free!.json))?.pricing).not.toBe(FREE);
   });
 
   it.each([null, {}, { prices: { prompt: '0.1' } }, { prices: { prompt: 'x' } }])(
     'are not restored from %j',
-    (value) => expect(readPriceSheet(value)).toBeUndefined(),
+    (value) => expect(readPriceSnapshot(value)).toBeUndefined(),
   );
 
   it('are stored once per session', () => {
     const session = {};
     const used = [{ pricing: PRICING }, undefined, { pricing: PRICING }];
-    const sheets = missingSheets(session, used);
-    expect(sheets).toEqual([priceSnapshotOf({ pricing: PRICING })]);
-    expect(missingSheets(session, used)).toEqual(sheets);
-    noteSheets(session, sheets);
-    expect(missingSheets(session, used)).toEqual([]);
-    expect(missingSheets({}, used)).toEqual(sheets);
+    const snapshots = missingSnapshots(session, used);
+    expect(snapshots).toEqual([priceSnapshotOf({ pricing: PRICING })]);
+    expect(missingSnapshots(session, used)).toEqual(snapshots);
+    markSnapshotsStored(session, snapshots);
+    expect(missingSnapshots(session, used)).toEqual([]);
+    expect(missingSnapshots({}, used)).toEqual(snapshots);
   });
 });
 

@@ -37,17 +37,19 @@ export interface PriceSnapshot {
 }
 
 /** Catalogue price objects are shared by all requests, so each is serialized once. */
-const sheets = new WeakMap<ExactPricing, Map<number | undefined, PriceSnapshot>>();
+const snapshots = new WeakMap<ExactPricing, Map<number | undefined, PriceSnapshot>>();
 
 export function priceSnapshotOf({ pricing, byokFeePercent, servedAs }: PricesUsed): PriceSnapshot {
-  let byPercent = sheets.get(pricing);
-  if (!byPercent) sheets.set(pricing, (byPercent = new Map<number | undefined, PriceSnapshot>()));
-  let sheet = byPercent.get(byokFeePercent);
-  if (!sheet) byPercent.set(byokFeePercent, (sheet = makeSheet(pricing, byokFeePercent, servedAs)));
-  return sheet;
+  let byPercent = snapshots.get(pricing);
+  if (!byPercent)
+    snapshots.set(pricing, (byPercent = new Map<number | undefined, PriceSnapshot>()));
+  let snapshot = byPercent.get(byokFeePercent);
+  if (!snapshot)
+    byPercent.set(byokFeePercent, (snapshot = createSnapshot(pricing, byokFeePercent, servedAs)));
+  return snapshot;
 }
 
-function makeSheet(
+function createSnapshot(
   pricing: ExactPricing,
   byokFeePercent: number | undefined,
   servedAs: string | undefined,
@@ -70,7 +72,7 @@ export function pricesInUsd(pricing: ExactPricing): Record<string, string> {
 }
 
 /** Restores prices: `FREE` itself for a cached answer; undefined when the value is not a snapshot. */
-export function readPriceSheet(value: unknown): PricesUsed | undefined {
+export function readPriceSnapshot(value: unknown): PricesUsed | undefined {
   if (!isJsonObject(value) || !isJsonObject(value.prices)) return undefined;
   const { prices, byok_fee_percent: percent, served_as: servedAs } = value;
   const read = (name: string): bigint | undefined => {
@@ -98,29 +100,29 @@ const stored = new WeakMap<object, Set<string>>();
  * the same transaction, so no row refers to a missing snapshot. Tracked per session, since another one
  * may be connected to a different server that lacks the latest data after a failover.
  */
-export function missingSheets(
+export function missingSnapshots(
   session: object,
   used: readonly (PricesUsed | undefined)[],
 ): PriceSnapshot[] {
   const known = stored.get(session);
   const missing = new Map<string, PriceSnapshot>();
   for (const billedBy of used) {
-    const sheet = billedBy && priceSnapshotOf(billedBy);
-    if (sheet && !known?.has(sheet.id)) missing.set(sheet.id, sheet);
+    const snapshot = billedBy && priceSnapshotOf(billedBy);
+    if (snapshot && !known?.has(snapshot.id)) missing.set(snapshot.id, snapshot);
   }
   return [...missing.values()];
 }
 
 /** Call once a transaction of the session has committed the snapshots. */
-export function noteSheets(session: object, sheets: readonly PriceSnapshot[]): void {
-  if (sheets.length === 0) return;
+export function markSnapshotsStored(session: object, snapshots: readonly PriceSnapshot[]): void {
+  if (snapshots.length === 0) return;
   const known = stored.get(session) ?? new Set();
-  for (const { id } of sheets) known.add(id);
+  for (const { id } of snapshots) known.add(id);
   stored.set(session, known);
 }
 
 /** Returns statements that store the snapshots, in id order to avoid deadlocks. */
-export function storeSheets(missing: readonly PriceSnapshot[]): QueryConfig[] {
+export function storeSnapshots(missing: readonly PriceSnapshot[]): QueryConfig[] {
   return missing
     .toSorted((one, other) => (one.id < other.id ? -1 : 1))
     .map(({ id, json }) => ({

@@ -7,7 +7,7 @@ import type { RequestLogRow } from '../../request-log/request-log-row.js';
 import { RequestLogReader } from '../../request-log/request-log.reader.js';
 import { explainCharge, type ChargeArithmetic } from './explain-charge.js';
 import { readOtherUsage } from '../../request-log/other-usage.js';
-import { pricesInUsd, readPriceSheet } from './price-snapshot.js';
+import { pricesInUsd, readPriceSnapshot } from './price-snapshot.js';
 
 /** A request with its charge and how the charge was computed. */
 export interface RequestBill {
@@ -50,7 +50,7 @@ export class ReceiptReader {
       row.requestId,
     ]);
     const { sheet, refunds } = rows[0]!;
-    const stored = readPriceSheet(sheet);
+    const stored = readPriceSnapshot(sheet);
     const usage: Usage = {
       ...readOtherUsage(row.otherUsage),
       inputTokens: row.promptTokens,
