@@ -41,7 +41,7 @@ describe('a conversation by POST /v1/responses and by POST /v1/chat/completions'
     async (path, body, field) => {
       const answer = await gateway.post(`/v1/${path}`, { model: 'sandbox/echo', ...body });
       expect(answer.status).toBe(402);
-      expect(await answer.text()).toContain(`send \`${field}\`: `);
+      expect(await answer.text()).toContain(`Send \`${field}\`: `);
     },
   );
 
