@@ -1,7 +1,7 @@
 import { holdRows, insertLogs, logRow, openHolds, writeLogs } from './ledger-statements.js';
 
 /**
- * Holds alone do not wait for the disk (docs/decisions/0010). They are visible at once; a crash of
+ * Holds alone do not wait for the disk (docs/decisions/0003). They are visible at once; a crash of
  * PostgreSQL may lose them, but it also interrupts their requests, or these settle without a hold.
  */
 const UNWAITED = `, set_config('synchronous_commit', 'off', true)`;
@@ -112,7 +112,7 @@ export const QUICK_SETTLE_AND_RANGES = quickFlush(true, 'ranges');
 export const QUICK_RANGES = quickFlush(false, 'ranges');
 
 /**
- * Executes the most common group, a single hold, 40 % cheaper than the statements above (decision 87):
+ * Executes the most common group, a single hold, 40 % cheaper than the statements above (decision 3):
  * without grouping, and with the account locked by its own row. Fails in the same cases.
  *
  * Opens the hold of the request $2 for the account $1: $3 credits, or more up to $4 (`shareOf`, base $5).
