@@ -33,7 +33,7 @@ export interface BillableRequest extends VendorHandle {
   readonly endUser?: string | undefined;
   readonly tags?: RequestTags | undefined;
   /** Request options beyond the model, for the log; undefined when there are none. */
-  readonly asked?: RequestOptions | undefined;
+  readonly requestOptions?: RequestOptions | undefined;
   /** Outcomes of the routes tried so far, in order; the last one may still be running. */
   readonly attempts?: readonly BillableAttempt[];
   /** Notified of the request's progress and end. */
@@ -42,7 +42,7 @@ export interface BillableRequest extends VendorHandle {
    * The route that resumed an interrupted answer, when it costs more than the original. The whole
    * answer is then charged at its prices.
    */
-  readonly dearerPart?: BillableRoute | undefined;
+  readonly billingRoute?: BillableRoute | undefined;
   /** True once a request has been sent to a vendor; callers who disconnect earlier pay nothing. */
   readonly upstreamCalled: boolean;
 }
@@ -67,15 +67,15 @@ export interface BillableAttempt {
   /** True for a hedge: called while an earlier route was silent. */
   readonly isHedge?: boolean;
   /** True for the leg of a hedged pair that the caller does not pay for. */
-  readonly isSpare?: boolean;
+  readonly isUnbilled?: boolean;
 }
 
 /** Returns the attempt that answers or is running (of a hedged pair, the charged one), else the last. */
-export function latestOf<Attempt extends Pick<BillableAttempt, 'isSpare'>>(
+export function latestOf<Attempt extends Pick<BillableAttempt, 'isUnbilled'>>(
   attempts: readonly Attempt[],
 ): Attempt | undefined {
   const last = attempts.at(-1);
-  return last?.isSpare ? attempts.findLast(({ isSpare }) => !isSpare) : last;
+  return last?.isUnbilled ? attempts.findLast(({ isUnbilled }) => !isUnbilled) : last;
 }
 
 /** The ledger's access to the vendor call of a request. */

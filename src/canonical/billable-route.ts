@@ -43,8 +43,8 @@ export interface BillableRoute extends PricedWork {
    * sizes the output: it grows from the minimum to what the hold covers.
    */
   ceiling: Usage;
-  /** Set on routes that generate text. */
-  readonly output?: OutputLimit | undefined;
+  /** Set on routes that generate text. Replaced together with `ceiling`. */
+  output?: OutputLimit | undefined;
   /** Bounds that cap the vendor's reported usage; undefined: usage counts as reported. */
   readonly bounds?: UsageBounds | undefined;
   /** The caller's cap on the charge, in credits; undefined: none. */
@@ -53,22 +53,28 @@ export interface BillableRoute extends PricedWork {
   readonly offer?: PriceOffer | undefined;
 }
 
+/** The worst-case usage of a route and its output limit. */
+export type RouteSize = Pick<BillableRoute, 'ceiling' | 'output'>;
+
+/** A route's size within the caller's cap on the charge. */
+export type CostFit = RouteSize & Required<Pick<BillableRoute, 'maxCost'>>;
+
 /** How long an answer may get on one route. The hold decides, once the available credits are known. */
 export interface OutputLimit {
   /** Number of answers requested (`n`); all figures are per answer. */
   readonly choices: number;
   /** Minimum tokens that credits are reserved for; equals `most` when the caller set a limit. */
-  least: number;
+  readonly least: number;
   /** The caller's limit, else the model's; lower when `max_cost` pays for less. */
-  most: number;
+  readonly most: number;
   /** Tokens that the context window leaves after the prompt, as estimated. */
   readonly fitting: number;
   /** The limit sent to vendors that require one. */
-  tokens: number;
+  readonly tokens: number;
   /** True when the credits do not cover the model's longest answer; every vendor then gets a limit. */
-  isShort: boolean;
+  readonly isShort: boolean;
   /** True when `max_cost` lowered `most`; every vendor then gets a limit. */
-  isFitted?: boolean;
+  readonly isFitted?: boolean;
 }
 
 /** Returns the output limit that the gateway itself sets on a route, in tokens; undefined: none. */

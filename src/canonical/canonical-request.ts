@@ -1,6 +1,6 @@
 import type { JsonBody } from '../platform/http/json-body.js';
 import type { RoutingPreferences } from './routing-preferences.js';
-import type { AskedPrices } from './served-prices.js';
+import type { RequestedPrices } from './served-prices.js';
 
 /** The wire formats spoken to callers. */
 export type Dialect = 'chat' | 'messages' | 'responses';
@@ -41,7 +41,7 @@ export interface CanonicalRequest {
    */
   readonly decodesAnswer?: boolean;
   /** For a resumed answer: output tokens already used of its limit. */
-  readonly saidTokens?: number;
+  readonly usedOutputTokens?: number;
   /** Whether the last assistant message is a prefix to continue, added by the gateway. */
   readonly isPrefilled?: boolean;
   /** Returns the conversation in canonical form. Computed on first use: relayed requests never need it. */
@@ -93,7 +93,7 @@ export interface AccountBoundParam {
   /** Why shared capacity refuses it, for the caller. */
   message: string;
   /** Routes with prices for this accept the field anyway. */
-  priced?: AskedPrices;
+  priced?: RequestedPrices;
 }
 
 export interface PromptSize {
@@ -120,7 +120,7 @@ export interface CanonicalPrompt {
   /** The caller's identifier for its own end user, as sent. */
   endUser: string | undefined;
   /** Body fields that this form cannot express; vendors of other dialects never get them. */
-  leftOver: readonly string[];
+  droppedFields: readonly string[];
 }
 
 export interface CanonicalMessage {

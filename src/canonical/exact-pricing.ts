@@ -46,15 +46,15 @@ export interface PricedWork {
 }
 
 /** Returns the higher of each price. */
-export function dearerOf(one: ExactPricing, other: ExactPricing): ExactPricing {
+export function maxPricing(one: ExactPricing, other: ExactPricing): ExactPricing {
   const higher = (key: keyof ExactPricing): bigint =>
     one[key] > other[key] ? one[key] : other[key];
   return mapPricing(higher);
 }
 
 /** Returns prices that cover both, at any prompt length. */
-export function dearerWork(one: PricedWork, other: PricedWork): PricedWork {
-  const pricing = dearerOf(one.pricing, other.pricing);
+export function maxPricedWork(one: PricedWork, other: PricedWork): PricedWork {
+  const pricing = maxPricing(one.pricing, other.pricing);
   const steps = [...(one.longPrompts ?? []), ...(other.longPrompts ?? [])];
   if (steps.length === 0) return { pricing };
   const lengths = [...new Set(steps.map(({ above }) => above))].sort((less, more) => less - more);
@@ -62,7 +62,7 @@ export function dearerWork(one: PricedWork, other: PricedWork): PricedWork {
     const inputTokens = above + 1;
     return {
       above,
-      pricing: dearerOf(pricingOf(one, { inputTokens }), pricingOf(other, { inputTokens })),
+      pricing: maxPricing(pricingOf(one, { inputTokens }), pricingOf(other, { inputTokens })),
     };
   });
   return { pricing, longPrompts };

@@ -77,7 +77,7 @@ export function unsupportedFields(
   const dropped = PROMPT_FIELDS.filter(
     (field) => !supported.has(field) && isSet(prompt, field),
   ).map((field) => names[field]);
-  return [...dropped, ...prompt.leftOver];
+  return [...dropped, ...prompt.droppedFields];
 }
 
 function isSet(prompt: CanonicalPrompt, field: PromptField): boolean {

@@ -23,7 +23,7 @@ export interface PriceVariants {
 }
 
 /** Price variants that a request selects by name; undefined: not selected. */
-export interface AskedPrices {
+export interface RequestedPrices {
   readonly tier?: string | undefined;
   readonly region?: string | undefined;
 }
@@ -31,7 +31,7 @@ export interface AskedPrices {
 /** Prices of a planned route that the vendor's answer selects from. */
 export interface PriceOffer {
   /** Charged when the vendor does not report how it served the request. */
-  readonly asked: AskedPrices;
+  readonly requested: RequestedPrices;
   readonly ordinary: RegionPricing;
   readonly regions?: ReadonlyMap<string, RegionPricing> | undefined;
 }
@@ -55,7 +55,7 @@ export function asServed<Route extends PricedWork & { readonly offer?: PriceOffe
 ): Route & { readonly servedAs?: string | undefined } {
   const { offer } = route;
   if (!offer) return route;
-  const { asked, ordinary, regions } = offer;
+  const { requested: asked, ordinary, regions } = offer;
   const region = nameOf(servedRegion, asked.region, (name) => regionOf(regions, name));
   const place = (region === undefined ? undefined : regionOf(regions, region)) ?? ordinary;
   const tier = nameOf(servedTier, asked.tier, (name) => place.tiers?.get(name));
@@ -70,26 +70,26 @@ export function asServed<Route extends PricedWork & { readonly offer?: PriceOffe
  *
  * @param served the route as returned by `asServed`
  */
-export function isUnasked({
+export function isUnrequested({
   offer,
   servedAs,
 }: {
   readonly offer?: PriceOffer | undefined;
   readonly servedAs?: string | undefined;
 }): boolean {
-  if (!offer || servedAs === undefined || offer.asked.tier === ANY_TIER) return false;
-  const { tier, region } = offer.asked;
+  if (!offer || servedAs === undefined || offer.requested.tier === ANY_TIER) return false;
+  const { tier, region } = offer.requested;
   return servedAs.split(' ').some((name) => name !== tier && name !== region);
 }
 
 /** Returns a name that has prices: the vendor's, else the caller's; undefined: standard prices apply. */
 function nameOf(
   served: string | undefined,
-  asked: string | undefined,
+  requested: string | undefined,
   find: (name: string) => unknown,
 ): string | undefined {
   if (served !== undefined && ORDINARY.has(served)) return undefined;
-  const names = [served, OTHER_NAMES.get(served), asked, OTHER_NAMES.get(asked)];
+  const names = [served, OTHER_NAMES.get(served), requested, OTHER_NAMES.get(requested)];
   return names.find((name) => name !== undefined && find(name) !== undefined);
 }
 

@@ -179,7 +179,7 @@ describe('requests without a limit, of a vendor that goes on for as long as it m
     const { error } = (await response.json()) as { error: { message: string; param: string } };
     expect(error.param).toBe('monthly_spend_limit');
     expect(error.message).toContain(`${PROMPT + LEAST} credits`);
-    expect(error.message).toContain('leaves 2000');
+    expect(error.message).toContain('has 2000 left');
     expect(error.message).toContain('`max_tokens`: 1990');
     expect(fake.calls).toEqual([]);
     expect((await ask(account, { max_tokens: 1_990 })).status).toBe(200);
@@ -265,7 +265,7 @@ describe('the limit that the gateway sets', () => {
       return ((await response.json()) as { error: { message: string } }).error.message;
     };
     expect(await messageOf({})).toMatch(
-      /needs 4106 credits .* 1000 are available.* `max_tokens`: 990/,
+      /needs 4106 credits, and 1000 are available.* `max_tokens`: 990/,
     );
     expect(await messageOf({ max_tokens: 2_000, n: 3 })).toMatch(/needs 6010 .*`max_tokens`: 330/);
     const long = [{ role: 'user', content: 'x'.repeat(6_000) }];
@@ -336,7 +336,7 @@ describe('max_cost', () => {
       status: 402,
       type: 'budget_exceeded',
       param: 'max_cost',
-      message: expect.stringContaining('send `max_cost`: 110'),
+      message: expect.stringContaining('Send `max_cost`: 110'),
     });
     const tiny = await refusalOf(await ask(account, { max_cost: 10, max_cost_mode: 'fit' }));
     expect(tiny).toMatchObject({ status: 402, message: expect.stringContaining('`max_cost`: 11') });

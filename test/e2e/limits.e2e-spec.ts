@@ -109,7 +109,7 @@ describe('a budget', () => {
         status: 402,
         type: 'budget_exceeded',
         param: 'api_key.budgets.day',
-        message: expect.stringContaining(`budget of 500 credits a day`),
+        message: expect.stringContaining(`daily budget of 500 credits`),
         details: { renews_at: tomorrow },
       });
     }

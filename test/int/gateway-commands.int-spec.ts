@@ -116,7 +116,7 @@ describe("the operator's commands", () => {
     expect(await state()).toMatchObject({ balance: 35, status: 'active' });
     expect(await run('tenant', 'correct', 'wavering', '--credits=-36')).toMatchObject({
       code: 1,
-      errors: expect.stringMatching(/^No more than 35 credits can be taken.*\n$/),
+      errors: expect.stringMatching(/^At most 35 credits can be removed.*\n$/),
     });
     for (const wrong of ['0', '-', '1.5', '--5']) {
       expect(await run('tenant', 'correct', 'wavering', `--credits=${wrong}`)).toMatchObject({

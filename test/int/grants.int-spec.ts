@@ -86,7 +86,7 @@ describe(GrantsService.name, () => {
     await expect(correct(tenantId, -1)).rejects.toMatchObject({
       status: 409,
       param: 'credits',
-      message: expect.stringMatching(/No more than 0 credits .* balance is 30, .* set 30 aside/),
+      message: expect.stringMatching(/At most 0 credits .* balance is 30, .* requests hold 30/),
     });
     await correct(tenantId, 5);
     expect(await reader.balanceOf(tenantId)).toMatchObject({

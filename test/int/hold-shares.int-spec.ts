@@ -45,11 +45,11 @@ async function flush(
 ): Promise<{ result: unknown; granted: (number | undefined)[] }> {
   const timer = new CoarseTimer();
   const entries = asks.map(
-    ([tenant, asked]) => new HoldEntry(holdOperation(tenant, asked.amount, asked), timer),
+    ([tenant, options]) => new HoldEntry(holdOperation(tenant, options.amount, options), timer),
   );
   let result: unknown;
   await withConnection(ledger.database.ledgerPool, async (client) => {
-    result = await way(client, ledger.instance.id, { endings, asks: entries });
+    result = await way(client, ledger.instance.id, { endings, reservations: entries });
   });
   const granted = entries.map((entry) => {
     entry.outcome ??= { admitted: false, available: 0 };

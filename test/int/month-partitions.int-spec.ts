@@ -221,10 +221,10 @@ describe(MonthPartitionsService.name, () => {
         ', ledger_entries_' +
         suffixOf(monthFromNow(2)),
     );
-    const made = await Promise.all(services.map((service) => service.makeAhead()));
+    const made = await Promise.all(services.map((service) => service.createAhead()));
     // One may have been in the way of the other for longer than locks are waited for.
     expect(made.reduce<number>((sum, one) => sum + (one ?? 0), 0)).toBe(2);
-    expect(await services[0]!.makeAhead()).toBe(0);
+    expect(await services[0]!.createAhead()).toBe(0);
   });
 
   it.each([
@@ -239,14 +239,14 @@ describe(MonthPartitionsService.name, () => {
     try {
       await session.query('BEGIN');
       await session.query(statement);
-      expect(await new MonthPartitionsService(database).makeAhead()).toBeUndefined();
+      expect(await new MonthPartitionsService(database).createAhead()).toBeUndefined();
       // Nobody waits behind it.
       expect((await database.query('SELECT FROM request_logs LIMIT 0')).rowCount).toBe(0);
     } finally {
       await session.query('ROLLBACK');
       session.release();
     }
-    expect(await new MonthPartitionsService(database).makeAhead()).toBe(1);
+    expect(await new MonthPartitionsService(database).createAhead()).toBe(1);
   });
 
   it('has a month take over what came for it before it was made', async () => {

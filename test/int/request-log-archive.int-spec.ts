@@ -11,7 +11,7 @@ import {
 import { ARCHIVED_COLUMNS } from '../../src/core/request-log/archive/archive-format.js';
 import { RequestLogArchive } from '../../src/core/request-log/archive/request-log-archive.js';
 import { RequestLogArchiveService } from '../../src/operator/archive/request-log-archive.service.js';
-import { priceSnapshotOf, storeSheets } from '../../src/core/ledger/receipts/price-snapshot.js';
+import { priceSnapshotOf, storeSnapshots } from '../../src/core/ledger/receipts/price-snapshot.js';
 import { FREE, UNITS_PER_CREDIT } from '../../src/canonical/exact-pricing.js';
 import { ReceiptReader } from '../../src/core/ledger/receipts/receipt.reader.js';
 import { LedgerRetentionService } from '../../src/core/ledger/ledger-retention.service.js';
@@ -202,7 +202,7 @@ describe('the archive of the request log', () => {
     const bill = { priceSheet: SHEET.id, promptTokens: 10, cost: 20, modelCharge: 20 };
     ({ requestId: billed } = await insert(LARGE, '2026-05-03T12:34:56Z', bill));
     ids.push(billed);
-    for (const { text, values } of storeSheets([SHEET])) await database.query(text, values);
+    for (const { text, values } of storeSnapshots([SHEET])) await database.query(text, values);
     await database.query(
       `INSERT INTO ledger_entries (tenant_id, kind, amount, request_id) VALUES ($1, 'refund', 3, $2)`,
       [LARGE, billed],

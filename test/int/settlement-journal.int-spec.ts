@@ -214,7 +214,7 @@ describe('settlements that no database takes before the process ends', () => {
     for await (const report of living.recovery.recoverAll(COMMAND_AUTHOR)) reports.push(report);
     expect(reports.map(({ booked }) => booked)).toEqual([2, 0, 0]);
     expect(reports.flatMap(({ problems }) => problems)).toEqual([
-      `Of ${torn} cannot be read, and are not booked: line 1`,
+      `${torn} has unreadable lines, which are not booked: 1`,
     ]);
     expect(living.journal.list()).toEqual([torn]);
     utimesSync(torn, new Date(), new Date(Date.now() - 60_000));
@@ -353,7 +353,7 @@ describe('settlements that no database takes before the process ends', () => {
     void ending.store.settle(settleOperation(tenant, requestId, 7));
     expect(ending.store.journalPending()).toBe(1);
     expect(told.join('')).toMatch(
-      /^1 settlements are lost: neither the database nor .* took them\n$/,
+      /^1 settlements lost: neither the database nor .* accepted them\n$/,
     );
     expect(ending.fates).toEqual({ journalled: 0, lost: 1 });
   });

@@ -36,9 +36,9 @@ export const routeIn = ({ events }: { events: CanonicalEvent[] }): string | unde
   return named?.type === 'route' ? named.route.provider : undefined;
 };
 export const attemptsOf = ({ plan }: { plan: Plan | undefined }) =>
-  plan!.attempts.map(({ route, outcome, isHedge = false, isSpare = false }) => [
+  plan!.attempts.map(({ route, outcome, isHedge = false, isUnbilled = false }) => [
     `${route.provider} ${outcome}`,
     ...(isHedge ? ['hedge'] : []),
-    ...(isSpare ? ['spare'] : []),
+    ...(isUnbilled ? ['spare'] : []),
   ]);
 export const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);

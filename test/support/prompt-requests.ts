@@ -17,7 +17,7 @@ export function promptOf(overrides: Partial<CanonicalPrompt> = {}): CanonicalPro
     reasoning: undefined,
     sampling: {},
     endUser: undefined,
-    leftOver: [],
+    droppedFields: [],
     ...overrides,
   };
 }

@@ -17,9 +17,9 @@ import { AlertEventRepository, type TakenAlert } from './alert-event.repository.
 import { AlertRuleRepository } from './alert-rule.repository.js';
 import { AlertSender } from './alert-sender.js';
 
-/** Longer than an attempt can take; then its process is taken for dead. */
+/** Longer than any attempt; after that its process is taken for dead. */
 const LEASE_MS = 30_000;
-/** More patient than webhooks of jobs: ten attempts in eight and a half minutes, as nobody asks otherwise. */
+/** More attempts than job webhooks: ten in eight and a half minutes, since receivers cannot poll instead. */
 const POLICY: DeliveryPolicy = {
   lanes: {
     perLane: 1,
@@ -43,8 +43,8 @@ const DELETED_AT_ONCE = 1_000;
 const RULE_GONE: Drop<'rule_gone'> = { reason: 'rule_gone', words: 'the rule was deleted' };
 
 /**
- * Delivers what rules tell. The process that noted an event delivers it at once; each process
- * takes over what others left behind for five seconds.
+ * Delivers alert events. The process that recorded an event delivers it at once; every process takes
+ * over deliveries that are five seconds overdue.
  */
 @Injectable()
 export class AlertDeliveries
@@ -69,7 +69,7 @@ export class AlertDeliveries
   ) {
     this.outcomes = new Counter({
       name: 'gateway_alerts_deliveries_total',
-      help: 'Attempts to deliver an alert, by what became of them.',
+      help: 'Attempts to deliver an alert, by outcome.',
       labelNames: ['kind', 'outcome'],
       registers: [metrics.registry],
     });
@@ -85,18 +85,18 @@ export class AlertDeliveries
     return this.engine.stop(this.sweeper, this.cleaner);
   }
 
-  /** Makes the attempt that is due, if one is. Each has a lane of its own: none waits for another. */
+  /** Attempts a due delivery. Each has its own queue, so none waits for another. */
   deliver(id: string): void {
     void this.engine.add(id, id);
   }
 
-  /** Takes over due deliveries that nobody came for lately. */
+  /** Takes over overdue deliveries. */
   async sweep(): Promise<void> {
     const ids = await this.events.wakeForgotten(FORGOTTEN_AFTER_MS, SWEPT_AT_ONCE);
     for (const id of ids) this.deliver(id);
   }
 
-  /** Deletes events of 90 days ago. */
+  /** Deletes events older than 90 days. */
   async clean(now = Date.now()): Promise<void> {
     let deleted: number;
     do {
@@ -129,15 +129,15 @@ export class AlertDeliveries
   async drop(alert: TakenAlert, { words }: { words: string }): Promise<void> {
     if (!(await this.events.finish(alert, 'dropped', words))) return;
     this.count(alert, 'dropped');
-    // Neither the URL nor what is in it: they are its owner's.
-    this.logger.warn(`Alert ${alert.id} was dropped: ${words}.`);
+    // Without the URL or its parts, which are their owner's.
+    this.logger.warn(`alert ${alert.id} dropped: ${words}`);
   }
 
   giveBack(ids: readonly string[]): Promise<void> {
     return this.events.giveBack(ids);
   }
 
-  /** The sweep of another process finds it. */
+  /** Another process's sweep finds it. */
   wake(): Promise<void> {
     return Promise.resolve();
   }
@@ -148,7 +148,7 @@ export class AlertDeliveries
 
   private timerOf(work: () => Promise<void>): SweepTimer {
     return new SweepTimer(work, ({ message }) =>
-      this.logger.warn(`The sweep of alerts failed: ${message}`),
+      this.logger.warn(`alert sweep failed: ${message}`),
     );
   }
 }

@@ -8,42 +8,42 @@ import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import type { AlertKind } from './alert.js';
 import { AlertDeliveries } from './alert-deliveries.service.js';
 import {
+  CLAIM_EVALUATION,
   COUNT_MINUTES,
-  END_TURN,
-  FORGET_MINUTES,
-  noteEvents,
-  TAKE_TURN,
+  DELETE_MINUTES,
+  FINISH_EVALUATION,
+  recordEvents,
 } from './alert-statements.js';
 
-const LOOK_EVERY_MS = 15_000;
-/** A process whose timer comes sooner after another's look leaves it at that. */
+const INTERVAL_MS = 15_000;
+/** Minimum time between evaluations, by any process. */
 const MIN_PAUSE_SECONDS = 10;
-/** Rows of the log that one statement counts. */
+/** Log rows that one statement counts. */
 const ROWS_AT_ONCE = 50_000;
-/** Kinds that ask what the request log says of the last hour. */
+/** Kinds that depend on the request log of the last hour. */
 const OF_MINUTES: readonly AlertKind[] = ['error_rate', 'spend_unusual'];
 
-interface Turn {
+interface Evaluation {
   now: Date;
   counted_id: number;
   rolled_up_id: number;
-  /** Whether the minutes are filled up to `counted_id` and go on from there. */
+  /** Whether the minutes are counted up to `counted_id` and can be continued. */
   counts: boolean;
   kinds: AlertKind[];
 }
 
 /**
- * Looks every 15 seconds whether what rules look for is the case, in one process at a time. What is new
- * becomes a row in the transaction of the look, so that it is told once, whatever ends meanwhile.
+ * Evaluates the conditions of all rules every 15 seconds, in one process at a time. New events are
+ * recorded in the same transaction, so each is delivered once even if the process dies.
  */
 @Injectable()
 export class AlertEvaluator implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(AlertEvaluator.name);
   private readonly timer = new SweepTimer(
-    () => this.look(),
-    ({ message }) => this.logger.warn(`Alerts could not be looked for: ${message}`),
+    () => this.evaluate(),
+    ({ message }) => this.logger.warn(`alert evaluation failed: ${message}`),
   );
-  private lastLookMs = 0;
+  private lastDurationMs = 0;
 
   constructor(
     private readonly database: Database,
@@ -53,13 +53,13 @@ export class AlertEvaluator implements OnApplicationBootstrap, OnApplicationShut
   ) {
     metrics.track(
       'gateway_alerts_look_seconds',
-      'How long the last look for alerts took that this process made; 0 before the first.',
-      () => this.lastLookMs / 1_000,
+      'Duration of the latest alert evaluation by this process; 0 before the first.',
+      () => this.lastDurationMs / 1_000,
     );
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.queue.consume) this.timer.startLater(LOOK_EVERY_MS);
+    if (this.config.queue.consume) this.timer.startLater(INTERVAL_MS);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -67,45 +67,54 @@ export class AlertEvaluator implements OnApplicationBootstrap, OnApplicationShut
   }
 
   /**
-   * Makes a look, unless another process is at it or has just made one.
+   * Evaluates all rules, unless another process is doing so or has just done so.
    *
-   * @param at the time by which it is judged; undefined: the database's
+   * @param at the time to evaluate for; default: the database's
    */
-  async look(at?: Date): Promise<void> {
+  async evaluate(at?: Date): Promise<void> {
     const startedMs = performance.now();
-    const due = await this.database.transaction((client) => this.lookAt(client, at));
+    const due = await this.database.transaction((client) => this.evaluateIn(client, at));
     if (!due) return;
-    this.lastLookMs = performance.now() - startedMs;
+    this.lastDurationMs = performance.now() - startedMs;
     for (const id of due) this.deliveries.deliver(id);
   }
 
-  /** @returns the deliveries to make; undefined when it is not this process's turn */
-  private async lookAt(client: PoolClient, at: Date | undefined): Promise<string[] | undefined> {
-    const taken = await client.query<Turn>(TAKE_TURN, [at ?? null, MIN_PAUSE_SECONDS]);
-    const [turn] = taken.rows;
-    if (!turn) return undefined;
-    const countedId = await countMinutes(client, turn);
+  /** Returns the deliveries to make; undefined when it is another process's turn. */
+  private async evaluateIn(
+    client: PoolClient,
+    at: Date | undefined,
+  ): Promise<string[] | undefined> {
+    const claimed = await client.query<Evaluation>(CLAIM_EVALUATION, [
+      at ?? null,
+      MIN_PAUSE_SECONDS,
+    ]);
+    const [evaluation] = claimed.rows;
+    if (!evaluation) return undefined;
+    const { now, kinds } = evaluation;
+    const countedId = await countMinutes(client, evaluation);
     const due: string[] = [];
-    for (const kind of turn.kinds) {
-      const { rows } = await client.query<{ id: string }>(noteEvents(kind), [turn.now, kind]);
+    for (const kind of kinds) {
+      const { rows } = await client.query<{ id: string }>(recordEvents(kind), [now, kind]);
       due.push(...rows.map(({ id }) => id));
     }
-    await client.query(END_TURN, [turn.now, countedId]);
+    await client.query(FINISH_EVALUATION, [now, countedId]);
     return due;
   }
 }
 
-/** @returns up to which row of the log the minutes are filled; null when nobody asks for them */
-async function countMinutes(client: PoolClient, turn: Turn): Promise<number | null> {
-  if (!turn.kinds.some((kind) => OF_MINUTES.includes(kind))) return null;
-  const { now, rolled_up_id: last } = turn;
-  // Rows up to that one have all been committed. Of what came while nobody counted nothing is made.
-  let counted = turn.counts ? turn.counted_id : last;
+/** Returns the last log row counted into minutes; null when no rule needs them. */
+async function countMinutes(
+  client: PoolClient,
+  { now, kinds, counts, counted_id: countedId, rolled_up_id: last }: Evaluation,
+): Promise<number | null> {
+  if (!kinds.some((kind) => OF_MINUTES.includes(kind))) return null;
+  // All rows up to `last` are committed. Rows from a time without counting are skipped.
+  let counted = counts ? countedId : last;
   while (counted < last) {
     const to = Math.min(last, counted + ROWS_AT_ONCE);
     await client.query(COUNT_MINUTES, [now, counted, to]);
     counted = to;
   }
-  await client.query(FORGET_MINUTES, [now]);
+  await client.query(DELETE_MINUTES, [now]);
   return counted;
 }

@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { AlertDetail, AlertKind } from './alert.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
-/** One firing or resolution of a rule, with the state of its delivery. */
+/** A rule that fired or resolved, with the state of its delivery. */
 @Entity('alert_events')
 export class AlertEventEntity {
   @PrimaryGeneratedColumn('uuid')

@@ -5,14 +5,14 @@ import { DeliveryRows, later } from '../../platform/outbound/delivery-rows.js';
 import { scopeIsLive } from '../access/scope.js';
 import type { AlertEvent, AlertFormat, AlertOwner } from './alert.js';
 
-/** An event for one attempt to deliver it; the last two are null when its rule, or the rule's key, is gone. */
+/** An event taken for a delivery attempt; the last two are null when its rule or the rule's key is gone. */
 export interface TakenAlert extends AlertEvent {
   readonly tenantId: string | null;
   readonly format: AlertFormat | null;
   readonly encryptedUrl: Buffer | null;
 }
 
-/** Events before one, in the order of lists. */
+/** Position in the list order; lists continue before it. */
 export interface EventPosition {
   readonly createdAt: Date;
   readonly id: string;
@@ -24,7 +24,7 @@ export interface EventFilters {
   readonly limit: number;
 }
 
-/** Names are asked for when an event is shown, so that none stays behind in it. */
+/** Reads tenant names at display time, so that events do not store them. */
 const EVENT = `
   event.id, event.rule_id AS "ruleId", event.rule_name AS "ruleName", event.kind, event.status,
   event.subject, event.threshold, event.period, event.detail, event.created_at AS "createdAt",
@@ -34,14 +34,14 @@ const NAMED = `
   LEFT JOIN tenants watched
     ON event.tenant_id IS NULL AND watched.id = (event.detail->>'tenant_id')::uuid`;
 
-/** What rules told, and the rows of its deliveries. */
+/** Stores alert events and the state of their deliveries. */
 @Injectable()
 export class AlertEventRepository extends DeliveryRows {
   constructor(database: Database) {
     super(database, 'alert_events');
   }
 
-  /** Newest first. */
+  /** Returns events, newest first. */
   async list(owner: AlertOwner, { ruleId, before, limit }: EventFilters): Promise<AlertEvent[]> {
     const { rows } = await this.database.query<AlertEvent>(
       `SELECT ${EVENT} FROM alert_events event ${NAMED}
@@ -54,7 +54,7 @@ export class AlertEventRepository extends DeliveryRows {
     return rows.map(toEvent);
   }
 
-  /** Takes it for so long; undefined when somebody else has it, or it is not due or done. */
+  /** Leases an event; undefined when it is leased, not due or finished. */
   async take(id: string, leaseMs: number): Promise<TakenAlert | undefined> {
     const { rows } = await this.database.query<TakenAlert>(
       `WITH event AS (
@@ -71,15 +71,15 @@ export class AlertEventRepository extends DeliveryRows {
     return rows[0] && toEvent(rows[0]);
   }
 
-  /** What was told before, and is no longer needed to know that it was. At most the limit. */
-  async deleteBefore(moment: Date, limit: number): Promise<number> {
+  /** Deletes finished events that are no longer needed to prevent repetitions, at most `limit`. */
+  async deleteBefore(instant: Date, limit: number): Promise<number> {
     const { rowCount } = await this.database.query(
       `DELETE FROM alert_events WHERE id IN (
          SELECT id FROM alert_events
           WHERE state <> 'pending' AND finished_at < $1 AND NOT is_open AND period <> 'total'
           LIMIT $2 FOR UPDATE SKIP LOCKED
        )`,
-      [moment, limit],
+      [instant, limit],
     );
     return rowCount ?? 0;
   }

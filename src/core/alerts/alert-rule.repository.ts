@@ -12,7 +12,7 @@ import type { JsonObject } from '../../platform/http/json-body.js';
 import { previewUrl } from './alert.js';
 import { AlertRuleEntity } from './alert-rule.entity.js';
 
-/** The rules, with encrypted URLs. */
+/** Stores alert rules, with encrypted URLs. */
 @Injectable()
 export class AlertRuleRepository extends ResourceRepository<AlertRuleEntity> {
   protected readonly kind = { noun: 'alert', plural: 'alerts', type: 'alert' };
@@ -28,12 +28,12 @@ export class AlertRuleRepository extends ResourceRepository<AlertRuleEntity> {
     this.box = new SecretBox(() => gatewaySecrets(config), 'alert-url');
   }
 
-  /** The columns that hold the URL of a rule. */
+  /** Returns the columns that store a rule's URL. */
   encryptUrl(url: string, ruleId: string): Pick<AlertRuleEntity, 'sealedUrl' | 'urlPreview'> {
     return { sealedUrl: this.box.encrypt(url, ruleId), urlPreview: previewUrl(url) };
   }
 
-  /** Another condition, or turning the rule off, forgets open states without notifying anyone. */
+  /** Changing the condition or disabling the rule closes its open events without a notification. */
   override async update(
     transaction: SqlExecutor,
     author: Author,
@@ -72,7 +72,7 @@ export class AlertRuleRepository extends ResourceRepository<AlertRuleEntity> {
 
   protected toAudited(rule: AlertRuleEntity, before?: AlertRuleEntity): JsonObject {
     const { name, isEnabled, kind, condition, format, urlPreview } = rule;
-    // Two URLs may look alike in the preview.
+    // Two URLs may have the same preview.
     const isReplaced = before !== undefined && !before.sealedUrl.equals(rule.sealedUrl);
     const replaced = isReplaced && { url_replaced: true };
     return {

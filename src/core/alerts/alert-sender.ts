@@ -14,10 +14,10 @@ const URL_UNREADABLE: OutboundOutcome = {
   ok: false,
   retryable: false,
   status: undefined,
-  reason: 'could not be asked, because its URL cannot be read any more: set it again',
+  reason: 'could not be called: its URL cannot be decrypted. Set the URL again',
 };
 
-/** Posts a message once, to whom its rule names. */
+/** Posts a message to a rule's receiver, once. */
 @Injectable()
 export class AlertSender {
   constructor(
@@ -26,9 +26,9 @@ export class AlertSender {
   ) {}
 
   /**
-   * Never throws for what is the receiver's fault.
+   * Never throws for a fault of the receiver.
    *
-   * @param url undefined: it cannot be read any more
+   * @param url undefined when it cannot be decrypted
    */
   async post(
     message: AlertMessage,

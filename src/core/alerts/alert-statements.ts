@@ -3,13 +3,13 @@ import { scopeIsLive } from '../access/scope.js';
 import type { AlertKind } from './alert.js';
 import { BUDGETS } from './budget-query.js';
 
-/** So many events of one rule are delivered at one look; others are noted without a delivery. */
-const TOLD_AT_ONCE = 20;
+/** Maximum deliveries per rule and evaluation; further events are recorded without a delivery. */
+const MAX_DELIVERIES = 20;
 
-/** Weeks whose same hours say what is usual. */
+/** Number of past weeks whose same hours define what is usual. */
 const WEEKS = 4;
 
-/** A tenant's rule, or one of the operator's about one tenant, and the rows of that tenant. */
+/** Rules about one tenant: its own, or the operator's. */
 const OF_ONE = (kind: AlertKind) => `rule.is_enabled AND rule.kind = '${kind}'
   AND rule.watched_tenant_id IS NOT NULL`;
 const OF_ALL = (kind: AlertKind) => `rule.is_enabled AND rule.kind = '${kind}'
@@ -21,7 +21,7 @@ const BALANCE = `rule.id AS rule_id, account.tenant_id::text AS subject,
   jsonb_build_object('tenant_id', account.tenant_id, 'balance', account.balance,
     'credits', rule.condition->'credits') AS detail`;
 
-/** Tenants that were never granted anything have not run out of it. */
+/** Balances below a limit, except of tenants that were never granted credits. */
 const BALANCE_BELOW = `
   SELECT ${BALANCE}
   FROM alert_rules rule JOIN accounts account ON account.tenant_id = rule.watched_tenant_id
@@ -33,11 +33,11 @@ const BALANCE_BELOW = `
 
 const PERCENT_SPENT = `(was_refused OR watched.spent * 100 >= watched.credits * threshold::integer)`;
 
-/** The key of a rule's scope, and the keys below it. */
+/** The key of a rule's scope and its child keys. */
 const KEYS_OF_SCOPE = `SELECT id FROM api_keys
   WHERE id = rule.scope_key_id OR rule.scope_key_id = ANY (ancestor_ids)`;
 
-/** Every budget that there is of the tenants that a rule watches, their keys and end users. */
+/** The budgets of the watched tenants, their keys and end users. */
 const BUDGET = `
   WITH budget AS MATERIALIZED (${BUDGETS}
   ), watched AS (
@@ -64,7 +64,7 @@ const SEEN_IN_LOG = `count(*) FILTER (WHERE outcome NOT IN ('refused', 'cancelle
 const IN_WINDOW = `minute > $1::timestamptz - make_interval(mins => (rule.condition->>'window_minutes')::integer)
   AND (rule.condition->>'provider' IS NULL OR provider = rule.condition->>'provider')`;
 
-/** Of requests that were neither refused nor broken off by their callers. */
+/** The share of failed requests, without rejected and cancelled ones. */
 const ERROR_RATE = `
   SELECT rule.id AS rule_id, coalesce(rule.watched_tenant_id::text, '') AS subject,
     rule.condition->>'percent' AS threshold, NULL AS period,
@@ -93,15 +93,15 @@ const ERROR_RATE = `
 const floorOf = `(rule.condition->>'floor_credits')::bigint`;
 
 const THIS_HOUR = `date_trunc('hour', $1::timestamptz, 'UTC')`;
-/** The hours of the last weeks that are like the two which the last 60 minutes touch. */
+/** The two hours that the last 60 minutes touch, in each of the past weeks. */
 const SAME_HOURS = Array.from({ length: WEEKS }, (_, index) => index + 1)
   .flatMap((week) => [0, 1].map((back) => `${THIS_HOUR} - interval '${week} weeks ${back} hours'`))
   .join(', ');
 
 /**
- * What was spent in the last hour, against the same hours of the last weeks: of each week the dearer one
- * of the two hours (UTC) that the last one touches, and of these the median. Weeks before there was such a
- * tenant do not count; without any the floor alone decides.
+ * Spend of the last hour, compared with the same hours of past weeks: the median over the weeks of the
+ * more expensive of the two hours (UTC) that the last one touches. Weeks before the tenant was created
+ * do not count; without any, only the floor applies.
  */
 const SPEND_UNUSUAL = `
   WITH spent AS MATERIALIZED (
@@ -115,9 +115,9 @@ const SPEND_UNUSUAL = `
     )
   ), seen AS MATERIALIZED (
     SELECT spent.*, usual FROM spent JOIN tenants ON tenants.id = spender CROSS JOIN LATERAL (
-      SELECT coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(dearest, 0)), 0) AS usual
+      SELECT coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(highest, 0)), 0) AS usual
       FROM generate_series(1, ${WEEKS}) AS week LEFT JOIN (
-        SELECT floor(extract(epoch FROM ${THIS_HOUR} - period) / 604800)::integer AS week, max(cost) AS dearest
+        SELECT floor(extract(epoch FROM ${THIS_HOUR} - period) / 604800)::integer AS week, max(cost) AS highest
         FROM request_log_roll_ups
         WHERE tenant_id = spender AND dimension = 'all' AND grain = 'hour'
           AND period = ANY (ARRAY[${SAME_HOURS}])
@@ -139,7 +139,7 @@ const SPEND_UNUSUAL = `
   ) AS rule
   WHERE rule.spent >= ${floorOf} AND rule.spent > usual * (rule.condition->>'factor')::integer`;
 
-/** Providers of which a living process says that they, or models of theirs, fail; each heartbeat says so again. */
+/** Providers that, themselves or with some models, fail according to a running process's heartbeat. */
 const VENDOR_UNHEALTHY = `
   SELECT rule.id AS rule_id, vendor.provider AS subject, 'unhealthy' AS threshold, NULL AS period,
     jsonb_build_object('provider', vendor.provider, 'models', jsonb_path_query_array(models, '$[0 to 19]'), 'instances', instances) AS detail
@@ -162,14 +162,14 @@ const ROUTE_PAUSED = `
   WHERE rule.is_enabled AND rule.kind = 'route_paused'
     AND (pause.paused_until IS NULL OR pause.paused_until > $1::timestamptz)`;
 
-/** What the last look at prices found, under a name: so many models, the first of them by id. */
+/** Findings of the latest price check by name: the number of models, and the first of them by id. */
 const pricesFound = (kind: AlertKind, name: string) => `
   SELECT rule.id AS rule_id, '' AS subject, '${name}' AS threshold, NULL AS period,
     jsonb_build_object('rows', found->'rows', 'models', found->'models') AS detail
   FROM alert_rules rule CROSS JOIN price_checks CROSS JOIN LATERAL (SELECT findings->'${name}' AS found) AS found
   WHERE rule.is_enabled AND rule.kind = '${kind}' AND (found->>'rows')::integer > 0`;
 
-/** What is the case at $1, by kind: rule_id, subject, threshold, period (null: a state), detail. */
+/** Conditions met at $1, by kind: rule_id, subject, threshold, period (null: a state), detail. */
 const CURRENT: Readonly<Record<AlertKind, string>> = {
   balance_below: BALANCE_BELOW,
   budget: BUDGET,
@@ -188,16 +188,16 @@ const COLUMNS = `rule_id, tenant_id, rule_name, kind, status, subject, threshold
   created_at, state, last_error, finished_at`;
 
 /**
- * Notes events of the kind $2 for what has become the case at $1 and for states that are over, with their
- * deliveries. What a rule was told in a period it is not told again; a state that comes and goes has the
- * hour for its period. Answers the ids of the deliveries to make.
+ * Records events of the kind $2 for conditions newly met at $1 and for states that ended, with their
+ * deliveries. A rule notifies once per period; for a state that comes and goes, that is the hour. Returns
+ * the ids of the deliveries to make.
  */
-export function noteEvents(kind: AlertKind): string {
+export function recordEvents(kind: AlertKind): string {
   return `
     WITH current AS MATERIALIZED (${CURRENT[kind]}
-    ), news AS (
+    ), fresh AS (
       SELECT current.*, rule.tenant_id, rule.name,
-        row_number() OVER (PARTITION BY rule.id ORDER BY current.subject) <= ${TOLD_AT_ONCE} AS is_told
+        row_number() OVER (PARTITION BY rule.id ORDER BY current.subject) <= ${MAX_DELIVERIES} AS is_delivered
       FROM current JOIN alert_rules rule ON rule.id = current.rule_id
       WHERE ${scopeIsLive('rule.scope_key_id')} AND NOT EXISTS (
           SELECT FROM alert_events known WHERE ${SAME('known', 'current')} AND known.is_open
@@ -209,10 +209,10 @@ export function noteEvents(kind: AlertKind): string {
       INSERT INTO alert_events (${COLUMNS})
       SELECT rule_id, tenant_id, name, $2, 'firing', subject, threshold,
         coalesce(period, ${hourOf('$1')}), period IS NULL, detail, $1::timestamptz,
-        CASE WHEN is_told THEN 'pending' ELSE 'dropped' END,
-        CASE WHEN NOT is_told THEN 'is one of more than ${TOLD_AT_ONCE} at once' END,
-        CASE WHEN NOT is_told THEN now() END
-      FROM news
+        CASE WHEN is_delivered THEN 'pending' ELSE 'dropped' END,
+        CASE WHEN NOT is_delivered THEN 'more than ${MAX_DELIVERIES} events at once' END,
+        CASE WHEN NOT is_delivered THEN now() END
+      FROM fresh
       ON CONFLICT DO NOTHING
       RETURNING id, state
     ), closed AS (
@@ -224,9 +224,9 @@ export function noteEvents(kind: AlertKind): string {
       INSERT INTO alert_events (${COLUMNS})
       SELECT rule_id, tenant_id, rule_name, kind, 'resolved', subject, threshold, period, false,
         detail || jsonb_build_object('fired_at', created_at), $1::timestamptz,
-        CASE WHEN is_told THEN 'pending' ELSE 'dropped' END,
-        CASE WHEN NOT is_told THEN last_error END, CASE WHEN NOT is_told THEN now() END
-      FROM closed CROSS JOIN LATERAL (SELECT state <> 'dropped' OR attempts > 0 AS is_told) AS told
+        CASE WHEN is_delivered THEN 'pending' ELSE 'dropped' END,
+        CASE WHEN NOT is_delivered THEN last_error END, CASE WHEN NOT is_delivered THEN now() END
+      FROM closed CROSS JOIN LATERAL (SELECT state <> 'dropped' OR attempts > 0 AS is_delivered) AS firing
       ON CONFLICT DO NOTHING
       RETURNING id, state
     )
@@ -239,10 +239,11 @@ function hourOf(parameter: string): string {
 }
 
 /**
- * Whose turn it is at $1 (null: now) to look, $2 seconds after the last look; nobody's while another process is
- * at it. A look from the future was made before the clock was set right. Locks the row until the end of the transaction.
+ * Claims the evaluation for $1 (null: now), $2 seconds after the last one, by locking its row until the
+ * end of the transaction. Returns no row while another process evaluates. An evaluation from the future
+ * was made before the clock was corrected.
  */
-export const TAKE_TURN = `
+export const CLAIM_EVALUATION = `
   SELECT coalesce($1, now()) AS now, counted_id, counted_at >= coalesce($1, now()) - interval '10 minutes' AS counts,
     rolled_up_id, ARRAY(SELECT DISTINCT kind FROM alert_rules WHERE is_enabled) AS kinds
   FROM alert_progress, request_log_progress
@@ -250,12 +251,12 @@ export const TAKE_TURN = `
     OR looked_at > coalesce($1, now()) + interval '1 minute'
   FOR UPDATE OF alert_progress SKIP LOCKED`;
 
-/** Notes the look at $1, and that the log is counted up to $2; null: it was not. */
-export const END_TURN = `
+/** Records the evaluation at $1, and that the log is counted up to $2; null: not counted. */
+export const FINISH_EVALUATION = `
   UPDATE alert_progress SET looked_at = $1::timestamptz, counted_id = coalesce($2, counted_id),
     counted_at = CASE WHEN $2::bigint IS NULL THEN counted_at ELSE $1::timestamptz END`;
 
-/** Adds the log's rows above $2 up to $3 to the minutes in which they ended, $1 at the latest. */
+/** Counts the log rows above $2 up to $3 in the minutes in which they ended, $1 at the latest. */
 export const COUNT_MINUTES = `
   INSERT INTO alert_minutes AS existing (tenant_id, minute, provider, requests, errors, cost)
   SELECT tenant_id, date_trunc('minute', least($1::timestamptz, created_at + latency_ms * interval '1 ms')),
@@ -268,5 +269,5 @@ export const COUNT_MINUTES = `
     requests = existing.requests + excluded.requests, errors = existing.errors + excluded.errors,
     cost = existing.cost + excluded.cost`;
 
-export const FORGET_MINUTES = `
+export const DELETE_MINUTES = `
   DELETE FROM alert_minutes WHERE minute < $1::timestamptz - interval '2 hours'`;

@@ -1,4 +1,4 @@
-/** What a rule looks for; docs/alerts.md says what each means. */
+/** Conditions that rules detect; docs/alerts.md describes them. */
 export const ALERT_KINDS = [
   'balance_below',
   'budget',
@@ -11,41 +11,41 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-/** `webhook`: JSON, signed. `slack`: `{text, blocks}`, which Slack, Mattermost and others take. */
+/** `webhook`: signed JSON. `slack`: `{text, blocks}`, as accepted by Slack, Mattermost and others. */
 export const ALERT_FORMATS = ['webhook', 'slack'] as const;
 export type AlertFormat = (typeof ALERT_FORMATS)[number];
 
 export const ALERT_STATUSES = ['firing', 'resolved'] as const;
 export type AlertStatus = (typeof ALERT_STATUSES)[number];
 
-/** Figures of a rule by the names that the interface has for them; `readAlertCondition` says which. */
+/** A rule's parameters by their API names; see `readAlertCondition`. */
 export type AlertCondition = Readonly<Record<string, string | number | readonly number[] | null>>;
 
-/** Figures of an event, by name. */
+/** An event's figures by name. */
 export type AlertDetail = Readonly<Record<string, unknown>>;
 
-/** Whose rules are meant: a tenant's by its id, or the operator's. */
+/** The owner of rules: a tenant's id, or null for the operator. */
 export type AlertOwner = string | null;
 
-/** Something that a rule's receiver is told. */
+/** A notification for a rule's receiver. */
 export interface AlertMessage {
   readonly id: string;
   readonly ruleId: string;
   readonly ruleName: string;
   readonly kind: AlertKind;
-  /** `test`: nothing happened; somebody tries the receiver. */
+  /** `test`: nothing happened; the receiver is being tested. */
   readonly status: AlertStatus | 'test';
-  /** A tenant's, a key's or a provider's id, or empty. */
+  /** Id of a tenant, key or provider, or empty. */
   readonly subject: string;
   readonly threshold: string;
   readonly period: string;
   readonly detail: AlertDetail;
-  /** The name of the tenant that it is about, for the operator. */
+  /** Name of the tenant concerned, for the operator. */
   readonly tenantName: string | null;
   readonly createdAt: Date;
 }
 
-/** An event, and what became of its delivery. */
+/** An event with the state of its delivery. */
 export interface AlertEvent extends AlertMessage {
   readonly status: AlertStatus;
   readonly state: 'pending' | 'delivered' | 'dropped';
@@ -54,7 +54,7 @@ export interface AlertEvent extends AlertMessage {
   readonly finishedAt: Date | null;
 }
 
-/** What is shown of a URL, whose path and query are often a secret: its origin and the last characters. */
+/** Shortens a URL, whose path and query are often secret, to its origin and last characters. */
 export function previewUrl(url: string): string {
   const { origin } = new URL(url);
   const rest = url.slice(url.indexOf(new URL(url).host) + new URL(url).host.length);
@@ -62,5 +62,5 @@ export function previewUrl(url: string): string {
 }
 
 const SHOWN_AT_END = 4;
-/** Of a shorter path the last characters would be too much. */
+/** In a shorter path, the last characters would reveal too much. */
 const MIN_PREVIEWED = 24;

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AlertEventEntity } from './alert-event.entity.js';
-import { AlertMinuteEntity } from './alert-minute.entity.js';
-import { AlertProgressEntity } from './alert-progress.entity.js';
+import { AlertMinuteEntity, AlertProgressEntity } from './alert-minute.entity.js';
 import { AlertRuleEntity } from './alert-rule.entity.js';
 import { OutboundModule } from '../../platform/outbound/outbound.module.js';
 import { AlertDeliveries } from './alert-deliveries.service.js';
@@ -11,7 +10,7 @@ import { AlertEventRepository } from './alert-event.repository.js';
 import { AlertRuleRepository } from './alert-rule.repository.js';
 import { AlertSender } from './alert-sender.js';
 
-/** What operators and tenants are told of without having asked: from the look to the delivery. */
+/** Evaluates alert rules and delivers their notifications. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([

@@ -1,11 +1,11 @@
 import { BUDGET_PERIODS } from '../../canonical/limits.js';
 
-/** Percent: all of a budget is as good as spent when more than this is, and it refuses requests. */
+/** Percentage above which a budget that rejects requests counts as spent. */
 const NEARLY_ALL = 80;
 
 const MONTH = `date_trunc('month', $1::timestamptz AT TIME ZONE 'UTC')::date`;
 
-/** How the current period of a budget is called; of one that never renews `total`. */
+/** Formats of a budget's current period; `total` never renews. */
 const NAMES = {
   hour: 'YYYY-MM-DD"T"HH24',
   day: 'YYYY-MM-DD',
@@ -17,7 +17,7 @@ const NAMES = {
 const byPeriod = (make: (period: (typeof BUDGET_PERIODS)[number]) => string): string =>
   `CASE period ${BUDGET_PERIODS.map((period) => `WHEN '${period}' THEN ${make(period)}`).join(' ')} END`;
 
-/** By monthly_spend_limit, whose sums stand by the month. */
+/** Monthly spend limits, with their stored monthly sums. */
 const SPEND_LIMITS = `
   SELECT 'tenant' AS scope, tenants.id::text AS id, tenants.id AS tenant_id, 'month' AS period,
     'tenant:' || tenants.id AS subject, to_char(month, 'YYYY-MM') AS period_key,
@@ -30,7 +30,7 @@ const SPEND_LIMITS = `
   FROM api_keys JOIN key_months ON key_months.api_key_id = api_keys.id
   WHERE monthly_spend_limit > 0 AND revoked_at IS NULL AND month = ${MONTH}`;
 
-/** Documents with budgets, and whose they are: those of end users too who have none of their own. */
+/** Limit documents with budgets and their subjects, including end users without their own limits. */
 const DOCUMENTS = `
   SELECT tenants.id AS tenant_id, 'tenant' AS scope, tenants.id::text AS id, document
   FROM tenants CROSS JOIN LATERAL (VALUES (limits), (operator_limits)) AS set (document)
@@ -52,9 +52,9 @@ const DOCUMENTS = `
   )`;
 
 /**
- * Every budget that there is, with what has been spent of it at $1: what the ledger has added up, and the
- * requests that ended since. A budget refuses what does not fit in it, and so is seldom spent to the last
- * credit: `was_refused` tells whether a request was refused for a budget in the last minute, of one that is spent to more than 80 %.
+ * Selects every budget with its spend at $1: the ledger's stored sums plus requests that ended since. A
+ * budget rejects what does not fit and is seldom spent to the last credit, so `was_refused` tells whether
+ * one that is over 80 % spent rejected a request in the last minute.
  */
 export const BUDGETS = `
   ${SPEND_LIMITS}
@@ -69,22 +69,22 @@ export const BUDGETS = `
           WHEN 'end_user' THEN log.end_user = budget.id ELSE true END
     )
   FROM (
-    SELECT asked.*, coalesce(ended, 0) + CASE WHEN kept.counted_at >= begun
-      THEN ${byPeriod((period) => `kept."${period}"`)} ELSE 0 END AS spent
+    SELECT limited.*, coalesce(ended, 0) + CASE WHEN stored.counted_at >= period_start
+      THEN ${byPeriod((period) => `stored."${period}"`)} ELSE 0 END AS spent
     FROM (
       SELECT tenant_id, scope, id, set->>'period' AS period, min((set->>'credits')::bigint) AS credits,
         CASE set->>'period' WHEN 'total' THEN '-infinity'
-          ELSE date_trunc(set->>'period', $1::timestamptz, 'UTC') END AS begun
+          ELSE date_trunc(set->>'period', $1::timestamptz, 'UTC') END AS period_start
       FROM (${DOCUMENTS}) AS documents CROSS JOIN LATERAL jsonb_array_elements(document->'budgets') AS set
       GROUP BY 1, 2, 3, 4, 6
-    ) AS asked
-      LEFT JOIN budget_spend kept
-        ON kept.tenant_id = asked.tenant_id AND kept.scope = asked.scope AND kept.subject = asked.id
+    ) AS limited
+      LEFT JOIN budget_spend stored
+        ON stored.tenant_id = limited.tenant_id AND stored.scope = limited.scope AND stored.subject = limited.id
       LEFT JOIN LATERAL (
         SELECT sum(log.cost)::bigint AS ended
         FROM limit_holds line JOIN request_logs log ON log.request_id = line.request_id
-        WHERE line.tenant_id = asked.tenant_id AND line.scope = asked.scope AND line.subject = asked.id
-          AND greatest(line.opened_at, log.created_at + log.latency_ms * interval '1 ms') >= begun
+        WHERE line.tenant_id = limited.tenant_id AND line.scope = limited.scope AND line.subject = limited.id
+          AND greatest(line.opened_at, log.created_at + log.latency_ms * interval '1 ms') >= period_start
       ) AS since ON true
     WHERE credits > 0
   ) AS budget`;

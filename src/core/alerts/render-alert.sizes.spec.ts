@@ -28,7 +28,7 @@ describe(renderWebhook.name, () => {
 });
 
 describe(renderSlack.name, () => {
-  it('makes no links or mentions of names and cuts between characters', () => {
+  it('turns no names into links or mentions, and cuts between characters', () => {
     const ruleName = '@channel http://evil.example *x* <https://evil.example|y>';
     const detail = {
       ...MESSAGE.detail,
@@ -40,7 +40,7 @@ describe(renderSlack.name, () => {
     expect(body.isWellFormed()).toBe(true);
   });
 
-  it('keeps sections within the 3,000 characters that Slack takes, and mentions nobody', () => {
+  it('keeps sections within Slack’s limit of 3,000 characters, without mentions', () => {
     const body = renderSlack(MESSAGE);
     const { blocks } = JSON.parse(body) as { blocks: { text?: { text: string } }[] };
     expect(blocks[0]!.text!.text.length).toBeLessThanOrEqual(3_000);

@@ -6,7 +6,7 @@ const MAX_RULE_NAME = 255;
 /** Code points of a rule's name in a message. */
 const MAX_TITLE = 120;
 
-/** The body of a signed webhook, as JSON. */
+/** Renders the body of a signed webhook, as JSON. */
 export function renderWebhook(message: AlertMessage): string {
   const { id, ruleId, ruleName, kind, status, subject, threshold, period, detail } = message;
   return JSON.stringify({
@@ -27,10 +27,10 @@ export function renderWebhook(message: AlertMessage): string {
   });
 }
 
-/** In code points. Slack refuses a section of more than 3,000 characters, and the alert would be lost. */
+/** In code points. Slack rejects sections over 3,000 characters, which would lose the alert. */
 const MAX_SLACK_WORDS = 1_500;
 
-/** What Slack takes, as JSON; `text` says all of it, for receivers that know no blocks. */
+/** Renders a Slack message as JSON; `text` repeats everything for receivers without blocks. */
 export function renderSlack(message: AlertMessage): string {
   const status = message.status[0]!.toUpperCase() + message.status.slice(1);
   const title = escape(`${status}: ${oneLine(message.ruleName, MAX_TITLE)}`);
@@ -38,7 +38,7 @@ export function renderSlack(message: AlertMessage): string {
   return JSON.stringify({
     text: `${title}. ${words}`,
     mrkdwn: false,
-    // No links or mentions are made of names and addresses in the text.
+    // Keeps names and addresses in the text from becoming links or mentions.
     parse: 'none',
     link_names: false,
     unfurl_links: false,
@@ -68,17 +68,17 @@ export function describeAlert({ kind, status, detail, tenantName }: AlertMessage
   switch (kind) {
     case 'balance_below':
       return isOver
-        ? `The balance${tenant} is ${figure('credits')} credits or more again.`
+        ? `The balance${tenant} is back at ${figure('credits')} credits or more.`
         : `The balance${tenant} is ${figure('balance')} credits, less than ${figure('credits')}.`;
     case 'budget':
       return (
         `The ${budgetOf(detail)}${tenant} has reached ${figure('percent')} %: ` +
-        `${figure('spent')} of ${figure('credits')} credits are spent.`
+        `${figure('spent')} of ${figure('credits')} credits spent.`
       );
     case 'vendor_unhealthy':
       return isOver
-        ? `${figure('provider')} no longer fails.`
-        : `${figure('provider')} fails again and again${modelsOf(detail)}, as ${figure('instances')} of the gateway's processes say.`;
+        ? `${figure('provider')} has recovered.`
+        : `${figure('provider')} keeps failing${modelsOf(detail)}, according to ${figure('instances')} gateway ${detail.instances === 1 ? 'process' : 'processes'}.`;
     case 'route_paused':
       return isOver
         ? `${pausedOf(detail)} is no longer paused.`
@@ -86,34 +86,41 @@ export function describeAlert({ kind, status, detail, tenantName }: AlertMessage
     case 'error_rate': {
       const at = typeof detail.provider === 'string' ? ` at ${oneLine(detail.provider)}` : '';
       return isOver
-        ? `Fewer requests${tenant}${at} fail again than the rule allows.`
+        ? `The error rate${tenant}${at} is back below the threshold.`
         : `${figure('percent')} % of ${figure('requests')} requests${tenant}${at} failed in ${figure('window_minutes')} minutes.`;
     }
     case 'spend_unusual':
       return isOver
-        ? `The spend${tenant} is as usual again.`
-        : `${figure('spent')} credits were spent in an hour${tenant}; usual at this time are ${figure('usual')}.`;
+        ? `The spend${tenant} is back to normal.`
+        : `${figure('spent')} credits were spent in an hour${tenant}; ${figure('usual')} are usual at this time.`;
     case 'prices_stale':
       return isOver
-        ? 'All prices of the catalogue have been confirmed of late.'
+        ? 'All catalogue prices have been confirmed recently.'
         : `The prices of ${figure('rows')} models have not been confirmed for 60 days: ${namesOf(detail)}.`;
     case 'prices_differ':
       return isOver
-        ? 'The prices of the catalogue are those of the public list again.'
-        : `A public list has other prices of ${figure('rows')} models: ${namesOf(detail)}.`;
+        ? 'The catalogue prices match the public list again.'
+        : `A public list has different prices for ${figure('rows')} models: ${namesOf(detail)}.`;
   }
 }
+
+const PERIOD_NAMES: ReadonlyMap<unknown, string> = new Map([
+  ['hour', 'hourly'],
+  ['day', 'daily'],
+  ['week', 'weekly'],
+  ['month', 'monthly'],
+]);
 
 function budgetOf({ scope, scope_id, budget_period }: AlertDetail): string {
   const owner =
     scope === 'tenant'
       ? 'the tenant'
       : `${String(scope).replace('_', ' ')} ${oneLine(String(scope_id))}`;
-  return `${String(budget_period)} budget of ${owner}`;
+  return `${PERIOD_NAMES.get(budget_period) ?? String(budget_period)} budget of ${owner}`;
 }
 
 function modelsOf({ models }: AlertDetail): string {
-  return Array.isArray(models) && models.length > 0 ? ` with ${namesIn(models)}` : '';
+  return Array.isArray(models) && models.length > 0 ? ` (${namesIn(models)})` : '';
 }
 
 function namesOf({ models, rows }: AlertDetail): string {
@@ -135,7 +142,7 @@ function namesIn(names: readonly unknown[]): string {
   return names.map((name) => oneLine(String(name))).join(', ');
 }
 
-/** The three characters that Slack gives a meaning. */
+/** Escapes the three characters that are special to Slack. */
 function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

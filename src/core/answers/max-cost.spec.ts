@@ -193,7 +193,7 @@ function makeLedger(random: SeededRandom, books: Books): LedgerService {
     { settle: 'before-end' },
     new RequestRates(new InProcessRateLimiter()),
   );
-  Object.assign(ledger['reason'], { logger: { warn: ignored } });
+  Object.assign(ledger['plausible'], { logger: { warn: ignored } });
   return ledger;
 }
 
@@ -303,11 +303,11 @@ describe('max_cost', () => {
         type: 'budget_exceeded',
         param: 'max_cost',
         message: expect.stringMatching(
-          /could cost 2009: send `max_cost`: 2009, send a limit on the/,
+          /could cost 2009. Send `max_cost`: 2009, set an output limit/,
         ),
       }),
     );
-    expect(refusalOf('fit')).toThrow(/shortest answer take 41: send `max_cost`: 41, shorten/);
+    expect(refusalOf('fit')).toThrow(/shortest answer need 41. Send `max_cost`: 41, shorten/);
   });
 
   it('keeps the first route that fits when fallbacks are off', () => {

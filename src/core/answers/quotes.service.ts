@@ -43,8 +43,7 @@ export type ReadForQuote = (
 ) => RoutableRequest | Promise<RoutableRequest>;
 
 /** A route that would be tried. */
-export interface QuotedRoute extends RouteQuote {
-  readonly route: PlannedRoute;
+export interface QuotedRoute extends RouteQuote<PlannedRoute> {
   /** Failed recently; tried only because all others have, too. */
   readonly isCooling: boolean;
   /** Whether the vendor may have the conversation's beginning cached. */
@@ -132,7 +131,6 @@ export class QuotesService {
     const usual = await this.usual.of(caller.tenantId, aliases);
     return routes.map((route) => ({
       ...quoteRoute(request, route, available, usual.get(route.model)),
-      route,
       isCooling: this.routing.isCooling(route),
       isWarm: conversation?.isAt(route) ?? false,
       isFromLog: route.output !== undefined && usual.has(route.model),

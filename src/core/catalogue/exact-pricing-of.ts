@@ -1,5 +1,5 @@
 import {
-  dearerOf,
+  maxPricing,
   mapPricing,
   parsePrice,
   type ExactPricing,
@@ -92,7 +92,7 @@ function workOf(
   const longPrompts: LongPromptPricing[] = [];
   let shorter = pricing;
   for (const step of [...steps].sort((one, other) => one.above - other.above)) {
-    shorter = dearerOf(shorter, exactPricingOf({ ...prices, ...step.pricing }));
+    shorter = maxPricing(shorter, exactPricingOf({ ...prices, ...step.pricing }));
     longPrompts.push({ above: step.above, pricing: shorter });
   }
   return { pricing, longPrompts };
@@ -161,7 +161,7 @@ export function pricedAt<Route extends PricedWork & { readonly variants?: PriceV
 ): Route {
   const atLeast = <Priced extends { readonly pricing: ExactPricing }>(priced: Priced): Priced => ({
     ...priced,
-    pricing: dearerOf(pricing, priced.pricing),
+    pricing: maxPricing(pricing, priced.pricing),
   });
   const longPrompts = route.longPrompts?.map(atLeast);
   const { variants } = route;

@@ -22,7 +22,7 @@ const TEXTS = {
 const CEILING: Usage = { ...NO_USAGE, inputTokens: 1_000, outputTokens: 100_000 };
 
 const counter = new TokenCounter(60_000);
-const left = new AbandonedAnswers(counter);
+const answers = new AbandonedAnswers(counter);
 const caller = { tenantId: 'tenant' } as Hold['caller'];
 
 /** Simulates an elapsed time with a changed system clock. */
@@ -82,11 +82,11 @@ describe(AbandonedAnswers.name, () => {
   afterAll(() => counter.onApplicationShutdown());
   afterEach(() => void jest.useRealTimers());
 
-  it.each(Object.entries(TEXTS))('counts %s, never a tenth below', async (_, text) => {
+  it.each(Object.entries(TEXTS))('never undercounts %s by more than a tenth', async (_, text) => {
     for (const whole of [text, text.repeat(60)]) {
       const { request, meter } = answerOf();
       for (const piece of piecesOf(whole)) meter.observe(relayOf(piece));
-      const { outputTokens, inputTokens } = await left.estimate({ caller, request }, meter);
+      const { outputTokens, inputTokens } = await answers.estimate({ caller, request }, meter);
       const tokens = countTokens(whole);
       expect(outputTokens / tokens).toBeGreaterThanOrEqual(0.9);
       // Splitting words takes more tokens.
@@ -98,23 +98,26 @@ describe(AbandonedAnswers.name, () => {
   it('charges hidden work by the route’s speed and the elapsed time, up to the ceiling', async () => {
     const hidden = answerOf({ workedMs: 20_000, speed: 1_000 });
     hidden.meter.observe(relayOf('So'));
-    const { outputTokens } = await left.estimate({ caller, request: hidden.request }, hidden.meter);
+    const { outputTokens } = await answers.estimate(
+      { caller, request: hidden.request },
+      hidden.meter,
+    );
     expect(outputTokens).toBeGreaterThanOrEqual(20_000);
     expect(outputTokens).toBeLessThan(40_000);
 
     const most = answerOf({ workedMs: 20_000, speed: 1_000_000 });
-    expect(await left.estimate({ caller, request: most.request }, most.meter)).toMatchObject({
+    expect(await answers.estimate({ caller, request: most.request }, most.meter)).toMatchObject({
       outputTokens: 100_000,
     });
   });
 
   it.each<[string, Step[], number]>([
     ['streams at half its usual pace', [...stream(60, 40)], 70],
-    ['streams in a vocabulary that is larger', [...stream(60, 24)], 70],
-    ['streams, and works unseen', [...stream(60, 20), { waitMs: 10_000 }], 560],
-    ['ends, and is silent', [...stream(60, 20), 'finish', { waitMs: 10_000 }], 60],
-    ['pauses', [...stream(30, 20), { waitMs: 10_000 }, ...stream(30, 20)], 560],
-    ['gives at once what it made in silence', [{ waitMs: 10_000 }, ...stream(400, 0)], 500],
+    ['streams with a larger vocabulary', [...stream(60, 24)], 70],
+    ['streams, then works silently', [...stream(60, 20), { waitMs: 10_000 }], 560],
+    ['finishes, then stays silent', [...stream(60, 20), 'finish', { waitMs: 10_000 }], 60],
+    ['pauses midway', [...stream(30, 20), { waitMs: 10_000 }, ...stream(30, 20)], 560],
+    ['sends everything at once after a silence', [{ waitMs: 10_000 }, ...stream(400, 0)], 500],
   ])('counts the output of a vendor that %s', async (_, steps, pieces) => {
     const piece = ' meeting';
     // One token each, 50 per second.
@@ -128,7 +131,7 @@ describe(AbandonedAnswers.name, () => {
       if (step !== 'finish' && step.isPiece) meter.observe(relayOf(piece));
     }
     Object.assign(request.vendorWork!, { startedAt: ago(pastMs) });
-    const { outputTokens } = await left.estimate({ caller, request }, meter);
+    const { outputTokens } = await answers.estimate({ caller, request }, meter);
     clock.mockRestore();
     expect(outputTokens).toBeGreaterThanOrEqual(pieces * 0.9);
     expect(outputTokens).toBeLessThanOrEqual(pieces * 1.1);
@@ -136,21 +139,21 @@ describe(AbandonedAnswers.name, () => {
 
   it.each([3_600_000, -3_600_000])('is unaffected by a clock changed by %d ms', async (clockMs) => {
     const { request, meter } = answerOf({ workedMs: 10_000, clockMs, speed: 50 });
-    const { outputTokens } = await left.estimate({ caller, request }, meter);
+    const { outputTokens } = await answers.estimate({ caller, request }, meter);
     expect(outputTokens).toBeGreaterThanOrEqual(500);
     expect(outputTokens).toBeLessThan(5_000);
   });
 
   it('assumes a usual speed for an unmeasured route', async () => {
     const { request, meter } = answerOf({ workedMs: 10_000 });
-    const { outputTokens } = await left.estimate({ caller, request }, meter);
+    const { outputTokens } = await answers.estimate({ caller, request }, meter);
     expect(outputTokens).toBeGreaterThanOrEqual(1_000);
     expect(outputTokens).toBeLessThan(5_000);
   });
 
-  it.each([50, undefined])('takes that of each of several answers (%s)', async (speed) => {
+  it.each([50, undefined])('multiplies the speed (%s) by the number of answers', async (speed) => {
     const { request, meter } = answerOf({ workedMs: 10_000, speed, choices: 8 });
-    const { outputTokens } = await left.estimate({ caller, request }, meter);
+    const { outputTokens } = await answers.estimate({ caller, request }, meter);
     expect(outputTokens / (8 * 10 * (speed ?? 100))).toBeCloseTo(1, 1);
   });
 
@@ -159,7 +162,7 @@ describe(AbandonedAnswers.name, () => {
     const usage = { ...NO_USAGE, inputTokens: 50_000, cacheReadTokens: 9, outputTokens: 4_321 };
     meter.observe({ type: 'usage', usage, isPartial: true });
     meter.observe(relayOf('Hi'));
-    expect(await left.estimate({ caller, request }, meter)).toEqual(usage);
+    expect(await answers.estimate({ caller, request }, meter)).toEqual(usage);
     expect(meter.isCounted).toBe(false);
     // A complete answer uses its final usage only.
     expect(meter.read().usage).toMatchObject({ inputTokens: 7 });
@@ -175,7 +178,7 @@ describe(AbandonedAnswers.name, () => {
       const { request, meter } = answerOf({ ceiling });
       const usage = { ...NO_USAGE, inputTokens: 1_000, webSearches: 2 };
       meter.observe({ type: 'usage', usage, isPartial: true });
-      expect(await left.estimate({ caller, request }, meter)).toMatchObject({
+      expect(await answers.estimate({ caller, request }, meter)).toMatchObject({
         inputTokens,
         webSearches: 2,
       });
@@ -184,25 +187,25 @@ describe(AbandonedAnswers.name, () => {
 
   it('charges the request’s input for work without generated text', async () => {
     const { request, meter } = answerOf({ workedMs: 10_000, ceiling: NO_USAGE });
-    expect(await left.estimate({ caller, request }, meter)).toEqual({
+    expect(await answers.estimate({ caller, request }, meter)).toEqual({
       ...NO_USAGE,
       inputTokens: 7,
     });
   });
 
-  it('closes the vendor after the grace period, at once at shutdown, never after the end', () => {
+  it('closes the vendor after the grace period or at shutdown, but not after the end', () => {
     jest.useFakeTimers();
     const [first, second, third] = [answerOf(), answerOf(), answerOf()].map((it) => it.request);
-    left.beginGrace(first!);
+    answers.beginGrace(first!);
     expect(first!.endVendorCalls).toHaveBeenCalled();
     jest.advanceTimersByTime(1_999);
     expect(first!.closeVendor).not.toHaveBeenCalled();
     jest.advanceTimersByTime(1);
     expect(first!.closeVendor).toHaveBeenCalledTimes(1);
 
-    left.beginGrace(second!);
-    left.beginGrace(third!)();
-    left.endGraces();
+    answers.beginGrace(second!);
+    answers.beginGrace(third!)();
+    answers.endGraces();
     jest.advanceTimersByTime(5_000);
     expect(second!.closeVendor).toHaveBeenCalledTimes(1);
     expect(third!.closeVendor).not.toHaveBeenCalled();

@@ -9,9 +9,7 @@ import type { Hold } from './hold.js';
 import { LARGEST_VOCABULARY_FACTOR, TokenCounter } from './token-counter.js';
 import type { UsageMeter } from './usage-meter.js';
 
-/**
- * How long to listen to a vendor after its caller disconnected, because the end brings its usage.
- */
+/** Time a vendor gets to finish after its caller disconnected; the end of the answer reports usage. */
 const GRACE_MS = 2_000;
 /** Beyond this many, vendors are closed without a grace period. */
 const MAX_GRACES = 1_000;
@@ -71,7 +69,7 @@ export class AbandonedAnswers {
     try {
       return await this.estimate(hold, meter);
     } catch (error) {
-      this.logger.error(`An answer could not be estimated: ${describeError(error)}`);
+      this.logger.error(`usage estimate failed: ${describeError(error)}`);
       return meter.read().usage;
     }
   }
@@ -132,8 +130,8 @@ export class AbandonedAnswers {
 }
 
 /**
- * Returns the reported input, else the prompt's upper bound. Input reported at the start lacks
- * search results and the further readings of the prompt.
+ * Returns the reported input, else the prompt's upper bound. Usage reported at the start of an answer
+ * lacks the search results and the repeated prompts that searches add.
  */
 function inputOf({ inputTokens, webSearches }: Usage, ceiling: Usage): number {
   if (inputTokens === 0) return ceiling.inputTokens;
@@ -142,8 +140,8 @@ function inputOf({ inputTokens, webSearches }: Usage, ceiling: Usage): number {
 }
 
 /**
- * Fallback when counting is too slow: no vocabulary is much worse than one token per non-Latin
- * character.
+ * Estimates tokens when counting is too slow. No vocabulary is much worse than one token per
+ * non-Latin character.
  */
 function tokensByScript(texts: readonly string[]): number {
   return texts.reduce((sum, text) => {

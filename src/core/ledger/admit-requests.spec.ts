@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import { AccountStates } from './account-states.js';
 import { admitRequests } from './admit-requests.js';
-import { CoverEntry, HoldEntry, type Ask } from './ledger-entry.js';
+import { CoverEntry, HoldEntry, type Reservation } from './ledger-entry.js';
 
 const timer = new CoarseTimer();
 
@@ -32,26 +32,32 @@ function twoAccounts(): AccountStates {
   return accounts;
 }
 
-function outcomes(asks: Ask[]): unknown[] {
-  return asks.map((ask) => {
-    timer.unwatch(ask);
-    return ask.outcome;
+function outcomes(reservations: Reservation[]): unknown[] {
+  return reservations.map((reservation) => {
+    timer.unwatch(reservation);
+    return reservation.outcome;
   });
 }
 
-describe('admitAsks', () => {
-  it('admits per tenant in order of arrival, and lets smaller requests pass', () => {
+describe(admitRequests.name, () => {
+  it('admits per tenant in order of arrival and skips what does not fit', () => {
     const accounts = twoAccounts();
-    const asks = [hold('a', 50), hold('b', 11), hold('a', 31), hold('b', 10), hold('a', 30)];
-    const admitted = admitRequests(accounts, asks, new Set());
-    expect(outcomes(asks)).toEqual([
+    const reservations = [
+      hold('a', 50),
+      hold('b', 11),
+      hold('a', 31),
+      hold('b', 10),
+      hold('a', 30),
+    ];
+    const admitted = admitRequests(accounts, reservations, new Set());
+    expect(outcomes(reservations)).toEqual([
       { admitted: true },
       { admitted: false, available: 10 },
       { admitted: false, available: 30 },
       { admitted: true },
       { admitted: true },
     ]);
-    expect(admitted.holds).toEqual([asks[0], asks[3], asks[4]]);
+    expect(admitted.holds).toEqual([reservations[0], reservations[3], reservations[4]]);
     expect(accounts.openedAccounts()).toEqual([
       { tenant_id: 'a', credits: 80 },
       { tenant_id: 'b', credits: 10 },
@@ -59,16 +65,21 @@ describe('admitAsks', () => {
   });
 
   it('rejects every nonzero hold of a tenant without an account', () => {
-    const asks = [hold('nobody', 1), hold('nobody', 0)];
-    admitRequests(twoAccounts(), asks, new Set());
-    expect(outcomes(asks)).toEqual([{ admitted: false, available: 0 }, { admitted: true }]);
+    const reservations = [hold('unknown', 1), hold('unknown', 0)];
+    admitRequests(twoAccounts(), reservations, new Set());
+    expect(outcomes(reservations)).toEqual([{ admitted: false, available: 0 }, { admitted: true }]);
   });
 
-  it('adds up the covers of one hold, and rejects those of holds that are gone', () => {
+  it('adds up the covers of one hold and rejects covers of released holds', () => {
     const accounts = twoAccounts();
-    const asks = [cover('open', 30), cover('gone', 1), cover('open', 51), cover('open', 50)];
-    const admitted = admitRequests(accounts, asks, new Set(['open']));
-    expect(outcomes(asks)).toEqual([true, false, false, true]);
+    const reservations = [
+      cover('open', 30),
+      cover('released', 1),
+      cover('open', 51),
+      cover('open', 50),
+    ];
+    const admitted = admitRequests(accounts, reservations, new Set(['open']));
+    expect(outcomes(reservations)).toEqual([true, false, false, true]);
     expect([...admitted.covers]).toEqual([['open', 80]]);
     expect(accounts.available('a')).toBe(0);
   });

@@ -1,5 +1,5 @@
 import type { AccountStates } from './account-states.js';
-import type { Ask, CoverEntry, HoldEntry } from './ledger-entry.js';
+import type { Reservation, CoverEntry, HoldEntry } from './ledger-entry.js';
 import type { CreditRange } from './ledger-operations.js';
 import type { SpendLimits } from './spend-limits.js';
 
@@ -11,7 +11,7 @@ const OUTPUT_SHARE = 32;
 
 export interface AdmittedRequests {
   holds: HoldEntry[];
-  /** Credits by which open holds grow, by request id. */
+  /** Growth of open holds in credits, by request id. */
   covers: Map<string, number>;
 }
 
@@ -23,62 +23,64 @@ export interface AdmittedRequests {
  */
 export function admitRequests(
   accounts: AccountStates,
-  asks: readonly Ask[],
+  reservations: readonly Reservation[],
   openHolds: ReadonlySet<string>,
   limits?: SpendLimits,
 ): AdmittedRequests {
   const admitted: AdmittedRequests = { holds: [], covers: new Map() };
-  for (const ask of asks) {
+  for (const reservation of reservations) {
     const needed =
-      ask.kind === 'hold' ? holdOf(ask, accounts, limits) : coverOf(ask, accounts, limits);
-    const excess = limits?.excessOf(ask, needed);
-    // A sweeper that took this process for dead has released such a hold.
-    const isOpen = ask.kind === 'hold' || openHolds.has(ask.requestId);
-    const isAdmitted = isOpen && !excess && accounts.open(ask.tenantId, needed);
-    if (isAdmitted) limits?.count(ask, needed);
-    if (ask.kind === 'cover') {
-      ask.outcome = isAdmitted;
-      ask.granted = needed;
+      reservation.kind === 'hold'
+        ? holdOf(reservation, accounts, limits)
+        : coverOf(reservation, accounts, limits);
+    const excess = limits?.excessOf(reservation, needed);
+    // Another instance's sweeper releases holds of processes that it takes for dead.
+    const isOpen = reservation.kind === 'hold' || openHolds.has(reservation.requestId);
+    const isAdmitted = isOpen && !excess && accounts.open(reservation.tenantId, needed);
+    if (isAdmitted) limits?.count(reservation, needed);
+    if (reservation.kind === 'cover') {
+      reservation.outcome = isAdmitted;
+      reservation.granted = needed;
       if (!isAdmitted) continue;
-      const before = admitted.covers.get(ask.requestId) ?? 0;
-      admitted.covers.set(ask.requestId, before + needed);
+      const before = admitted.covers.get(reservation.requestId) ?? 0;
+      admitted.covers.set(reservation.requestId, before + needed);
     } else if (isAdmitted) {
-      const { range } = ask.operation;
-      if (range) ask.granted = needed;
-      ask.outcome = { admitted: true, ...(range && { granted: needed }) };
-      admitted.holds.push(ask);
+      const { range } = reservation.operation;
+      if (range) reservation.granted = needed;
+      reservation.outcome = { admitted: true, ...(range && { granted: needed }) };
+      admitted.holds.push(reservation);
     } else {
-      const available = accounts.available(ask.tenantId);
-      ask.outcome = { admitted: false, available, ...(excess && { excess }) };
+      const available = accounts.available(reservation.tenantId);
+      reservation.outcome = { admitted: false, available, ...(excess && { excess }) };
     }
   }
   return admitted;
 }
 
 /**
- * Returns the credits for a request of open length: as much of the longest output as fits the share
- * of available credits, but at least the minimum, whether it fits or not.
+ * Returns the credits to reserve for a request without an output limit: as much of the longest output
+ * as fits the share of available credits, but at least the minimum even when it does not fit.
  */
 export function shareOf(least: number, { most, base }: CreditRange, available: number): number {
   const share = Math.min(available, base + Math.floor(available / OUTPUT_SHARE));
   return Math.min(most, Math.max(least, share));
 }
 
-function holdOf(ask: HoldEntry, accounts: AccountStates, limits?: SpendLimits): number {
-  const { amount, range } = ask.operation;
-  return range ? shareOf(amount, range, roomFor(ask, accounts, limits)) : amount;
+function holdOf(reservation: HoldEntry, accounts: AccountStates, limits?: SpendLimits): number {
+  const { amount, range } = reservation.operation;
+  return range ? shareOf(amount, range, roomFor(reservation, accounts, limits)) : amount;
 }
 
-/** Returns the growth of a hold in the form of a new request. */
-function coverOf(ask: CoverEntry, accounts: AccountStates, limits?: SpendLimits): number {
-  const { additional, range } = ask.operation;
+/** Returns the growth of a hold, sized like a new request. */
+function coverOf(reservation: CoverEntry, accounts: AccountStates, limits?: SpendLimits): number {
+  const { additional, range } = reservation.operation;
   if (!range) return additional;
   const { held } = range;
-  const whole = shareOf(held + additional, range, held + roomFor(ask, accounts, limits));
+  const whole = shareOf(held + additional, range, held + roomFor(reservation, accounts, limits));
   return Math.max(0, whole - held);
 }
 
-function roomFor(ask: Ask, accounts: AccountStates, limits?: SpendLimits): number {
-  const available = accounts.available(ask.tenantId);
-  return limits ? Math.min(available, limits.leftFor(ask)) : available;
+function roomFor(reservation: Reservation, accounts: AccountStates, limits?: SpendLimits): number {
+  const available = accounts.available(reservation.tenantId);
+  return limits ? Math.min(available, limits.leftFor(reservation)) : available;
 }

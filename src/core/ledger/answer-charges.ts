@@ -1,11 +1,11 @@
 import type { AbandonedAnswers } from './abandoned-answers.js';
 import type { Hold } from './hold.js';
 import type { Charge } from './ledger-operations.js';
-import { capUsage, type UsageReason } from './plausible-usage.js';
+import { capUsage, type PlausibleUsage } from './plausible-usage.js';
 import { NO_CHARGE, priceRoute, splitCharge, totalOf } from './pricing.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 import { pricingOf } from '../../canonical/exact-pricing.js';
-import { asServed, isUnasked } from '../../canonical/served-prices.js';
+import { asServed, isUnrequested } from '../../canonical/served-prices.js';
 import type { Usage } from '../../canonical/usage.js';
 import { draftLogRow, isFree, outcomeOf } from './draft-log-row.js';
 import type { PricesUsed, RequestLogDraft } from '../request-log/request-log-row.js';
@@ -20,7 +20,7 @@ export interface AnswerCharge {
   readonly charge: Charge;
 }
 
-/** Returns the prices of the charge, for the receipt. */
+/** Returns the prices to show on the receipt. */
 function pricesUsed(served: BillableRoute & PricesUsed, usage: Usage): PricesUsed {
   return served.longPrompts ? { ...served, pricing: pricingOf(served, usage) } : served;
 }
@@ -28,7 +28,7 @@ function pricesUsed(served: BillableRoute & PricesUsed, usage: Usage): PricesUse
 /** Computes the charges of answers from how they ended. */
 export class AnswerCharges {
   constructor(
-    private readonly reason: UsageReason,
+    private readonly plausible: PlausibleUsage,
     private readonly abandonedAnswers: AbandonedAnswers,
   ) {}
 
@@ -49,14 +49,14 @@ export class AnswerCharges {
     const read = isWhole
       ? meter.read()
       : { usage: await this.abandonedAnswers.read(hold, meter), source: 'estimated' as const };
-    const { usage, source } = this.reason.within(log, meter.route, read);
+    const { usage, source } = this.plausible.cap(log, meter.route, read);
     log.usage = usage;
     log.usageSource = source;
     const route = asServed(meter.route, usage);
     log.billedBy = pricesUsed(route, usage);
     if (route.maxCost !== undefined) log.maxCost = route.maxCost;
     // The vendor's own choice must not cost more than was reserved.
-    if (isUnasked(route)) log.maxCost = Math.min(credits, log.maxCost ?? credits);
+    if (isUnrequested(route)) log.maxCost = Math.min(credits, log.maxCost ?? credits);
     const charge = priceRoute(usage, route);
     const vendorCost = route.trafficMode === 'byok' ? 0 : totalOf(charge);
     noteAttempts(log, request.attempts ?? [], vendorCost);

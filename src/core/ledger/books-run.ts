@@ -62,12 +62,12 @@ export class BooksRun {
     private readonly keepsWholeLog: boolean,
     previous?: Promise<unknown>,
   ) {
-    this.done = this.run(previous).finally(() => this.stir());
+    this.done = this.run(previous).finally(() => this.notifyListeners());
     // Errors reach the waiting callers; there may be none.
     this.done.catch(() => undefined);
   }
 
-  /** Resolves when there is news, or the run is over. */
+  /** Resolves on the next finding, or when the run ends. */
   next(): Promise<void> {
     return new Promise((resolve) => this.listeners.push(resolve));
   }
@@ -80,7 +80,7 @@ export class BooksRun {
     cancelled.catch(() => undefined);
   }
 
-  private stir(): void {
+  private notifyListeners(): void {
     const { listeners } = this;
     this.listeners = [];
     for (const listener of listeners) listener();
@@ -106,7 +106,7 @@ export class BooksRun {
       if (rows[0]?.is_ours !== true) {
         throw new ConflictError(
           'books',
-          'Another instance checks the books at this moment. Ask again in a minute.',
+          'Another instance is checking the books. Try again in a minute.',
         );
       }
       this.session = rows[0].session;
@@ -130,15 +130,15 @@ export class BooksRun {
     const isLogWhole = this.keepsWholeLog && !(await hasArchivedLogs(client));
     const snapshot = new BoundedSnapshot(client, startedMs + TOTAL_LIMIT_MS);
     this.at = at;
-    this.stir();
+    this.notifyListeners();
     for (const check of BOOK_CHECKS) {
       const found =
         check.needsWholeLog && !isLogWhole
-          ? unchecked(check, 'Rows of the request log were deleted or archived for their age.')
+          ? unchecked(check, 'Old request log rows were deleted or archived.')
           : await findIn(snapshot, check);
-      if (this.isCancelled) throw new Error('Nobody waits for the check of the books any more.');
+      if (this.isCancelled) throw new Error('books check cancelled: no caller is waiting');
       this.findings.push(found);
-      this.stir();
+      this.notifyListeners();
     }
     await client.query('COMMIT');
     const durationMs = Math.round(performance.now() - startedMs);
@@ -156,10 +156,10 @@ class BoundedSnapshot {
   ) {}
 
   /** Returns undefined on a timeout. */
-  async ask<Row extends QueryResultRow>(statement: string): Promise<Row[] | undefined> {
+  async reservation<Row extends QueryResultRow>(statement: string): Promise<Row[] | undefined> {
     const leftMs = Math.floor(Math.min(STATEMENT_LIMIT_MS, this.untilMs - performance.now()));
     if (leftMs < 1) return undefined;
-    await this.client.query(`SAVEPOINT asked; SET LOCAL statement_timeout = ${leftMs}`);
+    await this.client.query(`SAVEPOINT before_check; SET LOCAL statement_timeout = ${leftMs}`);
     try {
       return (await this.client.query<Row>(statement)).rows;
     } catch (error) {
@@ -167,7 +167,9 @@ class BoundedSnapshot {
       return undefined;
     } finally {
       // A lost session has thrown already.
-      await this.client.query('ROLLBACK TO asked; RELEASE asked').catch(() => undefined);
+      await this.client
+        .query('ROLLBACK TO before_check; RELEASE before_check')
+        .catch(() => undefined);
     }
   }
 
@@ -175,7 +177,7 @@ class BoundedSnapshot {
   async figure(name: FigureName): Promise<string | null> {
     const known = this.figures.get(name);
     if (known !== undefined) return known;
-    const rows = await this.ask<{ value: string }>(
+    const rows = await this.reservation<{ value: string }>(
       `SELECT coalesce((${CHECK_FIGURES[name]}), 0)::text AS value`,
     );
     const value = rows?.[0]?.value ?? null;
@@ -186,8 +188,8 @@ class BoundedSnapshot {
 
 async function findIn(snapshot: BoundedSnapshot, check: BookCheck): Promise<BookFinding> {
   const startedMs = performance.now();
-  const rows = await snapshot.ask(firstRowsOf(check.statement, MAX_ROWS + 1));
-  if (!rows) return unchecked(check, 'It took longer than a check may take.', startedMs);
+  const rows = await snapshot.reservation(firstRowsOf(check.statement, MAX_ROWS + 1));
+  if (!rows) return unchecked(check, 'The check timed out.', startedMs);
   const figures: BookFinding['figures'] = {};
   for (const name of check.figures) figures[name] = await snapshot.figure(name);
   return {

@@ -5,12 +5,12 @@ import { BOOK_CHECKS, findBookFaults, type BookReader } from './books.js';
 const inOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 describe('docs/ledger.md', () => {
-  it('tells operators the statements that the service asks', () => {
+  it('lists the statements that the service runs', () => {
     const page = readFileSync('docs/ledger.md', 'utf8');
-    const told = [...page.matchAll(/```sql\n(.*?);\n```/gs)].map(([, text = '']) =>
+    const documented = [...page.matchAll(/```sql\n(.*?);\n```/gs)].map(([, text = '']) =>
       inOneLine(text),
     );
-    expect(told).toEqual(BOOK_CHECKS.map(({ statement }) => inOneLine(statement)));
+    expect(documented).toEqual(BOOK_CHECKS.map(({ statement }) => inOneLine(statement)));
   });
 });
 
@@ -18,13 +18,10 @@ describe(findBookFaults.name, () => {
   it.each([
     [true, BOOK_CHECKS.length],
     [false, BOOK_CHECKS.filter(({ needsWholeLog }) => !needsWholeLog).length],
-  ])(
-    'names each check that finds something, where the log is whole: %s',
-    async (isLogWhole, count) => {
-      const books = { query: async () => ({ rows: [{ tenant_id: 't' }] }) };
-      const faults = await findBookFaults(books as unknown as BookReader, { isLogWhole });
-      expect(faults).toHaveLength(count);
-      expect(faults[0]).toBe('a balance is not the sum of its entries: [{"tenant_id":"t"}]');
-    },
-  );
+  ])('reports every failed check when the log is complete: %s', async (isLogWhole, count) => {
+    const books = { query: async () => ({ rows: [{ tenant_id: 't' }] }) };
+    const faults = await findBookFaults(books as unknown as BookReader, { isLogWhole });
+    expect(faults).toHaveLength(count);
+    expect(faults[0]).toBe('a balance is not the sum of its entries: [{"tenant_id":"t"}]');
+  });
 });

@@ -7,14 +7,14 @@ export type BookReader = Pick<Database, 'query'>;
 export interface BookCheck {
   /** Id for programs. */
   readonly id: string;
-  /** What holds in sound books. */
+  /** The property of sound books. */
   readonly invariant: string;
   /** Figures related to the check. */
   readonly figures: readonly (keyof typeof CHECK_FIGURES)[];
-  /** What is wrong when it finds rows. */
+  /** Describes the violation. */
   readonly fault: string;
   readonly statement: string;
-  /** Whether it also finds rows after log rows were deleted or archived by age. */
+  /** True when it needs the complete request log, without rows deleted or archived by age. */
   readonly needsWholeLog: boolean;
 }
 
@@ -35,9 +35,9 @@ WHERE balance <> coalesce(entries, 0)`,
   },
   {
     id: 'held_is_holds',
-    invariant: 'What each account holds is the sum of its open holds.',
+    invariant: "Each account's held credits are the sum of its open holds.",
     figures: ['held', 'holds', 'open holds'],
-    fault: 'what is held is not the sum of the open holds',
+    fault: 'held credits are not the sum of the open holds',
     needsWholeLog: false,
     statement: `
 SELECT tenant_id, held, coalesce(sum(amount), 0) AS holds
@@ -47,9 +47,9 @@ HAVING held <> coalesce(sum(amount), 0)`,
   },
   {
     id: 'months_are_entries',
-    invariant: 'What each month spent is the sum of its charges, shortfalls and refunds.',
+    invariant: "Each month's spend is the sum of its charges, shortfalls and refunds.",
     figures: ['spent in months', 'spent in entries'],
-    fault: 'what a month spent is not the sum of its entries',
+    fault: "a month's spend is not the sum of its entries",
     needsWholeLog: false,
     statement: `
 SELECT tenant_id, month FROM (
@@ -62,10 +62,9 @@ GROUP BY tenant_id, month HAVING sum(amount) <> 0`,
   },
   {
     id: 'nothing_lost_or_made',
-    invariant:
-      'Each balance is what was granted less what was spent, and no more is held than is there.',
+    invariant: 'Each balance is granted less spent, and held credits never exceed it.',
     figures: ['balance', 'granted', 'spent'],
-    fault: 'credits were lost or made, or more is held than is there',
+    fault: 'a balance is not granted less spent, or held credits exceed it',
     needsWholeLog: false,
     statement: `
 SELECT tenant_id FROM accounts WHERE balance <> granted - spent OR held > balance`,
@@ -85,9 +84,9 @@ SELECT request_id, 'log row' FROM request_logs GROUP BY request_id HAVING count(
   {
     id: 'log_rows_have_entries',
     invariant:
-      'Each log row has the entries that its cost and shortfall ask for, and no charge is without its row.',
+      'Each log row has the entries for its cost and shortfall, and each charge has a log row.',
     figures: ['charged requests', 'log rows'],
-    fault: 'a log row does not have the entries that its cost and shortfall ask for',
+    fault: 'a log row lacks the entries for its cost and shortfall, or a charge has no log row',
     needsWholeLog: true,
     statement: `
 SELECT request_id, log.cost, log.shortfall, entry.charged, entry.written_off
@@ -103,9 +102,9 @@ WHERE coalesce(log.cost + log.shortfall, -1) <> coalesce(entry.charged, 0)
   },
   {
     id: 'totals_are_the_log',
-    invariant: 'The totals of each account are those of the log less what was refunded.',
+    invariant: "Each account's totals match the request log, less refunds.",
     figures: ['spent', 'logged cost', 'refunds'],
-    fault: 'the totals of an account are not those of the log',
+    fault: "an account's totals do not match the request log",
     needsWholeLog: true,
     statement: `
 SELECT tenant_id, spent, request_count, log.cost, log.requests, refunds.amount
@@ -139,7 +138,7 @@ export const BOOK_FIGURES = {
   'charged requests': `SELECT count(*) FROM ledger_entries WHERE kind = 'charge'`,
   'log rows': 'SELECT count(*) FROM request_logs',
 } as const;
-/** Further totals that the checks relate to. */
+/** Further totals that checks show. */
 export const CHECK_FIGURES = {
   ...BOOK_FIGURES,
   granted: 'SELECT sum(granted) FROM accounts',

@@ -15,9 +15,9 @@ const CURRENT = `
   )`;
 
 /** The tenants, scopes and subjects in question, $1 to $3. */
-const ASKED = `
-  asked AS MATERIALIZED (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[]) AS asked (tenant_id, scope, subject)
+const SUBJECTS = `
+  subjects AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[]) AS subjects (tenant_id, scope, subject)
   )`;
 
 /**
@@ -39,26 +39,26 @@ const paidBy = (lines: string): string => `
   )`;
 
 /**
- * Selects spending of `asked` in the current periods, and the reservations of their open requests.
+ * Selects spending of `subjects` in the current periods, and the reservations of their open requests.
  */
 const USE = `
-  SELECT asked.tenant_id, asked.scope, asked.subject, current.now, ${columns(
+  SELECT subjects.tenant_id, subjects.scope, subjects.subject, current.now, ${columns(
     (period) => `
-    CASE WHEN kept.counted_at >= current."${period}" THEN kept."${period}" ELSE 0 END
+    CASE WHEN stored.counted_at >= current."${period}" THEN stored."${period}" ELSE 0 END
       + coalesce(sums."${period}", 0) AS "${period}"`,
   )}, open.held, open.requests
-  FROM asked CROSS JOIN current
-    LEFT JOIN budget_spend AS kept USING (tenant_id, scope, subject)
+  FROM subjects CROSS JOIN current
+    LEFT JOIN budget_spend AS stored USING (tenant_id, scope, subject)
     LEFT JOIN sums USING (tenant_id, scope, subject)
     CROSS JOIN LATERAL (
       SELECT coalesce(sum(holds.amount), 0)::bigint AS held, count(*) AS requests
       FROM limit_holds AS line JOIN holds ON holds.request_id = line.request_id
-      WHERE line.tenant_id = asked.tenant_id AND line.scope = asked.scope
-        AND line.subject = asked.subject
+      WHERE line.tenant_id = subjects.tenant_id AND line.scope = subjects.scope
+        AND line.subject = subjects.subject
     ) AS open`;
 
-const IS_ASKED = `line.tenant_id = asked.tenant_id AND line.scope = asked.scope
-      AND line.subject = asked.subject`;
+const IS_SUBJECT = `line.tenant_id = subjects.tenant_id AND line.scope = subjects.scope
+      AND line.subject = subjects.subject`;
 const HAS_ENDED = `NOT EXISTS (SELECT FROM holds WHERE holds.request_id = line.request_id)`;
 const ENDED_LONG_AGO = `opened_at < budget_clock() - interval '1 hour' AND ${HAS_ENDED}`;
 
@@ -69,26 +69,26 @@ const ENDED_LONG_AGO = `opened_at < budget_clock() - interval '1 hour' AND ${HAS
 export const COUNT_USE = {
   name: 'ledger-count-use',
   text: `
-  WITH ${CURRENT}, ${ASKED}, ended AS (
-    DELETE FROM limit_holds AS line USING asked WHERE ${IS_ASKED} AND ${HAS_ENDED}
+  WITH ${CURRENT}, ${SUBJECTS}, ended AS (
+    DELETE FROM limit_holds AS line USING subjects WHERE ${IS_SUBJECT} AND ${HAS_ENDED}
     RETURNING line.*
   ), ${paidBy('ended')}, counted AS (
-    INSERT INTO budget_spend AS kept (tenant_id, scope, subject, counted_at, ${columns((period) => `"${period}"`)})
+    INSERT INTO budget_spend AS stored (tenant_id, scope, subject, counted_at, ${columns((period) => `"${period}"`)})
     SELECT tenant_id, scope, subject, current.now, ${columns((period) => `sums."${period}"`)}
     FROM sums CROSS JOIN current
     ON CONFLICT (tenant_id, scope, subject) DO UPDATE SET
       counted_at = excluded.counted_at, ${columns(
         (period) => `
       "${period}" = excluded."${period}" + CASE
-        WHEN kept.counted_at >= (SELECT "${period}" FROM current) THEN kept."${period}" ELSE 0 END`,
+        WHEN stored.counted_at >= (SELECT "${period}" FROM current) THEN stored."${period}" ELSE 0 END`,
       )}
   ) ${USE}`,
 };
 
 /** Reads the usage without locks or changes. */
 export const READ_USE = `
-  WITH ${CURRENT}, ${ASKED}, ended AS (
-    SELECT line.* FROM limit_holds AS line JOIN asked ON ${IS_ASKED} WHERE ${HAS_ENDED}
+  WITH ${CURRENT}, ${SUBJECTS}, ended AS (
+    SELECT line.* FROM limit_holds AS line JOIN subjects ON ${IS_SUBJECT} WHERE ${HAS_ENDED}
   ), ${paidBy('ended')} ${USE}`;
 
 /**

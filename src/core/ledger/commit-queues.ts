@@ -1,7 +1,7 @@
 import { toError } from '../../platform/errors/thrown.js';
 import { classifyFailure } from './database-failure.js';
 import { GroupCommit, type CommitSource } from './group-commit.js';
-import { toGroup, type Ask, type Ending, type LedgerGroup } from './ledger-entry.js';
+import { toGroup, type Reservation, type Ending, type LedgerGroup } from './ledger-entry.js';
 import { LedgerQueue } from './ledger-queue.js';
 import { sizeOf } from './pending-records.js';
 
@@ -25,7 +25,7 @@ class CommitQueue implements CommitSource {
     private readonly onCommit: (error: unknown) => void,
   ) {}
 
-  add(entry: Ending | Ask): void {
+  add(entry: Ending | Reservation): void {
     this.queue.add(entry);
     this.groupCommit.wake();
   }
@@ -37,20 +37,20 @@ class CommitQueue implements CommitSource {
   async commitNext(): Promise<boolean> {
     const group = this.queue.take();
     try {
-      if (group.endings.length + group.asks.length > 0) await this.commit(group);
+      if (group.endings.length + group.reservations.length > 0) await this.commit(group);
     } catch (error) {
       this.queue.putBack(group);
       this.onCommit(error);
       return false;
     }
-    this.queue.landed();
+    this.queue.endFlight();
     this.onCommit(undefined);
     return true;
   }
 }
 
 /**
- * The queues into the database: one for all tenants, and a side queue for tenants whose rows are
+ * The commit queues: one for all tenants, and a side queue for tenants whose rows are
  * locked or whose records are slow to write, so that they delay no others. Each tenant on the side
  * queue has its own transaction, and leaves the queue after its commit.
  */
@@ -58,11 +58,10 @@ export class CommitQueues {
   private readonly main: CommitQueue;
   private readonly side: CommitQueue;
   /** Tenants on the side queue. */
-  private readonly aside = new Set<string>();
+  private readonly sideTenants = new Set<string>();
 
   /**
-   * @param onCommit called after each group, with the error when the database did not take all of
-   * it
+   * @param onCommit called after each group, with the error if part of it was not committed
    */
   constructor(
     private readonly commit: Commit,
@@ -78,8 +77,8 @@ export class CommitQueues {
   }
 
   /** Number of tenants on the side queue. */
-  get tenantsAside(): number {
-    return this.aside.size;
+  get sideTenantCount(): number {
+    return this.sideTenants.size;
   }
 
   /** Returns the endings queued or being committed. */
@@ -87,10 +86,10 @@ export class CommitQueues {
     return [...this.main.queue.openEndings(), ...this.side.queue.openEndings()];
   }
 
-  add(entry: Ending | Ask): void {
+  add(entry: Ending | Reservation): void {
     // Writing the record locks the account, so the tenant's other entries follow it.
-    if (takesLong(entry)) this.setAside([entry.tenantId]);
-    (this.aside.has(entry.tenantId) ? this.side : this.main).add(entry);
+    if (isSlow(entry)) this.moveToSide([entry.tenantId]);
+    (this.sideTenants.has(entry.tenantId) ? this.side : this.main).add(entry);
   }
 
   /** Resolves when nothing is queued or in progress. */
@@ -112,22 +111,22 @@ export class CommitQueues {
       if (classifyFailure(error) !== 'locked') throw error;
       this.main.queue.putBack(group);
       // The locked tenant is unknown; others leave the side queue at once.
-      const open = [...group.endings, ...group.asks].filter(({ answered }) => !answered);
-      this.setAside(open.map(({ tenantId }) => tenantId));
+      const open = [...group.endings, ...group.reservations].filter(({ answered }) => !answered);
+      this.moveToSide(open.map(({ tenantId }) => tenantId));
     }
   }
 
-  private setAside(tenantIds: readonly string[]): void {
-    for (const tenantId of tenantIds) this.aside.add(tenantId);
-    for (const entry of this.main.queue.extract(this.aside)) this.side.add(entry);
+  private moveToSide(tenantIds: readonly string[]): void {
+    for (const tenantId of tenantIds) this.sideTenants.add(tenantId);
+    for (const entry of this.main.queue.extract(this.sideTenants)) this.side.add(entry);
   }
 
   /**
-   * Moves the tenant's pending entries as well, or a busy tenant would stay aside as long as
-   * another is locked.
+   * Moves the tenant's pending entries as well, or a busy tenant would stay on the side queue as long
+   * as another is locked.
    */
-  private bringBack(tenantId: string): void {
-    this.aside.delete(tenantId);
+  private returnToMain(tenantId: string): void {
+    this.sideTenants.delete(tenantId);
     for (const entry of this.side.queue.extract(new Set([tenantId]))) this.add(entry);
   }
 
@@ -136,7 +135,7 @@ export class CommitQueues {
     for (const [tenantId, entries] of byTenant(group)) {
       try {
         await this.commit(toGroup(entries));
-        this.bringBack(tenantId);
+        this.returnToMain(tenantId);
       } catch (error) {
         if (classifyFailure(error) !== 'locked') throw error;
         locked = toError(error);
@@ -146,14 +145,14 @@ export class CommitQueues {
   }
 }
 
-function takesLong(entry: Ending | Ask): boolean {
+function isSlow(entry: Ending | Reservation): boolean {
   const record = entry.kind === 'settle' ? entry.record : undefined;
   return record !== undefined && sizeOf(record) > MAX_RECORD_CHARACTERS;
 }
 
-function byTenant({ endings, asks }: LedgerGroup): Map<string, (Ending | Ask)[]> {
-  const entries = new Map<string, (Ending | Ask)[]>();
-  for (const entry of [...endings, ...asks]) {
+function byTenant({ endings, reservations }: LedgerGroup): Map<string, (Ending | Reservation)[]> {
+  const entries = new Map<string, (Ending | Reservation)[]>();
+  for (const entry of [...endings, ...reservations]) {
     const others = entries.get(entry.tenantId);
     if (others) others.push(entry);
     else entries.set(entry.tenantId, [entry]);

@@ -1,34 +1,33 @@
 import type { Logger } from '@nestjs/common';
 import { CoarseTimer, NOT_WATCHED, type Watched } from '../../platform/time/coarse-timer.js';
 
-/** How long the end of an answer waits for its commit when the database is away. */
+/** How long the end of an answer waits for its commit while the database is unavailable. */
 const MAX_COMMIT_WAIT_MS = 2_000;
 
-/** What is known of a commit besides its outcome. */
 interface CommitOptions {
-  /** Whether it writes what the caller may ask for next, which is waited for in any case. */
+  /** True when the commit stores a record that the caller may read next; always waited for. */
   readonly hasRecord?: boolean;
-  /** Called when the commit stands, be it after the wait. */
+  /** Called when the commit succeeds, even after the wait timed out. */
   readonly onCommit?: () => void;
 }
 
-/** Waits for commits of settlements as long as the setting allows; a failure is the operator's to know. */
+/** Waits for settlement commits as long as the setting allows. Logs failures for the operator. */
 export class CommitWait {
-  /** One timer for all commits: a timer each costs more than the wait is worth. */
+  /** One timer for all commits; a timer per commit would cost more than it is worth. */
   private readonly timer = new CoarseTimer();
 
-  /** @param isSkipped whether answers end before their commits, as far as they may */
+  /** @param isSkipped whether answers end before their commits, except those with a record */
   constructor(
     private readonly isSkipped: boolean,
     private readonly logger: Logger,
   ) {}
 
-  /** Nobody waits any longer, as far as they may go without: the service stops. */
+  /** Ends all waits, at shutdown. */
   endAll(): void {
     this.timer.expireAll();
   }
 
-  /** @returns the commit's outcome; undefined when it did not stand in time */
+  /** Returns the commit's outcome; undefined when it failed or timed out. */
   for<Outcome>(
     commit: Promise<Outcome>,
     { hasRecord = false, onCommit }: CommitOptions = {},
@@ -47,7 +46,7 @@ export class CommitWait {
         },
         (error: Error) => {
           this.timer.unwatch(wait);
-          this.logger.error(`A settlement could not be written: ${error.message}`);
+          this.logger.error(`settlement failed: ${error.message}`);
           resolve(undefined);
         },
       );

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { databaseError } from '../../../test/support/database-error.js';
 import { classifyFailure, provesRollback } from './database-failure.js';
 
-describe('classifyFailure', () => {
+describe(classifyFailure.name, () => {
   it.each([
     ['22P02', 'data'],
     ['22021', 'data'],
@@ -17,23 +17,23 @@ describe('classifyFailure', () => {
     ['42501', 'unavailable'],
     ['55P03', 'locked'],
     ['08006', 'unavailable'],
-  ])('takes SQLSTATE %s for %s', (code, kind) => {
+  ])('classifies SQLSTATE %s as %s', (code, kind) => {
     expect(classifyFailure(databaseError(code))).toBe(kind);
   });
 
-  it('takes a lost connection for a database that is away', () => {
+  it('classifies a lost connection as unavailable', () => {
     const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
     expect(classifyFailure(refused)).toBe('unavailable');
     expect(classifyFailure(new Error('Connection terminated unexpectedly'))).toBe('unavailable');
   });
 
-  it('takes a value that can not be written down for bad data', () => {
+  it('classifies a value that cannot be encoded as bad data', () => {
     expect(classifyFailure(new RangeError('Invalid string length'))).toBe('data');
   });
 });
 
-describe('provesRollback', () => {
-  it('trusts an answer of the server and nothing else', () => {
+describe(provesRollback.name, () => {
+  it('trusts only responses from the server', () => {
     expect(provesRollback(databaseError('23505'))).toBe(true);
     expect(provesRollback(databaseError('40001'))).toBe(true);
     expect(provesRollback(databaseError('57P01'))).toBe(false);

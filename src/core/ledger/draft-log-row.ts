@@ -13,7 +13,7 @@ import type { RequestLogDraft, RequestOutcome } from '../request-log/request-log
 import type { UsageMeter } from './usage-meter.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 
-/** The log row of a request that has ended, before it is known what was used. */
+/** Drafts the log row of a finished request, before its usage is known. */
 export function draftLogRow(
   caller: Caller,
   request: BillableRequest,
@@ -39,7 +39,7 @@ export function draftLogRow(
     trafficMode: route.trafficMode,
     usage: NO_USAGE,
     usageSource: 'none',
-    // Nobody was asked on behalf of a request that was refused.
+    // Refused requests reach no vendor.
     billingNote: outcome === 'refused' ? null : billingNoteOf(route),
     streamed: request.streamed,
     flagged: request.isFlagged ?? false,
@@ -51,24 +51,24 @@ export function draftLogRow(
     attempts: undefined,
     endUser: request.endUser,
     tags: request.tags,
-    asked: request.asked,
+    requestOptions: request.requestOptions,
     createdAt: request.startedAt,
     configVersion: route.configVersion,
   };
 }
 
-/** What a log row says about who bills; null where it is the operator. */
+/** Returns the log row's note about who bills the model; null for the operator. */
 export function billingNoteOf({ trafficMode, provider }: BillableRoute): string | null {
   if (trafficMode === 'shared') return null;
-  return `The use of the model is billed by ${provider} to your own account there; only the platform fee is charged here.`;
+  return `${provider} bills the model to your own account; the gateway charges only the platform fee.`;
 }
 
 function errorTypeOf(failure: unknown): string {
   return failure instanceof GatewayError ? failure.type : 'internal_error';
 }
 
-/** What the metrics are told of a request that has ended. */
-export function measuresOf(
+/** Returns the metrics of a finished request. */
+export function toObservedRequest(
   log: RequestLogDraft,
   { route, firstContentMs }: Pick<UsageMeter, 'route' | 'firstContentMs'>,
   cost: number,
@@ -89,12 +89,12 @@ export function measuresOf(
   };
 }
 
-/** Whether we ended an answer that still had a caller, and nothing of which has reached that caller. */
+/** Returns whether nothing of an answer that the gateway ended has reached its caller. */
 function isUndelivered({ streamed }: BillableRequest, { firstContentMs }: UsageMeter): boolean {
   return !streamed || firstContentMs === undefined;
 }
 
-/** An answer that our time limit ended before the caller had anything of it is one that failed. */
+/** Returns the outcome to log: a timeout before anything was delivered is a failure. */
 export function outcomeOf(
   request: BillableRequest,
   meter: UsageMeter,
@@ -103,22 +103,22 @@ export function outcomeOf(
   return outcome === 'timeout' && isUndelivered(request, meter) ? 'failed' : outcome;
 }
 
-/** Who pays for what went wrong: only what a vendor made for a caller, by its own account, costs. */
+/** Returns whether a request is free. Only output that a vendor generated for the caller is charged. */
 export function isFree(
   request: BillableRequest,
   meter: UsageMeter,
   { outcome, failure }: AnswerEnding,
 ): boolean {
   if (failure instanceof AnswerLimitError) return isUndelivered(request, meter);
-  // An answer that was kept from its caller has been made all the same.
+  // Withheld answers were generated, so they are charged.
   if (outcome === 'failed') return !(failure instanceof AnswerWithheldError);
   if (outcome !== 'cancelled') return false;
   if (!request.upstreamCalled) return true;
   return request.callerGone.isServiceStop === true && isUndelivered(request, meter);
 }
 
-/** Tells who observes the request that it has ended. */
-export function tellObserver(
+/** Notifies the request's observer of its end. */
+export function notifyObserver(
   { observer }: BillableRequest,
   log: RequestLogDraft,
   { firstContentMs }: UsageMeter,

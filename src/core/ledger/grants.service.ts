@@ -11,7 +11,7 @@ import {
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** What the operator did to a balance; the amount is signed credits. */
+/** An operator's change of a balance; the amount is signed credits. */
 export interface OperatorEntry {
   readonly id: string;
   readonly createdAt: Date;
@@ -20,7 +20,7 @@ export interface OperatorEntry {
   readonly memo: string | null;
 }
 
-/** What the audit log has of an entry. */
+/** Returns the audit log's record of an entry. */
 export function auditedEntry(tenantId: string, entry: OperatorEntry): AuditChange {
   return {
     tenantId,
@@ -32,23 +32,24 @@ export function auditedEntry(tenantId: string, entry: OperatorEntry): AuditChang
 }
 
 /**
- * Credits that the operator gives, and what it puts right. Both change what the tenant was given in
- * all, and neither is anything that a month has spent.
+ * Grants and corrections by operators. Both change the tenant's granted total and neither counts as
+ * spend.
  */
 @Injectable()
 export class GrantsService {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds credits to a tenant's balance, by a ledger entry of its own. Throws InvalidRequestError
-   * unless `credits` is a positive integer that keeps the tenant's totals below 2^53, and
-   * NotFoundError when there is no such tenant.
+   * Adds credits to a tenant's balance, as a ledger entry.
+   *
+   * @throws InvalidRequestError unless `credits` is a positive integer that keeps the totals below 2^53
+   * @throws NotFoundError for an unknown tenant
    */
   grant(tenantId: string, credits: number): Promise<OperatorEntry> {
     return this.grantWithin(this.database.pool, tenantId, credits);
   }
 
-  /** The same as part of a transaction, such as the one that makes the tenant. */
+  /** Grants within a transaction, such as the one that creates the tenant. */
   async grantWithin(
     client: Pool | PoolClient,
     tenantId: string,
@@ -56,10 +57,7 @@ export class GrantsService {
     memo: string | null = null,
   ): Promise<OperatorEntry> {
     if (!Number.isSafeInteger(credits) || credits <= 0) {
-      throw new InvalidRequestError(
-        'credits',
-        'A grant must be a positive whole number of credits.',
-      );
+      throw new InvalidRequestError('credits', '`credits` must be a positive integer.');
     }
     const { rows } = await client
       .query<EntryRow>(
@@ -84,17 +82,17 @@ export class GrantsService {
     if (rows[0]) return { ...rows[0], kind: 'grant', memo };
     throw new InvalidRequestError(
       'credits',
-      `A tenant can't be granted more than ${Number.MAX_SAFE_INTEGER} credits in all.`,
+      `A tenant cannot be granted more than ${Number.MAX_SAFE_INTEGER} credits in total.`,
     );
   }
 
   /**
-   * Adds or takes credits by an entry of its own, as part of a transaction. What open holds have set
-   * aside is not touched: requests that run end as they would have.
+   * Adds or removes credits within a transaction, as a ledger entry. Credits reserved by open holds are
+   * left alone, so running requests are unaffected.
    *
-   * @param credits signed, and not 0
-   * @throws ConflictError (`credits`) where fewer are available than it takes
-   * @throws InvalidRequestError for 0, or what would make the totals larger than a number can say
+   * @param credits signed, not 0
+   * @throws ConflictError (`credits`) when it would remove more than is available
+   * @throws InvalidRequestError for 0, or when the totals would exceed 2^53
    */
   async correctWithin(
     client: PoolClient,
@@ -105,7 +103,7 @@ export class GrantsService {
     if (!Number.isSafeInteger(credits) || credits === 0) {
       throw new InvalidRequestError(
         'credits',
-        'A correction must be a whole number of credits other than 0; a negative one takes them.',
+        '`credits` must be an integer other than 0; negative values remove credits.',
       );
     }
     const { rows } = await client.query<EntryRow>(
@@ -123,7 +121,7 @@ export class GrantsService {
     if (credits > 0) {
       throw new InvalidRequestError(
         'credits',
-        `A tenant can't be given more than ${Number.MAX_SAFE_INTEGER} credits in all.`,
+        `A tenant cannot be given more than ${Number.MAX_SAFE_INTEGER} credits in total.`,
       );
     }
     const { rows: accounts } = await client.query<{ balance: number; held: number }>(
@@ -133,7 +131,7 @@ export class GrantsService {
     const { balance, held } = accounts[0] ?? { balance: 0, held: 0 };
     throw new ConflictError(
       'credits',
-      `No more than ${balance - held} credits can be taken: the balance is ${balance}, of which requests that run have set ${held} aside.`,
+      `At most ${balance - held} credits can be removed: the balance is ${balance}, and running requests hold ${held}.`,
     );
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { until } from '../../../test/support/until.js';
 import { GroupCommit } from './group-commit.js';
 
-/** Commits numbers in groups, one millisecond each; `broken` makes commits fail. */
+/** Commits numbers in groups, one millisecond each; `broken` makes every commit fail. */
 class Numbers {
   readonly queue: number[] = [];
   readonly groups: number[][] = [];
@@ -29,7 +29,7 @@ class Numbers {
 }
 
 describe(GroupCommit.name, () => {
-  it('commits at once, and then all that queued meanwhile in one go', async () => {
+  it('commits at once, then commits everything queued meanwhile together', async () => {
     const numbers = new Numbers();
     const commit = new GroupCommit(numbers);
     const add = (number: number) => {
@@ -47,7 +47,7 @@ describe(GroupCommit.name, () => {
     ]);
   });
 
-  it('is idle when there is nothing to do, before and after', async () => {
+  it('is idle without work, before and after a commit', async () => {
     const numbers = new Numbers();
     const commit = new GroupCommit(numbers);
     await commit.whenIdle();
@@ -62,7 +62,7 @@ describe(GroupCommit.name, () => {
     expect(numbers.groups).toEqual([[1], [2]]);
   });
 
-  it('tries again after ever longer pauses until it works, however often it is woken', async () => {
+  it('retries with growing pauses, however often it is woken', async () => {
     const numbers = new Numbers();
     const commit = new GroupCommit(numbers);
     numbers.broken = true;
@@ -76,14 +76,14 @@ describe(GroupCommit.name, () => {
     const pausesMs = numbers.attemptsAtMs
       .slice(1)
       .map((atMs, index) => atMs - numbers.attemptsAtMs[index]!);
-    // 50, 100, 200: timers may be late, never early by more than their own rounding.
+    // 50, 100, 200: timers may fire late, but early only by their rounding.
     expect(pausesMs.length).toBeGreaterThanOrEqual(3);
     for (const [index, pauseMs] of pausesMs.entries()) {
       expect(pauseMs).toBeGreaterThanOrEqual(50 * 2 ** index - 2);
     }
   });
 
-  it('gives up when it is stopped', async () => {
+  it('drops its work when stopped', async () => {
     const numbers = new Numbers();
     const commit = new GroupCommit(numbers);
     numbers.broken = true;

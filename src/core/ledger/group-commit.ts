@@ -3,19 +3,19 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** What a group commit works on. */
+/** The work of a group commit. */
 export interface CommitSource {
   hasWork(): boolean;
   /**
-   * Commits what has queued so far, up to a bound; true when the next may follow at once, false
-   * when it should be tried again after a pause. Never throws.
+   * Commits the queued work, up to a bound. Returns true when the next commit may follow at once,
+   * false when this one must be retried after a pause. Never throws.
    */
   commitNext(): Promise<boolean>;
 }
 
 /**
- * Natural group commit: one commit is under way at a time, and the next takes all that queued
- * meanwhile. There is no timer: an idle gateway commits at once, a busy one in larger groups.
+ * Natural group commit: one commit runs at a time, and the next takes everything queued meanwhile.
+ * Without a timer, an idle gateway commits at once and a busy one in larger groups.
  */
 export class GroupCommit {
   private running = false;
@@ -24,20 +24,20 @@ export class GroupCommit {
 
   constructor(private readonly source: CommitSource) {}
 
-  /** To be called whenever work was added. */
+  /** Call after adding work. */
   wake(): void {
     if (this.running || this.stopped) return;
     this.running = true;
     void this.run();
   }
 
-  /** Resolves when nothing is queued or under way. */
+  /** Resolves when nothing is queued or in progress. */
   whenIdle(): Promise<void> {
     if (!this.running) return Promise.resolve();
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Ends the work for good, done or not. */
+  /** Stops for good, dropping remaining work. */
   stop(): void {
     this.stopped = true;
   }
@@ -45,7 +45,7 @@ export class GroupCommit {
   private async run(): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS;
     while (!this.stopped && this.source.hasWork()) {
-      // One turn of the event loop: whoever is ready to ask in it shares this commit.
+      // Work added in the same turn of the event loop shares this commit.
       await nextTurn();
       if (await this.source.commitNext()) {
         pauseMs = FIRST_PAUSE_MS;

@@ -13,8 +13,8 @@ import { classifyFailure, describeError } from './database-failure.js';
 import { DEAD_AFTER_SECONDS, InstanceService } from './instance.service.js';
 
 /**
- * The statements of the hold sweeper. $1 is the instance that sweeps, which never is dead; $2 the
- * seconds without a heartbeat after which another is.
+ * Statements of the hold sweeper. $1 is the sweeping instance, which is never dead; $2 the seconds
+ * without a heartbeat after which another instance is dead.
  */
 
 const IS_DEAD = `
@@ -24,20 +24,20 @@ const IS_DEAD = `
       AND instances.heartbeat_at > now() - make_interval(secs => $2)
   )`;
 
-/** Of a dead instance, or one of those of this one that it answers for no longer, $3. */
-const IS_NOBODYS = `(${IS_DEAD} OR instance_id = $1::uuid AND request_id = ANY ($3::uuid[]))`;
+/** Matches holds of dead instances, and this instance's own lost holds $3. */
+const IS_ORPHANED = `(${IS_DEAD} OR instance_id = $1::uuid AND request_id = ANY ($3::uuid[]))`;
 
-/** Up to $4 tenants that have such holds. */
+/** Selects up to $4 tenants with orphaned holds. */
 const TENANTS_TO_SWEEP = `
-  SELECT DISTINCT tenant_id FROM holds WHERE ${IS_NOBODYS} ORDER BY tenant_id LIMIT $4`;
+  SELECT DISTINCT tenant_id FROM holds WHERE ${IS_ORPHANED} ORDER BY tenant_id LIMIT $4`;
 
 /**
- * Ends such holds on the accounts of the tenants $4, whose rows must be locked. Answers the log rows
- * written.
+ * Ends the orphaned holds of the tenants $4, whose accounts must be locked, and writes their log rows.
+ * Returns one row per hold.
  */
 const SWEEP_HOLDS = `
   WITH ended AS (
-    DELETE FROM holds WHERE tenant_id = ANY ($4::uuid[]) AND ${IS_NOBODYS}
+    DELETE FROM holds WHERE tenant_id = ANY ($4::uuid[]) AND ${IS_ORPHANED}
     RETURNING *
   ), written AS (
     INSERT INTO request_logs (
@@ -86,46 +86,46 @@ const LOCK_ACCOUNTS =
 const IS_DEAD_INSTANCE = `
   id <> $1::uuid AND heartbeat_at <= now() - make_interval(secs => $2)`;
 
-/** Strikes dead instances off the list; one that lives after all registers again. */
+/** Unregisters dead instances; one that is alive after all registers again. */
 const SWEEP_INSTANCES = `DELETE FROM instances WHERE ${IS_DEAD_INSTANCE}`;
 
-/** The holds in the name of this instance, $1. */
+/** Selects the holds of this instance, $1. */
 const OWN_HOLDS = 'SELECT request_id FROM holds WHERE instance_id = $1::uuid';
 
-/** Whether there is anything to sweep; holds of a minute and more are worth a look at whose they are. */
+/** True when there is anything to sweep. Own holds older than a minute are worth checking. */
 const IS_DUE = `
   EXISTS (SELECT FROM holds WHERE ${IS_DEAD})
   OR EXISTS (${OWN_HOLDS} AND created_at < now() - interval '1 minute')
   OR EXISTS (SELECT FROM instances WHERE ${IS_DEAD_INSTANCE}) OR ${ARE_UNCOUNTED}`;
 
 /**
- * After an outage of the database every heartbeat is old, so whoever is back first must leave the
- * others the time to come back too.
+ * After a database outage every heartbeat is old, so the first instance to reconnect must give the
+ * others time to do the same.
  */
 const STEADY_BEFORE_SWEEP_MS = 10_000;
-/** Tenants whose accounts one transaction locks. */
+/** Accounts that one transaction locks. */
 const MAX_TENANTS = 200;
 
 interface SweepOptions {
-  /** True where no other process can use the database, as with an embedded one at start. */
+  /** True where no other process can use the database, for example an embedded one at start. */
   assumeOthersDead: boolean;
 }
 
 /**
- * Releases the holds of processes that died: the tenant has the credits back within 30 s, and the
- * log a row with the outcome `crashed` and no cost. Any number of instances may sweep at once.
+ * Releases holds of dead processes: their tenants get the credits back within 30 s, and each request a
+ * log row with the outcome `crashed` and no cost. Any number of instances may sweep at once.
  *
- * So too with holds in the name of this process that it knows nothing of any more: a statement may come to the
- * database long after its caller was told that it failed, and a settlement may have been given up.
+ * Also releases this process's own holds without a request: a statement may reach the database long
+ * after it was reported as failed, and a settlement may have been lost.
  */
 @Injectable()
 export class HoldSweeperService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(HoldSweeperService.name);
-  /** Holds that this process has given back, mostly of others. */
+  /** Holds released by this process, mostly of others. */
   swept = 0;
   private readonly timer = new SweepTimer(
     () => this.sweepIfSteady(),
-    (error) => this.logger.warn(`The sweep of holds failed: ${describeError(error)}`),
+    (error) => this.logger.warn(`hold sweep failed: ${describeError(error)}`),
   );
 
   constructor(
@@ -143,31 +143,31 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
     await this.timer.stop();
   }
 
-  /** Returns how many holds were released. */
+  /** Returns the number of released holds. */
   async sweepNow({ assumeOthersDead }: SweepOptions): Promise<number> {
     const dead = [this.instance.id, assumeOthersDead ? 0 : DEAD_AFTER_SECONDS];
-    const nobodys = [...dead, await this.findLost()];
+    const orphaned = [...dead, await this.findLost()];
     let released = 0;
     for (;;) {
       const { rows } = await this.database.query<{ tenant_id: string }>(TENANTS_TO_SWEEP, [
-        ...nobodys,
+        ...orphaned,
         MAX_TENANTS,
       ]);
       if (rows.length === 0) break;
       released += await this.sweep(
         rows.map((row) => row.tenant_id),
-        nobodys,
+        orphaned,
       );
     }
     await this.database.query(SWEEP_INSTANCES, dead);
     this.swept += released;
-    if (released > 0) this.logger.warn(`Released ${released} holds that nobody answers for`);
+    if (released > 0) this.logger.warn(`orphaned holds released: ${released}`);
     return released;
   }
 
   /**
-   * Counts for good what ended an hour ago and more on the budgets of those who have not asked since, whose next
-   * request else would count it: by then the log may have lost the row.
+   * Counts requests that ended over an hour ago toward budgets without a request since. Later, the log
+   * may have lost their rows.
    */
   async countNow(): Promise<void> {
     for (;;) {
@@ -186,15 +186,15 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
   }
 
   /**
-   * @param tenantIds whose accounts are locked together, or one by one where somebody has one of them
-   * @throws Error when somebody has one for long; those of the others are released all the same
+   * @param tenantIds tenants whose accounts are locked together, or one by one if one is locked elsewhere
+   * @throws Error when an account stays locked; holds of the others are released all the same
    */
-  private async sweep(tenantIds: readonly string[], nobodys: readonly unknown[]): Promise<number> {
+  private async sweep(tenantIds: readonly string[], orphaned: readonly unknown[]): Promise<number> {
     try {
       return await this.database.transaction(async (client) => {
         await client.query(SHORT_LOCKS);
         await client.query(LOCK_ACCOUNTS, [tenantIds]);
-        const swept = await client.query(SWEEP_HOLDS, [...nobodys, tenantIds]);
+        const swept = await client.query(SWEEP_HOLDS, [...orphaned, tenantIds]);
         return swept.rowCount ?? 0;
       });
     } catch (error) {
@@ -203,7 +203,7 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
     let released = 0;
     let failure: unknown;
     for (const tenantId of tenantIds) {
-      await this.sweep([tenantId], nobodys).then(
+      await this.sweep([tenantId], orphaned).then(
         (count) => (released += count),
         (error: unknown) => (failure = error),
       );
@@ -212,7 +212,7 @@ export class HoldSweeperService implements OnApplicationBootstrap, OnApplication
     return released;
   }
 
-  /** Requests that have a hold in the name of this process, which it does not answer for. */
+  /** Returns the requests with a hold of this process that it does not track. */
   private async findLost(): Promise<string[]> {
     const { id, holds } = this.instance;
     const { rows } = await this.database.query<{ request_id: string }>(OWN_HOLDS, [id]);

@@ -1,7 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { LimitScope } from '../../canonical/limits.js';
 import { storedText } from '../../platform/database/stored-text.js';
 
-/** Credits reserved for a request that is running. */
+/** Credits reserved for a running request. */
 @Entity('holds')
 export class HoldEntity {
   @PrimaryColumn('uuid')
@@ -33,4 +34,33 @@ export class HoldEntity {
 
   @Column('timestamptz')
   createdAt!: Date;
+}
+
+/** A hold that counts toward the monthly limit of a key. */
+@Entity('key_holds')
+export class KeyHoldEntity {
+  @PrimaryColumn('uuid')
+  apiKeyId!: string;
+
+  @PrimaryColumn('uuid')
+  requestId!: string;
+}
+
+/** A running request that counts toward a budget or a concurrency limit. */
+@Entity('limit_holds')
+export class LimitHoldEntity {
+  @PrimaryColumn('uuid')
+  tenantId!: string;
+
+  @PrimaryColumn('text')
+  scope!: LimitScope;
+
+  @PrimaryColumn('text', { transformer: storedText })
+  subject!: string;
+
+  @PrimaryColumn('uuid')
+  requestId!: string;
+
+  @Column('timestamptz', { default: () => 'budget_clock()' })
+  openedAt!: Date;
 }

@@ -4,16 +4,16 @@ import type { OutputLimit, BillableRoute } from '../../canonical/billable-route.
 import { NO_USAGE } from '../../canonical/usage.js';
 import { exactPricingOf } from '../catalogue/exact-pricing-of.js';
 import type { Caller } from '../access/caller.js';
-import { Hold, affordableOutput, creditsFor, fitOutput } from './hold.js';
+import { Hold, affordableOutput, creditsFor, fitOutput, limitOutput } from './hold.js';
 import type { CoverOperation } from './ledger-operations.js';
 
 interface RouteOptions extends Partial<OutputLimit> {
-  /** Credits a token of output. */
+  /** Credits per token of output. */
   price?: number;
   byokFeePercent?: number;
 }
 
-/** A route with a prompt of 100 tokens at a credit each. */
+/** A route with a prompt of 100 tokens at one credit each. */
 function route({ price = 1, byokFeePercent, ...output }: RouteOptions = {}): BillableRoute {
   const { choices = 1, least = 50 } = output;
   return {
@@ -36,79 +36,88 @@ function route({ price = 1, byokFeePercent, ...output }: RouteOptions = {}): Bil
   };
 }
 
-/** A hold of so many credits over the first route; the store grants what the test says. */
+/** A hold of `credits` whose store grants `grant` to covers, with the covers it receives. */
 function hold(first: BillableRoute, credits: number, grant?: number) {
-  const asked: unknown[] = [];
+  const covers: unknown[] = [];
   const store = {
     cover: async ({ additional, range }: CoverOperation) => {
-      asked.push({ additional, ...range });
+      covers.push({ additional, ...range });
       return grant;
     },
   };
   const request = { requestId: 'r', routes: [first] } as unknown as BillableRequest;
   const held = new Hold(store, { tenantId: 't' } as Caller, request, credits);
   held.limitOutput();
-  return { asked, hold: held };
+  return { covers, hold: held };
 }
 
 describe(creditsFor.name, () => {
   it.each([
-    ['an open output', route(), { least: 150, range: { most: 1_100, base: 100 } }],
+    ['an unlimited output', route(), { least: 150, range: { most: 1_100, base: 100 } }],
     ['several answers', route({ choices: 2 }), { least: 200, range: { most: 2_100, base: 100 } }],
     ["a caller's limit", route({ least: 1_000 }), { least: 1_100 }],
-    ['a fee', route({ byokFeePercent: 10 }), { least: 15, range: { most: 110, base: 10 } }],
-  ])('says what a hold comes to for %s', (_, planned, expected) => {
-    expect(creditsFor(planned)).toEqual(expected);
+    ['a BYOK fee', route({ byokFeePercent: 10 }), { least: 15, range: { most: 110, base: 10 } }],
+  ])('returns the size of a hold for %s', (_, planned, expected) => {
     expect(creditsFor(planned)).toEqual(expected);
   });
 
-  it('knows work that is no text', () => {
+  it('returns a fixed size without generated text', () => {
     expect(creditsFor({ ...route(), output: undefined })).toEqual({ least: 150 });
   });
 });
 
 describe(affordableOutput.name, () => {
-  it('is what credits pay for beside the prompt, and leaves the route as it was', () => {
+  it('returns what credits pay for after the prompt', () => {
     const planned = route({ choices: 3 });
     expect([99, 100, 105, 700].map((credits) => affordableOutput(planned, credits))).toEqual([
       -1, 0, 1, 200,
     ]);
-    expect(planned.ceiling.outputTokens).toBe(150);
+  });
+});
+
+describe('pricing functions', () => {
+  it('leave the route unchanged', () => {
+    for (const planned of [route(), route({ least: 1_000 }), route({ isFitted: true })]) {
+      const before = structuredClone(planned);
+      creditsFor(planned);
+      affordableOutput(planned, 700);
+      fitOutput(planned, 700, 1);
+      limitOutput(planned, 700);
+      expect(planned).toEqual(before);
+    }
   });
 });
 
 describe(fitOutput.name, () => {
   it.each([
-    ['an open output', route({ fitting: 400 }), { least: 50, most: 600, tokens: 400 }],
+    ['an unlimited output', route({ fitting: 400 }), { least: 50, most: 600, tokens: 400 }],
     ["a caller's limit", route({ least: 1_000 }), { least: 600, most: 600, tokens: 600 }],
-  ])('makes of %s what the credits pay for, and has every vendor told', (_, planned, expected) => {
-    expect(fitOutput(planned, 700, 1)).toBe(true);
+  ])('caps %s at what the credits pay for, also after the hold', (_, planned, expected) => {
+    Object.assign(planned, fitOutput(planned, 700, 1));
     expect(creditsFor(planned).range?.most ?? creditsFor(planned).least).toBe(700);
     const { hold: held } = hold(planned, 700);
     expect(planned.output).toMatchObject({ ...expected, isShort: true });
     expect(held.credits).toBe(700);
   });
 
-  it('leaves a route alone that has no output, or for whose shortest the credits do not reach', () => {
-    const short = route();
-    expect(fitOutput(short, 115, 16)).toBe(false);
-    expect(short).toEqual(route());
-    expect(fitOutput({ ...route(), output: undefined }, 700, 1)).toBe(false);
+  it('returns undefined without an output, or when the shortest one is unaffordable', () => {
+    expect(fitOutput(route(), 115, 16)).toBeUndefined();
+    expect(fitOutput({ ...route(), output: undefined }, 700, 1)).toBeUndefined();
   });
 });
 
 describe(Hold.name, () => {
   it.each([
-    ['all of the longest answer', 1_100, { tokens: 1_000, isShort: false }, 1_000],
+    ['the longest answer', 1_100, { tokens: 1_000, isShort: false }, 1_000],
     ['what the credits pay for', 700, { tokens: 600, isShort: true }, 600],
-    ['the least', 150, { tokens: 50, isShort: true }, 50],
-  ])('makes the output of the first route %s', (_, credits, output, outputTokens) => {
+    ['the minimum', 150, { tokens: 50, isShort: true }, 50],
+  ])('limits the output of the first route to %s', (_, credits, output, outputTokens) => {
     const first = route();
     hold(first, credits);
     expect(first).toMatchObject({ output, ceiling: { inputTokens: 100, outputTokens } });
   });
 
-  it('has vendors told no more than fits into the context', () => {
+  it('sends vendors no limit beyond the context window', () => {
     const [rich, poor] = [route({ fitting: 400 }), route({ fitting: 400 })];
     hold(rich, 1_100);
     hold(poor, 700);
@@ -119,7 +128,7 @@ describe(Hold.name, () => {
     });
   });
 
-  it("leaves the caller's own limit alone", () => {
+  it("keeps the caller's own limit", () => {
     const first = route({ least: 1_000, tokens: 5_000 });
     hold(first, 1_100);
     expect(first).toMatchObject({
@@ -128,15 +137,15 @@ describe(Hold.name, () => {
     });
   });
 
-  it('covers a route that is no dearer without a word', async () => {
+  it('covers a route that costs no more without growing', async () => {
     const made = hold(route(), 1_100);
     const next = route({ most: 800 });
     expect(await made.hold.cover(next)).toBe(true);
     expect(next).toMatchObject({ output: { tokens: 800, isShort: false } });
-    expect(made.asked).toEqual([]);
+    expect(made.covers).toEqual([]);
   });
 
-  it('shortens the output of a dearer route where the credits had set a limit before', async () => {
+  it('shortens the output of a more expensive route when credits already limited it', async () => {
     const made = hold(route(), 700);
     const next = route({ price: 3 });
     expect(await made.hold.cover(next)).toBe(true);
@@ -144,20 +153,20 @@ describe(Hold.name, () => {
       output: { tokens: 200, isShort: true },
       ceiling: { outputTokens: 200 },
     });
-    expect(made.asked).toEqual([]);
+    expect(made.covers).toEqual([]);
     expect(made.hold.credits).toBe(700);
   });
 
-  it('grows for the least of a dearer route', async () => {
+  it('grows to the minimum of a more expensive route', async () => {
     const made = hold(route(), 150, 100);
     const next = route({ price: 3 });
     expect(await made.hold.cover(next)).toBe(true);
-    expect(made.asked).toEqual([{ additional: 100, most: 3_100, base: 100, held: 150 }]);
+    expect(made.covers).toEqual([{ additional: 100, most: 3_100, base: 100, held: 150 }]);
     expect(made.hold.credits).toBe(250);
     expect(next).toMatchObject({ output: { tokens: 50, isShort: true } });
   });
 
-  it('grows for all of a dearer route where there was no limit before', async () => {
+  it('grows to the longest answer of a more expensive route without an earlier limit', async () => {
     const made = hold(route(), 1_100, 2_000);
     const next = route({ price: 3 });
     expect(await made.hold.cover(next)).toBe(true);
@@ -165,7 +174,7 @@ describe(Hold.name, () => {
     expect(next).toMatchObject({ output: { tokens: 1_000, isShort: false } });
   });
 
-  it('skips a route whose least does not fit, and keeps what it has', async () => {
+  it('skips a route whose minimum does not fit, unchanged', async () => {
     for (const next of [route({ price: 9 }), route({ price: 9, least: 1_000 })]) {
       const made = hold(route(), 150);
       expect(await made.hold.cover(next)).toBe(false);

@@ -1,8 +1,8 @@
 import type { Caller } from '../access/caller.js';
 import type { TakenRates } from '../access/request-rates.js';
 import type { BillableRequest } from '../../canonical/billable-request.js';
-import { heldSubjects, nameOf } from '../../canonical/limits.js';
-import type { CreditRange, HoldOutcome } from './ledger-operations.js';
+import { heldSubjects, nameOf, type LimitScope } from '../../canonical/limits.js';
+import type { BudgetExcess, CreditRange, HoldOutcome } from './ledger-operations.js';
 import type { LedgerStore } from './ledger-store.js';
 import { pricingOf } from '../../canonical/exact-pricing.js';
 import type { Usage } from '../../canonical/usage.js';
@@ -14,13 +14,13 @@ import {
   SpendLimitError,
   type GatewayError,
 } from '../../platform/errors/gateway-errors.js';
-import type { BillableRoute } from '../../canonical/billable-route.js';
+import type { BillableRoute, RouteSize } from '../../canonical/billable-route.js';
 
-/** Credits set aside for one request. It ends in exactly one settlement, or in the sweep. */
+/** Credits reserved for one request. Ends in exactly one settlement or release, or in the sweep. */
 export class Hold {
-  /** Until it is settled, given back or transferred. */
+  /** False once it is settled, released or transferred. */
   isOpen = true;
-  /** What it has taken of somebody's minute. */
+  /** The request's use of rate limits. */
   rates: TakenRates | undefined;
 
   constructor(
@@ -30,21 +30,21 @@ export class Hold {
     private amount: number,
   ) {}
 
-  /** Makes the first route's output what the hold pays for. */
+  /** Limits the first route's output to what the hold covers. */
   limitOutput(): void {
-    limitOutput(this.request.routes[0], this.amount);
+    this.limit(this.request.routes[0]);
   }
 
-  /** What is set aside now. */
+  /** The credits reserved now. */
   get credits(): number {
     return this.amount;
   }
 
   /**
-   * Makes the hold large enough for a dearer route, and the route's output short enough for the hold.
-   * Where the credits set a limit on the first route's output, no more is asked for than the least.
+   * Grows the hold for a more expensive route, and limits the route's output to what the hold covers.
+   * When credits already limited the first route's output, grows only to the minimum.
    *
-   * @returns false when the credits do not reach
+   * @returns false when credits are insufficient
    */
   async cover(route: BillableRoute): Promise<boolean> {
     const { least, range } = creditsFor(route);
@@ -55,11 +55,17 @@ export class Hold {
       if (added === undefined) return false;
       this.amount += added;
     }
-    limitOutput(route, this.amount);
+    this.limit(route);
     return true;
   }
 
-  /** @returns the credits added; undefined when the least does not fit */
+  private limit(route: BillableRoute): void {
+    const { ceiling, output } = limitOutput(route, this.amount);
+    route.ceiling = ceiling;
+    route.output = output;
+  }
+
+  /** Returns the credits added; undefined when the minimum does not fit. */
   private grow(least: number, range: CreditRange | undefined): Promise<number | undefined> {
     const { tenantId, apiKeyId, spendLimits } = this.caller;
     const held = this.amount;
@@ -74,7 +80,7 @@ export class Hold {
   }
 }
 
-/** Returns what a hold for a route costs, in credits: the least it takes, and the range it may grow in. */
+/** Returns the size of a hold for a route in credits: the minimum, and the range in which it may grow. */
 export function creditsFor(route: BillableRoute): { least: number; range?: CreditRange } {
   const { ceiling, output } = route;
   if (!output || output.least === output.most) return { least: priceOf(ceiling, route) };
@@ -85,44 +91,52 @@ export function creditsFor(route: BillableRoute): { least: number; range?: Credi
 }
 
 /**
- * Returns the longest output that credits pay for on a text route, in tokens of one answer. Negative when
- * they do not cover the prompt.
+ * Returns the longest output of a text route that credits pay for, in tokens of one answer; negative
+ * when they do not cover the prompt.
  */
 export function affordableOutput(route: BillableRoute, credits: number): number {
   return Math.floor(outputWithin(credits, ceilingWith(route, 0), route) / route.output!.choices);
 }
 
-/** Returns the credits of a hold for `tokens` of output in each answer. */
+/** Returns the size of a hold for `tokens` of output in each answer. */
 export function creditsForOutput(route: BillableRoute, tokens: number): number {
   return priceOf(ceilingWith(route, tokens), route);
 }
 
 /**
- * Caps the longest output of a text route at what `credits` pay for.
- *
- * @returns false, with the route unchanged, when that is less than `leastTokens` of one answer
+ * Returns the size of a text route whose longest output is capped at what `credits` pay for; undefined
+ * when that is less than `leastTokens` of one answer.
  */
-export function fitOutput(route: BillableRoute, credits: number, leastTokens: number): boolean {
+export function fitOutput(
+  route: BillableRoute,
+  credits: number,
+  leastTokens: number,
+): RouteSize | undefined {
   const { output } = route;
-  if (!output) return false;
-  const tokens = affordableOutput(route, credits);
-  if (tokens < leastTokens) return false;
-  output.most = tokens;
-  output.least = Math.min(output.least, tokens);
-  output.tokens = Math.min(tokens, output.fitting);
-  output.isShort = output.isFitted = true;
-  route.ceiling = ceilingWith(route, output.least);
-  return true;
+  if (!output) return undefined;
+  const most = affordableOutput(route, credits);
+  if (most < leastTokens) return undefined;
+  const { choices, fitting } = output;
+  const least = Math.min(output.least, most);
+  const tokens = Math.min(most, fitting);
+  return {
+    ceiling: ceilingWith(route, least),
+    output: { choices, least, most, fitting, tokens, isShort: true, isFitted: true },
+  };
 }
 
-/** Sets the route's output to what `credits` pay for, between its least and its most. */
-export function limitOutput(route: BillableRoute, credits: number): void {
-  const { output } = route;
-  if (!output || output.least === output.most) return;
-  const affordable = Math.max(output.least, affordableOutput(route, credits));
-  output.isShort = affordable < output.most || output.isFitted === true;
-  output.tokens = Math.min(affordable, output.most, output.fitting);
-  route.ceiling = ceilingWith(route, output.isShort ? output.tokens : output.most);
+/** Returns the size of a route whose output is what `credits` pay for, between its minimum and maximum. */
+export function limitOutput(route: BillableRoute, credits: number): RouteSize {
+  const { ceiling, output } = route;
+  if (!output || output.least === output.most) return { ceiling, output };
+  const { choices, least, most, fitting, isFitted } = output;
+  const affordable = Math.max(least, affordableOutput(route, credits));
+  const isShort = affordable < most || isFitted === true;
+  const tokens = Math.min(affordable, most, fitting);
+  return {
+    ceiling: ceilingWith(route, isShort ? tokens : most),
+    output: { choices, least, most, fitting, tokens, isShort, ...(isFitted && { isFitted }) },
+  };
 }
 
 /** Returns the route's worst-case usage with `tokens` of output in each answer. */
@@ -141,58 +155,67 @@ function priceOf(usage: Usage, route: BillableRoute): number {
   return totalOf(priceRoute(usage, route));
 }
 
-/** Room may come with the end of any answer. */
+/** The end of any answer may make room. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** What the caller is told when the credits for a hold of `amount` are not to be had. */
+const PERIOD_NAMES = {
+  hour: 'hourly',
+  day: 'daily',
+  week: 'weekly',
+  month: 'monthly',
+  total: 'total',
+} as const satisfies Record<BudgetExcess['period'], string>;
+
+/** Returns the error for a rejected hold of `amount` credits. */
 export function refusalOf(
   amount: number,
   { available, excess }: Extract<HoldOutcome, { admitted: false }>,
   request: BillableRequest,
 ): GatewayError {
-  if (excess && 'maxInFlight' in excess) {
-    const { scope, maxInFlight } = excess;
-    return new RateLimitError(
-      `${scope}.max_in_flight`,
-      `This ${nameOf(scope)} may have ${maxInFlight} requests open at once (max_in_flight). Try again when one has ended.`,
-      RETRY_AFTER_SECONDS,
-      'max_in_flight',
+  if (!excess) {
+    return new InsufficientCreditsError(
+      `This request needs ${amount} credits, and ${available} are available. ` +
+        remediesFor(request, available, 'add credits'),
     );
   }
-  if (excess && 'period' in excess) {
-    const { scope, period, limit, left, renewsAt } = excess;
-    const span = period === 'total' ? 'in total' : `${period === 'hour' ? 'an' : 'a'} ${period}`;
-    const renewal = renewsAt
-      ? `or wait until ${renewsAt.toISOString()}, when it begins anew.`
-      : 'as this one never begins anew.';
+  if ('maxInFlight' in excess) return concurrencyError(excess.scope, excess.maxInFlight);
+  const { limit, left } = excess;
+  const rest = `of ${limit} credits has ${left} left`;
+  const credits = Math.min(left, available);
+  if ('period' in excess) {
+    const { scope, period, renewsAt } = excess;
+    const wait = renewsAt ? `, or wait until ${renewsAt.toISOString()}` : '';
     return new BudgetExceededError(
       `${scope}.budgets.${period}`,
-      `This request needs ${amount} credits set aside and the ${nameOf(scope)}'s budget of ${limit} credits ` +
-        `${span} leaves ${left}. ${adviceFor(request, Math.min(left, available))}ask for a higher budget, ${renewal}`,
+      `This request needs ${amount} credits, and the ${nameOf(scope)}'s ${PERIOD_NAMES[period]} budget ${rest}. ` +
+        remediesFor(request, credits, `raise the budget${wait}`),
       renewsAt,
     );
   }
-  if (excess) {
-    const { scope, limit, left } = excess;
-    return new SpendLimitError(
-      `This request needs ${amount} credits set aside and the ${scope}'s limit of ${limit} credits ` +
-        `a month leaves ${left}. ${adviceFor(request, Math.min(left, available))}ask for a higher ` +
-        'limit, or wait for the next month.',
-    );
-  }
-  return new InsufficientCreditsError(
-    `This request needs ${amount} credits set aside and ${available} are available. ` +
-      `${adviceFor(request, available)}add credits.`,
+  return new SpendLimitError(
+    `This request needs ${amount} credits, and the ${excess.scope}'s monthly spend limit ${rest}. ` +
+      remediesFor(request, credits, 'raise the limit, or wait for the next month'),
   );
 }
 
-/** How to make the request fit, if it can be, as the beginning of a sentence that names another way. */
-function adviceFor({ endpoint, routes: [first] }: BillableRequest, credits: number): string {
-  if (!first.output) return 'To send it, ';
+function concurrencyError(scope: LimitScope, maxInFlight: number): RateLimitError {
+  return new RateLimitError(
+    `${scope}.max_in_flight`,
+    `The ${nameOf(scope)}'s limit of ${maxInFlight} concurrent requests (max_in_flight) is reached. Retry when one has finished.`,
+    RETRY_AFTER_SECONDS,
+    'max_in_flight',
+  );
+}
+
+/** Returns a sentence with the remedies: making the request fit, or `other`. */
+function remediesFor(
+  { endpoint, routes: [first] }: BillableRequest,
+  credits: number,
+  other: string,
+): string {
+  if (!first.output) return `${other[0]!.toUpperCase()}${other.slice(1)}.`;
   const tokens = affordableOutput(first, credits);
-  if (tokens < 1) {
-    return 'They do not reach for the prompt and the shortest answer. Shorten the prompt, or ';
-  }
   const field = endpoint === 'responses' ? 'max_output_tokens' : 'max_tokens';
-  return `An output limit of ${tokens} tokens would fit: send \`${field}\`: ${tokens}, or `;
+  const fit = tokens < 1 ? 'Shorten the prompt' : `Send \`${field}\`: ${tokens}`;
+  return `${fit}, ${other.includes(', or ') ? '' : 'or '}${other}.`;
 }

@@ -6,14 +6,14 @@ import type { RecentFigures } from '../../platform/metrics/recent-requests.js';
 import { describeError } from './database-failure.js';
 
 const HEARTBEAT_INTERVAL_MS = 5_000;
-/** A pause in the heartbeat after which others may have taken this process for dead. */
+/** A heartbeat gap after which others may have taken this process for dead. */
 const LONG_PAUSE_MS = 2 * HEARTBEAT_INTERVAL_MS;
-/** Four missed heartbeats; with the interval of sweeps a dead process is noticed within 25 s. */
+/** Four missed heartbeats; with the sweep interval, a dead process is noticed within 25 s. */
 export const DEAD_AFTER_SECONDS = 20;
 
 /**
- * Registers this process, or says that it is still alive. The rows on the way go into a file of 128 kB that
- * is gone with the statement: a disk that is full has no room for it, while the row itself has its place.
+ * Registers this process or renews its heartbeat. The filler rows spill into a temporary file of 128 kB,
+ * so that the statement fails on a full disk, which would still take the small row itself.
  */
 const BEAT = `
   WITH filler AS MATERIALIZED (
@@ -25,75 +25,75 @@ const BEAT = `
   )
   SELECT is_new, (SELECT max(length(text)) FROM filler) AS filled FROM beat`;
 
-/** What a process says of itself; all of it may be shown to operators. */
+/** How a process describes itself; operators may see all of it. */
 export interface InstanceFacts {
   readonly role: 'gateway' | 'worker';
-  /** Of the program. */
+  /** The program's version. */
   readonly version: string;
-  /** The machine's name for itself. */
+  /** The machine's host name. */
   readonly host: string;
   readonly pid: number;
-  /** The last migration that it knows. */
+  /** The latest migration that it knows. */
   readonly schema: string;
-  /** Of its current GATEWAY_SECRET. */
+  /** Fingerprint of its current GATEWAY_SECRET. */
   readonly secret: string;
   /** Fingerprint of its models, routes and prices. */
   readonly catalogue: string;
-  /** The version of the configuration that it uses; null before the first. */
+  /** The configuration version in use; null before the first. */
   readonly config_version: number | null;
-  /** Fingerprint of all that it is configured to do, its own variables and files included. */
+  /** Fingerprint of its entire configuration, including its own variables and files. */
   readonly config: string;
-  /** Where it keeps artifacts: the same text for the same place. */
+  /** Identifies its artifact store: equal texts mean the same store. */
   readonly artifacts: string;
 }
 
-/** What a process is doing; told with each heartbeat, so it has to stay small. */
+/** Live state of a process. Part of every heartbeat, so it must stay small. */
 export interface InstanceLive {
-  /** Calls of models from their admission to the end of their answers. */
+  /** Model calls between admission and the end of their answers. */
   readonly requests_in_flight: number;
-  /** Settlements and log rows that wait for their commit. */
+  /** Settlements and log rows awaiting their commit. */
   readonly pending_settlements: number;
-  /** Requests that have ended lately. */
+  /** Recently finished requests. */
   readonly recent: RecentFigures;
-  /** Shared routes that it leaves alone at the moment, the worst first, and no more than a few. */
+  /** Shared routes that it avoids, worst first; only a few. */
   readonly routes: readonly InstanceRoute[];
-  /** How many more of those there are. */
+  /** How many more such routes there are. */
   readonly more_routes: number;
-  /** Shared routes that fail again and again, between two pauses too; alerts tell of them. */
+  /** Shared routes that keep failing, between cooldowns too; alerts report them. */
   readonly failing: readonly Omit<InstanceRoute, 'state'>[];
-  /** Of its latest requests that a second route may be asked for, by what became of that. */
+  /** Recent requests that allow hedging, by outcome. */
   readonly hedging: { readonly requests: number; readonly hedged: number; readonly won: number };
 }
 
 export interface InstanceRoute {
   readonly provider: string;
-  /** The operator's account that it is about, where the provider has several. */
+  /** The operator's account at the provider, when there are several. */
   readonly account?: string;
-  /** The provider's own name for the model; null: the provider as a whole. */
+  /** The provider's own model id; null: the provider as a whole. */
   readonly model: string | null;
   readonly state: string;
 }
 
-/** A process that is alive. One of an older version may say less of itself, or nothing. */
+/** A running process. Older versions may report less, or nothing. */
 export interface LivingInstance {
   readonly id: string;
   readonly startedAt: Date;
   readonly heartbeatAt: Date;
   readonly facts: Partial<InstanceFacts>;
-  /** As of its heartbeat. */
+  /** As of its last heartbeat. */
   readonly live: Partial<InstanceLive>;
 }
 
 /**
- * This process among those that share the database. Its holds belong to it for as long as its
- * heartbeat goes on; see `HoldSweeperService`. The heartbeat also tells whether the database takes writes.
+ * This process among those that share the database. It keeps its holds as long as its heartbeat
+ * continues; see `HoldSweeperService`. The heartbeat also shows whether the database accepts writes.
  */
 @Injectable()
 export class InstanceService implements OnModuleInit, OnApplicationShutdown {
   readonly id = randomUUID();
   /**
-   * Requests whose holds this process answers for: from before they are asked for until what ends them is
-   * committed. Any other hold in its name is nobody's.
+   * Requests whose holds this process tracks: from before they are requested until their end is
+   * committed. Any other hold with its instance id is orphaned.
    */
   readonly holds = new Set<string>();
   private readonly logger = new Logger(InstanceService.name);
@@ -109,7 +109,7 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
     const live = (): string => JSON.stringify(this.readLive?.() ?? {});
     const statement = {
       text: BEAT,
-      // Asked for with each heartbeat.
+      // Read for each heartbeat.
       get values() {
         return [id, live()];
       },
@@ -117,7 +117,7 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
     this.pulse = new DatabasePulse(database, { statement, onBeat: (row) => this.note(row) });
   }
 
-  /** Milliseconds for which the heartbeat has gone on without a long pause; 0 before the first. */
+  /** Milliseconds since the heartbeat last had a long gap; 0 before the first. */
   get steadyForMs(): number {
     return Math.max(0, performance.now() - this.steadySinceMs);
   }
@@ -129,36 +129,36 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
     this.interval.unref();
   }
 
-  /** Takes note of a hold that is asked for: this process answers for it unless it is refused. */
-  own(requestId: string, asked: Promise<{ readonly admitted: boolean }>): void {
+  /** Tracks a hold that is being requested, until it is rejected or ends. */
+  trackHold(requestId: string, outcome: Promise<{ readonly admitted: boolean }>): void {
     this.holds.add(requestId);
-    const disown = (): boolean => this.holds.delete(requestId);
-    asked.then(({ admitted }) => admitted || disown(), disown);
+    const untrack = (): boolean => this.holds.delete(requestId);
+    outcome.then(({ admitted }) => admitted || untrack(), untrack);
   }
 
-  /** This process answers for a hold no longer once what ends it is committed, or given up. */
-  disownAfter(ending: Promise<unknown>, requestId: string): void {
-    const disown = (): boolean => this.holds.delete(requestId);
-    ending.then(disown, disown);
+  /** Stops tracking a hold once its end is committed or has failed. */
+  untrackHoldAfter(ending: Promise<unknown>, requestId: string): void {
+    const untrack = (): boolean => this.holds.delete(requestId);
+    ending.then(untrack, untrack);
   }
 
-  /** Registers this process, or says that it is still alive. @throws Error when the database takes no writes */
+  /** Registers this process or renews its heartbeat. @throws Error when the database rejects writes */
   async beat(): Promise<void> {
     const state = await this.pulse.look();
-    if (state !== 'ok') throw new Error(`The database takes no writes: it is ${state}.`);
+    if (state !== 'ok') throw new Error(`The database accepts no writes: it is ${state}.`);
   }
 
-  /** Whether the database takes writes, as of the last moment; this is a heartbeat too. Never rejects. */
+  /** Returns whether the database accepts writes, from a recent heartbeat or a new one. Never rejects. */
   check(): Promise<DatabaseState> {
     return this.pulse.check();
   }
 
-  /** From now on each heartbeat tells what this process is doing. */
+  /** Sets the source of each heartbeat's live data. */
   reportLive(read: () => InstanceLive): void {
     this.readLive = read;
   }
 
-  /** Tells the others, and operators, what this process is. */
+  /** Publishes this process's description to the others and to operators. */
   async describe(facts: InstanceFacts): Promise<void> {
     this.facts = facts;
     await this.database.lookUps.query('UPDATE instances SET facts = $2 WHERE id = $1', [
@@ -167,7 +167,7 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
     ]);
   }
 
-  /** All processes on this database that are alive, this one included; the oldest first. */
+  /** Returns all running processes on this database, including this one, oldest first. */
   async living(): Promise<LivingInstance[]> {
     const { rows } = await this.database.lookUps.query<LivingInstance>(
       `SELECT id, started_at AS "startedAt", heartbeat_at AS "heartbeatAt", facts, live FROM instances
@@ -177,14 +177,14 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
     return rows;
   }
 
-  /** Leaves the list. What is still unsettled must have been settled before. */
+  /** Unregisters this process. Everything must have been settled before. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.interval);
     await this.pulse.stop();
     try {
       await this.database.lookUps.query('DELETE FROM instances WHERE id = $1', [this.id]);
     } catch (error) {
-      this.logger.warn(`The instance stays registered: ${describeError(error)}`);
+      this.logger.warn(`instance not unregistered: ${describeError(error)}`);
     }
   }
 
@@ -194,10 +194,10 @@ export class InstanceService implements OnModuleInit, OnApplicationShutdown {
     if (nowMs - this.lastBeatMs > LONG_PAUSE_MS) this.steadySinceMs = nowMs;
     this.lastBeatMs = nowMs;
     if (!registered || !row?.is_new) return;
-    this.logger.warn('This process was taken for dead; its open holds have been released');
+    this.logger.warn('This process was taken for dead; its open holds were released');
     if (this.facts) {
       this.describe(this.facts).catch((error: unknown) => {
-        this.logger.warn(`This process could not be described: ${describeError(error)}`);
+        this.logger.warn(`instance description failed: ${describeError(error)}`);
       });
     }
   }

@@ -47,7 +47,7 @@ const settlement = (credits: number): JournalledSettlement => ({
     ],
     endUser: 'ann',
     tags: { team: 'a' },
-    asked: { models: ['a/b', 'c/d'], max_tokens: 5 },
+    requestOptions: { models: ['a/b', 'c/d'], max_tokens: 5 },
     maxCost: 3,
     createdAt: new Date(),
     billedBy: { pricing: { ...FREE, prompt: 7n, audioMinute: 10n ** 18n }, byokFeePercent: 5 },
@@ -59,13 +59,21 @@ describe(readJournalText.name, () => {
   const lines = settlements.map(toJournalLine);
   const whole = lines.join('') + toJournalEnd(3);
 
-  it('reads what was written', () => {
+  it('round-trips settlements', () => {
     expect(readJournalText(whole)).toEqual({ settlements, damagedLines: [], isComplete: true });
   });
 
-  it('reads the lines of a version that knew of no attempts, tags and vendor costs', () => {
+  it('reads lines without attempts, tags and vendor costs, as older versions wrote them', () => {
     const { log, ...rest } = settlement(1);
-    const { firstTokenMs, vendorCost, attempts, endUser, tags, asked, ...older } = log;
+    const {
+      firstTokenMs,
+      vendorCost,
+      attempts,
+      endUser,
+      tags,
+      requestOptions: asked,
+      ...older
+    } = log;
     const known = { firstTokenMs, vendorCost, attempts, endUser, tags, asked };
     const text = toJournalLine({ log: older, ...rest }) + toJournalEnd(1);
     expect(text).not.toMatch(new RegExp(Object.keys(known).join('|')));
@@ -73,7 +81,7 @@ describe(readJournalText.name, () => {
     expect(read).toEqual({ ...rest, log: { ...older, vendorCost: 0 } });
   });
 
-  it('books a settlement whose attempts make no sense, without them', () => {
+  it('drops invalid attempts and keeps the settlement', () => {
     const { log, ...rest } = settlement(1);
     const attempts = [{ ...log.attempts![0]!, started_ms: NaN }];
     const text = toJournalLine({ log: { ...log, attempts }, ...rest }) + toJournalEnd(1);
@@ -81,7 +89,7 @@ describe(readJournalText.name, () => {
     expect(read).toMatchObject({ charge: rest.charge, log: { attempts: undefined } });
   });
 
-  it('names the last line of a process that died while it wrote it', () => {
+  it('reports the last line as damaged when the process died while writing it', () => {
     for (const cut of [1, 40, lines[2]!.length - 2]) {
       const torn = lines.slice(0, 2).join('') + lines[2]!.slice(0, cut);
       const [first, second] = settlements;
@@ -93,7 +101,7 @@ describe(readJournalText.name, () => {
     }
   });
 
-  it('names what is missing where a process died between two lines', () => {
+  it('reports a missing end marker when the process died between two lines', () => {
     const text = readJournalText(lines.join(''));
     expect(text.settlements).toHaveLength(3);
     expect(text).toMatchObject({ damagedLines: [4], isComplete: false });
@@ -104,10 +112,10 @@ describe(readJournalText.name, () => {
     ['a changed figure', (line: string) => line.replace('"modelCharge":2', '"modelCharge":1')],
     ['another layout', (line: string) => line.replace('{"v":1', '{"v":2')],
     ['no JSON', () => 'hello\n'],
-    ['JSON of something else', () => '{"v":1,"content":{"settlement":{}}}\n'],
-    ['a list', () => '[]\n'],
+    ['JSON of another kind', () => '{"v":1,"content":{"settlement":{}}}\n'],
+    ['an array', () => '[]\n'],
     ['nothing', () => '\n'],
-  ])('reads the others beside a line with %s', (_what, change) => {
+  ])('skips a line with %s and reads the others', (_what, change) => {
     const [first, second, third] = lines as [string, string, string];
     const text = readJournalText(first + change(second) + third + toJournalEnd(3));
     expect(text).toEqual({
@@ -117,7 +125,7 @@ describe(readJournalText.name, () => {
     });
   });
 
-  it('keeps a charge whose other figures are none, and texts within bounds', () => {
+  it('keeps the charge when other figures are invalid, and cuts long texts', () => {
     const odd = settlement(5);
     odd.log.usage.inputTokens = NaN;
     odd.log.model = 'm'.repeat(100_000);

@@ -14,32 +14,32 @@ import {
   type RequestOutcome,
 } from '../request-log/request-log-row.js';
 import { otherUsageText, readOtherUsage } from '../request-log/other-usage.js';
-import { priceSnapshotOf, readPriceSheet } from './receipts/price-snapshot.js';
+import { priceSnapshotOf, readPriceSnapshot } from './receipts/price-snapshot.js';
 
-/** The layout of a line. A line of another one is not read. */
+/** Format version of a line; lines of other versions are not read. */
 const VERSION = 1;
 const CHECKSUM_LENGTH = 16;
-/** Names of models come from callers; a log row without its texts is worth more than none. */
+/** Model names come from callers. A log row with cut texts is better than none. */
 const MAX_TEXT = 500;
 
-/** A settlement without its record: figures and names, never what was said or with which key. */
+/** A settlement without its record: figures and names only, no content and no keys. */
 export interface JournalledSettlement {
   readonly log: RequestLogDraft;
   readonly charge: Charge;
-  /** False for a request that was refused before credits were set aside. */
+  /** False for a request rejected before its credits were reserved. */
   readonly hadHold: boolean;
 }
 
-/** What a journal's text holds. */
+/** The parsed content of a journal. */
 export interface JournalText {
   readonly settlements: readonly JournalledSettlement[];
-  /** Numbers of lines that are not as they were written, or missing, counted from 1. */
+  /** Numbers of damaged or missing lines, counted from 1. */
   readonly damagedLines: readonly number[];
-  /** Whether its last line says that it is the last. */
+  /** True when the end marker is present. */
   readonly isComplete: boolean;
 }
 
-/** One settlement as a line that says what it is and whether it is whole. */
+/** Encodes a settlement as one line with a version and a checksum. */
 export function toJournalLine({ log, charge, hadHold }: JournalledSettlement): string {
   return toLine({
     settlement: {
@@ -74,7 +74,7 @@ export function toJournalLine({ log, charge, hadHold }: JournalledSettlement): s
       attempts: log.attempts,
       endUser: log.endUser,
       tags: log.tags,
-      asked: log.asked,
+      asked: log.requestOptions,
       configVersion: log.configVersion ?? undefined,
       maxCost: log.maxCost,
       createdAt: log.createdAt.toISOString(),
@@ -84,12 +84,12 @@ export function toJournalLine({ log, charge, hadHold }: JournalledSettlement): s
   });
 }
 
-/** The last line of a journal, after so many settlements. */
+/** Encodes the end marker, after `count` settlements. */
 export function toJournalEnd(count: number): string {
   return toLine({ end: count });
 }
 
-/** Reads a journal as far as it can be read: a process may have died while it wrote its last line. */
+/** Parses a journal as far as possible: the process may have died while writing it. */
 export function readJournalText(text: string): JournalText {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -105,7 +105,7 @@ export function readJournalText(text: string): JournalText {
     if (settlement) settlements.push(settlement);
     else if (!isComplete) damagedLines.push(index + 1);
   }
-  // Who wrote it has died between two lines.
+  // The writing process died between two lines.
   if (!isComplete && damagedLines.at(-1) !== lines.length) damagedLines.push(lines.length + 1);
   return { settlements, damagedLines, isComplete };
 }
@@ -115,7 +115,7 @@ function toLine(content: object): string {
   return `{"v":${VERSION},"sha256":"${checksum(text)}","content":${text}}\n`;
 }
 
-/** Undefined: it is not what was written. */
+/** Returns the content of a line; undefined when the line is damaged. */
 function contentOf(line: string): JsonObject | undefined {
   let parsed: unknown;
   try {
@@ -134,7 +134,7 @@ function checksum(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, CHECKSUM_LENGTH);
 }
 
-/** Undefined: this program did not write it, whatever its checksum says. */
+/** Returns the settlement; undefined when a field is invalid despite a correct checksum. */
 function readSettlement(value: JsonObject): JournalledSettlement | undefined {
   try {
     const charge = readCharge(value.charge);
@@ -159,14 +159,14 @@ function readSettlement(value: JsonObject): JournalledSettlement | undefined {
         flagged: value.flagged === true,
         latencyMs: readNumber(value.latencyMs),
         generationTimeMs: readNumber(value.generationTimeMs),
-        // Lines of older versions have none of these, and no charge is lost for want of them.
+        // Absent from lines of older versions, which must not cost the charge.
         firstTokenMs: numberOrUndefined(value.firstTokenMs),
         vendorCost: numberOrUndefined(value.vendorCost) ?? 0,
         vendorStartedMs: numberOrUndefined(value.vendorStartedMs),
         attempts: readAttempts(value.attempts),
         endUser: typeof value.endUser === 'string' ? value.endUser : undefined,
         tags: readTags({}, value.tags),
-        asked: readRequestOptions(value.asked),
+        requestOptions: readRequestOptions(value.asked),
         configVersion: numberOrUndefined(value.configVersion),
         createdAt: new Date(readNumber(Date.parse(readText(value.createdAt)))),
         billedBy: readPrices(value.priceSheet),
@@ -188,20 +188,20 @@ const OUTCOMES: readonly RequestOutcome[] = [
 const TRAFFIC_MODES = ['shared', 'byok'] as const;
 const USAGE_SOURCES = ['upstream', 'estimated', 'none'] as const;
 
-/** A figure that is none must not cost the charge. */
+/** Replaces figures that are not finite, so that the charge is not lost. */
 function finite(value: number): number {
   return Number.isFinite(value) ? value : 0;
 }
 
 function readOne<Name extends string>(names: readonly Name[], value: unknown): Name {
   const known = names.find((name) => name === value);
-  if (known === undefined) throw new TypeError(`no such name: ${String(value)}`);
+  if (known === undefined) throw new TypeError(`unknown name: ${String(value)}`);
   return known;
 }
 
 function readText(value: unknown): string {
   if (typeof value === 'string') return value;
-  throw new TypeError('no text');
+  throw new TypeError('not a string');
 }
 
 function readTextOrNull(value: unknown): string | null {
@@ -211,12 +211,12 @@ function readTextOrNull(value: unknown): string | null {
 function readId(value: unknown): string {
   const id = readText(value);
   if (isUuid(id)) return id;
-  throw new TypeError('no id');
+  throw new TypeError('not a UUID');
 }
 
 function readNumber(value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw new TypeError('no number');
+  throw new TypeError('not a number');
 }
 
 function numberOrUndefined(value: unknown): number | undefined {
@@ -250,7 +250,7 @@ function readCharge(value: unknown): Charge {
   const read = (part: unknown): number => {
     const credits = readNumber(part);
     if (isAmount(credits)) return credits;
-    throw new TypeError('no amount');
+    throw new TypeError('not an amount');
   };
   return {
     modelCharge: read(parts.modelCharge),
@@ -259,9 +259,9 @@ function readCharge(value: unknown): Charge {
   };
 }
 
-/** Of a version before there is none; the charge stands without it. */
+/** Older versions wrote no prices; the charge is valid without them. */
 function readPrices(value: unknown): PricesUsed | undefined {
-  return typeof value === 'string' ? readPriceSheet(JSON.parse(value)) : undefined;
+  return typeof value === 'string' ? readPriceSnapshot(JSON.parse(value)) : undefined;
 }
 
 function readUsage(value: unknown, others: unknown): Usage {

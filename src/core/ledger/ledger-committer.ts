@@ -5,7 +5,7 @@ import { gatewayErrorOf } from '../../platform/database/database-outage.js';
 import { classifyFailure, describeError, describeLoss } from './database-failure.js';
 import {
   toGroup,
-  type Ask,
+  type Reservation,
   type Ending,
   type HoldEntry,
   type LedgerGroup,
@@ -16,42 +16,41 @@ import { blankLog } from './ledger-rows.js';
 import { quickFlush } from './quick-flush.js';
 import { withConnection } from './statement-runner.js';
 
-/** Transactions that lose against others are tried so often in all. */
+/** Total attempts of a transaction that conflicts with others. */
 const CONFLICT_ATTEMPTS = 6;
 const LONGEST_CONFLICT_PAUSE_MS = 20;
 
 /**
- * Commits groups: again where they lost against another transaction, and in ever smaller parts
- * where an entry can't be stored, so that only that entry fails.
+ * Commits groups. Retries on conflicts, and splits a group in which an entry cannot be stored until
+ * only that entry fails.
  */
 export class LedgerCommitter {
   private readonly logger = new Logger(LedgerCommitter.name);
 
   /**
-   * `giveBack` gets holds that were opened after their callers had given up; `onLoss` is called for
-   * each settlement that cannot be stored at all.
+   * @param releaseLate receives holds that were opened after their callers had timed out
+   * @param onLoss receives settlements that cannot be stored at all
    */
   constructor(
     private readonly pool: () => Pool,
     private readonly instanceId: string,
-    private readonly giveBack: (hold: HoldEntry) => void,
+    private readonly releaseLate: (hold: HoldEntry) => void,
     private readonly onLoss: (entry: SettleEntry) => void,
   ) {}
 
   /**
-   * Answers every entry of the group. Throws when the database can't take the group now; entries
-   * without an answer are then to be tried again.
+   * Resolves every entry of the group. Throws when the database cannot take the group now; entries
+   * not yet resolved must then be retried.
    */
   async commit(group: LedgerGroup): Promise<void> {
-    const limited = group.asks.filter(({ isLimited }) => isLimited);
+    const limited = group.reservations.filter(({ isLimited }) => isLimited);
     if (limited.length === 0) return this.commitTogether(group);
-    // On their own, so that asks without a limit go the quick way as ever, and that what they look
-    // at has been written.
-    const others = group.asks.filter(({ isLimited }) => !isLimited);
+    // Separately: the others keep the quick path, and the limits are checked after their writes.
+    const others = group.reservations.filter(({ isLimited }) => !isLimited);
     if (group.endings.length + others.length > 0) {
-      await this.commitTogether({ endings: group.endings, asks: others });
+      await this.commitTogether({ endings: group.endings, reservations: others });
     }
-    await this.commitTogether({ endings: [], asks: limited });
+    await this.commitTogether({ endings: [], reservations: limited });
   }
 
   private async commitTogether(group: LedgerGroup): Promise<void> {
@@ -75,18 +74,18 @@ export class LedgerCommitter {
 
   private announce(group: LedgerGroup): void {
     for (const ending of group.endings) ending.succeed();
-    for (const ask of group.asks) {
-      if (!ask.answered) ask.succeed();
-      else if (ask.kind === 'hold' && ask.timedOut) {
-        ask.maybeCommitted = false;
-        if (ask.outcome?.admitted) this.giveBack(ask);
+    for (const reservation of group.reservations) {
+      if (!reservation.answered) reservation.succeed();
+      else if (reservation.kind === 'hold' && reservation.timedOut) {
+        reservation.maybeCommitted = false;
+        if (reservation.outcome?.admitted) this.releaseLate(reservation);
       }
     }
   }
 
-  /** Finds the entry that can't be stored by halving the group. */
+  /** Finds the entry that cannot be stored by halving the group. */
   private async isolate(group: LedgerGroup, error: unknown): Promise<void> {
-    const entries = [...group.endings, ...group.asks];
+    const entries = [...group.endings, ...group.reservations];
     const [entry] = entries;
     if (entries.length === 1 && entry) return this.failAlone(entry, error);
     const middle = Math.ceil(entries.length / 2);
@@ -94,35 +93,35 @@ export class LedgerCommitter {
     await this.commit(toGroup(entries.slice(middle)));
   }
 
-  private async failAlone(entry: Ending | Ask, error: unknown): Promise<void> {
-    const subject = `request ${entry.requestId}: ${describeError(error)}`;
+  private async failAlone(entry: Ending | Reservation, error: unknown): Promise<void> {
+    const subject = `(request ${entry.requestId}): ${describeError(error)}`;
     if (entry.kind === 'settle' && entry.record && !entry.record.required) {
-      this.logger.error(`A settlement is stored without its record, ${subject}`);
+      this.logger.error(`settlement stored without its record ${subject}`);
       entry.record = undefined;
       return this.commit(toGroup([entry]));
     }
     if (entry.kind === 'settle' && !entry.blanked) {
-      this.logger.error(`A log row is stored without its texts, ${subject}`);
+      this.logger.error(`log row stored without its texts ${subject}`);
       entry.blanked = true;
       entry.log = blankLog(entry.log);
       return this.commit(toGroup([entry]));
     }
     if (entry.kind === 'settle') {
-      this.logger.error(`${describeLoss(entry)}, ${subject}`);
+      this.logger.error(`${describeLoss(entry)} ${subject}`);
       this.onLoss(entry);
     } else {
-      this.logger.error(`A ${entry.kind} can't be stored, ${subject}`);
+      this.logger.error(`${entry.kind} failed ${subject}`);
     }
-    if (entry.kind === 'hold' && entry.maybeCommitted) this.giveBack(entry);
+    if (entry.kind === 'hold' && entry.maybeCommitted) this.releaseLate(entry);
     entry.fail(gatewayErrorOf(error));
   }
 }
 
-/** Enlarging a hold twice would be wrong, so a cover is not tried again after a commit in doubt. */
+/** Rejects covers after an uncertain commit, since a retry could enlarge their holds twice. */
 function refuseCoversInDoubt(group: LedgerGroup, error: unknown): void {
-  group.asks = group.asks.filter((ask) => {
-    if (ask.kind !== 'cover' || !ask.maybeCommitted) return true;
-    ask.fail(gatewayErrorOf(error));
+  group.reservations = group.reservations.filter((reservation) => {
+    if (reservation.kind !== 'cover' || !reservation.maybeCommitted) return true;
+    reservation.fail(gatewayErrorOf(error));
     return false;
   });
 }

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { storedText } from '../../platform/database/stored-text.js';
 
-/** One movement of credits. Append-only; partitioned by month. */
+/** A movement of credits. Append-only; partitioned by month. */
 @Entity('ledger_entries')
 export class LedgerEntryEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })

@@ -1,7 +1,7 @@
 import type { QueryConfig } from 'pg';
 import { NOT_WATCHED, type CoarseTimer, type Watched } from '../../platform/time/coarse-timer.js';
 import { DatabaseUnavailableError } from '../../platform/errors/gateway-errors.js';
-import { missingSheets, storeSheets, type PriceSnapshot } from './receipts/price-snapshot.js';
+import { missingSnapshots, storeSnapshots, type PriceSnapshot } from './receipts/price-snapshot.js';
 import type { LimitedSubject } from '../../canonical/limits.js';
 import type { RequestLogDraft } from '../request-log/request-log-row.js';
 import type {
@@ -12,18 +12,19 @@ import type {
   SettleOutcome,
   SettlementRecord,
 } from './ledger-operations.js';
-/**
- * How long a caller waits for credits to be set aside when the database does not answer: 2 s, less
- * the tick of the timer that watches it.
- */
-const ASK_PATIENCE_MS = 1_900;
 
-/** One operation on its way into a transaction, and the promise its caller waits on. */
+/**
+ * How long a caller waits for a reservation while the database does not respond: 2 s, less the tick of
+ * the timer.
+ */
+const RESERVATION_TIMEOUT_MS = 1_900;
+
+/** An operation to be committed, and the promise its caller waits on. */
 abstract class LedgerEntry<Outcome> {
-  /** Decided inside the transaction; told to the caller once that has committed. */
+  /** Decided within the transaction; reported to the caller after its commit. */
   outcome: Outcome | undefined;
   answered = false;
-  /** True once a commit that held this entry ended without saying whether it took place. */
+  /** True once a commit with this entry failed without saying whether it took place. */
   maybeCommitted = false;
   readonly promise: Promise<Outcome>;
   private resolve: (outcome: Outcome) => void;
@@ -36,7 +37,7 @@ abstract class LedgerEntry<Outcome> {
     });
   }
 
-  /** Tells the caller the outcome, which must have been decided. */
+  /** Resolves the promise with the outcome, which must be set. */
   succeed(): void {
     this.answered = true;
     this.resolve(this.outcome as Outcome);
@@ -48,24 +49,24 @@ abstract class LedgerEntry<Outcome> {
   }
 }
 
-/** Ends a request: its charge, if any, and its log row. Waits for as long as it takes. */
+/** Ends a request with its charge, if any, and its log row. Waits as long as it takes. */
 export class SettleEntry extends LedgerEntry<SettleOutcome> {
   readonly kind = 'settle';
-  /** True in the last try of a row that failed alone. */
+  /** True on the last attempt to store a row that cannot be stored. */
   blanked = false;
-  /** True once it stands in a journal, because the process ends. */
+  /** True once it is written to a journal at shutdown. */
   journalled = false;
 
   constructor(
     public log: RequestLogDraft,
     readonly charge: Charge,
-    /** False for a request that was refused before credits were set aside. */
+    /** False for a request rejected before its credits were reserved. */
     readonly hadHold: boolean,
-    /** Taken away when it can't be stored, so that the settlement still can. */
+    /** Dropped when it cannot be stored, so that the settlement still can. */
     public record?: SettlementRecord,
   ) {
     super();
-    // Failures are logged by the store; a caller that does not wait for them must not crash.
+    // The store logs failures; callers that do not wait for them must not crash.
     this.promise.catch(() => undefined);
   }
 
@@ -78,24 +79,24 @@ export class SettleEntry extends LedgerEntry<SettleOutcome> {
   }
 }
 
-/** The statements of a group beside those of the ledger's own tables: prices, then records. */
-export function writtenBeside(
+/** Returns a group's statements for tables outside the ledger: prices, then records. */
+export function recordStatements(
   settlements: readonly SettleEntry[],
-  sheets: readonly PriceSnapshot[],
+  snapshots: readonly PriceSnapshot[],
 ): QueryConfig[] {
   const records = settlements.flatMap(({ record }) => record ?? []);
-  return sheets.length === 0 ? records : [...storeSheets(sheets), ...records];
+  return snapshots.length === 0 ? records : [...storeSnapshots(snapshots), ...records];
 }
 
-/** The prices of settlements that are to be stored with them. */
-export function sheetsOf(session: object, settlements: readonly SettleEntry[]): PriceSnapshot[] {
-  return missingSheets(
+/** Returns the price snapshots to store with the settlements. */
+export function snapshotsOf(session: object, settlements: readonly SettleEntry[]): PriceSnapshot[] {
+  return missingSnapshots(
     session,
     settlements.map(({ log }) => log.billedBy),
   );
 }
 
-/** Gives back a hold whose caller was told that there is none. */
+/** Releases a hold that its caller believes to have failed. */
 export class ReleaseEntry extends LedgerEntry<void> {
   readonly kind = 'release';
 
@@ -108,11 +109,11 @@ export class ReleaseEntry extends LedgerEntry<void> {
   }
 }
 
-/** An operation that a caller waits for before any work starts, and not for long. */
-abstract class AskEntry<Outcome> extends LedgerEntry<Outcome> implements Watched {
-  readonly deadlineMs = performance.now() + ASK_PATIENCE_MS;
+/** An operation that a caller waits for, briefly, before any work starts. */
+abstract class ReservationEntry<Outcome> extends LedgerEntry<Outcome> implements Watched {
+  readonly deadlineMs = performance.now() + RESERVATION_TIMEOUT_MS;
   watchIndex = NOT_WATCHED;
-  /** True when the caller was told that it took too long. */
+  /** True when the promise was rejected for taking too long. */
   timedOut = false;
 
   constructor(private readonly timer: CoarseTimer) {
@@ -122,7 +123,7 @@ abstract class AskEntry<Outcome> extends LedgerEntry<Outcome> implements Watched
 
   onDeadline(): void {
     this.timedOut = true;
-    const cause = new Error('the ledger did not answer in time');
+    const cause = new Error('the ledger did not respond in time');
     this.fail(new DatabaseUnavailableError({ cause }));
   }
 
@@ -137,10 +138,10 @@ abstract class AskEntry<Outcome> extends LedgerEntry<Outcome> implements Watched
   }
 }
 
-/** Sets credits aside. */
-export class HoldEntry extends AskEntry<HoldOutcome> {
+/** Reserves credits. */
+export class HoldEntry extends ReservationEntry<HoldOutcome> {
   readonly kind = 'hold';
-  /** Of an operation with a range, what the transaction sets aside. */
+  /** Credits reserved by the transaction, for an operation with a range. */
   granted: number | undefined;
 
   constructor(
@@ -176,9 +177,9 @@ export class HoldEntry extends AskEntry<HoldOutcome> {
 }
 
 /** Enlarges an open hold. */
-export class CoverEntry extends AskEntry<boolean> {
+export class CoverEntry extends ReservationEntry<boolean> {
   readonly kind = 'cover';
-  /** What the transaction adds to the hold. */
+  /** Credits that the transaction adds to the hold. */
   granted = 0;
 
   constructor(
@@ -213,22 +214,22 @@ export class CoverEntry extends AskEntry<boolean> {
   }
 }
 
-/** What ends holds, and is applied first. */
+/** An entry that ends a request or hold; applied first. */
 export type Ending = SettleEntry | ReleaseEntry;
-/** What needs credits, in the order of arrival. */
-export type Ask = HoldEntry | CoverEntry;
+/** An entry that needs credits; admitted in order of arrival. */
+export type Reservation = HoldEntry | CoverEntry;
 
 /** The operations of one transaction. */
 export interface LedgerGroup {
   endings: Ending[];
-  asks: Ask[];
+  reservations: Reservation[];
 }
 
-export function toGroup(entries: readonly (Ending | Ask)[]): LedgerGroup {
-  const group: LedgerGroup = { endings: [], asks: [] };
+export function toGroup(entries: readonly (Ending | Reservation)[]): LedgerGroup {
+  const group: LedgerGroup = { endings: [], reservations: [] };
   for (const entry of entries) {
     if (entry.kind === 'settle' || entry.kind === 'release') group.endings.push(entry);
-    else group.asks.push(entry);
+    else group.reservations.push(entry);
   }
   return group;
 }

@@ -5,15 +5,15 @@ import { admitRequests, type AdmittedRequests } from './admit-requests.js';
 import { COUNT_USE, OPEN_LIMIT_HOLDS, type UseRow } from './budget-statements.js';
 import { provesRollback } from './database-failure.js';
 import {
-  sheetsOf,
-  writtenBeside,
-  type Ask,
+  snapshotsOf,
+  recordStatements,
+  type Reservation,
   type LedgerGroup,
   type SettleEntry,
 } from './ledger-entry.js';
 import * as statements from './ledger-statements.js';
 import { toHoldRow, type LogRow } from './ledger-rows.js';
-import { noteSheets } from './receipts/price-snapshot.js';
+import { markSnapshotsStored } from './receipts/price-snapshot.js';
 import { settleGroup, type LoggedRequest } from './settle-group.js';
 import {
   SpendLimits,
@@ -23,20 +23,19 @@ import {
 } from './spend-limits.js';
 import { runInOrder } from './statement-runner.js';
 
-/** What a flush has learned under its locks. */
+/** State that a flush reads under its locks. */
 interface Locked {
   accounts: AccountStates;
-  /** Credits of the holds that were ended, by request id. */
+  /** Credits of the ended holds, by request id. */
   endedHolds: Map<string, number>;
   openHolds: Set<string>;
   logged: Map<string, LoggedRequest>;
 }
 
 /**
- * Carries a group out in one transaction and decides every entry's outcome; nobody is told here.
- * Settlements come before holds, so that the credits they set free can be used. When it throws, the
- * transaction is over or the connection useless, and entries whose commit may have taken place are
- * marked so.
+ * Executes a group in one transaction and sets the outcome of each entry, without resolving it.
+ * Settlements precede holds, which can then use the credits they release. When it throws, the
+ * transaction is over or the connection unusable, and entries that may have been committed are marked.
  */
 export async function flushGroup(
   client: PoolClient,
@@ -48,8 +47,8 @@ export async function flushGroup(
   await inspect(client, group, settlements, locked);
 
   const rows = settleGroup(locked.accounts, settlements, locked.endedHolds, locked.logged);
-  const limits = await readSpendLimits(client, group.asks, locked.accounts);
-  const admitted = admitRequests(locked.accounts, group.asks, locked.openHolds, limits);
+  const limits = await readSpendLimits(client, group.reservations, locked.accounts);
+  const admitted = admitRequests(locked.accounts, group.reservations, locked.openHolds, limits);
   const settled = locked.accounts.settledAccounts();
 
   const writes: QueryConfig[] = [];
@@ -60,19 +59,19 @@ export async function flushGroup(
     });
   }
   const written = settlements.filter(({ outcome }) => outcome?.applied);
-  const sheets = sheetsOf(client, written);
-  writes.push(...writtenBeside(written, sheets));
+  const snapshots = snapshotsOf(client, written);
+  writes.push(...recordStatements(written, snapshots));
   writes.push(...openHolds(instanceId, admitted, locked.accounts));
   writes.push(...openLimitHolds(admitted, limits), statements.COMMIT);
   try {
     const results = await runInOrder<statements.SettleRow>(client, writes);
-    noteSheets(client, sheets);
+    markSnapshotsStored(client, snapshots);
     if (settled.length > 0) {
       markUnwritten(settlements, rows, results[0]!.rows);
     }
   } catch (error) {
     if (!provesRollback(error)) {
-      for (const entry of [...group.endings, ...group.asks]) entry.maybeCommitted = true;
+      for (const entry of [...group.endings, ...group.reservations]) entry.maybeCommitted = true;
     }
     throw error;
   }
@@ -93,7 +92,7 @@ async function lockAccounts(
   const { accounts, endedHolds } = locked;
   const tenantIds = new Set<string>();
   for (const entry of group.endings) tenantIds.add(entry.tenantId);
-  for (const entry of group.asks) tenantIds.add(entry.tenantId);
+  for (const entry of group.reservations) tenantIds.add(entry.tenantId);
   const holdIds = settlements.filter(({ hadHold }) => hadHold).map(({ requestId }) => requestId);
 
   const read = (rows: statements.LockRow[]) => {
@@ -114,8 +113,8 @@ async function lockAccounts(
 
   const without = [...tenantIds].filter((tenantId) => !accounts.has(tenantId));
   if (without.length > 0) {
-    // Out of the id order of locks, so it may end in a deadlock, which is tried again. A tenant
-    // that does not exist either stays without an account, and has nothing.
+    // Locks out of id order, so it may deadlock, which is retried. Unknown tenants still have no
+    // account and no credits.
     const [, second] = await runInOrder<statements.LockRow>(client, [
       { ...statements.OPEN_ACCOUNTS, values: [without] },
       { ...statements.LOCK, values: [without, []] },
@@ -125,7 +124,7 @@ async function lockAccounts(
   return locked;
 }
 
-/** Looks at what is out of the ordinary: covers, releases, and settlements that found no hold. */
+/** Reads the uncommon cases: covers, releases, and settlements without a hold. */
 async function inspect(
   client: PoolClient,
   group: LedgerGroup,
@@ -137,17 +136,19 @@ async function inspect(
   for (const entry of group.endings) {
     if (entry.kind === 'release') released.push(entry.requestId);
   }
-  for (const ask of group.asks) {
-    if (ask.kind === 'cover') covered.push(ask.requestId);
-    // Tried before, and perhaps committed: it starts anew.
-    else if (ask.maybeCommitted) released.push(ask.requestId);
+  for (const reservation of group.reservations) {
+    if (reservation.kind === 'cover') covered.push(reservation.requestId);
+    // It may have been committed by an earlier attempt, and starts over.
+    else if (reservation.maybeCommitted) released.push(reservation.requestId);
   }
   const orphaned = settlements
     .filter(({ hadHold, requestId }) => hadHold && !endedHolds.has(requestId))
     .map(({ requestId }) => requestId);
   if (covered.length + released.length + orphaned.length === 0) return;
 
-  const tenantIds = new Set([...group.endings, ...group.asks].map(({ tenantId }) => tenantId));
+  const tenantIds = new Set(
+    [...group.endings, ...group.reservations].map(({ tenantId }) => tenantId),
+  );
   const [result] = await runInOrder<statements.InspectRow>(client, [
     {
       ...statements.INSPECT,
@@ -173,14 +174,14 @@ async function inspect(
   }
 }
 
-/** Undefined when no ask of the group has a limit. The group must not settle anything besides. */
+/** Returns undefined when no entry is limited. Limited entries must form a separate group. */
 async function readSpendLimits(
   client: PoolClient,
-  asks: readonly Ask[],
+  reservations: readonly Reservation[],
   accounts: AccountStates,
 ): Promise<SpendLimits | undefined> {
-  const monthly = asks.filter(({ spendLimited }) => spendLimited);
-  const lines = linesOf(asks);
+  const monthly = reservations.filter(({ spendLimited }) => spendLimited);
+  const lines = linesOf(reservations);
   if (monthly.length + lines.length === 0) return undefined;
   const reads: QueryConfig[] = [];
   if (monthly.length > 0) {
@@ -189,10 +190,10 @@ async function readSpendLimits(
     reads.push({ ...READ_SPEND_LIMITS, values: [[...keyIds], [...tenantIds]] });
   }
   if (lines.length > 0) {
-    const asked = new Map(
+    const subjects = new Map(
       lines.map(([tenantId, scope, id]) => [`${tenantId} ${scope} ${id}`, [tenantId, scope, id]]),
     );
-    reads.push({ ...COUNT_USE, values: columnsOf([...asked.values()], 3) });
+    reads.push({ ...COUNT_USE, values: columnsOf([...subjects.values()], 3) });
   }
   const results = await runInOrder<SpendLimitRow | UseRow>(client, reads);
   const rows = results.flatMap((result) => result.rows);
@@ -203,9 +204,9 @@ async function readSpendLimits(
   );
 }
 
-/** Tenant, scope, subject and request of each limit on which the asks count. */
-function linesOf(asks: readonly Ask[]): [string, string, string, string][] {
-  return asks.flatMap(({ tenantId, requestId, subjects = [] }) =>
+/** Returns tenant, scope, subject and request of each limit that the entries count toward. */
+function linesOf(reservations: readonly Reservation[]): [string, string, string, string][] {
+  return reservations.flatMap(({ tenantId, requestId, subjects = [] }) =>
     subjects.map(({ scope, id }): [string, string, string, string] => [
       tenantId,
       scope,
@@ -219,7 +220,7 @@ function columnsOf(rows: readonly (readonly string[])[], width: number): string[
   return Array.from({ length: width }, (_, column) => rows.map((row) => row[column]!));
 }
 
-/** The statements that note which of the admitted holds count against whose limits. */
+/** Returns the statements that record which admitted holds count toward which limits. */
 function openLimitHolds(
   { holds }: AdmittedRequests,
   limits: SpendLimits | undefined,
@@ -235,7 +236,7 @@ function openLimitHolds(
   return [...opened, { ...OPEN_KEY_HOLDS, values }];
 }
 
-/** The statements that open and enlarge the admitted holds. */
+/** Returns the statements that open and enlarge the admitted holds. */
 function openHolds(
   instanceId: string,
   admitted: AdmittedRequests,
@@ -259,7 +260,7 @@ function openHolds(
   return opened;
 }
 
-/** A row that was there already, in spite of a hold or of a request that never had one. */
+/** Marks settlements whose row existed, although a hold was found or never needed. */
 function markUnwritten(
   settlements: readonly SettleEntry[],
   rows: readonly LogRow[],

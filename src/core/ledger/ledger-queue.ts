@@ -1,81 +1,88 @@
 import {
   ReleaseEntry,
-  type Ask,
+  type Reservation,
   type Ending,
   type HoldEntry,
   type LedgerGroup,
 } from './ledger-entry.js';
 
-/** The most of either kind in one transaction: keeps its statements and its locks short. */
+/** Maximum number of each kind in one transaction: keeps its statements and locks short. */
 const MAX_GROUP_SIZE = 500;
 
-/** What waits for the next transaction, in the order of arrival. */
+/** Entries awaiting the next transaction, in order of arrival. */
 export class LedgerQueue {
   private endings: Ending[] = [];
-  private asks: Ask[] = [];
+  private reservations: Reservation[] = [];
   private inFlight: Ending[] = [];
 
-  /** Endings that wait or are in a transaction now. */
+  /** Number of endings queued or in the current transaction. */
   get pendingEndings(): number {
     return this.endings.length + this.inFlight.length;
   }
 
-  /** Those that wait or are in a transaction now. */
+  /** Returns the unresolved endings, queued or in the current transaction. */
   openEndings(): Ending[] {
     return [...this.inFlight, ...this.endings].filter((ending) => !ending.answered);
   }
 
   isEmpty(): boolean {
-    return this.endings.length === 0 && this.asks.length === 0;
+    return this.endings.length === 0 && this.reservations.length === 0;
   }
 
-  add(entry: Ending | Ask): void {
+  add(entry: Ending | Reservation): void {
     if (entry.kind === 'settle' || entry.kind === 'release') this.endings.push(entry);
-    else this.asks.push(entry);
+    else this.reservations.push(entry);
   }
 
-  /** Takes out all that is of these tenants, wherever it stands. */
-  extract(tenantIds: ReadonlySet<string>): (Ending | Ask)[] {
-    const isTheirs = ({ tenantId }: Ending | Ask): boolean => tenantIds.has(tenantId);
-    const extracted = [...this.endings.filter(isTheirs), ...this.asks.filter(isTheirs)];
+  /** Removes and returns all queued entries of these tenants. */
+  extract(tenantIds: ReadonlySet<string>): (Ending | Reservation)[] {
+    const isTheirs = ({ tenantId }: Ending | Reservation): boolean => tenantIds.has(tenantId);
+    const extracted = [...this.endings.filter(isTheirs), ...this.reservations.filter(isTheirs)];
     this.endings = this.endings.filter((ending) => !isTheirs(ending));
-    this.asks = this.asks.filter((ask) => !isTheirs(ask));
+    this.reservations = this.reservations.filter((reservation) => !isTheirs(reservation));
     return extracted;
   }
 
-  /** Takes the oldest entries; they are in flight until `landed` or `putBack`. */
+  /** Takes the oldest entries, which are in flight until `endFlight` or `putBack`. */
   take(): LedgerGroup {
-    const group: LedgerGroup = { endings: this.endings.splice(0, MAX_GROUP_SIZE), asks: [] };
-    for (const ask of this.asks.splice(0, MAX_GROUP_SIZE)) {
-      if (!ask.answered) group.asks.push(ask);
-      else if (mayBeOrphan(ask)) group.endings.push(releaseOf(ask));
+    const group: LedgerGroup = {
+      endings: this.endings.splice(0, MAX_GROUP_SIZE),
+      reservations: [],
+    };
+    for (const reservation of this.reservations.splice(0, MAX_GROUP_SIZE)) {
+      if (!reservation.answered) group.reservations.push(reservation);
+      else if (mayBeOrphan(reservation)) group.endings.push(releaseOf(reservation));
     }
     this.inFlight = group.endings;
     return group;
   }
 
-  /** Ends the flight of a group that was committed. */
-  landed(): void {
+  /** Call after the group was committed. */
+  endFlight(): void {
     this.inFlight = [];
   }
 
-  /** Ends the flight of a group that was not committed, or only in part, and queues the rest again. */
+  /** Queues the entries of a failed or partly committed group again, except the resolved ones. */
   putBack(group: LedgerGroup): void {
-    this.landed();
+    this.endFlight();
     this.endings.unshift(...group.endings.filter((ending) => !ending.answered));
-    this.asks.unshift(...group.asks.filter((ask) => !ask.answered || mayBeOrphan(ask)));
+    this.reservations.unshift(
+      ...group.reservations.filter(
+        (reservation) => !reservation.answered || mayBeOrphan(reservation),
+      ),
+    );
   }
 }
 
-/** What gives back a hold whose caller was told that there is none. */
+/** Returns the entry that releases a hold which its caller believes to have failed. */
 export function releaseOf(hold: HoldEntry): ReleaseEntry {
   return new ReleaseEntry(hold.requestId, hold.tenantId);
 }
 
 /**
- * A hold whose caller gave up after a commit that may have taken place. A cover needs no such care:
- * the hold that it enlarged has a caller, who ends it.
+ * Returns whether a hold timed out after a commit that may have taken place. Covers do not matter: the
+ * caller of the enlarged hold ends it.
  */
-function mayBeOrphan(ask: Ask): ask is HoldEntry {
-  return ask.kind === 'hold' && ask.timedOut && ask.maybeCommitted;
+function mayBeOrphan(reservation: Reservation): reservation is HoldEntry {
+  return reservation.kind === 'hold' && reservation.timedOut && reservation.maybeCommitted;
 }

@@ -10,10 +10,10 @@ import { utcMonthOf } from '../../platform/time/dates.js';
 import { Retention } from '../../platform/time/retention.js';
 
 /**
- * Drops months of the ledger that are older than the setting says, with their sums carried forward:
- * one entry for each account, kind and month, without a request. So every balance stays the sum of
- * its entries and every statement says what it said (docs/decisions/0042). A month goes only after
- * its log rows. Entries of before there were months stay.
+ * Drops ledger months older than the retention period and carries their sums forward as one entry per
+ * account, kind and month. Balances stay the sum of their entries and statements stay the same
+ * (docs/decisions/0042). A month is dropped only after its log rows. Entries older than monthly
+ * partitioning stay.
  */
 @Injectable()
 export class LedgerRetentionService extends Retention {
@@ -24,7 +24,7 @@ export class LedgerRetentionService extends Retention {
     super('the ledger', () => config.ledgerRetentionDays);
   }
 
-  /** Counts entries. */
+  /** Returns the number of dropped entries. */
   protected async sweepBefore(instant: Date): Promise<number> {
     const { start } = utcMonthOf(instant);
     const months = await monthsEndedBy(this.database, 'ledger_entries', start);
@@ -36,7 +36,7 @@ export class LedgerRetentionService extends Retention {
 
   private carryForward({ name, month }: MonthPartition, before: Date): Promise<number | undefined> {
     return withShortLocks(this.database, async (client) => {
-      // From here on nobody adds to the month; reading it is free until it goes.
+      // Blocks writers of the month; reads continue until it is dropped.
       await client.query(`LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE`);
       const { rows } = await client.query<{ is_over: boolean }>(
         `SELECT to_regclass($1) IS NULL
@@ -54,10 +54,7 @@ export class LedgerRetentionService extends Retention {
   }
 }
 
-/**
- * At the last instant of their month, so that a statement which ends with the month's last entry has
- * all of them.
- */
+/** Dated at the end of their month, so that a statement up to the month's last entry includes them. */
 const carrySums = (partition: string): string => `
   WITH sums AS (
     SELECT tenant_id, kind, date_trunc('month', created_at, 'UTC') AS month,

@@ -28,7 +28,7 @@ const FREE = {
   shortfall: 0,
 };
 
-describe('toLogRow', () => {
+describe(toLogRow.name, () => {
   it('fits counts into an int4', () => {
     const row = toLogRow(
       {
@@ -55,14 +55,14 @@ describe('toLogRow', () => {
     });
   });
 
-  it('escapes text that PostgreSQL refuses and leaves absent text absent', () => {
+  it('escapes text that PostgreSQL rejects and keeps null', () => {
     const row = toLogRow({ ...DRAFT, finishReason: 'a\u0000b', billingNote: null }, FREE);
     expect(row).toMatchObject({ finish_reason: 'a\\u0000b', billing_note: null, error_type: null });
   });
 });
 
-describe('blankLog', () => {
-  it('keeps what can be stored and is no text', () => {
+describe(blankLog.name, () => {
+  it('keeps storable values except texts', () => {
     expect(blankLog(DRAFT)).toEqual({
       ...DRAFT,
       endpoint: '',
@@ -73,7 +73,7 @@ describe('blankLog', () => {
     });
   });
 
-  it('replaces values that no column takes', () => {
+  it('replaces values that no column accepts', () => {
     const unstorable = {
       ...DRAFT,
       apiKeyId: 'sk-1',

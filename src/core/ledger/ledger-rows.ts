@@ -23,7 +23,7 @@ const OUTCOMES: ReadonlySet<RequestOutcome> = new Set([
   'refused',
 ]);
 
-/** A row of `request_logs` as the settling statement takes it; `status` and `cost` follow from it. */
+/** A `request_logs` row as the settling statement takes it; `status` and `cost` are derived from it. */
 export interface LogRow {
   request_id: string;
   tenant_id: string;
@@ -62,7 +62,7 @@ export interface LogRow {
   config_version: number | undefined;
 }
 
-/** A log row as the statements take it, with what of its charge is paid and what is not. */
+/** Returns a log row with the paid and unpaid parts of its charge. */
 export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
   return {
     request_id: log.requestId,
@@ -90,7 +90,7 @@ export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
     flagged: log.flagged ?? false,
     latency_ms: toInt4(log.latencyMs),
     generation_time_ms: toInt4(log.generationTimeMs),
-    // What is undefined takes no place in the document, and is NULL in the row.
+    // Undefined values are omitted from the JSON and become NULL.
     first_token_ms: toOptionalInt4(log.firstTokenMs),
     vendor_cost: toAmount(log.vendorCost ?? 0),
     vendor_started_ms: toOptionalInt4(log.vendorStartedMs),
@@ -99,14 +99,14 @@ export function toLogRow(log: RequestLogDraft, payable: PayableCharge): LogRow {
     tags: log.tags,
     created_at: log.createdAt,
     price_sheet: log.billedBy ? priceSnapshotOf(log.billedBy).id : null,
-    other_usage: otherUsageText(log.usage, log.asked),
+    other_usage: otherUsageText(log.usage, log.requestOptions),
     config_version: log.configVersion ?? undefined,
   };
 }
 
 /**
- * The draft without anything that a column could refuse, its two ids apart: for the last try of a
- * row that failed alone. A row without its texts is worth more than none, and its hold must end.
+ * Returns the draft without anything that a column could reject, except its two ids, for the last
+ * attempt to store it. A row without texts is better than none, and its hold must end.
  */
 export function blankLog(log: RequestLogDraft): RequestLogDraft {
   return {
@@ -125,13 +125,13 @@ export function blankLog(log: RequestLogDraft): RequestLogDraft {
     attempts: undefined,
     endUser: undefined,
     tags: undefined,
-    asked: undefined,
+    requestOptions: undefined,
     streamed: Boolean(log.streamed),
     createdAt: isPlausible(log.createdAt) ? log.createdAt : new Date(),
   };
 }
 
-/** A count that fits PostgreSQL's `integer`: whole, from 0 to 2^31 − 1; NaN becomes 0. */
+/** Converts a count to PostgreSQL's `integer`: whole, from 0 to 2^31 − 1; NaN becomes 0. */
 function toInt4(value: number): number {
   return value > 0 ? Math.min(Math.trunc(value), INT4_MAX) : 0;
 }
@@ -147,7 +147,7 @@ function toAmount(value: number): number {
 function toStoredAttempt(attempt: LoggedAttempt): LoggedAttempt {
   return {
     route: toStoredText(attempt.route),
-    // Its characters are ones that every text may have.
+    // Account ids contain only characters that can be stored.
     ...(attempt.account !== undefined && { account: attempt.account }),
     ...(attempt.scope && { scope: attempt.scope }),
     outcome: toStoredText(attempt.outcome),
@@ -169,7 +169,7 @@ function isPlausible(date: Date): boolean {
   return time >= 0 && time < Date.UTC(10_000, 0);
 }
 
-/** A row of `holds` as the opening statements take it. */
+/** Returns a `holds` row as the opening statements take it. */
 export function toHoldRow({ operation, granted = operation.amount }: HoldEntry) {
   return {
     request_id: operation.requestId,
@@ -184,7 +184,7 @@ export function toHoldRow({ operation, granted = operation.amount }: HoldEntry) 
   };
 }
 
-/** The same for a statement that decides itself how much is set aside; `place` keeps the order. */
+/** Returns the row for statements that decide the amount themselves; `place` keeps the order. */
 export function toRangeRow(entry: HoldEntry, place: number) {
   const { amount, range } = entry.operation;
   return {

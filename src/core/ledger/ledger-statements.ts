@@ -1,12 +1,12 @@
 import type { LogRow } from './ledger-rows.js';
 
 /**
- * The statements of a ledger transaction. Rows travel as one JSON document each: it costs less to
- * write and to read than an array per column. All are named, so that PostgreSQL plans them once
- * per connection.
+ * The statements of a ledger transaction. Rows travel as one JSON document each, which is cheaper to
+ * encode and parse than an array per column. All are named, so that PostgreSQL plans them once per
+ * connection.
  *
- * The lock comes in a statement of its own: what follows has a snapshot that was taken after it and
- * sees all that others did to these accounts before.
+ * The lock is a separate statement: the next one gets a snapshot taken after it, and sees all earlier
+ * changes of these accounts.
  */
 
 export const BEGIN = { text: 'BEGIN' };
@@ -14,8 +14,8 @@ export const BEGIN = { text: 'BEGIN' };
 export const COMMIT = { text: 'COMMIT' };
 
 /**
- * Locks the accounts of the tenants $1 in id order, then ends the holds $2. The count makes every
- * deletion wait until all locks are held. Answers accounts (`request_id` null) and ended holds.
+ * Locks the accounts of the tenants $1 in id order, then ends the holds $2. The count delays the
+ * deletions until all locks are held. Returns accounts (`request_id` null) and ended holds.
  */
 export const LOCK = {
   name: 'ledger-lock',
@@ -37,15 +37,15 @@ export const LOCK = {
 };
 
 export interface LockRow {
-  /** Null in the row of an account. */
+  /** Null for an account. */
   request_id: string | null;
   tenant_id: string;
   balance: number;
-  /** Credits in the account's holds, or in the hold that was ended. */
+  /** Credits in the account's holds, or in the ended hold. */
   held: number;
 }
 
-/** Opens accounts for those of the tenants $1 that exist and have none. */
+/** Opens accounts for those of the tenants $1 that exist without one. */
 export const OPEN_ACCOUNTS = {
   name: 'ledger-open-accounts',
   text: `
@@ -54,8 +54,8 @@ export const OPEN_ACCOUNTS = {
 };
 
 /**
- * For what is out of the ordinary, once the accounts of the tenants $4 are locked: ends the holds
- * $1, and tells which of the holds $2 are open and which of the requests $3 have a log row.
+ * Handles the uncommon cases, with the accounts of the tenants $4 locked: ends the holds $1, and returns
+ * which of the holds $2 are open and which of the requests $3 have a log row.
  */
 export const INSPECT = {
   name: 'ledger-inspect',
@@ -84,7 +84,7 @@ export interface InspectRow {
   outcome: string;
 }
 
-/** What a log row's document carries, with its types. */
+/** Columns and types of a log row's JSON document. */
 const LOGGED: Readonly<Record<keyof LogRow, string>> = {
   request_id: 'uuid',
   tenant_id: 'uuid',
@@ -126,7 +126,7 @@ const LOG_COLUMNS = Object.keys(LOGGED).join(', ');
 const TYPED_LOG_COLUMNS = Object.entries(LOGGED)
   .map(([column, type]) => `${column} ${type}`)
   .join(', ');
-/** Of a row that replaces a `crashed` one, what stays: whose request it was, and when it came. */
+/** Columns of a `crashed` row that its replacement does not change. */
 const KEPT_COLUMNS: ReadonlySet<string> = new Set([
   'request_id',
   'tenant_id',
@@ -138,13 +138,13 @@ const REPLACED_COLUMNS = [...Object.keys(LOGGED), 'status', 'cost']
   .map((column) => `${column} = excluded.${column}`)
   .join(', ');
 
-/** A JSON document of one log row, or of several, as rows. */
+/** Selects from a JSON document of one log row, or of several. */
 export const logRow = (row: string): string =>
   `json_to_record(${row}) AS log (${TYPED_LOG_COLUMNS})`;
 const logRows = (rows: string): string =>
   `json_to_recordset(${rows}) AS log (${TYPED_LOG_COLUMNS})`;
 
-/** The part of a statement that writes the log rows of `rows`. */
+/** The part of a statement that writes log rows. */
 export const insertLogs = (rows: string): string => `
       INSERT INTO request_logs AS existing (${LOG_COLUMNS}, status, cost)
       SELECT ${LOG_COLUMNS.replaceAll(/\w+/g, 'log.$&')},
@@ -153,9 +153,9 @@ export const insertLogs = (rows: string): string => `
       FROM ${rows}`;
 
 /**
- * The parts of a statement that write log rows and, for those really written, ledger entries and
- * counters. A row is written once per request id, but that of a request which a sweeper took for
- * dead is replaced by the real one, which does not count as another request.
+ * The parts of a statement that write log rows and, for rows really written, ledger entries and counters.
+ * Each request has one row. It replaces the `crashed` row of a request that a sweeper took for dead,
+ * without being counted again.
  *
  * @param rows the log rows as a JSON document
  * @param condition when to write any
@@ -199,8 +199,8 @@ export const writeLogs = (rows: string, condition: string): string => `
     )`;
 
 /**
- * Writes the log rows $1 and gives back the credits $2 of ended holds, where every tenant of a log
- * row has a line.
+ * Writes the log rows $1 and releases the credits $2 of ended holds, which must list every tenant of a
+ * log row.
  */
 export const SETTLE = {
   name: 'ledger-settle',
@@ -222,13 +222,13 @@ export interface SettleRow {
   request_id: string;
 }
 
-/** A JSON document of holds as rows. */
+/** Selects from a JSON document of holds. */
 export const holdRows = (rows: string): string => `json_to_recordset(${rows}) AS hold (
         request_id uuid, tenant_id uuid, amount bigint, api_key_id uuid, endpoint text, model text,
         provider text, streamed boolean, created_at timestamptz, place integer, most bigint, base bigint
       )`;
 
-/** The part of a statement that opens the holds of `rows` for an instance. */
+/** The part of a statement that opens holds of an instance. */
 export const openHolds = (rows: string, instance: string, condition: string): string => `
       INSERT INTO holds (
         request_id, tenant_id, instance_id, amount, api_key_id, endpoint, model, provider, streamed,
@@ -239,7 +239,7 @@ export const openHolds = (rows: string, instance: string, condition: string): st
       FROM ${rows}
       WHERE ${condition}`;
 
-/** Opens the holds $1 of the instance $2 and sets the credits $3 aside. */
+/** Opens the holds $1 of the instance $2 and reserves the credits $3. */
 export const OPEN_HOLDS = {
   name: 'ledger-open-holds',
   text: `
@@ -250,7 +250,7 @@ export const OPEN_HOLDS = {
     WHERE accounts.tenant_id = opened.tenant_id`,
 };
 
-/** Enlarges open holds; the credits are set aside by OPEN_HOLDS of the same transaction. */
+/** Enlarges open holds; OPEN_HOLDS in the same transaction reserves the credits. */
 export const ENLARGE_HOLDS = {
   name: 'ledger-enlarge-holds',
   text: `

@@ -48,9 +48,9 @@ function settlement(): SettleOperation {
 }
 
 describe(LedgerStore.name, () => {
-  it('keeps a bounded number of settlements while the database is away, and tells what is lost', async () => {
+  it('queues a bounded number of settlements while the database is unavailable, and logs the rest as lost', async () => {
     let lost = 0;
-    // The connection never comes, and never fails either.
+    // The connection neither arrives nor fails.
     const pool = { connect: () => new Promise(() => undefined) };
     const database = { ledgerPool: pool } as unknown as Database;
     const store = new LedgerStore(database, new InstanceService(database), {

@@ -12,7 +12,7 @@ import {
   HoldEntry,
   ReleaseEntry,
   SettleEntry,
-  type Ask,
+  type Reservation,
   type Ending,
 } from './ledger-entry.js';
 import type {
@@ -30,30 +30,30 @@ import type { JournalledSettlement } from './journal-lines.js';
 import { SettlementJournal } from './settlement-journal.js';
 import { NO_CHARGE, totalOf, isAmount, toStorableCharge } from './pricing.js';
 
-/** Settlements kept in memory while the database is away: about 20 MB. */
+/** Settlements queued in memory while the database is unavailable: about 20 MB. */
 const MAX_PENDING_SETTLEMENTS = 20_000;
-/** How often an outage is told again. */
+/** How often an ongoing outage is logged. */
 const OUTAGE_REMINDER_MS = 10_000;
-/** How long a shutdown waits here for what is still queued; what is left then is journalled. */
+/** How long a shutdown waits for queued entries; the rest is journalled. */
 const SHUTDOWN_LIMIT_MS = 2_000;
 
 /**
- * The ledger's writing side. Operations of concurrent requests are committed together, a group in
- * one transaction; every promise resolves after its commit.
+ * Writes the ledger. Commits the operations of concurrent requests in groups, one transaction each;
+ * every promise resolves after its commit.
  *
- * While the database is away settlements wait for as long as it takes; holds and covers fail with
- * a `DatabaseUnavailableError` after 2 seconds, as no work may start without them.
+ * While the database is unavailable, settlements wait as long as it takes. Holds and covers fail with
+ * `DatabaseUnavailableError` after 2 seconds, since no work may start without them.
  */
 @Injectable()
 export class LedgerStore implements OnApplicationShutdown {
   private readonly logger = new Logger(LedgerStore.name);
-  private readonly lanes: CommitQueues;
+  private readonly queues: CommitQueues;
   private readonly timer = new CoarseTimer();
   private readonly records = new PendingRecords();
-  private toldOutageAtMs: number | undefined;
-  private toldLocksAtMs = -Infinity;
-  /** Settlements that were still to be committed when the process had to end. */
-  private leftBehind = 0;
+  private outageLoggedAtMs: number | undefined;
+  private locksLoggedAtMs = -Infinity;
+  /** Settlements that were not committed before the process ended. */
+  private uncommitted = 0;
 
   constructor(
     private readonly database: Database,
@@ -66,24 +66,24 @@ export class LedgerStore implements OnApplicationShutdown {
       (hold) => this.add(releaseOf(hold)),
       (entry) => this.journal.observeLoss(entry),
     );
-    this.lanes = new CommitQueues(
+    this.queues = new CommitQueues(
       (group) => committer.commit(group),
       (error) => this.noteCommit(error),
     );
   }
 
-  /** Settlements and log rows that are not committed yet. */
+  /** Settlements and log rows awaiting their commit. */
   get pendingSettlements(): number {
-    return this.lanes.pendingEndings;
+    return this.queues.pendingEndings;
   }
 
-  /** Sets credits aside for a request if they are available. */
+  /** Reserves credits for a request if they are available. */
   hold(operation: HoldOperation): Promise<HoldOutcome> {
     const amount = toAmount(operation.amount);
     if (amount === undefined) return refuseAmount(operation.amount);
     const range = operation.range && toRange(operation.range);
     const entry = new HoldEntry({ ...operation, amount, ...(range && { range }) }, this.timer);
-    this.instance.own(entry.requestId, entry.promise);
+    this.instance.trackHold(entry.requestId, entry.promise);
     this.add(entry);
     return entry.promise;
   }
@@ -91,7 +91,7 @@ export class LedgerStore implements OnApplicationShutdown {
   /**
    * Enlarges the open hold of a request.
    *
-   * @returns the credits added; undefined when they are not available, or the hold is gone: it is then as large as before
+   * @returns the credits added; undefined when too few are available or the hold is gone, which changes nothing
    */
   async cover(operation: CoverOperation): Promise<number | undefined> {
     const additional = toAmount(operation.additional);
@@ -110,15 +110,15 @@ export class LedgerStore implements OnApplicationShutdown {
   }
 
   /**
-   * Ends a request: its hold is given back, its charge taken and its log row written, once per
-   * request id. Rejects only when the row can't be stored at all, or too many wait already.
+   * Ends a request: releases its hold, takes its charge and writes its log row, once per request id.
+   * Rejects only when the row cannot be stored at all, or too many are waiting.
    */
   settle(operation: SettleOperation): Promise<SettleOutcome> {
     const charge = toStorableCharge(operation.charge);
     if (charge !== operation.charge) {
       this.logger.error(
-        `Request ${operation.log.requestId} has a charge that is no amount: ` +
-          `${totalOf(operation.charge)}; ${totalOf(charge)} is charged`,
+        `invalid charge (request ${operation.log.requestId}): ` +
+          `${totalOf(operation.charge)} credits, charged as ${totalOf(charge)}`,
       );
     }
     const record = this.records.admit(operation.record);
@@ -128,32 +128,32 @@ export class LedgerStore implements OnApplicationShutdown {
     return this.records.track(settled, record, () => entry.record !== undefined);
   }
 
-  /** Gives a hold back without a trace, for a request that came to nothing before it began. */
+  /** Releases a hold without a log row, for a request that never started. */
   release(requestId: string, tenantId: string): Promise<void> {
     const entry = new ReleaseEntry(requestId, tenantId);
-    this.instance.disownAfter(entry.promise, requestId);
+    this.instance.untrackHoldAfter(entry.promise, requestId);
     this.add(entry);
     return entry.promise;
   }
 
-  /** The hold of a request is another's from now on. */
-  disown(requestId: string): void {
+  /** Stops tracking a hold that was transferred. */
+  untrackHold(requestId: string): void {
     this.instance.holds.delete(requestId);
   }
 
-  /** Writes the log row of a request that was refused before credits were set aside. */
+  /** Writes the log row of a request rejected before its credits were reserved. */
   async record(log: RequestLogDraft): Promise<void> {
     await this.addSettlement(new SettleEntry(log, NO_CHARGE, false));
   }
 
-  /** Settles what a process before this one could not write, unless somebody has. */
+  /** Applies a settlement that an earlier process journalled, unless it was applied already. */
   recover({ log, charge, hadHold }: JournalledSettlement): Promise<SettleOutcome> {
     return this.addSettlement(new SettleEntry(log, charge, hadHold));
   }
 
-  /** Resolves when nothing is queued or under way, which takes a database. */
+  /** Resolves when nothing is queued or in progress, which requires a database. */
   drain(): Promise<void> {
-    return this.lanes.whenIdle();
+    return this.queues.whenIdle();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -162,31 +162,33 @@ export class LedgerStore implements OnApplicationShutdown {
   }
 
   /**
-   * Ends all commits, because the process ends, and writes down what none has taken: also what is in
-   * one now, as nobody knows what becomes of it. Synchronous, and of no effect where nothing waits.
+   * Stops all commits, because the process ends, and journals what is not committed, including entries
+   * in flight, whose outcome is unknown. Synchronous; does nothing when nothing is pending.
    *
-   * @returns how many settlements this process leaves behind in all, journalled or lost
+   * @returns how many settlements this process leaves behind in total, journalled or lost
    */
   journalPending(): number {
-    this.lanes.stop();
+    this.queues.stop();
     const left: SettleEntry[] = [];
-    for (const ending of this.lanes.openEndings()) {
-      // Work whose row has to end with its settlement is ended by another instance.
+    for (const ending of this.queues.openEndings()) {
+      // Work with a required record is settled by another instance.
       if (ending.kind !== 'settle' || ending.journalled || ending.record?.required) continue;
       ending.journalled = true;
       left.push(ending);
     }
-    if (left.length === 0) return this.leftBehind;
+    if (left.length === 0) return this.uncommitted;
     this.journal.write(this.instance.id, left);
-    this.leftBehind += left.length;
-    return this.leftBehind;
+    this.uncommitted += left.length;
+    return this.uncommitted;
   }
 
   private addSettlement(entry: SettleEntry): Promise<SettleOutcome> {
-    this.instance.disownAfter(entry.promise, entry.requestId);
+    this.instance.untrackHoldAfter(entry.promise, entry.requestId);
     if (this.pendingSettlements >= MAX_PENDING_SETTLEMENTS) {
-      const cause = new Error(`${MAX_PENDING_SETTLEMENTS} settlements wait for the database`);
-      this.logger.error(`${describeLoss(entry)}, request ${entry.requestId}: ${cause.message}`);
+      const cause = new Error(
+        `${MAX_PENDING_SETTLEMENTS} settlements are waiting for the database`,
+      );
+      this.logger.error(`${describeLoss(entry)} (request ${entry.requestId}): ${cause.message}`);
       this.journal.observeLoss(entry);
       entry.fail(new DatabaseUnavailableError({ cause }));
     } else {
@@ -195,37 +197,37 @@ export class LedgerStore implements OnApplicationShutdown {
     return entry.promise;
   }
 
-  private add(entry: Ending | Ask): void {
-    this.lanes.add(entry);
+  private add(entry: Ending | Reservation): void {
+    this.queues.add(entry);
   }
 
-  /** @param error why the database took no group, or not all of one; undefined when it did */
+  /** @param error why the database rejected a group or part of it; undefined on success */
   private noteCommit(error: unknown): void {
     if (error === undefined) {
-      if (this.toldOutageAtMs === undefined) return;
-      this.toldOutageAtMs = undefined;
-      this.logger.log('The database takes settlements again');
+      if (this.outageLoggedAtMs === undefined) return;
+      this.outageLoggedAtMs = undefined;
+      this.logger.log('settlements resumed');
       return;
     }
     const nowMs = performance.now();
     if (classifyFailure(error) === 'locked') {
-      if (nowMs - this.toldLocksAtMs < OUTAGE_REMINDER_MS) return;
-      this.toldLocksAtMs = nowMs;
-      const { tenantsAside } = this.lanes;
+      if (nowMs - this.locksLoggedAtMs < OUTAGE_REMINDER_MS) return;
+      this.locksLoggedAtMs = nowMs;
+      const { sideTenantCount } = this.queues;
       this.logger.error(
-        `Another session has locked what ${tenantsAside} tenants' settlements need, which wait: ${describeError(error)}`,
+        `settlements of ${sideTenantCount} tenants wait for another session's locks: ${describeError(error)}`,
       );
       return;
     }
-    if (nowMs - (this.toldOutageAtMs ?? -Infinity) < OUTAGE_REMINDER_MS) return;
-    this.toldOutageAtMs = nowMs;
+    if (nowMs - (this.outageLoggedAtMs ?? -Infinity) < OUTAGE_REMINDER_MS) return;
+    this.outageLoggedAtMs = nowMs;
     this.logger.error(
-      `The database takes no settlements, ${this.pendingSettlements} wait: ${describeError(error)}`,
+      `settlements paused, ${this.pendingSettlements} pending: ${describeError(error)}`,
     );
   }
 }
 
-/** The credits as an amount; more than any account can have is cut to that much. */
+/** Returns the credits as an amount, capped at an account's maximum; undefined when invalid. */
 function toAmount(credits: number): number | undefined {
   const amount = Math.min(credits, Number.MAX_SAFE_INTEGER);
   return isAmount(amount) ? amount : undefined;
@@ -236,8 +238,8 @@ function toRange({ most, base }: CreditRange): CreditRange {
   return { most: Math.min(most, MAX_SAFE_INTEGER), base: Math.min(base, MAX_SAFE_INTEGER) };
 }
 
-/** Credits that are no amount, which only a defect can ask for. */
+/** Rejects credits that are not an amount, which only a bug can request. */
 function refuseAmount(credits: number): Promise<never> {
-  const cause = new RangeError(`${credits} is no amount of credits`);
+  const cause = new RangeError(`${credits} is not an amount of credits`);
   return Promise.reject(new InternalError({ cause }));
 }

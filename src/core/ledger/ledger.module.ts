@@ -1,14 +1,10 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountEntity } from './account.entity.js';
-import { AccountMonthEntity } from './account-month.entity.js';
+import { AccountEntity, AccountMonthEntity, KeyMonthEntity } from './account.entity.js';
 import { BudgetSpendEntity } from './budget-spend.entity.js';
-import { HoldEntity } from './hold.entity.js';
+import { HoldEntity, KeyHoldEntity, LimitHoldEntity } from './hold.entity.js';
 import { InstanceEntity } from './instance.entity.js';
-import { KeyHoldEntity } from './key-hold.entity.js';
-import { KeyMonthEntity } from './key-month.entity.js';
 import { LedgerEntryEntity } from './ledger-entry.entity.js';
-import { LimitHoldEntity } from './limit-hold.entity.js';
 import { PriceSnapshotEntity } from './receipts/price-snapshot.entity.js';
 import { SigningKeyEntity } from './receipts/signing-key.entity.js';
 import { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
@@ -84,7 +80,7 @@ export class LedgerModule {
   constructor(metrics: GatewayMetrics, sweeper: HoldSweeperService) {
     metrics.trackTotal(
       'gateway_holds_swept_total',
-      'Holds that this process gave back: of processes that died, and its own without a request.',
+      'Holds released by this process: of dead processes, and its own without a request.',
       () => sweeper.swept,
     );
   }

@@ -21,17 +21,17 @@ const ROUTE: BillableRoute = {
   ceiling: NO_USAGE,
 };
 
-/** A ledger whose store only says what it is asked for. */
+/** A ledger whose store records its calls. */
 function setUp(route: BillableRoute) {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const store = {
     hold: () => Promise.resolve({ admitted: true }),
-    release: () => Promise.resolve(void asked.push('release')),
+    release: () => Promise.resolve(void calls.push('release')),
     settle: () => {
-      asked.push('settle');
+      calls.push('settle');
       return Promise.resolve({ cost: 0, shortfall: 0, applied: true });
     },
-    drain: () => Promise.resolve(void asked.push('drain')),
+    drain: () => Promise.resolve(void calls.push('drain')),
   };
   const metrics = {
     track: () => undefined,
@@ -56,7 +56,7 @@ function setUp(route: BillableRoute) {
     new RequestRates(new InProcessRateLimiter()),
   );
   const hold = () => ledger.hold({ tenantId: 't' } as Caller, request as BillableRequest);
-  return { asked, ledger, hold };
+  return { calls, ledger, hold };
 }
 
 async function* answer(): AsyncGenerator<CanonicalEvent> {
@@ -68,15 +68,15 @@ async function readAll(events: AsyncIterable<unknown>): Promise<void> {
 }
 
 describe(LedgerService.name, () => {
-  it('settles a hold once, and stops at once when none is open', async () => {
-    const { asked, ledger, hold } = setUp(ROUTE);
+  it('settles a hold once, and shuts down at once when none is open', async () => {
+    const { calls, ledger, hold } = setUp(ROUTE);
     await readAll(ledger.settle(await hold(), answer()));
     await ledger.onModuleDestroy();
-    expect(asked).toEqual(['settle', 'drain']);
+    expect(calls).toEqual(['settle', 'drain']);
   });
 
-  it('gives the hold back when the charge of its answer cannot be worked out', async () => {
-    const { asked, ledger, hold } = setUp({
+  it('releases the hold when its charge cannot be computed', async () => {
+    const { calls, ledger, hold } = setUp({
       ...ROUTE,
       get bounds(): never {
         throw new Error('no bounds');
@@ -84,14 +84,14 @@ describe(LedgerService.name, () => {
     });
     await expect(readAll(ledger.settle(await hold(), answer()))).rejects.toThrow('no bounds');
     await ledger.onModuleDestroy();
-    expect(asked).toEqual(['release', 'drain']);
+    expect(calls).toEqual(['release', 'drain']);
   });
 
-  it('gives the hold back when it cannot be handed out', async () => {
+  it('releases the hold when its output cannot be sized', async () => {
     let reads = 0;
-    const { asked, ledger, hold } = setUp({
+    const { calls, ledger, hold } = setUp({
       ...ROUTE,
-      // Read once to tell what is to be held, and again for what the hold pays for.
+      // Read first to price the hold, then to size the output.
       get output() {
         if (reads++ > 0) throw new Error('no output');
         return undefined;
@@ -99,6 +99,6 @@ describe(LedgerService.name, () => {
     });
     await expect(hold()).rejects.toThrow('no output');
     await ledger.onModuleDestroy();
-    expect(asked).toEqual(['release', 'drain']);
+    expect(calls).toEqual(['release', 'drain']);
   });
 });

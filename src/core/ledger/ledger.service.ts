@@ -27,25 +27,25 @@ import {
 import { LedgerStore } from './ledger-store.js';
 import { recordOf } from './pending-records.js';
 import { AbandonedAnswers } from './abandoned-answers.js';
-import { UsageReason } from './plausible-usage.js';
+import { PlausibleUsage } from './plausible-usage.js';
 import { NO_CHARGE, priceRoute, totalOf } from './pricing.js';
-import { draftLogRow, measuresOf, tellObserver } from './draft-log-row.js';
+import { draftLogRow, toObservedRequest, notifyObserver } from './draft-log-row.js';
 import { SettledAnswer, type AnswerEnding, type BilledEvent } from './settled-answer.js';
 import { UsageMeter } from './usage-meter.js';
 import { noteAttempts, vendorCostOf } from './vendor-cost.js';
 
-/** How long a shutdown waits for the settlements of answers that have just ended. */
+/** How long a shutdown waits for settlements of answers that just ended. */
 const DRAIN_LIMIT_MS = 5_000;
 
-/** Sets credits aside before work starts, and charges exactly once when it ends. */
+/** Reserves credits before work starts, and charges exactly once when it ends. */
 @Injectable()
 export class LedgerService implements OnModuleDestroy {
   private readonly logger = new Logger(LedgerService.name);
-  /** Holds that have not come to their settlement yet, and who waits for the last of them. */
+  /** Unsettled holds, and the callback for when the last one is settled. */
   private openHolds = 0;
   private onLastSettled: (() => void) | undefined;
   private readonly commits: CommitWait;
-  private readonly reason: UsageReason;
+  private readonly plausible: PlausibleUsage;
   private readonly charges: AnswerCharges;
 
   constructor(
@@ -55,36 +55,36 @@ export class LedgerService implements OnModuleDestroy {
     @Inject(APP_CONFIG) config: Pick<AppConfig, 'settle'>,
     private readonly rates: RequestRates,
   ) {
-    this.reason = new UsageReason(metrics, this.logger);
-    this.charges = new AnswerCharges(this.reason, abandonedAnswers);
+    this.plausible = new PlausibleUsage(metrics, this.logger);
+    this.charges = new AnswerCharges(this.plausible, abandonedAnswers);
     this.commits = new CommitWait(config.settle === 'after-response', this.logger);
     metrics.track(
       'gateway_ledger_pending_settlements',
-      'Settlements and log rows that wait for their commit.',
+      'Settlements and log rows awaiting their commit.',
       () => store.pendingSettlements,
     );
   }
 
   /**
-   * Sets aside what the request can cost at most on its first route. Where its caller named no limit
-   * on the output, the route's `output` and `ceiling` then say how far the credits reach.
+   * Reserves the most that the request can cost on its first route. Without an output limit from the
+   * caller, the route's `output` and `ceiling` are then what the credits cover.
    *
-   * @throws InsufficientCreditsError when that does not fit, SpendLimitError or BudgetExceededError when
-   * a limit does not leave so much; the refusal is logged at cost 0
-   * @throws RateLimitError when somebody's requests or tokens of this minute, or open ones, are used up
+   * @throws InsufficientCreditsError when the minimum does not fit, SpendLimitError or BudgetExceededError
+   * when a limit does not leave enough; logged at cost 0
+   * @throws RateLimitError when a limit of requests or tokens per minute, or of open requests, is reached
    */
   async hold(caller: Caller, request: BillableRequest): Promise<Hold> {
     const rates = request.limits && (await this.rates.take(caller.tenantId, request));
-    if (!rates) return this.setAside(caller, request);
+    if (!rates) return this.reserve(caller, request);
     try {
-      return Object.assign(await this.setAside(caller, request), { rates });
+      return Object.assign(await this.reserve(caller, request), { rates });
     } catch (error) {
       rates.giveBack();
       throw error;
     }
   }
 
-  private async setAside(caller: Caller, request: BillableRequest): Promise<Hold> {
+  private async reserve(caller: Caller, request: BillableRequest): Promise<Hold> {
     const [route] = request.routes;
     const { least: amount, range } = creditsFor(route);
     const startedMs = performance.now();
@@ -105,7 +105,7 @@ export class LedgerService implements OnModuleDestroy {
     this.metrics.observeHold(performance.now() - startedMs);
     if (!outcome.admitted) {
       const refusal = refusalOf(amount, outcome, request);
-      // Of who asks too often there is no row, as at the limit of each key.
+      // Rate-limited requests get no log row, as with the limits of keys.
       if (!(refusal instanceof RateLimitError)) await this.refuse(caller, request, refusal);
       throw refusal;
     }
@@ -120,20 +120,20 @@ export class LedgerService implements OnModuleDestroy {
     return hold;
   }
 
-  /** Logs, at cost 0, that a planned request was refused before anything was set aside for it. */
+  /** Logs, at cost 0, a planned request that was rejected before its credits were reserved. */
   async refuse(caller: Caller, request: BillableRequest, refusal: GatewayError): Promise<void> {
     const meter = new UsageMeter(request);
     const row = draftLogRow(caller, request, meter, 'refused', refusal);
     await this.commits.for(this.store.record(row));
-    this.metrics.observeRequest(measuresOf(row, meter, 0, 0));
-    tellObserver(request, row, meter, 0);
+    this.metrics.observeRequest(toObservedRequest(row, meter, 0, 0));
+    notifyObserver(request, row, meter, 0);
   }
 
   /**
-   * Passes an answer's events on and settles when it ends, however it ends: completed, failed, or
-   * left by its caller. The last event, `settled`, comes after the commit.
+   * Passes an answer's events on and settles when it ends, whether completed, failed or abandoned by
+   * its caller. The last event, `settled`, follows the commit.
    *
-   * @param record makes what is written in the same transaction; it is asked once, at the end
+   * @param record builds what is written in the same transaction; called once, at the end
    */
   settle<Event extends BilledEvent>(
     hold: Hold,
@@ -153,8 +153,8 @@ export class LedgerService implements OnModuleDestroy {
   }
 
   /**
-   * Hands a hold over to work that outlives this process, in the transaction that makes the work
-   * known: from its commit on the hold ends by `end` alone, on any instance.
+   * Transfers a hold to work that outlives this process, in the transaction that creates the work. From
+   * its commit on, only `end` ends the hold, on any instance.
    *
    * @throws InternalError when the hold is gone
    */
@@ -166,37 +166,37 @@ export class LedgerService implements OnModuleDestroy {
     if (rowCount !== 1) throw new InternalError({ cause: new Error('the hold is gone') });
   }
 
-  /** To be called once the transaction of `transferHold` has committed. */
+  /** Call once the transaction of `transferHold` has committed. */
   holdTransferred(hold: Hold): void {
-    this.store.disown(hold.request.requestId);
+    this.store.untrackHold(hold.request.requestId);
     this.forget(hold);
   }
 
   /**
-   * Takes a transferred hold of so many credits up again, to settle it. It stays if this process dies. It grows where
-   * the first route is another one by now, or costs more: an own account is gone, a price has changed.
+   * Reopens a transferred hold of `credits` to settle it. The hold survives this process. It grows when
+   * the first route has changed or costs more: a BYOK account was deleted, a price has risen.
    *
-   * @throws InsufficientCreditsError when there is no room for that
+   * @throws InsufficientCreditsError when it cannot grow
    */
   async resume(caller: Caller, request: BillableRequest, credits: number): Promise<Hold> {
     const hold = new Hold(this.store, caller, request, credits);
-    hold.isOpen = false; // No stop waits for it.
+    hold.isOpen = false; // Shutdown does not wait for it.
     hold.limitOutput();
     if (!(await hold.cover(request.routes[0]))) {
       throw new InsufficientCreditsError(
-        `What this request costs has risen since it was accepted, and no more than the ${hold.credits} credits that were set aside are to be had.`,
+        `This request's cost has risen since it was accepted, and only the reserved ${hold.credits} credits are available. Add credits.`,
       );
     }
     hold.rates = this.rates.resume(caller.tenantId, request);
     return hold;
   }
 
-  /** Gives a transferred hold back, without a log row, whose work cannot be done any more. */
+  /** Releases a transferred hold, without a log row, when its work cannot be done. */
   releaseTransferred(requestId: string, tenantId: string): Promise<void> {
     return this.store.release(requestId, tenantId);
   }
 
-  /** Gives a hold back, without a log row, for a request that turned out to be none. */
+  /** Releases a hold, without a log row, for a request that never started. */
   async release(hold: Hold): Promise<void> {
     hold.rates?.giveBack();
     await this.store.release(hold.request.requestId, hold.caller.tenantId);
@@ -204,14 +204,14 @@ export class LedgerService implements OnModuleDestroy {
   }
 
   /**
-   * Ends long-running work: its charge, its log row and its record, together and once, however many
-   * instances try. Resolves after the commit, which may take as long as the database is away.
+   * Ends long-running work: charge, log row and record, atomically and once, however many instances try.
+   * Resolves after the commit, which waits for the database.
    *
    * @throws InternalError when it cannot be stored
    */
   async end(work: LongRunningWork, ending: LongRunningEnding): Promise<SettleOutcome> {
     const { route, record } = ending;
-    const billed = ending.billed && this.reason.within(work, route, ending.billed);
+    const billed = ending.billed && this.plausible.cap(work, route, ending.billed);
     const charge = billed ? priceRoute(billed.usage, route) : NO_CHARGE;
     const log = draftLongRunningRow(work, ending, billed);
     const used = billed?.usage ?? ending.wasted;
@@ -219,12 +219,12 @@ export class LedgerService implements OnModuleDestroy {
     const settled = await this.store.settle({ charge, log, record: { ...record, required: true } });
     if (settled.applied) {
       const timed = { route, firstContentMs: undefined };
-      this.metrics.observeRequest(measuresOf(log, timed, settled.cost, settled.shortfall));
+      this.metrics.observeRequest(toObservedRequest(log, timed, settled.cost, settled.shortfall));
     }
     return settled;
   }
 
-  /** Lets answers go that only wait for their commits, while they can still be delivered. */
+  /** Ends answers that only wait for their commits, while they can still be delivered. */
   endWaits(): void {
     this.commits.endAll();
   }
@@ -249,7 +249,7 @@ export class LedgerService implements OnModuleDestroy {
     try {
       charged = await this.charges.of(hold, meter, ending);
     } catch (error) {
-      // A fault of ours, for which nobody pays, and no hold stays behind.
+      // A bug in the gateway: the request is free, and its hold must not stay open.
       request.observer?.lost?.();
       request.noteEnd?.(NO_USAGE);
       await this.commits.for(this.release(hold));
@@ -267,8 +267,8 @@ export class LedgerService implements OnModuleDestroy {
       onCommit: () => this.metrics.observeSettle(performance.now() - startedMs),
     });
     const cost = committed?.cost ?? Math.min(totalOf(charge), log.maxCost ?? Infinity);
-    this.metrics.observeRequest(measuresOf(log, meter, cost, committed?.shortfall ?? 0));
-    tellObserver(request, log, meter, cost);
+    this.metrics.observeRequest(toObservedRequest(log, meter, cost, committed?.shortfall ?? 0));
+    notifyObserver(request, log, meter, cost);
     return {
       type: 'settled',
       cost,
@@ -278,7 +278,7 @@ export class LedgerService implements OnModuleDestroy {
     };
   }
 
-  /** This process answers for the hold no longer: it is settled, given back or another's. */
+  /** Forgets a hold that is settled, released or transferred. */
   private forget(hold: Hold): void {
     if (!hold.isOpen) return;
     hold.isOpen = false;

@@ -6,39 +6,39 @@ import type { SettlementRecord } from './ledger-operations.js';
 import type { LoggableAttempt } from './vendor-cost.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 
-/** Work whose hold was handed over by `LedgerService.transferHold`: it outlives the process. */
+/** Work that outlives the process; its hold was transferred by `LedgerService.transferHold`. */
 export interface LongRunningWork {
-  /** The `x-request-id` of its submission; also the id of its hold. */
+  /** The `x-request-id` of the submission; also the id of its hold. */
   readonly requestId: string;
   readonly tenantId: string;
   readonly apiKeyId: string;
   readonly endpoint: string;
   readonly startedAt: Date;
   readonly isFlagged: boolean;
-  /** What became of the routes that were tried, in order. */
+  /** The routes tried, in order, with their outcomes. */
   readonly attempts?: readonly LoggableAttempt[];
   readonly endUser?: string | null;
   readonly tags?: RequestTags | null;
 }
 
-/** How long-running work ends. */
+/** The end of long-running work. */
 export interface LongRunningEnding {
   readonly outcome: RequestOutcome;
   /** The error body's `type`, on failures. */
   readonly errorType: string | null;
-  /** The route that did the work, or was to do it. */
+  /** The route that did the work, or was meant to. */
   readonly route: BillableRoute;
-  /** What is charged; undefined: nothing. */
+  /** Undefined: nothing is charged. */
   readonly billed: { readonly usage: Usage; readonly source: UsageSource } | undefined;
-  /** What a vendor used for nothing, where nothing is charged. */
+  /** Usage of a vendor that is not charged. */
   readonly wasted?: Usage | undefined;
-  /** From the vendor's acceptance to the end. */
+  /** Milliseconds between the vendor's acceptance and the end. */
   readonly generationTimeMs: number;
-  /** Moves the work's own row to its end, in the same transaction or not at all. */
+  /** Updates the work's own row in the same transaction. */
   readonly record: SettlementRecord;
 }
 
-/** The log row of long-running work that has ended. */
+/** Returns the log row of finished long-running work. */
 export function draftLongRunningRow(
   work: LongRunningWork,
   { route, outcome, errorType, generationTimeMs }: LongRunningEnding,

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { BillableRoute } from '../../canonical/billable-route.js';
+import type { BillableRoute, CostFit } from '../../canonical/billable-route.js';
 import {
   MAX_COST_MODES,
   type MaxCostMode,
@@ -13,61 +13,65 @@ import { creditsFor, creditsForOutput, fitOutput } from './hold.js';
 const CREDITS_HEADER = 'x-gateway-max-cost';
 const MODE_HEADER = 'x-gateway-max-cost-mode';
 
-/** Vendors of the Responses dialect take no lower limit. */
+/** Lowest output limit that vendors of the Responses dialect accept. */
 const LEAST_OUTPUT_OF_RESPONSES = 16;
 
 /**
- * What a request may cost at most, by its caller's wish. A route that is admitted never holds more, and
- * is never charged more: see `BillableRoute.maxCost`.
+ * The caller's limit on the cost of a request. An admitted route never holds or charges more: see
+ * `BillableRoute.maxCost`.
  */
 export class MaxCost {
-  /** Of the routes that were not admitted, what the cheapest would have needed. */
+  /** Credits that the cheapest rejected route would have needed. */
   private leastNeeded = Infinity;
   private isTextLeftOut = false;
 
-  /** @param leastOutput tokens of one answer, below which no route's output is shortened */
+  /** @param leastOutput tokens of one answer; no route's output is shortened below it */
   constructor(
     readonly credits: number,
     readonly mode: MaxCostMode,
     private readonly leastOutput: number,
   ) {}
 
-  /** False for a route that could cost more and can't be made to fit. */
-  admits(route: BillableRoute): boolean {
+  /**
+   * Returns the route's cost cap, with its output shortened if necessary; undefined when the route could
+   * cost more and cannot be limited to fit.
+   */
+  fit(route: BillableRoute): CostFit | undefined {
     const { least, range } = creditsFor(route);
     const most = range?.most ?? least;
+    const maxCost = this.credits;
+    if (most <= maxCost) return { ceiling: route.ceiling, output: route.output, maxCost };
     const isFit = this.mode === 'fit';
-    if (most <= this.credits || (isFit && fitOutput(route, this.credits, this.leastOutput))) {
-      route.maxCost = this.credits;
-      return true;
-    }
+    const size = isFit ? fitOutput(route, maxCost, this.leastOutput) : undefined;
+    if (size) return { ...size, maxCost };
     const shortest = isFit && route.output && creditsForOutput(route, this.leastOutput);
     this.leastNeeded = Math.min(this.leastNeeded, shortest || most);
     this.isTextLeftOut ||= route.output !== undefined;
-    return false;
+    return undefined;
   }
 
-  /** What the caller is told when no route was admitted. */
+  /** Returns the error for a request without an admitted route. */
   refusal(): MaxCostError {
     const { credits, leastNeeded, isTextLeftOut } = this;
     const isFit = this.mode === 'fit';
     const needs =
-      isFit && isTextLeftOut ? 'the prompt and the shortest answer take' : 'the request could cost';
-    const shorter = isFit
-      ? 'shorten the prompt'
-      : 'send a limit on the output, or `max_cost_mode: "fit"` to have the gateway set one';
-    const advice = isTextLeftOut ? `, ${shorter}` : ', ask for less';
+      isFit && isTextLeftOut ? 'the prompt and the shortest answer need' : 'the request could cost';
+    let remedies = 'request less, or use a cheaper model';
+    if (isTextLeftOut) {
+      remedies = isFit
+        ? 'shorten the prompt, or use a cheaper model'
+        : 'set an output limit, use a cheaper model, or send `max_cost_mode: "fit"` to let the gateway limit the output';
+    }
     return new MaxCostError(
-      `\`max_cost\` is ${credits} credits, and on the cheapest route ${needs} ${leastNeeded}: send \`max_cost\`: ${leastNeeded}${advice}, or name a cheaper model.`,
+      `\`max_cost\` is ${credits} credits, and on the cheapest route ${needs} ${leastNeeded}. Send \`max_cost\`: ${leastNeeded}, ${remedies}.`,
     );
   }
 }
 
 /**
- * What a caller wants its request to cost at most, by its body or else by header; undefined: nothing
- * said.
+ * Reads the cost limit from the request's body, or else from its headers; undefined when not set.
  *
- * @throws InvalidRequestError for a header's value that it has not, or a mode without an amount
+ * @throws InvalidRequestError for an invalid header, or a mode without an amount
  */
 export function maxCostOf(
   request: RoutableRequest,
@@ -80,7 +84,7 @@ export function maxCostOf(
   if (credits === undefined) {
     throw new InvalidRequestError(
       routing.maxCostMode ? 'max_cost_mode' : MODE_HEADER,
-      '`max_cost_mode` says how `max_cost` is kept to: send `max_cost` too, in credits.',
+      '`max_cost_mode` requires `max_cost`. Send `max_cost` too, in credits.',
     );
   }
   const isResponses = isTextRequest(request) && request.dialect === 'responses';
@@ -93,12 +97,12 @@ function readCredits(value: string | string[] | undefined): number | undefined {
   if (Number.isSafeInteger(credits)) return credits;
   throw new InvalidRequestError(
     CREDITS_HEADER,
-    '`X-Gateway-Max-Cost` is a whole number of credits, 1 at least.',
+    '`X-Gateway-Max-Cost` must be a positive integer of credits.',
   );
 }
 
 function readMode(value: string | string[] | undefined): MaxCostMode | undefined {
   if (value === undefined || isMaxCostMode(value)) return value;
   const modes = MAX_COST_MODES.map((mode) => `\`${mode}\``).join(' or ');
-  throw new InvalidRequestError(MODE_HEADER, `\`X-Gateway-Max-Cost-Mode\` is ${modes}.`);
+  throw new InvalidRequestError(MODE_HEADER, `\`X-Gateway-Max-Cost-Mode\` must be ${modes}.`);
 }

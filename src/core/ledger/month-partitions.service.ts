@@ -11,16 +11,16 @@ import { SweepTimer } from '../../platform/time/sweep-timer.js';
 import { describeError } from './database-failure.js';
 
 /**
- * Makes the partitions of this month and the next three of the log and the ledger, at the start and
- * every hour, so that dozens of rounds may fail. Any number of instances may do so at once. A
- * request whose month has none is kept all the same, and moves when there is one.
+ * Creates the log's and the ledger's partitions for this month and the next three, at start and every
+ * hour, which leaves room for many failed rounds. Any number of instances may do so at once. Rows of a
+ * month without a partition are stored elsewhere, and moved once it exists.
  */
 @Injectable()
 export class MonthPartitionsService implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(MonthPartitionsService.name);
   private readonly timer = new SweepTimer(
-    () => this.makeAhead(),
-    (error) => this.logger.warn(`Making partitions of months failed: ${describeError(error)}`),
+    () => this.createAhead(),
+    (error) => this.logger.warn(`month partition creation failed: ${describeError(error)}`),
   );
 
   constructor(private readonly database: Database) {}
@@ -33,8 +33,8 @@ export class MonthPartitionsService implements OnApplicationBootstrap, OnApplica
     await this.timer.stop();
   }
 
-  /** Returns how many were made; undefined when somebody was in the way, and none was. */
-  async makeAhead(): Promise<number | undefined> {
+  /** Returns how many were created; undefined when another session's lock prevented it. */
+  async createAhead(): Promise<number | undefined> {
     return withShortLocks(this.database, async (client) => {
       const { rows } = await client.query<{ made: number }>(
         'SELECT make_month_partitions() AS made',

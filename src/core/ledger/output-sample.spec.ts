@@ -13,7 +13,7 @@ function sampleOf(pieces: readonly (string | Buffer)[]): OutputSample {
 }
 
 describe(OutputSample.name, () => {
-  it('keeps the first pieces of every eight, as text', () => {
+  it('keeps the first four of every eight pieces, as text', () => {
     const pieces = Array.from({ length: 16 }, (_, index) => `${index} `);
     const sample = sampleOf(pieces);
     expect(sample.texts()).toEqual(['0 1 2 3 ', '8 9 10 11 ']);
@@ -22,16 +22,16 @@ describe(OutputSample.name, () => {
 
   it.each([
     ['words', ['Hello', ' there', ',', ' all']],
-    ['one word again and again', ['ha', 'ha', 'ha', 'ha']],
-    ['words that begin and end alike', ['abc', 'abcabc', 'ab', 'a']],
-    ['characters of several bytes', ['größe', '日本', '日语', '🙂🙃']],
-    ['nothing', ['', 'x', '', 'y']],
+    ['a repeated word', ['ha', 'ha', 'ha', 'ha']],
+    ['words with shared beginnings and ends', ['abc', 'abcabc', 'ab', 'a']],
+    ['multi-byte characters', ['größe', '日本', '日语', '🙂🙃']],
+    ['empty texts', ['', 'x', '', 'y']],
     ['quotes and escapes', ['"', '\\"', '\n', '\\']],
-  ])('reads relayed events back, of which it keeps what is not like the first: %s', (_, words) => {
+  ])('restores relayed events from their difference to the first: %s', (_, words) => {
     expect(sampleOf(words.map(event)).texts()).toEqual([words.join('')]);
   });
 
-  it('reads relayed events of other kinds and lengths than the first', () => {
+  it('restores relayed events of other kinds and lengths than the first', () => {
     const usage = Buffer.from('data: {"choices":[],"usage":{"completion_tokens":3}}\n\n');
     const done = Buffer.from('data: [DONE]\n\n');
     const none = Buffer.alloc(0);
@@ -42,14 +42,14 @@ describe(OutputSample.name, () => {
     ]);
   });
 
-  it('reads what is in a buffer that is filled anew afterwards', () => {
+  it('keeps a copy of a buffer that is reused afterwards', () => {
     const buffer = Buffer.from(event('kept'));
     const sample = sampleOf([event('first '), buffer]);
     buffer.fill(0);
     expect(sample.texts()).toEqual(['first kept']);
   });
 
-  it('stays small however long the answer is', () => {
+  it('stays small for long answers', () => {
     const sample = new OutputSample();
     for (let index = 0; index < 10_000; index++) sample.add('x'.repeat(10_000));
     expect(sample.texts().length).toBeLessThanOrEqual(16);

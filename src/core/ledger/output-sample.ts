@@ -1,56 +1,55 @@
 import { isJsonObject } from '../../platform/http/json-body.js';
 
-/** Pieces in a row that are kept together: fewer would cut words that went out in two. */
+/** Consecutive pieces in a window; fewer would cut words that span pieces. */
 const WINDOW_PIECES = 4;
-/** From one window to the next, at first. */
+/** Initial distance between windows, in pieces. */
 const FIRST_STRIDE = 8;
 const MAX_WINDOWS = 16;
-/** Of one piece; larger ones are cut. */
+/** Larger pieces are cut. */
 const MAX_PIECE_CHARACTERS = 8_192;
-/** Of all that is kept of one answer. */
+/** Limit of everything kept of one answer. */
 const MAX_CHARACTERS = 64 * 1024;
-/** What is counted of one window. */
+/** Characters counted of one window. */
 const MAX_WINDOW_TEXT = 2_000;
 
-/** Text, or of server-sent events what is not like the sample's first piece. */
+/** Text, or the part of relayed server-sent events that differs from the first such piece. */
 type Piece = string | RelayedPiece;
 
 interface RelayedPiece {
-  /** So many bytes of the first piece come before, and so many of its last ones after … */
+  /** Number of bytes shared with the start and the end of the first piece. */
   readonly head: number;
   readonly tail: number;
-  /** … as Latin-1, one character per byte. */
+  /** The rest, as Latin-1: one character per byte. */
   readonly middle: string;
 }
 
 /**
- * A few windows on an answer's output, evenly spread over it: enough to tell how many tokens its
- * characters make. Most pieces cost a comparison. Those that are kept are copied, since a piece of a
- * buffer or a string would hold on to all of it; of relayed bytes, which are not read, only what they do not
- * share with the first: a vendor's events are alike but for a word of text in three hundred bytes, and a
- * stream keeps up to sixty of them.
+ * A few windows of an answer's output, evenly spread, to estimate how many tokens its characters make.
+ * Most pieces cost one comparison. Kept pieces are copied, since a slice would retain its whole buffer
+ * or string. Relayed events are not parsed; only their difference from the first one is kept, because a
+ * vendor's events share all but a word in three hundred bytes, and a stream keeps up to sixty.
  */
 export class OutputSample {
   private windows: Piece[][] = [];
-  /** The first piece that was relayed, as Latin-1. */
+  /** The first relayed piece, as Latin-1. */
   private first: string | undefined;
   private stride = FIRST_STRIDE;
   private seen = 0;
   private nextKept = 0;
   private characters = 0;
 
-  /** The next piece: text, or relayed events. */
+  /** Adds the next piece: text, or relayed events. */
   add(piece: string | Buffer): void {
     const index = this.seen++;
     if (index >= this.nextKept) this.keep(piece, index);
   }
 
-  /** What share of all pieces is kept. */
+  /** The share of pieces kept. */
   get share(): number {
     return this.seen === 0 ? 1 : this.windows.flat().length / this.seen;
   }
 
-  /** The texts of the windows, as far as they can be read. */
+  /** Returns the texts of the windows, as far as they can be parsed. */
   texts(): string[] {
     return this.windows
       .map((pieces) => pieces.map((piece) => this.textOf(piece)).join(''))
@@ -62,7 +61,7 @@ export class OutputSample {
     const kept =
       typeof piece === 'string'
         ? copyOf(piece.slice(0, MAX_PIECE_CHARACTERS))
-        : this.unlikeFirst(piece.subarray(0, MAX_PIECE_CHARACTERS));
+        : this.differenceFromFirst(piece.subarray(0, MAX_PIECE_CHARACTERS));
     const place = index % this.stride;
     if (place === 0) this.windows.push([]);
     this.windows.at(-1)!.push(kept);
@@ -71,7 +70,7 @@ export class OutputSample {
     if (this.windows.length > MAX_WINDOWS || this.characters > MAX_CHARACTERS) this.thinOut();
   }
 
-  /** Lets every other window go, and looks half as often from here on. */
+  /** Drops every other window and doubles the distance between windows. */
   private thinOut(): void {
     this.windows = this.windows.filter((_window, index) => index % 2 === 0);
     this.stride *= 2;
@@ -79,7 +78,7 @@ export class OutputSample {
     this.characters = this.windows.flat().reduce((sum, piece) => sum + sizeOf(piece), 0);
   }
 
-  private unlikeFirst(piece: Buffer): RelayedPiece {
+  private differenceFromFirst(piece: Buffer): RelayedPiece {
     const first = (this.first ??= piece.toString('latin1'));
     const most = Math.min(first.length, piece.length);
     let head = 0;
@@ -123,12 +122,12 @@ function textOfEvent(json: string): string {
   try {
     return textIn(JSON.parse(json), '');
   } catch {
-    // A piece that was cut, or the vendor's own mark of the end.
+    // A piece that was cut, or the vendor's end marker.
     return '';
   }
 }
 
-/** What the dialects call what a model writes. */
+/** JSON keys of generated text in the dialects. */
 const TEXT_KEYS: ReadonlySet<string> = new Set([
   'arguments',
   'content',

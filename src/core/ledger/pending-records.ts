@@ -4,14 +4,14 @@ import type { MakeRecord, SettleOutcome, SettlementRecord } from './ledger-opera
 import type { RequestLogDraft } from '../request-log/request-log-row.js';
 import type { AnswerEnding } from './settled-answer.js';
 
-/** Characters of records kept in memory while the database is away: about 64 MB. */
+/** Characters of records in memory while the database is unavailable: about 64 MB. */
 const MAX_PENDING_CHARACTERS = 64_000_000;
 
-/** Bounds the memory of records that wait for their commit; a record beyond it is given up. */
+/** Bounds the memory of records awaiting their commit; records beyond it are dropped. */
 export class PendingRecords {
   private characters = 0;
 
-  /** The record, or undefined when there is no room for it. */
+  /** Returns the record; undefined when there is no room for it. */
   admit(record: SettlementRecord | undefined): SettlementRecord | undefined {
     if (!record) return undefined;
     const size = sizeOf(record);
@@ -21,7 +21,7 @@ export class PendingRecords {
     return record;
   }
 
-  /** Says in the outcome whether the record was written, and makes room for others. */
+  /** Adds to the outcome whether the record was written, and frees its memory. */
   async track(
     settled: Promise<SettleOutcome>,
     admitted: SettlementRecord | undefined,
@@ -36,7 +36,7 @@ export class PendingRecords {
   }
 }
 
-/** Characters of its texts. */
+/** Returns the characters of a record's texts. */
 export function sizeOf({ values }: SettlementRecord): number {
   return values.reduce<number>(
     (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
@@ -44,7 +44,7 @@ export function sizeOf({ values }: SettlementRecord): number {
   );
 }
 
-/** The record of an answer. One that cannot be made must not keep the settlement back. */
+/** Builds the record of an answer. A failure must not prevent the settlement. */
 export function recordOf(
   make: MakeRecord,
   { outcome, usage }: RequestLogDraft,
@@ -54,7 +54,7 @@ export function recordOf(
   try {
     return make({ outcome, usage, failure });
   } catch (error) {
-    logger.error(`A record could not be made: ${describeError(error)}`);
+    logger.error(`settlement record not built: ${describeError(error)}`);
     return undefined;
   }
 }

@@ -13,7 +13,7 @@ function routeOf(bounds: UsageBounds | undefined, audioMinute = 0n): BillableRou
 describe(fillUsage.name, () => {
   const estimate = used({ inputTokens: 9, outputTokens: 7 });
 
-  it('leaves a vendor’s whole figures as they are', () => {
+  it('leaves complete figures unchanged', () => {
     const reported = used({ inputTokens: 3, outputTokens: 4 });
     expect(fillUsage(reported, 'upstream', () => estimate)).toEqual({
       usage: reported,
@@ -21,26 +21,26 @@ describe(fillUsage.name, () => {
     });
   });
 
-  it('estimates output that came and was not counted', () => {
+  it('estimates output that was received but not counted', () => {
     expect(fillUsage(used({ inputTokens: 3 }), 'upstream', () => estimate)).toEqual({
       usage: used({ inputTokens: 3, outputTokens: 7 }),
       source: 'estimated',
     });
   });
 
-  it('estimates a prompt that was sent and not counted', () => {
+  it('estimates a prompt that was sent but not counted', () => {
     expect(fillUsage(used({ outputTokens: 4 }), 'upstream', () => estimate)).toEqual({
       usage: used({ inputTokens: 9, outputTokens: 4 }),
       source: 'estimated',
     });
   });
 
-  it('takes a prompt that all came from the cache for counted', () => {
+  it('accepts a prompt that came entirely from the cache', () => {
     const reported = used({ inputTokens: 5, cacheReadTokens: 5, outputTokens: 4 });
     expect(fillUsage(reported, 'upstream', () => estimate).source).toBe('upstream');
   });
 
-  it('makes nothing up where nothing was sent or made', () => {
+  it('adds nothing when nothing was sent or generated', () => {
     const silent = fillUsage(used({ inputTokens: 3 }), 'upstream', () => used({ inputTokens: 9 }));
     expect(silent.source).toBe('upstream');
     expect(fillUsage(NO_USAGE, 'upstream', () => NO_USAGE)).toEqual({
@@ -53,14 +53,14 @@ describe(fillUsage.name, () => {
 describe(capUsage.name, () => {
   const text = { inputTokens: 1_000, outputTokens: 100, webSearches: 100 };
 
-  it.each([undefined, {}, text])('gives usage within %j back as it is', (bounds) => {
+  it.each([undefined, {}, text])('returns usage within %j unchanged', (bounds) => {
     const usage = used({ inputTokens: 1_000, outputTokens: 100, cacheReadTokens: 1_000 });
     const capped = capUsage(usage, 'upstream', routeOf(bounds));
     expect(capped).toEqual({ usage, source: 'upstream', cappedFields: undefined });
     expect(capped.usage).toBe(usage);
   });
 
-  it('caps totals, and no part is more than its whole', () => {
+  it('caps totals and their parts', () => {
     const usage = used({
       inputTokens: 5_000,
       cacheReadTokens: 900,
@@ -83,7 +83,7 @@ describe(capUsage.name, () => {
     });
   });
 
-  it('gives every search that the vendor ran a context of its own', () => {
+  it('allows one more context per search', () => {
     const usage = used({ inputTokens: 3_000, webSearches: 2 });
     expect(capUsage(usage, 'upstream', routeOf(text)).cappedFields).toBeUndefined();
     expect(
@@ -91,7 +91,7 @@ describe(capUsage.name, () => {
     ).toBe(3_000);
   });
 
-  it('counts no more searches than one answer can run', () => {
+  it('caps searches at what one answer can run', () => {
     const { usage, cappedFields } = capUsage(
       used({ inputTokens: 1_000_000, webSearches: 1_000_000 }),
       'upstream',
@@ -101,7 +101,7 @@ describe(capUsage.name, () => {
     expect(cappedFields).toEqual(['webSearches', 'inputTokens']);
   });
 
-  it('counts no searches where none was asked for, and so no further reading of the prompt', () => {
+  it('allows neither searches nor their input when none was requested', () => {
     const { usage } = capUsage(
       used({ inputTokens: 1_000_000, webSearches: 7 }),
       'upstream',
@@ -110,7 +110,7 @@ describe(capUsage.name, () => {
     expect(usage).toMatchObject({ inputTokens: 1_000, webSearches: 0 });
   });
 
-  it('caps video at twice what was asked for', () => {
+  it('caps video at its bound', () => {
     const route = routeOf({ videoSeconds: 16 });
     const capped = capUsage(used({ videoSeconds: 86_400 }), 'upstream', route);
     expect(capped).toMatchObject({
@@ -125,7 +125,7 @@ describe(capUsage.name, () => {
     ['nothing, such as tokens', 0, 60_000, 'estimated', ['audioMs']],
     ['twice and ten seconds', 130_000, 130_000, 'upstream', undefined],
     ['more', 604_800_000, 130_000, 'upstream', ['audioMs']],
-  ] as const)('holds a length of %s against the measured one', (...expected) => {
+  ] as const)('checks a length of %s against the measured one', (...expected) => {
     const [, audioMs, charged, source, cappedFields] = expected;
     const route = routeOf({ measuredAudioMs: 60_000 }, 1n);
     expect(capUsage(used({ audioMs }), 'upstream', route)).toEqual({
@@ -135,7 +135,7 @@ describe(capUsage.name, () => {
     });
   });
 
-  it('counts no more of made audio than its text can last', () => {
+  it('caps generated audio at what its text can last', () => {
     const route = routeOf({ spokenAudioMs: 71_200 }, 1n);
     expect(capUsage(used({ audioMs: 71_200 }), 'upstream', route).cappedFields).toBeUndefined();
     expect(capUsage(used({ audioMs: 604_800_000 }), 'estimated', route)).toEqual({
@@ -145,7 +145,7 @@ describe(capUsage.name, () => {
     });
   });
 
-  it('believes a length beyond what a file claims, as far as its bytes reach', () => {
+  it('accepts a length beyond the file’s own metadata, up to what its bytes allow', () => {
     const route = routeOf({ measuredAudioMs: 60_000, longestAudioMs: 4_000_000 }, 1n);
     for (const [audioMs, charged] of [
       [3_600_000, 3_600_000],
@@ -157,7 +157,7 @@ describe(capUsage.name, () => {
     }
   });
 
-  it('does not ask for a length where tokens are billed', () => {
+  it('requires no length when tokens are billed', () => {
     const usage = used({ inputTokens: 5 });
     const route = routeOf({ measuredAudioMs: 60_000 });
     expect(capUsage(usage, 'upstream', route)).toMatchObject({ usage, source: 'upstream' });

@@ -3,7 +3,7 @@ import type { Usage, UsageSource } from '../../canonical/usage.js';
 import type { BillableRoute, UsageBounds } from '../../canonical/billable-route.js';
 import type { GatewayMetrics } from '../../platform/metrics/gateway-metrics.js';
 
-/** Some vendors bill so much for the shortest recording. */
+/** Minimum that some vendors bill for a recording. */
 const LEAST_BILLED_MS = 10_000;
 
 const CAPPED_FIELDS = [
@@ -20,10 +20,10 @@ interface ReadUsage {
 }
 
 /**
- * A vendor's figures with what it left out: output that came and was not counted, and a prompt that
- * was sent and not counted, are estimated.
+ * Completes a vendor's figures with estimates for output that was received and a prompt that was sent,
+ * but not counted.
  *
- * @param estimate is asked only where a figure is missing
+ * @param estimate called only when a figure is missing
  */
 export function fillUsage(reported: Usage, source: UsageSource, estimate: () => Usage): ReadUsage {
   if (reported.inputTokens > 0 && reported.outputTokens > 0) return { usage: reported, source };
@@ -37,10 +37,10 @@ export function fillUsage(reported: Usage, source: UsageSource, estimate: () => 
 }
 
 /**
- * Usage within what the route's model can use at all. Audio that was measured here is billed by the
- * vendor's length, unless that is less than half or more than twice of it. Pure.
+ * Caps usage at what the route's model can use at all. Audio that the gateway measured is billed by the
+ * vendor's length, unless that is under half or over twice the measured one. Pure.
  *
- * @returns `cappedFields` names what was changed; undefined: nothing
+ * @returns `cappedFields`: the changed fields; undefined: none
  */
 export function capUsage(
   usage: Usage,
@@ -49,7 +49,7 @@ export function capUsage(
 ): ReadUsage & { cappedFields: (keyof Usage)[] | undefined } {
   if (bounds === undefined) return { usage, source, cappedFields: undefined };
   const webSearches = atMost(usage.webSearches, bounds.webSearches);
-  // Each search is followed by another reading of the whole prompt, and vendors count them all.
+  // Each search makes the vendor read and count the whole prompt again.
   const inputTokens = atMost(usage.inputTokens, bounds.inputTokens, 1 + webSearches);
   const outputTokens = atMost(usage.outputTokens, bounds.outputTokens);
   const videoSeconds = atMost(usage.videoSeconds, bounds.videoSeconds);
@@ -60,15 +60,15 @@ export function capUsage(
     webSearches === usage.webSearches &&
     audioMs === usage.audioMs &&
     videoSeconds === usage.videoSeconds;
-  // The ordinary case copies nothing.
+  // Avoids copies in the common case.
   if (isWithin) return { usage, source, cappedFields: undefined };
-  const held = { webSearches, inputTokens, outputTokens, audioMs, videoSeconds };
-  const cappedFields = CAPPED_FIELDS.filter((field) => held[field] !== usage[field]);
+  const caps = { webSearches, inputTokens, outputTokens, audioMs, videoSeconds };
+  const cappedFields = CAPPED_FIELDS.filter((field) => caps[field] !== usage[field]);
   const cacheReadTokens = Math.min(usage.cacheReadTokens, inputTokens);
   const cacheWriteTokens = Math.min(usage.cacheWriteTokens, inputTokens - cacheReadTokens);
   const capped: Usage = {
     ...usage,
-    ...held,
+    ...caps,
     cacheReadTokens,
     cacheWriteTokens,
     cacheWriteLongTokens: Math.min(usage.cacheWriteLongTokens, cacheWriteTokens),
@@ -81,7 +81,7 @@ function atMost(count: number, bound: number | undefined, times = 1): number {
   return bound === undefined ? count : Math.min(count, bound * times);
 }
 
-/** The vendor's length, or ours where it is too short to be true, or the most that can be. */
+/** Returns the vendor's length, the measured one if the vendor's is implausibly short, or the maximum. */
 function reasonableLength(
   audioMs: number,
   { measuredAudioMs: measuredMs, longestAudioMs = 0, spokenAudioMs }: UsageBounds,
@@ -93,14 +93,14 @@ function reasonableLength(
   return Math.min(audioMs, Math.max(measuredMs * 2 + LEAST_BILLED_MS, longestAudioMs));
 }
 
-/** Holds what was read of an answer's usage against reason, and tells the operator of what was beyond it. */
-export class UsageReason {
+/** Caps implausible usage and reports it to the operator. */
+export class PlausibleUsage {
   constructor(
     private readonly metrics: Pick<GatewayMetrics, 'observeCappedUsage'>,
     private readonly logger: Pick<Logger, 'warn'>,
   ) {}
 
-  within(
+  cap(
     { requestId }: { readonly requestId: string },
     route: BillableRoute,
     read: Readonly<ReadUsage>,
@@ -110,10 +110,10 @@ export class UsageReason {
       const { provider, catalogueId } = route;
       this.metrics.observeCappedUsage(provider, catalogueId);
       const changes = capped.cappedFields.map(
-        (field) => `${field} ${read.usage[field]} is counted as ${capped.usage[field]}`,
+        (field) => `${field} ${read.usage[field]} to ${capped.usage[field]}`,
       );
       this.logger.warn(
-        `Usage beyond reason of ${provider} for request ${requestId}: ${changes.join(', ')}`,
+        `implausible usage from ${provider} capped (request ${requestId}): ${changes.join(', ')}`,
       );
     }
     return capped;

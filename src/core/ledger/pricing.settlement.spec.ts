@@ -7,8 +7,8 @@ const charge = (modelCharge: number, byokPlatformFee = 0, managedToolFee = 0) =>
   managedToolFee,
 });
 
-describe('splitCharge', () => {
-  it('leaves a charge whole that the tenant can pay', () => {
+describe(splitCharge.name, () => {
+  it('leaves an affordable charge whole', () => {
     expect(splitCharge(charge(5, 2, 3), 10)).toEqual({
       charge: charge(5, 2, 3),
       cost: 10,
@@ -23,7 +23,7 @@ describe('splitCharge', () => {
     [1, charge(0, 1, 0)],
     [0, charge(0)],
     [-7, charge(0)],
-  ])('takes %p credits from the model first and from the fees after', (available, parts) => {
+  ])('with %p credits, reduces the model charge first and then the fees', (available, parts) => {
     const cost = Math.max(0, available);
     expect(splitCharge(charge(5, 2, 3), available)).toEqual({
       charge: parts,
@@ -32,13 +32,13 @@ describe('splitCharge', () => {
     });
   });
 
-  it('finds nothing missing of nothing', () => {
+  it('has no shortfall without a charge', () => {
     expect(splitCharge(charge(0), 0)).toEqual({ charge: charge(0), cost: 0, shortfall: 0 });
   });
 });
 
-describe('toStorableCharge', () => {
-  it('returns a good charge as it is', () => {
+describe(toStorableCharge.name, () => {
+  it('returns a valid charge unchanged', () => {
     const good = charge(1, 2, 3);
     expect(toStorableCharge(good)).toBe(good);
   });
@@ -48,7 +48,7 @@ describe('toStorableCharge', () => {
     [charge(Infinity, 5, 5), charge(Number.MAX_SAFE_INTEGER)],
     [charge(2 ** 60), charge(Number.MAX_SAFE_INTEGER)],
     [charge(Number.MAX_SAFE_INTEGER - 1, 5), charge(Number.MAX_SAFE_INTEGER - 1, 1)],
-  ])('makes amounts of %p', (bad, good) => {
+  ])('converts %p to amounts', (bad, good) => {
     expect(toStorableCharge(bad)).toEqual(good);
   });
 });

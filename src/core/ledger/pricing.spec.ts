@@ -3,7 +3,7 @@ import { parsePrice, type ExactPricing } from '../../canonical/exact-pricing.js'
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import { outputWithin, priceRoute, priceUsage, totalOf } from './pricing.js';
 
-/** Prices in USD as a catalogue writes them; what is left out costs nothing. */
+/** Prices in USD as a catalogue states them; omitted ones are 0. */
 function pricing(prices: Partial<Record<keyof ExactPricing, string>>): ExactPricing {
   const exact = (key: keyof ExactPricing) => parsePrice(prices[key] ?? '0')!;
   return {
@@ -37,7 +37,7 @@ const CACHED = pricing({
   reasoning: '0.00002',
 });
 
-describe('prices by the length of the prompt', () => {
+describe('long-prompt pricing', () => {
   const usual = pricing({ prompt: '0.000002', completion: '0.00001', reasoning: '0.00001' });
   const long = pricing({ prompt: '0.000004', completion: '0.000015', reasoning: '0.000015' });
   const longest = pricing({ prompt: '0.000008', completion: '0.00002', reasoning: '0.00002' });
@@ -55,8 +55,8 @@ describe('prices by the length of the prompt', () => {
     [200_001, 4, 15],
     [300_000, 4, 15],
     [500_001, 8, 20],
-  ])('charge a whole request of %d tokens as one of its length', (inputTokens, prompt, answer) => {
-    // Those that were read from the cache make the prompt no shorter.
+  ])('prices a whole request of %d tokens by its length', (inputTokens, prompt, answer) => {
+    // Cached tokens count toward the length.
     const used = usage({ inputTokens, outputTokens: 10, reasoningTokens: 4 });
     expect(totalOf(priceRoute(used, route))).toBe(inputTokens * prompt + 10 * answer);
     const credits = inputTokens * prompt + 100 * answer;
@@ -64,78 +64,78 @@ describe('prices by the length of the prompt', () => {
     expect(outputWithin(credits - 1, usage({ inputTokens }), route)).toBe(99);
   });
 
-  it('are a percentage of the same over an own account', () => {
+  it('applies to the BYOK fee as well', () => {
     const own = { ...route, trafficMode: 'byok' as const, byokFeePercent: 5 };
     expect(totalOf(priceRoute(usage({ inputTokens: 300_000 }), own))).toBe(60_000);
   });
 });
 
-describe('priceUsage', () => {
+describe(priceUsage.name, () => {
   it.each<[string, Usage, ExactPricing, number]>([
-    ['nothing used', NO_USAGE, MINI, 0],
+    ['no usage', NO_USAGE, MINI, 0],
     ['one token of 0.15 credits', usage({ inputTokens: 1 }), MINI, 1],
-    ['a sum that is whole', usage({ inputTokens: 1_000, outputTokens: 500 }), MINI, 450],
-    // 3 × 0.15 + 1 × 0.6 = 1.05: rounded once. Rounded each on its own it would be 1 + 1, or 3 + 1.
+    ['a whole sum', usage({ inputTokens: 1_000, outputTokens: 500 }), MINI, 450],
+    // 3 × 0.15 + 1 × 0.6 = 1.05, rounded once. Rounding each part would give 1 + 1, or 3 + 1.
     ['a sum just above a whole', usage({ inputTokens: 3, outputTokens: 1 }), MINI, 2],
-    // 0.15 + 0.6 = 0.75: one credit, where rounding the parts would take two.
+    // 0.15 + 0.6 = 0.75: one credit, where rounding each part would give two.
     ['parts below one credit', usage({ inputTokens: 1, outputTokens: 1 }), MINI, 1],
-    // 0.1 + 0.2 in floating point is above 0.3 and would be rounded up to 4 here.
+    // In floating point 0.1 + 0.2 exceeds 0.3, and would be rounded up to 4 here.
     [
-      'decimals that binary fractions miss',
+      'decimals without an exact binary fraction',
       usage({ inputTokens: 10, outputTokens: 10 }),
       pricing({ prompt: '0.0000001', completion: '0.0000002' }),
       3,
     ],
     ['a character of speech', usage({ inputCharacters: 1, inputBytes: 3 }), SPOKEN, 15],
-    ['characters, not their bytes', usage({ inputCharacters: 7, inputBytes: 21 }), SPOKEN, 105],
+    ['characters, not bytes', usage({ inputCharacters: 7, inputBytes: 21 }), SPOKEN, 105],
     // 3 × 7.15 = 21.45
-    ['bytes, not their characters', usage({ inputCharacters: 1, inputBytes: 3 }), BYTES, 22],
-    ['pictures', usage({ imageCount: 3 }), pricing({ image: '0.211' }), 633_000],
+    ['bytes, not characters', usage({ inputCharacters: 1, inputBytes: 3 }), BYTES, 22],
+    ['images', usage({ imageCount: 3 }), pricing({ image: '0.211' }), 633_000],
     ['seconds of video', usage({ videoSeconds: 8 }), pricing({ videoSecond: '0.1' }), 800_000],
     ['a minute of audio', usage({ audioMs: 60_000 }), MINUTES, 6_000],
     ['ten milliseconds, a whole credit', usage({ audioMs: 10 }), MINUTES, 1],
-    ['a millisecond more than a whole', usage({ audioMs: 11 }), MINUTES, 2],
-    // A third of a minute at 0.000001 is a third of a credit: with two thirds of tokens just one.
+    ['one millisecond more', usage({ audioMs: 11 }), MINUTES, 2],
+    // A third of a minute at 0.000001 is a third of a credit: one, with two thirds for tokens.
     [
-      'a fraction without an end, rounded with the rest',
+      'a repeating fraction, rounded with the rest',
       usage({ audioMs: 20_000, inputTokens: 2 }),
       pricing({ audioMinute: '0.000003', prompt: '0.000001' }),
       3,
     ],
     [
-      'a millisecond of the least price',
+      'a millisecond at the lowest price',
       usage({ audioMs: 1 }),
       pricing({ audioMinute: '0.000000000000000001' }),
       1,
     ],
     [
-      'the least price there is, a million times',
+      'the lowest price a million times',
       usage({ inputTokens: 1_000_000 }),
       pricing({ prompt: '0.000000000000000001' }),
       1,
     ],
     [
-      'exactly one credit of the least price',
+      'exactly one credit at the lowest price',
       usage({ inputTokens: 10 ** 12 }),
       pricing({ prompt: '0.000000000000000001' }),
       1,
     ],
     [
-      'one token more than that',
+      'one token more',
       usage({ inputTokens: 10 ** 12 + 1 }),
       pricing({ prompt: '0.000000000000000001' }),
       2,
     ],
-    ['the price of a request', NO_USAGE, pricing({ request: '0.005' }), 5_000],
+    ['the price per request', NO_USAGE, pricing({ request: '0.005' }), 5_000],
     [
-      'cached tokens at their own prices, the rest at the plain one',
+      'cached tokens at their own prices and the rest at the standard one',
       // 500 × 3 + 400 × 0.3 + 100 × 3.75 = 1,995
       usage({ inputTokens: 1_000, cacheReadTokens: 400, cacheWriteTokens: 100 }),
       CACHED,
       1_995,
     ],
     [
-      'reasoning tokens at their own price, the rest at the plain one',
+      'reasoning tokens at their own price and the rest at the standard one',
       // 60 × 15 + 40 × 20 = 1,700
       usage({ outputTokens: 100, reasoningTokens: 40 }),
       CACHED,
@@ -148,13 +148,13 @@ describe('priceUsage', () => {
       43,
     ],
     [
-      'a large use at a high price, exactly',
+      'a large usage at a high price exactly',
       usage({ inputTokens: 2 ** 31 - 1, outputTokens: 2 ** 31 - 1 }),
       pricing({ prompt: '0.000015', completion: '0.000075' }),
       (2 ** 31 - 1) * 90,
     ],
     [
-      'a large sum with a fraction that floating point would lose',
+      'a large sum with a fraction that floating point loses',
       // 9,007,199,254,740 + 10^-12 credits
       usage({ inputTokens: 9_007_199_254_740, outputTokens: 1 }),
       pricing({ prompt: '0.000001', completion: '0.000000000000000001' }),
@@ -166,7 +166,7 @@ describe('priceUsage', () => {
     expect(charge).toEqual({ modelCharge: credits, byokPlatformFee: 0, managedToolFee: 0 });
   });
 
-  it('shows web searches apart', () => {
+  it('reports web searches separately', () => {
     const charge = priceUsage(
       usage({ inputTokens: 100, webSearches: 3 }),
       pricing({ prompt: '0.000003', webSearch: '0.01' }),
@@ -174,15 +174,15 @@ describe('priceUsage', () => {
     expect(charge).toEqual({ modelCharge: 300, byokPlatformFee: 0, managedToolFee: 30_000 });
   });
 
-  it('rounds once over the whole sum, so that the parts still add up to it', () => {
-    // 0.3 + 0.4 credits: one, which the model's part takes.
+  it('rounds once, so that the parts add up to the whole', () => {
+    // 0.3 + 0.4 credits: one, for the model.
     const prices = pricing({ prompt: '0.0000003', webSearch: '0.0000004' });
     expect(priceUsage(usage({ inputTokens: 1, webSearches: 1 }), prices)).toEqual({
       modelCharge: 1,
       byokPlatformFee: 0,
       managedToolFee: 0,
     });
-    // 0.9 + 0.4 credits: two, one each.
+    // 0.9 + 0.4 credits: two, one for each.
     expect(priceUsage(usage({ inputTokens: 3, webSearches: 1 }), prices)).toEqual({
       modelCharge: 1,
       byokPlatformFee: 0,
@@ -191,13 +191,13 @@ describe('priceUsage', () => {
   });
 });
 
-describe('priceRoute', () => {
+describe(priceRoute.name, () => {
   const prices = pricing({ prompt: '0.000001', completion: '0.000002', webSearch: '0.01' });
   const used = { ...NO_USAGE, inputTokens: 101, outputTokens: 0 };
   const byok = (byokFeePercent: number) =>
     ({ pricing: prices, trafficMode: 'byok', byokFeePercent }) as const;
 
-  it('is the price on shared capacity', () => {
+  it('charges the price on shared capacity', () => {
     expect(priceRoute(used, { pricing: prices, trafficMode: 'shared' })).toEqual(
       priceUsage(used, prices),
     );
@@ -212,7 +212,7 @@ describe('priceRoute', () => {
     [101, 100, 101],
     [9_007_199_254_740_000, 5, 450_359_962_737_000],
   ])(
-    'over an own account %i credits cost %i %% of that, rounded up: %i',
+    'for a cost of %i credits charges a BYOK fee of %i %%, rounded up: %i',
     (tokens, percent, fee) => {
       expect(priceRoute({ ...NO_USAGE, inputTokens: tokens }, byok(percent))).toEqual({
         modelCharge: 0,
@@ -222,7 +222,7 @@ describe('priceRoute', () => {
     },
   );
 
-  it('takes its part of the tools that the vendor runs, too, and charges them no other way', () => {
+  it('includes vendor-run tools in the BYOK fee', () => {
     expect(priceRoute({ ...used, webSearches: 1 }, byok(5))).toEqual({
       modelCharge: 0,
       byokPlatformFee: 506,
@@ -231,7 +231,7 @@ describe('priceRoute', () => {
   });
 });
 
-describe('outputWithin', () => {
+describe(outputWithin.name, () => {
   const shared = (price: ExactPricing) => ({ pricing: price, trafficMode: 'shared' as const });
   const own = (price: ExactPricing, byokFeePercent: number) => ({
     pricing: price,
@@ -244,17 +244,17 @@ describe('outputWithin', () => {
   it.each([
     ['shared', shared(MINI)],
     ['shared, with searches', shared(SEARCHING)],
-    ['with dearer reasoning', shared(CACHED)],
-    ['over an own account', own(SEARCHING, 5)],
-    ['over an own account at a crooked percentage', own(MINI, 7)],
-  ])('is the most that the credits pay for: %s', (_, billedBy) => {
+    ['shared, with more expensive reasoning', shared(CACHED)],
+    ['BYOK', own(SEARCHING, 5)],
+    ['BYOK with a fee that does not divide evenly', own(MINI, 7)],
+  ])('returns the most that the credits pay for: %s', (_, billedBy) => {
     for (const credits of [0, 1, 150, 13_001, 99_999, 10_000_000]) {
       const tokens = outputWithin(credits, prompt, billedBy);
-      const isDear = billedBy.pricing.reasoning > billedBy.pricing.completion;
+      const isReasoningHigher = billedBy.pricing.reasoning > billedBy.pricing.completion;
       const costOf = (outputTokens: number) =>
         totalOf(
           priceRoute(
-            { ...prompt, outputTokens, reasoningTokens: isDear ? outputTokens : 0 },
+            { ...prompt, outputTokens, reasoningTokens: isReasoningHigher ? outputTokens : 0 },
             billedBy,
           ),
         );
@@ -264,7 +264,7 @@ describe('outputWithin', () => {
     }
   });
 
-  it('has no end where output costs nothing', () => {
+  it('is unlimited when output is free', () => {
     const free = pricing({ prompt: '0.000001' });
     expect(outputWithin(1_000, prompt, shared(free))).toBe(Infinity);
     expect(outputWithin(999, prompt, shared(free))).toBe(-1);

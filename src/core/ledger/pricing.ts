@@ -17,10 +17,9 @@ export const NO_CHARGE: Charge = Object.freeze({
 });
 
 /**
- * What a use of a model costs: `ceil(Σ usage × price)` in credits, rounded once over the whole
- * sum. Vendor-run tools are shown apart as the managed tool fee, rounded so that the parts add up
- * to the whole. Audio is priced by the minute and counted in milliseconds, so the sum is carried in
- * sixty-thousandths until its one rounding. Pure and exact: the only arithmetic on money besides addition.
+ * Computes the cost of a usage: `ceil(Σ usage × price)` in credits, rounded once over the whole sum. The
+ * managed tool fee for vendor-run tools is rounded so that the parts add up. Audio is priced per minute
+ * but counted in milliseconds, so the sum is in sixty-thousandths until it is rounded. Pure and exact.
  */
 export function priceUsage(usage: Usage, pricing: ExactPricing): Charge {
   const tools = times(usage.webSearches, pricing.webSearch);
@@ -31,7 +30,7 @@ export function priceUsage(usage: Usage, pricing: ExactPricing): Charge {
   return { modelCharge, byokPlatformFee: 0, managedToolFee: total - modelCharge };
 }
 
-/** Price units of a use, without audio and the vendor's tools. */
+/** Returns the cost in price units, without audio and the vendor's tools. */
 function modelUnits(usage: Usage, pricing: ExactPricing): bigint {
   const plainInput = usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens;
   const shortWrites = usage.cacheWriteTokens - usage.cacheWriteLongTokens;
@@ -52,9 +51,9 @@ function modelUnits(usage: Usage, pricing: ExactPricing): bigint {
 }
 
 /**
- * What a use of a route costs. Over the tenant's own account the vendor bills the tenant, for its
- * tools too, and what is charged here is a fee: `ceil(cost × percent / 100)`, where the cost is what
- * shared capacity would have been charged, in whole credits.
+ * Computes the charge for a usage on a route. On BYOK traffic the vendor bills the tenant, tools
+ * included, and the charge is a fee: `ceil(cost × percent / 100)` of the cost on shared capacity, in
+ * whole credits.
  */
 export function priceRoute(usage: Usage, billedBy: BilledBy): Charge {
   const { trafficMode, byokFeePercent = 0 } = billedBy;
@@ -65,8 +64,8 @@ export function priceRoute(usage: Usage, billedBy: BilledBy): Charge {
 }
 
 /**
- * How many output tokens so many credits pay for on a route, beside the rest of a use of text; below
- * zero when they do not pay for the rest. At the dearer of the prices for answers and for reasoning.
+ * Returns how many output tokens `credits` pay for after the rest of a text usage, at the higher of the
+ * completion and reasoning prices; negative when they do not cover the rest.
  */
 export function outputWithin(credits: number, usage: Usage, billedBy: BilledBy): number {
   const { trafficMode, byokFeePercent = 0 } = billedBy;
@@ -83,12 +82,12 @@ export function outputWithin(credits: number, usage: Usage, billedBy: BilledBy):
 
 type BilledBy = PricedWork & Pick<BillableRoute, 'trafficMode' | 'byokFeePercent'>;
 
-/** Credits of a charge as a whole. */
+/** Returns the sum of a charge's parts, in credits. */
 export function totalOf(charge: Charge): number {
   return charge.modelCharge + charge.byokPlatformFee + charge.managedToolFee;
 }
 
-/** Most counts of a use are 0, which need no arithmetic. */
+/** Most counts are 0, which skips the arithmetic. */
 function times(count: number, price: bigint): bigint {
   return count === 0 ? 0n : BigInt(count) * price;
 }
@@ -100,18 +99,18 @@ function ceilCredits(units: bigint, audio: bigint): number {
   return Number((units * MS_PER_MINUTE + audio + divisor - 1n) / divisor);
 }
 
-/** A charge after the tenant's purse had its say. */
+/** A charge after capping at the tenant's available credits. */
 export interface PayableCharge {
   /** The parts that the tenant pays; their sum is `cost`. */
   charge: Charge;
   cost: number;
-  /** What the tenant could not pay, or is not to; `cost + shortfall` is the whole charge. */
+  /** The unpaid rest of the charge. */
   shortfall: number;
 }
 
 /**
- * Splits a charge into what the tenant pays out of `available` credits and what is missing. The
- * model's part gives way first, so that fees stay whole as long as there is anything to pay with.
+ * Splits a charge into the part that `available` credits pay and a shortfall. The shortfall reduces the
+ * model charge first, so fees stay whole as long as possible.
  */
 export function splitCharge(charge: Charge, available: number): PayableCharge {
   const total = totalOf(charge);
@@ -136,8 +135,8 @@ export function splitCharge(charge: Charge, available: number): PayableCharge {
 }
 
 /**
- * The charge in amounts that the ledger can hold: whole, not negative, and in sum exact as a
- * number. Returns the very same object when nothing had to be changed.
+ * Returns the charge in amounts that the ledger can store: integers from 0 whose sum is exact. Returns
+ * the same object when nothing changes.
  */
 export function toStorableCharge(charge: Charge): Charge {
   if (
@@ -150,7 +149,7 @@ export function toStorableCharge(charge: Charge): Charge {
   }
   let room = Number.MAX_SAFE_INTEGER;
   const clamp = (part: number) => {
-    // NaN compares false with everything and becomes 0.
+    // NaN fails every comparison and becomes 0.
     const amount = part > 0 ? Math.min(Math.ceil(part), room) : 0;
     room -= amount;
     return amount;
@@ -162,7 +161,7 @@ export function toStorableCharge(charge: Charge): Charge {
   };
 }
 
-/** Credits that may be stored: a whole number from 0 to 2^53 − 1. */
+/** Returns whether credits can be stored: an integer from 0 to 2^53 − 1. */
 export function isAmount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,8 +1,8 @@
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { classifyFailure, provesRollback } from './database-failure.js';
 import {
-  sheetsOf,
-  writtenBeside,
+  snapshotsOf,
+  recordStatements,
   type HoldEntry,
   type LedgerGroup,
   type SettleEntry,
@@ -11,21 +11,20 @@ import { BEGIN, COMMIT } from './ledger-statements.js';
 import { toLogRow, toHoldRow, toRangeRow, type LogRow } from './ledger-rows.js';
 import { totalOf } from './pricing.js';
 import * as quick from './quick-statements.js';
-import { noteSheets, type PriceSnapshot } from './receipts/price-snapshot.js';
+import { markSnapshotsStored, type PriceSnapshot } from './receipts/price-snapshot.js';
 import { runInOrder } from './statement-runner.js';
 
-/** A group of the ordinary kind: requests that end and holds that are asked for, all of them new. */
+/** A group of new settlements and holds only. */
 interface OrdinaryGroup {
   settlements: readonly SettleEntry[];
   holds: readonly HoldEntry[];
-  /** Whether any of the holds may be larger than its least. */
+  /** True when any hold has a range. */
   hasRanges: boolean;
 }
 
 /**
- * Carries a group out in one round trip, on the assumption that every hold that ends is there and
- * every hold that is asked for fits. PostgreSQL checks the assumption and does nothing when it is
- * wrong.
+ * Executes a group in one round trip, assuming that every ended hold exists and every requested one
+ * fits. PostgreSQL checks the assumption and does nothing when it is wrong.
  *
  * @returns false when nothing was done and the group needs `flushGroup`
  */
@@ -36,20 +35,20 @@ export async function quickFlush(
 ): Promise<boolean> {
   const ordinary = toOrdinary(group);
   if (!ordinary) return false;
-  const sheets = sheetsOf(client, ordinary.settlements);
+  const snapshots = snapshotsOf(client, ordinary.settlements);
   let results: QueryResult<Partial<quick.GrantsRow>>[];
   try {
     results = await runInOrder<Partial<quick.GrantsRow>>(
       client,
-      toStatements(instanceId, ordinary, sheets),
+      toStatements(instanceId, ordinary, snapshots),
     );
-    noteSheets(client, sheets);
+    markSnapshotsStored(client, snapshots);
   } catch (error) {
-    // The long way would wait for it once more.
+    // The full transaction would only wait for the lock again.
     if (classifyFailure(error) === 'locked') throw error;
-    // What the assumption or a bad value costs is one round trip; the long way finds out which.
+    // A wrong assumption or a bad value costs one round trip; the full transaction finds out which.
     if (error instanceof pg.DatabaseError && provesRollback(error)) return false;
-    for (const entry of [...group.endings, ...group.asks]) entry.maybeCommitted = true;
+    for (const entry of [...group.endings, ...group.reservations]) entry.maybeCommitted = true;
     throw error;
   }
   for (const entry of ordinary.settlements) {
@@ -64,7 +63,7 @@ export async function quickFlush(
   return true;
 }
 
-function toOrdinary({ endings, asks }: LedgerGroup): OrdinaryGroup | undefined {
+function toOrdinary({ endings, reservations }: LedgerGroup): OrdinaryGroup | undefined {
   const settlements: SettleEntry[] = [];
   const holds: HoldEntry[] = [];
   for (const entry of endings) {
@@ -73,14 +72,14 @@ function toOrdinary({ endings, asks }: LedgerGroup): OrdinaryGroup | undefined {
     if (maxCost !== undefined && totalOf(entry.charge) > maxCost) return undefined;
     settlements.push(entry);
   }
-  for (const entry of asks) {
+  for (const entry of reservations) {
     if (entry.kind !== 'hold' || entry.maybeCommitted || entry.isLimited) return undefined;
     holds.push(entry);
   }
   return { settlements, holds, hasRanges: holds.some(({ operation }) => operation.range) };
 }
 
-/** What the statement set aside for the holds, in their order. */
+/** Returns the credits that the statement reserved for each hold, in order. */
 function grantsOf(results: readonly QueryResult<Partial<quick.GrantsRow>>[]): readonly number[] {
   for (const {
     rows: [row],
@@ -90,14 +89,14 @@ function grantsOf(results: readonly QueryResult<Partial<quick.GrantsRow>>[]): re
   return [];
 }
 
-/** One statement is a transaction by itself; with others beside it, it takes a transaction around. */
+/** A single statement is its own transaction; several need BEGIN and COMMIT. */
 function toStatements(
   instanceId: string,
   ordinary: OrdinaryGroup,
-  sheets: readonly PriceSnapshot[],
+  snapshots: readonly PriceSnapshot[],
 ): QueryConfig[] {
   const statement = toStatement(instanceId, ordinary);
-  const beside = writtenBeside(ordinary.settlements, sheets);
+  const beside = recordStatements(ordinary.settlements, snapshots);
   if (beside.length === 0) return [statement];
   return [BEGIN, statement, ...beside, COMMIT];
 }
@@ -110,13 +109,16 @@ function toStatement(
   const [hold, anotherHold] = holds;
   if (settlement?.hadHold && !anotherSettlement && !hold) return settleOne(settlement);
   if (hold && !anotherHold && !settlement) return holdOne(instanceId, hold);
-  const asked = new Map<string, number>();
-  for (const { tenantId } of settlements) asked.set(tenantId, 0);
+  const heldByTenant = new Map<string, number>();
+  for (const { tenantId } of settlements) heldByTenant.set(tenantId, 0);
   for (const { tenantId, operation } of holds) {
-    asked.set(tenantId, (asked.get(tenantId) ?? 0) + (hasRanges ? 0 : operation.amount));
+    heldByTenant.set(
+      tenantId,
+      (heldByTenant.get(tenantId) ?? 0) + (hasRanges ? 0 : operation.amount),
+    );
   }
   const accounts = JSON.stringify(
-    Array.from(asked, ([tenant_id, credits]) => ({ tenant_id, credits })),
+    Array.from(heldByTenant, ([tenant_id, credits]) => ({ tenant_id, credits })),
   );
   const opening = [JSON.stringify(holds.map(hasRanges ? toRangeRow : toHoldRow)), instanceId];
   if (settlements.length === 0) {

@@ -1,33 +1,31 @@
 import { holdRows, insertLogs, logRow, openHolds, writeLogs } from './ledger-statements.js';
 
 /**
- * Holds alone do not wait for the disk (docs/decisions/0003): everybody sees them at once, and one
- * that a crash of PostgreSQL loses belongs to a request which that crash broke off or which settles
- * without it.
+ * Holds alone do not wait for the disk (docs/decisions/0003). They are visible at once; a crash of
+ * PostgreSQL may lose them, but it also interrupts their requests, or these settle without a hold.
  */
 const UNWAITED = `, set_config('synchronous_commit', 'off', true)`;
 
-/** What a quick statement answers of holds with ranges. */
+/** Column with the amounts of holds with ranges. */
 const GRANTS = `, (SELECT json_agg(amount ORDER BY place) FROM granted) AS granted`;
 
 export interface GrantsRow {
   granted: readonly number[];
 }
 
-/** What every part of a quick statement waits for: the accounts' locks, taken in id order. */
+/** True once the accounts are locked, in id order; every part of a quick statement waits for it. */
 const LOCKED = '(SELECT count(*) FROM locked) >= 0';
 
 /**
- * A group in one statement, which is a transaction by itself: everything that those of `ledger-flush.ts`
- * do in several steps, for the ordinary case that nothing has to be decided. It fails, and so does
- * nothing at all, when a hold is not there, a request has its row already, a tenant has no account,
- * or the credits do not reach (`accounts_held_within_balance`).
+ * Builds a statement that executes a group as its own transaction: all steps of `ledger-flush.ts`, for
+ * the common case without decisions. It fails without effect when a hold is missing, a request already
+ * has its row, a tenant has no account, or credits are insufficient (`accounts_held_within_balance`).
  *
- * The accounts $1 are those of the group, with the credits of the holds that it opens; $2 are the
- * holds to end and $3 the log rows to write, then the holds to open and their instance.
+ * $1 are the group's accounts, with the credits of the holds to open; $2 the holds to end and $3 the log
+ * rows to write; then the holds to open and their instance.
  *
- * With ranges, every hold gets its share of what those before it have left (`shareOf`), and the
- * statement answers what was granted, in the order of the holds; $1 then has no credits of holds.
+ * With ranges, every hold gets its share of what the previous ones leave (`shareOf`), and the statement
+ * returns the amounts in order. $1 then contains no credits.
  */
 function quickFlush(hasSettlements: boolean, holdKind?: 'fixed' | 'ranges') {
   const hasHolds = holdKind !== undefined;
@@ -35,7 +33,7 @@ function quickFlush(hasSettlements: boolean, holdKind?: 'fixed' | 'ranges') {
   const [holds, instance] = hasSettlements ? ['$4', '$5'] : ['$2', '$3'];
   const settled = `ended AS (
       DELETE FROM holds
-      WHERE request_id = ANY ($2::uuid[]) AND tenant_id IN (SELECT tenant_id FROM asked)
+      WHERE request_id = ANY ($2::uuid[]) AND tenant_id IN (SELECT tenant_id FROM group_accounts)
         AND ${LOCKED}
       RETURNING tenant_id, amount
     ), freed AS MATERIALIZED (
@@ -61,21 +59,23 @@ function quickFlush(hasSettlements: boolean, holdKind?: 'fixed' | 'ranges') {
   const opened = `${hasRanges ? shares : ''}
     opened AS (${openHolds(hasRanges ? 'granted' : holdRows(holds), instance, LOCKED)}
     ),`;
-  const claimed = hasRanges ? 'coalesce(claimed.credits, 0)' : 'asked.credits';
-  const joinClaimed = hasRanges ? 'LEFT JOIN claimed ON claimed.tenant_id = asked.tenant_id' : '';
+  const claimed = hasRanges ? 'coalesce(claimed.credits, 0)' : 'group_accounts.credits';
+  const joinClaimed = hasRanges
+    ? 'LEFT JOIN claimed ON claimed.tenant_id = group_accounts.tenant_id'
+    : '';
   const changed = hasSettlements
     ? `UPDATE accounts SET
         balance = accounts.balance - coalesce(totals.cost, 0),
         held = accounts.held - coalesce(freed.credits, 0) + ${claimed},
         spent = accounts.spent + coalesce(totals.cost, 0),
         request_count = accounts.request_count + coalesce(totals.requests, 0)
-      FROM asked
-        LEFT JOIN totals ON totals.tenant_id = asked.tenant_id
-        LEFT JOIN freed ON freed.tenant_id = asked.tenant_id
+      FROM group_accounts
+        LEFT JOIN totals ON totals.tenant_id = group_accounts.tenant_id
+        LEFT JOIN freed ON freed.tenant_id = group_accounts.tenant_id
         ${joinClaimed}`
-    : `UPDATE accounts SET held = accounts.held + ${claimed} FROM asked ${joinClaimed}`;
+    : `UPDATE accounts SET held = accounts.held + ${claimed} FROM group_accounts ${joinClaimed}`;
   const complete = [
-    '(SELECT count(*) FROM changed) = (SELECT count(*) FROM asked)',
+    '(SELECT count(*) FROM changed) = (SELECT count(*) FROM group_accounts)',
     ...(hasSettlements
       ? [
           '(SELECT count(*) FROM ended) = cardinality($2::uuid[])',
@@ -86,34 +86,34 @@ function quickFlush(hasSettlements: boolean, holdKind?: 'fixed' | 'ranges') {
   return {
     name: `ledger-quick${hasSettlements ? '-settle' : ''}${hasHolds ? '-hold' : ''}${hasRanges ? '-ranges' : ''}`,
     text: `
-    WITH asked AS MATERIALIZED (
+    WITH group_accounts AS MATERIALIZED (
       SELECT tenant_id, credits
-      FROM json_to_recordset($1) AS asked (tenant_id uuid, credits bigint)
+      FROM json_to_recordset($1) AS group_accounts (tenant_id uuid, credits bigint)
     ), locked AS MATERIALIZED (
-      SELECT tenant_id, balance, held FROM accounts WHERE tenant_id IN (SELECT tenant_id FROM asked)
+      SELECT tenant_id, balance, held FROM accounts WHERE tenant_id IN (SELECT tenant_id FROM group_accounts)
       ORDER BY tenant_id
       FOR UPDATE
     ), ${hasSettlements ? settled : ''} ${hasHolds ? opened : ''} changed AS (
       ${changed}
-      WHERE accounts.tenant_id = asked.tenant_id AND ${LOCKED}
+      WHERE accounts.tenant_id = group_accounts.tenant_id AND ${LOCKED}
       RETURNING accounts.tenant_id
     )
-    -- Dividing by zero undoes the statement: what it found was not the ordinary case.
+    -- Division by zero rolls the statement back when it was not the common case.
     SELECT 1 / (${complete.join('\n      AND ')})::integer${hasSettlements ? '' : UNWAITED}${hasRanges ? GRANTS : ''}`,
   };
 }
 
-/** Ends requests and opens holds. */
+/** End requests and open holds. */
 export const QUICK_SETTLE_AND_HOLD = quickFlush(true, 'fixed');
 export const QUICK_SETTLE = quickFlush(true);
 export const QUICK_HOLD = quickFlush(false, 'fixed');
-/** The same for holds of which some have a range. */
+/** The same when some holds have a range. */
 export const QUICK_SETTLE_AND_RANGES = quickFlush(true, 'ranges');
 export const QUICK_RANGES = quickFlush(false, 'ranges');
 
 /**
- * A group of one, which is what most groups are, at 40 % less than the statements above (decision 3): nothing is
- * grouped or added up, and the account is locked by the change itself. They fail as those do.
+ * Executes the most common group, a single hold, 40 % cheaper than the statements above (decision 3):
+ * without grouping, and with the account locked by its own row. Fails in the same cases.
  *
  * Opens the hold of the request $2 for the account $1: $3 credits, or more up to $4 (`shareOf`, base $5).
  */
@@ -139,8 +139,9 @@ export const QUICK_HOLD_ONE = {
 };
 
 /**
- * Ends the request $2 of the account $3 at a charge of $4 credits: its hold, its log row $1, and the counters
- * of its key $5, last used at $6. An account's first request of a month is left to the longer way.
+ * Executes a group of one settlement. Ends the request $2 of the account $3 at a charge of $4 credits: its
+ * hold, its log row $1, and the counters of its key $5, last used at $6. Fails on an account's first
+ * request of a month.
  */
 export const QUICK_SETTLE_ONE = {
   name: 'ledger-quick-settle-one',

@@ -25,10 +25,10 @@ function quoteOf(fields: Record<string, unknown>, available = 1e9, usual?: numbe
 }
 
 describe(quoteRoute.name, () => {
-  /** 100 tokens by the estimate; 134 and 8 for the message by the bound. */
+  /** Estimated at 100 tokens; bounded by 134, and 8 per message. */
   const messages = [{ role: 'user', content: 'word'.repeat(100) }];
 
-  it('has the shortest, a usual and the longest answer', () => {
+  it('prices the shortest, a usual and the longest answer', () => {
     expect(quoteOf({ messages, max_tokens: 2_000 })).toMatchObject({
       least: 50 + 2,
       likely: 100 + 2 * 500,
@@ -41,7 +41,7 @@ describe(quoteRoute.name, () => {
     });
   });
 
-  it('never expects more than the limit, nor more than the credits reach for', () => {
+  it('expects no more than the output limit or what the credits cover', () => {
     expect(quoteOf({ messages, max_tokens: 20 })).toMatchObject({ likely: 100 + 2 * 20 });
     const open = quoteOf({ messages }, 20_000, 7_000);
     expect(open.worst).toBe(142 + 2 * 4_096);
@@ -49,7 +49,7 @@ describe(quoteRoute.name, () => {
     expect(quoteOf({ messages }).worst).toBe(142 + 2 * 8_000);
   });
 
-  it('reckons with the fee over an own account, and a prompt that the vendor has cached', () => {
+  it('includes the BYOK fee and a cached prompt', () => {
     const pricing = exactPricingOf({
       ...{ prompt: '0.000001', completion: '0.000002', input_cache_read: '0.0000001' },
     });
@@ -62,7 +62,7 @@ describe(quoteRoute.name, () => {
     });
   });
 
-  it('takes other work as it is, or half where vendors count', () => {
+  it('prices other work as estimated, and at half where vendors count', () => {
     const request = { estimate: { ...NO_USAGE, inputTokens: 40, imageCount: 2 } };
     const route: BillableRoute = {
       ...{ model: 'a/b', provider: 'one', catalogueId: 'a/b', trafficMode: 'shared' },

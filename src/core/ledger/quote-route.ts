@@ -7,34 +7,36 @@ import { shareOf } from './admit-requests.js';
 import { creditsFor, limitOutput } from './hold.js';
 import { priceRoute, totalOf } from './pricing.js';
 
-/** Tokens of an answer where nothing is known of earlier ones. */
-const RULE_OUTPUT_TOKENS = 500;
+/** Assumed tokens of an answer when no earlier ones are known. */
+const DEFAULT_OUTPUT_TOKENS = 500;
 
-/** What a request would cost on one route, in credits, and what that is reckoned from. */
-export interface RouteQuote {
+/** The cost of a request on one route in credits, with the usage it is computed from. */
+export interface RouteQuote<Route extends BillableRoute = BillableRoute> {
+  /** The route with the output that a hold would allow. */
+  readonly route: Route;
   readonly least: number;
   readonly likely: number;
-  /** What the hold would be now. */
+  /** The size of a hold now. */
   readonly worst: number;
   readonly expected: Usage;
   readonly most: Usage;
 }
 
 /**
- * What a request would cost on a route, which then has the output that a hold would give it.
+ * Returns the cost of a request on a route.
  *
- * @param available credits that no hold has claimed
- * @param usualOutput tokens of one answer; undefined: nothing is known
+ * @param available credits not reserved by a hold
+ * @param usualOutput tokens of one answer; undefined when unknown
  */
-export function quoteRoute(
+export function quoteRoute<Route extends BillableRoute>(
   request: RoutableRequest,
-  route: BillableRoute,
+  planned: Route,
   available: number,
   usualOutput: number | undefined,
-): RouteQuote {
-  const { least: fixed, range } = creditsFor(route);
+): RouteQuote<Route> {
+  const { least: fixed, range } = creditsFor(planned);
   const worst = range ? shareOf(fixed, range, available) : fixed;
-  limitOutput(route, worst);
+  const route = { ...planned, ...limitOutput(planned, worst) };
   const most = { ...route.ceiling };
   const { least, expected } = isTextRequest(request)
     ? textUses(request.promptSize, route, usualOutput)
@@ -43,6 +45,7 @@ export function quoteRoute(
     Math.min(worst, totalOf(priceRoute(usage, asServed(route, usage))));
   const leastCost = costOf(least);
   return {
+    route,
     least: leastCost,
     likely: Math.max(leastCost, costOf(expected)),
     worst,
@@ -51,15 +54,15 @@ export function quoteRoute(
   };
 }
 
-/** The shortest answer to a short count of the prompt that the vendor has in its cache, and a usual one. */
+/** Returns the cheapest usage (half the estimate, cached, with the shortest answer) and a usual one. */
 function textUses(
   { characters, tokens }: { characters: number; tokens: number },
   { ceiling, output, pricing }: BillableRoute,
-  usualOutput = RULE_OUTPUT_TOKENS,
+  usualOutput = DEFAULT_OUTPUT_TOKENS,
 ): { least: Usage; expected: Usage } {
   const { choices, fitting } = output!;
   const estimate = estimateTokens(characters);
-  // Pictures, pages and sounds stand beside the text in the bound.
+  // The bound includes images, pages and audio beyond the text.
   const media = ceiling.webSearches > 0 ? 0 : Math.max(0, ceiling.inputTokens - tokens);
   const inputTokens = Math.min(ceiling.inputTokens, estimate + media);
   const longest = Math.min(ceiling.outputTokens, fitting * choices);
@@ -73,7 +76,7 @@ function textUses(
   };
 }
 
-/** Of what vendors count in their own way, half as much as is estimated here. */
+/** Halves the counts that vendors measure in their own way. */
 function halfOf(estimate: Usage): Usage {
   const [inputTokens, outputTokens, audioMs] = [
     estimate.inputTokens,

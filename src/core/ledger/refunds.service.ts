@@ -2,30 +2,30 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { Database } from '../../platform/database/database.js';
 
-/** A charge that may be given back, and what has to become true with it. */
+/** A charge that may be refunded, with the decision. */
 export interface RefundClaim {
   readonly tenantId: string;
   /** The request that was charged. */
   readonly requestId: string;
   /**
-   * Decides, in the refund's transaction and with the tenant's account locked, whether there is to
-   * be one; what it writes is committed with the refund or not at all.
+   * Decides whether to refund, within the refund's transaction and with the tenant's account locked. Its
+   * writes are committed with the refund or not at all.
    */
   readonly decide: (client: PoolClient) => Promise<boolean>;
 }
 
 /**
- * Gives charges back that have been settled. A refund is an entry of its own in the month in which
- * it happens, once per request; the log row of the request stays as it was.
+ * Refunds settled charges, at most once per request. A refund is an entry of the month in which it
+ * happens; the request's log row does not change.
  */
 @Injectable()
 export class RefundsService {
   constructor(private readonly database: Database) {}
 
-  /** Returns the credits that were given back; undefined when it was decided against. */
+  /** Returns the refunded credits; undefined when `decide` returned false. */
   refund({ tenantId, requestId, decide }: RefundClaim): Promise<number | undefined> {
     return this.database.transaction(async (client) => {
-      // The account first, as in every transaction that moves its money.
+      // Every transaction locks the account before it moves credits.
       await client.query('SELECT FROM accounts WHERE tenant_id = $1 FOR UPDATE', [tenantId]);
       if (!(await decide(client))) return undefined;
       const { rows } = await client.query<{ amount: number }>(REFUND, [tenantId, requestId]);
@@ -35,8 +35,8 @@ export class RefundsService {
 }
 
 /**
- * By the entries, as the row of the log may be too old to be there; the key's counters are then left alone. The
- * month's may fall below zero when what is given back was spent in an earlier month.
+ * Reads the charge from the entries, since the log row may have expired; the key's counters then stay
+ * unchanged. The month's spend may become negative when the charge belongs to an earlier month.
  */
 const REFUND = `
   WITH charged AS (

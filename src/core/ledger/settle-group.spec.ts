@@ -33,8 +33,8 @@ function account(balance: number, held: number): AccountStates {
   return accounts;
 }
 
-describe('settleGroup', () => {
-  it('lets charges within their holds go first, so that others find what they leave over', () => {
+describe(settleGroup.name, () => {
+  it('settles charges within their holds first, so that others can use what they leave', () => {
     const overrun = settlement('overrun', 70);
     const modest = settlement('modest', 10);
     const accounts = account(100, 0);
@@ -49,7 +49,7 @@ describe('settleGroup', () => {
     expect(accounts.available('tenant')).toBe(20);
   });
 
-  it('takes no more than the request may cost, and has the rest written off', () => {
+  it('caps the charge at `max_cost` and writes off the rest', () => {
     const entry = settlement('entry', 50);
     entry.log = { ...entry.log, maxCost: 30 };
     const accounts = account(100, 0);
@@ -59,14 +59,14 @@ describe('settleGroup', () => {
     expect(accounts.available('tenant')).toBe(70);
   });
 
-  it('never touches what other holds have claimed', () => {
+  it('never uses credits of other holds', () => {
     const entry = settlement('entry', 50);
     const rows = settleGroup(account(100, 80), [entry], new Map(), new Map());
     expect(entry.outcome).toEqual({ cost: 20, shortfall: 30, applied: true });
     expect(rows[0]).toMatchObject({ model_charge: 20, shortfall: 30 });
   });
 
-  it('applies the first of two settlements of one request', () => {
+  it('applies only the first of two settlements of a request', () => {
     const [first, second] = [settlement('same', 10), settlement('same', 5)];
     const endedHolds = new Map([['same', 10]]);
     const rows = settleGroup(account(100, 0), [first, second], endedHolds, new Map());
@@ -74,7 +74,7 @@ describe('settleGroup', () => {
     expect(second.outcome).toEqual({ cost: 10, shortfall: 0, applied: false });
   });
 
-  it('leaves a request alone that has its row, and replaces the row of a crash', () => {
+  it('skips a request that has a row, but replaces the row of a crash', () => {
     const [done, crashed, unsure] = [
       settlement('done', 10),
       settlement('crashed', 10),

@@ -4,7 +4,7 @@ import { toLogRow, type LogRow } from './ledger-rows.js';
 import { totalOf, splitCharge, type PayableCharge } from './pricing.js';
 import type { Charge } from './ledger-operations.js';
 
-/** A log row that was there before this transaction. */
+/** A log row that existed before this transaction. */
 export interface LoggedRequest {
   outcome: string;
   cost: number;
@@ -16,12 +16,11 @@ function maxCostOf({ log: { maxCost = Infinity } }: SettleEntry): number {
 }
 
 /**
- * Decides what each settlement takes from its account, whose ended holds have been given back
- * already, and returns the log rows to write. A request id that has its row already, other than a
- * sweeper's `crashed`, is left as it is.
+ * Decides the charge of each settlement, after their holds were released, and returns the log rows to
+ * write. Leaves a request alone that already has a row, unless it is a sweeper's `crashed` row.
  *
- * Charges within their holds go first, so that what they leave over is there for the others before
- * anything is written off.
+ * Charges within their holds go first, so that what they leave is available to the others before any
+ * shortfall.
  */
 export function settleGroup(
   accounts: AccountStates,
@@ -39,7 +38,7 @@ export function settleGroup(
     if (first) {
       entry.outcome = { ...first.outcome!, applied: false };
     } else if (before && before.outcome !== 'crashed') {
-      // A row of this very entry, when its first commit did not say whether it took place.
+      // A row of this entry itself when its first commit was uncertain.
       const { cost, shortfall } = before;
       entry.outcome = { cost, shortfall, applied: entry.maybeCommitted };
     } else {
@@ -60,9 +59,9 @@ export function settleGroup(
 }
 
 /**
- * Takes a charge from its account, as far as what is available there reaches.
+ * Takes a charge from its account, as far as credits are available.
  *
- * @param maxCost credits, the most that the request's caller allows
+ * @param maxCost the caller's limit, in credits
  */
 export function takeCharge(
   accounts: AccountStates,

@@ -58,7 +58,7 @@ describe(SettledAnswer.name, () => {
     expect(close).toHaveBeenCalledTimes(1);
   });
 
-  it('reads on for its figures when its reader leaves, and settles once', async () => {
+  it('reads on for usage when its reader stops, and settles once', async () => {
     const { answer, close, observe, beginGrace, endGrace } = settle(eventsOf(text('a'), text('b')));
     for await (const event of answer) {
       expect(event).toEqual(text('a'));
@@ -69,7 +69,7 @@ describe(SettledAnswer.name, () => {
     expect([beginGrace.mock.calls.length, endGrace.mock.calls.length]).toEqual([1, 1]);
   });
 
-  it('reads on while its reader waits for the next event, and tells that one of it', async () => {
+  it('reads on while its reader waits, and rejects the pending read', async () => {
     const callerGone = new Canceller();
     const { answer, close, observe } = settle(eventsOf(text('a'), text('b')), { callerGone });
     const first = answer.next();
@@ -79,7 +79,7 @@ describe(SettledAnswer.name, () => {
     expect(close.mock.calls).toEqual(ended('cancelled', undefined, true));
   });
 
-  it('settles once what fails after its reader has left', async () => {
+  it('settles once when the vendor fails after the reader stopped', async () => {
     const callerGone = new Canceller();
     const failure = new Error('the grace is over');
     const { answer, close } = settle(eventsOf(text('a'), failure), { callerGone });
@@ -89,7 +89,7 @@ describe(SettledAnswer.name, () => {
     expect(close.mock.calls).toEqual(ended('cancelled', failure));
   });
 
-  it('reads nothing on when no vendor is at work, or the service stops', async () => {
+  it('does not read on without a vendor call or on a service stop', async () => {
     const unread = settle(eventsOf(text('a')), { upstreamCalled: false });
     await unread.answer.return();
     expect(unread.beginGrace).not.toHaveBeenCalled();
@@ -106,7 +106,7 @@ describe(SettledAnswer.name, () => {
     expect(cut.close.mock.calls).toEqual(ended('cancelled'));
   });
 
-  it('settles as failed what cannot be observed, and ends its source', async () => {
+  it('settles an observer error as failed and closes its source', async () => {
     let isEnded = false;
     async function* events(): AsyncGenerator<CanonicalEvent> {
       try {
@@ -126,7 +126,7 @@ describe(SettledAnswer.name, () => {
     expect((await answer.next()).done).toBe(true);
   });
 
-  it('settles once when its reader leaves after the end', async () => {
+  it('settles once when its reader stops after the end', async () => {
     const { answer, close } = settle(eventsOf());
     expect(await answer.next()).toEqual({ done: false, value: settled });
     await answer.return();

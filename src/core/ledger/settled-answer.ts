@@ -4,17 +4,17 @@ import { CallerGoneError } from '../../platform/http/read-body.js';
 import { RequestTimeError, SlowReaderError } from '../../platform/errors/gateway-errors.js';
 import type { RequestOutcome } from '../request-log/request-log-row.js';
 
-/** What the ledger can follow: the events of text, or those of other work. */
+/** Events that the ledger follows: of text, or of other work. */
 export type BilledEvent = CanonicalEvent | WorkEvent<unknown>;
 
 const OVER: IteratorResult<never, undefined> = { done: true, value: undefined };
 
-/** How an answer ended, as far as its events tell. */
+/** How an answer ended, judging by its events. */
 export interface AnswerEnding {
   outcome: Extract<RequestOutcome, 'completed' | 'failed' | 'cancelled' | 'timeout'>;
-  /** What was thrown, unless the vendor came to its end or the reader left. */
+  /** The thrown error; undefined when the vendor finished or the caller disconnected. */
   failure: unknown;
-  /** Whether the vendor came to its end, be it after the caller had left. */
+  /** Whether the vendor finished, even after the caller disconnected. */
   isWhole: boolean;
 }
 
@@ -25,37 +25,37 @@ type SettledResult<Event> = IteratorResult<Event | SettledEvent, undefined>;
 
 export interface SettlementHooks {
   readonly request: Pick<BillableRequest, 'callerGone' | 'upstreamCalled' | 'closeVendor'>;
-  /** Sees each event before the reader does. */
+  /** Called before the reader gets the event. */
   observe(event: BilledEvent): void;
   /**
-   * The caller has left while a vendor was at work, which is closed a moment later.
+   * Called when the caller disconnects during a vendor call, which is closed after a grace period.
    *
-   * @returns to be called when the answer has ended
+   * @returns a function to call when the answer has ended
    */
   beginGrace(): () => void;
   close: CloseAnswer;
 }
 
 /**
- * Passes an answer's events on, and settles it however it ends: completed, failed, or left by its
- * reader. The last event, `settled`, comes after the commit. An iterator by hand, because a
- * generator would cost each piece of a stream three turns of the microtask queue.
+ * Passes an answer's events on and settles when it ends, whether completed, failed or abandoned. The
+ * last event, `settled`, follows the commit. A hand-written iterator, because a generator costs three
+ * microtask turns per event.
  *
- * Of a caller who leaves while a vendor is at work the rest is read for a moment, and thrown away but
- * for what the observer takes from it.
+ * After the caller disconnects during a vendor call, reads on for a grace period and only observes the
+ * events.
  */
 export class SettledAnswer<
   Event extends BilledEvent = CanonicalEvent,
 > implements AsyncIterableIterator<Event | SettledEvent, undefined> {
   private readonly source: AsyncIterator<Event>;
   private isOver = false;
-  private isLeft = false;
+  private isAbandoned = false;
   private endGrace: (() => void) | undefined;
   private readonly onEvent: (
     result: IteratorResult<Event>,
   ) => SettledResult<Event> | Promise<SettledResult<Event>>;
   private readonly onFailure: (failure: unknown) => Promise<never>;
-  private readonly onGone = (): void => this.leave();
+  private readonly onGone = (): void => this.abandon();
 
   constructor(
     events: AsyncIterable<Event>,
@@ -67,11 +67,11 @@ export class SettledAnswer<
       try {
         observer.observe(result.value);
       } catch (error) {
-        // Nobody pulls again after a failed pull, and neither call nor hold must stay.
+        // After an error the reader does not pull again, and neither call nor hold may stay open.
         void this.source.return?.();
         return this.onFailure(error);
       }
-      return this.isLeft ? this.readOnUnheard() : result;
+      return this.isAbandoned ? this.drainAndReject() : result;
     };
     this.onFailure = async (failure) => {
       this.isOver = true;
@@ -79,7 +79,7 @@ export class SettledAnswer<
       throw failure;
     };
     const { callerGone } = observer.request;
-    if (callerGone.aborted) this.leave();
+    if (callerGone.aborted) this.abandon();
     else callerGone.addEventListener('abort', this.onGone);
   }
 
@@ -92,35 +92,35 @@ export class SettledAnswer<
     return this.source.next().then(this.onEvent, this.onFailure);
   }
 
-  /** The reader leaves before the end. */
+  /** Called when the reader stops early. */
   async return(): Promise<SettledResult<Event>> {
     if (this.isOver) return OVER;
-    if (!this.isLeft) this.leave();
-    await this.readOn();
+    if (!this.isAbandoned) this.abandon();
+    await this.drain();
     return OVER;
   }
 
-  /** Nobody waits any more. A vendor at work may go on for a moment, unless it is we who stop. */
-  private leave(): void {
+  /** Starts the grace period of a running vendor call, unless the service is stopping. */
+  private abandon(): void {
     if (this.isOver) return;
     const { request } = this.observer;
     if (request.callerGone.isServiceStop || !request.upstreamCalled) {
-      // What is there already may still reach a caller whom we cut.
-      this.isLeft = !request.callerGone.isServiceStop;
+      // On a service stop, received events may still reach the caller.
+      this.isAbandoned = !request.callerGone.isServiceStop;
       request.closeVendor();
       return;
     }
-    this.isLeft = true;
+    this.isAbandoned = true;
     this.endGrace ??= this.observer.beginGrace();
   }
 
-  private async readOnUnheard(): Promise<never> {
-    await this.readOn();
+  private async drainAndReject(): Promise<never> {
+    await this.drain();
     throw new CallerGoneError();
   }
 
-  /** Reads what still comes, for its usage alone, and settles. */
-  private async readOn(): Promise<void> {
+  /** Reads the remaining events, only for their usage, and settles. */
+  private async drain(): Promise<void> {
     this.isOver = true;
     let isWhole = false;
     let failure: unknown;
@@ -147,13 +147,13 @@ export class SettledAnswer<
     try {
       await this.source.return?.();
     } catch {
-      // The hold has to be settled, whatever is wrong with what nobody reads.
+      // The hold must be settled, whatever the abandoned source throws.
     }
   }
 
   private async complete(): Promise<SettledResult<Event>> {
     this.isOver = true;
-    const outcome = this.isLeft ? 'cancelled' : 'completed';
+    const outcome = this.isAbandoned ? 'cancelled' : 'completed';
     return {
       done: false,
       value: await this.close({ outcome, failure: undefined, isWhole: true }),
@@ -161,7 +161,7 @@ export class SettledAnswer<
   }
 
   private outcomeOf(failure: unknown): AnswerEnding['outcome'] {
-    // Who does not read in time has left, as far as the vendor and the books are concerned.
+    // A reader that is too slow counts as disconnected.
     const { callerGone } = this.observer.request;
     if (callerGone.aborted || failure instanceof SlowReaderError) return 'cancelled';
     return failure instanceof RequestTimeError ? 'timeout' : 'failed';

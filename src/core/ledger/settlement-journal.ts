@@ -25,23 +25,23 @@ import {
 } from './journal-lines.js';
 import type { SettlementRecord } from './ledger-operations.js';
 
-/** All journals together: what two stops with the most settlements that can wait come to. */
+/** Limit of all journals together: two shutdowns with the maximum of pending settlements. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Some 6,000 settlements. A disk that is full stops the database on it, and would the journal too. */
+/** Room for some 6,000 settlements. A full disk stops the database on it, and would stop the journal. */
 const RESERVE_BYTES = 4 * 1024 * 1024;
 const RESERVE = 'reserve';
-/** What a system says that has no room left. */
+/** Error codes of a full disk. */
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 const SUFFIX = '.jsonl';
 
 /**
- * Settlements that could not be committed before the process had to end, as files in the data folder.
- * A file is written in one go, to the disk, and never changed. Everything here is synchronous: it is
- * the last thing that a process does.
+ * Stores settlements that could not be committed before the process ended, as files in the data folder.
+ * Each file is written and synced at once, and never changed. Everything here is synchronous, since it
+ * is the last thing a process does.
  */
 @Injectable()
 export class SettlementJournal {
-  /** Of all processes that share the data folder. */
+  /** Shared by all processes with this data folder. */
   readonly folder: string;
   private files = 0;
 
@@ -52,24 +52,24 @@ export class SettlementJournal {
     this.folder = join(config.dataDirectory, 'settlements');
   }
 
-  /** Takes up some room on the disk, which a journal gets when there is no other. Best effort. */
+  /** Reserves disk space that a journal uses when the disk is full. Best effort. */
   reserve(): void {
     try {
       this.makeFolder();
       const file = openSync(join(this.folder, RESERVE), 'ax', 0o600);
       try {
-        // Not zeros, which some file systems do not store.
+        // Not zeros, which some file systems store as holes.
         writeFully(file, Buffer.alloc(RESERVE_BYTES, 'reserved '));
       } finally {
         closeSync(file);
       }
     } catch (error) {
-      // Less than that is of no use to anybody.
+      // A partial reserve is useless.
       if (codeOf(error) !== 'EEXIST') rmSync(join(this.folder, RESERVE), { force: true });
     }
   }
 
-  /** A settlement that is given up counts as lost, unless its work goes on and is ended once more. */
+  /** Counts a dropped settlement as lost, unless its work will be settled later. */
   observeLoss(entry: { readonly record?: SettlementRecord }): void {
     if (!entry.record?.required) this.metrics.observeSettlements('lost', 1);
   }
@@ -79,9 +79,9 @@ export class SettlementJournal {
   }
 
   /**
-   * Writes settlements down and tells the operator where, or that they are lost.
+   * Writes settlements and reports their location, or their loss, to the operator.
    *
-   * @param ownerId names the process, so that no two write to the same file
+   * @param ownerId identifies the process, so that no two write the same file
    */
   write(ownerId: string, settlements: readonly JournalledSettlement[]): void {
     let size = this.size();
@@ -97,15 +97,15 @@ export class SettlementJournal {
     const lost = settlements.length - written;
     this.metrics.observeSettlements('journalled', written);
     this.metrics.observeSettlements('lost', lost);
-    // Past the log, of which nobody may hear any more.
+    // Directly to stderr, since the log may be closed already.
     if (written > 0) process.stderr.write(describeJournal(path, written));
     if (lost > 0) {
-      const loss = `neither the database nor ${this.folder} took them`;
-      process.stderr.write(`${lost} settlements are lost: ${loss}\n`);
+      const loss = `neither the database nor ${this.folder} accepted them`;
+      process.stderr.write(`${lost} settlements lost: ${loss}\n`);
     }
   }
 
-  /** Paths of the journals in the data folder, those of other processes among them. */
+  /** Returns the paths of all journals in the data folder, including other processes'. */
   list(): string[] {
     try {
       const names = readdirSync(this.folder).filter((name) => name.endsWith(SUFFIX));
@@ -116,18 +116,18 @@ export class SettlementJournal {
     }
   }
 
-  /** @throws the system's error when there is no such file, or it may not be read */
+  /** @throws the system's error when the file is missing or unreadable */
   read(path: string): JournalText {
     return readJournalText(readFileSync(path, 'utf8'));
   }
 
   private makeFolder(): void {
-    // Others have to pass through the data folder.
+    // Other processes must be able to traverse the data folder.
     mkdirSync(this.config.dataDirectory, { recursive: true });
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
   }
 
-  /** Bytes of all journals. */
+  /** Returns the size of all journals in bytes. */
   private size(): number {
     try {
       const sizes = this.list().map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
@@ -148,7 +148,7 @@ export class SettlementJournal {
     return true;
   }
 
-  /** Writes over the room that was taken up, so that a full disk need give none. */
+  /** Overwrites the reserve, which needs no free space. */
   private storeInReserve(path: string, text: Buffer): boolean {
     if (text.length > RESERVE_BYTES) return false;
     try {
@@ -165,12 +165,12 @@ export class SettlementJournal {
 
 function describeJournal(path: string, count: number): string {
   return (
-    `${count} settlements could not be written to the database and are in ${path}: they are booked ` +
-    `at the next start, or by \`npm run gateway -- settle ${path}\`\n`
+    `${count} settlements could not be written to the database and are in ${path}. They are booked at ` +
+    `the next start, or by \`npm run gateway -- settle ${path}\`\n`
   );
 }
 
-/** Nothing for a settlement that cannot be written down. */
+/** Returns an empty string for a settlement that cannot be encoded. */
 function lineOf(settlement: JournalledSettlement): string {
   try {
     return toJournalLine(settlement);
@@ -196,7 +196,7 @@ function writeFully(file: number, bytes: Buffer): void {
   }
 }
 
-/** The file's name has to reach the disk as well. Not every system lets a folder be opened for that. */
+/** Syncs the folder, so that the file's name is durable too. Not every system supports it. */
 function syncFolder(folder: string): void {
   try {
     const file = openSync(folder, 'r');
@@ -206,6 +206,6 @@ function syncFolder(folder: string): void {
       closeSync(file);
     }
   } catch {
-    // The file itself is there.
+    // The file itself is synced.
   }
 }

@@ -9,33 +9,33 @@ import type { JournalledSettlement, JournalText } from './journal-lines.js';
 import { LedgerStore } from './ledger-store.js';
 import { SettlementJournal } from './settlement-journal.js';
 
-/** Settlements that wait together for their commit: a fraction of what may wait in a process. */
+/** Settlements queued at once: a fraction of what a process may queue. */
 const BATCH = 1_000;
-/** A journal without its end may be still in the making, for as long. */
+/** How long another process may still be writing a journal without an end marker. */
 const FRESH_MS = 10_000;
 const DAMAGED = '.damaged';
 
 interface Counts {
-  /** Settlements that were booked now, … */
+  /** Settled now. */
   readonly booked: number;
-  /** … that stood in the books before, … */
+  /** Settled before. */
   readonly known: number;
-  /** … and that this database cannot take, because it does not know their tenants as a rule. */
+  /** Rejected by this database, usually because their tenants are unknown. */
   readonly refused: number;
 }
 
-/** What became of one journal. */
+/** The result of recovering one journal. */
 export interface RecoveredJournal extends Counts {
-  /** Numbers of lines that cannot be read; the last one as a rule, when a process died over it. */
+  /** Numbers of unreadable lines; usually the last one, when a process died while writing it. */
   readonly damagedLines: readonly number[];
-  /** What the file is called now; undefined when all of it is booked and it has been removed. */
+  /** The file's current path; undefined when everything was settled and the file removed. */
   readonly path: string | undefined;
 }
 
 /**
- * Books what processes could not write before they ended. Each settlement is booked once, however often
- * its journal is read and by however many at once, since a request has one row in the log; a row
- * `crashed`, which a sweeper wrote meanwhile, is replaced by it.
+ * Settles what processes could not write before they ended. Each settlement is applied once, however
+ * often and concurrently its journal is read, because a request has a single log row. It replaces the
+ * `crashed` row of a sweeper.
  */
 @Injectable()
 export class SettlementRecovery {
@@ -48,7 +48,7 @@ export class SettlementRecovery {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Books the journals of the data folder, at a start. What cannot be booked is told, and keeps nobody. */
+  /** Recovers the data folder's journals at start. Failures are logged and do not prevent the start. */
   async recoverAtStart(): Promise<void> {
     for await (const { booked, done, problems } of this.recoverAll(BOOTSTRAP_AUTHOR)) {
       if (booked > 0) this.logger.warn(done);
@@ -58,23 +58,23 @@ export class SettlementRecovery {
     this.journal.reserve();
   }
 
-  /** Books the journals of the data folder, one after the other, those of other processes among them. */
+  /** Recovers the journals of the data folder one by one, including other processes'. */
   async *recoverAll(author: Author): AsyncGenerator<RecoveryReport> {
     for (const path of this.journal.list()) {
       try {
         yield reportOf(path, await this.recover(path, author));
       } catch (error) {
-        // Another process has booked and removed it.
+        // Another process has recovered and removed it.
         if (codeOf(error) === 'ENOENT') continue;
-        const problem = `The settlements in ${path} are not booked: ${messageOf(error)}`;
+        const problem = `settlements of ${path} not booked: ${messageOf(error)}`;
         yield { booked: 0, done: '', problems: [problem] };
       }
     }
   }
 
   /**
-   * Books one journal, and removes it when nothing of it is left to do. A damaged one is renamed, so
-   * that it is not read again at each start.
+   * Recovers one journal, and removes it when nothing is left to do. Renames a damaged one, so that it
+   * is not read at every start.
    *
    * @throws Error when it cannot be read
    */
@@ -85,8 +85,8 @@ export class SettlementRecovery {
     const counts = { booked: 0, known: 0, refused: 0 };
     for (let start = 0; start < settlements.length; start += BATCH) {
       const batch = settlements.slice(start, start + BATCH);
-      const fates = await Promise.all(batch.map((settlement) => this.book(settlement, tenants)));
-      for (const fate of fates) counts[fate]++;
+      const results = await Promise.all(batch.map((settlement) => this.book(settlement, tenants)));
+      for (const result of results) counts[result]++;
     }
     this.journal.observeRecovery(counts.booked);
     await this.record(author, path, counts);
@@ -101,12 +101,12 @@ export class SettlementRecovery {
     try {
       return (await this.store.recover(settlement)).applied ? 'booked' : 'known';
     } catch {
-      // The store has said why.
+      // Logged by the store.
       return 'refused';
     }
   }
 
-  /** In the wrong database a charge would find no account, and be written off. */
+  /** Without this check, a charge in the wrong database would find no account and be written off. */
   private async findTenants(
     settlements: readonly JournalledSettlement[],
   ): Promise<ReadonlySet<string>> {
@@ -119,8 +119,8 @@ export class SettlementRecovery {
   }
 
   /**
-   * Before the file goes: it is booked in many transactions, of which the process may not live to see the
-   * last, and is read again then. A file that stays because of other tenants is told of once.
+   * Records the recovery before the file is removed. If the process dies midway, the file is read again.
+   * A file that stays because of unknown tenants is recorded once.
    */
   private async record(author: Author, path: string, counts: Counts): Promise<void> {
     if (counts.booked === 0 && (counts.known === 0 || counts.refused > 0)) return;
@@ -134,31 +134,31 @@ export class SettlementRecovery {
   }
 }
 
-/** What became of a journal, for the operator. */
+/** The result of recovering a journal, as texts for the operator. */
 export interface RecoveryReport {
   readonly booked: number;
-  /** Empty: nothing was done. */
+  /** Empty when nothing was done. */
   readonly done: string;
-  /** What is left to do, and why. */
+  /** What remains to be done, and why. */
   readonly problems: readonly string[];
 }
 
 export function reportOf(file: string, recovered: RecoveredJournal): RecoveryReport {
   const { booked, known, refused, damagedLines, path } = recovered;
   const problems: string[] = [];
-  if (refused > 0) problems.push(`${refused} settlements are of no tenant in this database`);
+  if (refused > 0) problems.push(`${refused} settlements belong to no tenant of this database`);
   if (damagedLines.length > 0) {
     const lines = damagedLines.join(', ');
-    problems.push(`Of ${file} cannot be read, and are not booked: line ${lines}`);
+    problems.push(`${file} has unreadable lines, which are not booked: ${lines}`);
   }
-  const fate = path === undefined ? 'the file is removed' : `the file is kept: ${path}`;
-  const done = `Booked ${booked} settlements of ${file}, ${known} were booked before; ${fate}`;
+  const kept = path === undefined ? 'file removed' : `file kept: ${path}`;
+  const done = `Booked ${booked} settlements of ${file} (${known} booked before); ${kept}`;
   return { booked, done, problems };
 }
 
 function putAway(path: string, text: JournalText, refused: number): string | undefined {
   const writtenAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  // Another process has put it away.
+  // Another process has removed it.
   if (writtenAtMs === undefined) return undefined;
   const isFresh = !text.isComplete && Date.now() - writtenAtMs < FRESH_MS;
   if (refused > 0 || isFresh) return path;

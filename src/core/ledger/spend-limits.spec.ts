@@ -2,19 +2,19 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { CoarseTimer } from '../../platform/time/coarse-timer.js';
 import { AccountStates } from './account-states.js';
 import { admitRequests } from './admit-requests.js';
-import { CoverEntry, HoldEntry, type Ask } from './ledger-entry.js';
+import { CoverEntry, HoldEntry, type Reservation } from './ledger-entry.js';
 import { SpendLimits } from './spend-limits.js';
 
 const timer = new CoarseTimer();
-const asks: Ask[] = [];
+const reservations: Reservation[] = [];
 
-// Answered, so that their deadlines are not waited for.
-afterEach(() => asks.splice(0).forEach((ask) => ask.succeed()));
+// Resolves the entries, so that their timers do not keep running.
+afterEach(() => reservations.splice(0).forEach((reservation) => reservation.succeed()));
 
 function hold(amount: number, apiKeyId = 'key'): HoldEntry {
   const entry = new HoldEntry(
     {
-      requestId: `${apiKeyId} ${asks.length}`,
+      requestId: `${apiKeyId} ${reservations.length}`,
       tenantId: 'tenant',
       apiKeyId,
       amount,
@@ -27,18 +27,18 @@ function hold(amount: number, apiKeyId = 'key'): HoldEntry {
     },
     timer,
   );
-  asks.push(entry);
+  reservations.push(entry);
   return entry;
 }
 
 function cover(requestId: string, credits: number): CoverEntry {
   const operation = { requestId, tenantId: 'tenant', additional: credits, limitedKeyId: 'key' };
   const entry = new CoverEntry(operation, timer);
-  asks.push(entry);
+  reservations.push(entry);
   return entry;
 }
 
-/** A tenant with 1,000 credits of which 100 are held. */
+/** A tenant with 1,000 credits, 100 of them held. */
 function makeAccounts(): AccountStates {
   const accounts = new AccountStates();
   accounts.add('tenant', 1_000, 100);
@@ -55,7 +55,7 @@ const tenantRow = {
 } as const;
 
 describe(SpendLimits.name, () => {
-  it('counts what it has admitted, so that the next ask sees less', () => {
+  it('counts what it admits, so that later entries see less', () => {
     const accounts = makeAccounts();
     const limits = new SpendLimits([keyRow], accounts);
     const group = [hold(30), hold(30), hold(20), hold(1)];
@@ -68,13 +68,13 @@ describe(SpendLimits.name, () => {
     });
   });
 
-  it("adds a tenant's open holds to what it has spent", () => {
+  it("counts a tenant's open holds as spent", () => {
     const limits = new SpendLimits([tenantRow], makeAccounts());
     expect(limits.excessOf(hold(40), 40)).toBeUndefined();
     expect(limits.excessOf(hold(41), 41)).toEqual({ scope: 'tenant', limit: 400, left: 40 });
   });
 
-  it('does not mix up the keys of a tenant, but its own limit is for all of them', () => {
+  it('keeps the keys of a tenant apart, but applies the tenant’s limit to all', () => {
     const accounts = makeAccounts();
     const limits = new SpendLimits([keyRow, tenantRow], accounts);
     const group = [hold(40, 'other'), hold(1)];
@@ -84,7 +84,7 @@ describe(SpendLimits.name, () => {
     expect([limits.limitedKeysOf('key'), limits.limitedKeysOf('other')]).toEqual([['key'], []]);
   });
 
-  it('counts a key on the limits above it too, which all of them share', () => {
+  it('counts a key toward its parent keys’ limits, which are shared', () => {
     const own = { ...keyRow, id: 'child', spend_limit: 30, used: 0, key_ids: ['child'] } as const;
     const shared = { ...keyRow, key_ids: ['key', 'child'] } as const;
     const limits = new SpendLimits([shared, own], makeAccounts());
@@ -95,13 +95,13 @@ describe(SpendLimits.name, () => {
     expect(limits.limitedKeysOf('child')).toEqual(['key', 'child']);
   });
 
-  it('leaves nothing, not less, once it has been passed', () => {
+  it('leaves 0 when a limit is exceeded', () => {
     const limits = new SpendLimits([{ ...keyRow, used: 900 }], makeAccounts());
     expect(limits.excessOf(hold(0), 0)).toBeUndefined();
     expect(limits.excessOf(hold(1), 1)).toEqual({ scope: 'key', limit: 300, left: 0 });
   });
 
-  it('decides covers as it does holds', () => {
+  it('applies to covers as well', () => {
     const accounts = makeAccounts();
     const limits = new SpendLimits([keyRow], accounts);
     const group = [cover('open', 51), cover('open', 50), cover('open', 1)];

@@ -2,24 +2,23 @@ import { renewalOf, type LimitedSubject, type LimitScope } from '../../canonical
 import { toStoredText } from '../../platform/database/stored-text.js';
 import type { AccountStates } from './account-states.js';
 import type { UseRow } from './budget-statements.js';
-import type { Ask } from './ledger-entry.js';
+import type { Reservation } from './ledger-entry.js';
 import type { LimitExcess, SpendLimitExcess } from './ledger-operations.js';
 
 /**
- * What the keys $1, the keys above them and the tenants $2 that have a monthly limit have spent in
- * this month (UTC); of keys, their open holds count as spent. The accounts must be locked. Lines of holds that have
- * ended are cleared away.
+ * Reads the spend of this month (UTC) under the limits of the keys $1, their parent keys and the tenants
+ * $2. For keys, open holds count as spent. Accounts must be locked. Deletes the lines of ended holds.
  */
 export const READ_SPEND_LIMITS = {
   name: 'ledger-read-spend-limits',
   text: `
     WITH month AS (
       SELECT date_trunc('month', now() AT TIME ZONE 'UTC')::date AS month
-    ), asked AS MATERIALIZED (
-      SELECT id AS asked_id, unnest(ancestor_ids || id) AS id FROM api_keys
+    ), key_chain AS MATERIALIZED (
+      SELECT id AS key_id, unnest(ancestor_ids || id) AS id FROM api_keys
       WHERE id = ANY ($1::uuid[])
     ), cleared AS (
-      DELETE FROM key_holds WHERE api_key_id IN (SELECT id FROM asked)
+      DELETE FROM key_holds WHERE api_key_id IN (SELECT id FROM key_chain)
         AND NOT EXISTS (SELECT FROM holds WHERE holds.request_id = key_holds.request_id)
     )
     SELECT 'key' AS scope, id, monthly_spend_limit AS spend_limit,
@@ -28,10 +27,10 @@ export const READ_SPEND_LIMITS = {
         FROM key_holds JOIN holds ON holds.request_id = key_holds.request_id
         WHERE key_holds.api_key_id = api_keys.id
       ) AS used,
-      ARRAY(SELECT asked_id FROM asked WHERE asked.id = api_keys.id) AS key_ids
+      ARRAY(SELECT key_id FROM key_chain WHERE key_chain.id = api_keys.id) AS key_ids
     FROM api_keys CROSS JOIN month
       LEFT JOIN key_months ON key_months.api_key_id = id AND key_months.month = month.month
-    WHERE id IN (SELECT id FROM asked) AND monthly_spend_limit IS NOT NULL
+    WHERE id IN (SELECT id FROM key_chain) AND monthly_spend_limit IS NOT NULL
     UNION ALL
     SELECT 'tenant', id, monthly_spend_limit, coalesce(spent, 0), '{}'
     FROM tenants CROSS JOIN month
@@ -40,7 +39,7 @@ export const READ_SPEND_LIMITS = {
     WHERE id = ANY ($2::uuid[]) AND monthly_spend_limit IS NOT NULL`,
 };
 
-/** Notes which holds $2 count against the limits of which keys $1. */
+/** Records that the holds $2 count toward the limits of the keys $1. */
 export const OPEN_KEY_HOLDS = {
   name: 'ledger-open-key-holds',
   text: `
@@ -49,9 +48,9 @@ export const OPEN_KEY_HOLDS = {
     ON CONFLICT DO NOTHING`,
 };
 
-/** What a limit has left in this month, open holds counted as spent. */
+/** A monthly limit with its use. */
 interface LimitState {
-  /** The key's or the tenant's. */
+  /** The key's or the tenant's id. */
   id: string;
   scope: SpendLimitExcess['scope'];
   limit: number;
@@ -59,16 +58,16 @@ interface LimitState {
 }
 
 /**
- * The limits of money of the tenants, keys and end users that one transaction works on, whose accounts
- * are locked meanwhile: nobody else can spend or set aside anything of theirs.
+ * Spend limits and budgets of the tenants, keys and end users in one transaction. Their accounts are
+ * locked, so no other transaction can spend or reserve for them.
  */
 export class SpendLimits {
   private readonly byTenant = new Map<string, LimitState>();
-  /** By the key that asks: its own limit and those of the keys above it. */
+  /** By the requesting key: its own limit and those of its parent keys. */
   private readonly byKey = new Map<string, LimitState[]>();
   private readonly uses = new Map<string, UseRow>();
 
-  /** @param uses of those who have budgets or a limit of open requests */
+  /** @param uses usage of subjects with budgets or a concurrency limit */
   constructor(
     rows: readonly SpendLimitRow[],
     accounts: AccountStates,
@@ -83,15 +82,15 @@ export class SpendLimits {
     for (const use of uses) this.uses.set(useKey(use.tenant_id, use.scope, use.subject), use);
   }
 
-  /** The limit that so many credits more, or a request more, would pass; undefined: there is room. */
-  excessOf(ask: Ask, credits: number): LimitExcess | undefined {
-    for (const state of this.of(ask)) {
+  /** Returns the limit that these credits, or one more request, would exceed; undefined: none. */
+  excessOf(reservation: Reservation, credits: number): LimitExcess | undefined {
+    for (const state of this.of(reservation)) {
       const left = leftOf(state);
       if (credits > left) return { scope: state.scope, limit: state.limit, left };
     }
-    for (const { subject, use } of this.usesOf(ask)) {
+    for (const { subject, use } of this.usesOf(reservation)) {
       const { scope, budgets, max_in_flight: maxInFlight = Infinity } = subject;
-      if (ask.kind === 'hold' && use.requests >= maxInFlight) return { scope, maxInFlight };
+      if (reservation.kind === 'hold' && use.requests >= maxInFlight) return { scope, maxInFlight };
       for (const { period, credits: limit } of budgets) {
         const left = Math.max(0, limit - use[period] - use.held);
         const renewsAt = renewalOf(period, use.now);
@@ -101,10 +100,10 @@ export class SpendLimits {
     return undefined;
   }
 
-  /** What the limits leave for an ask, in credits. */
-  leftFor(ask: Ask): number {
-    let left = Math.min(Infinity, ...this.of(ask).map(leftOf));
-    for (const { subject, use } of this.usesOf(ask)) {
+  /** Returns the credits that the limits leave. */
+  leftFor(reservation: Reservation): number {
+    let left = Math.min(Infinity, ...this.of(reservation).map(leftOf));
+    for (const { subject, use } of this.usesOf(reservation)) {
       for (const { period, credits } of subject.budgets) {
         left = Math.min(left, Math.max(0, credits - use[period] - use.held));
       }
@@ -112,27 +111,30 @@ export class SpendLimits {
     return left;
   }
 
-  /** Counts what an ask has set aside. */
-  count(ask: Ask, credits: number): void {
-    for (const state of this.of(ask)) state.used += credits;
-    for (const { use } of this.usesOf(ask)) {
+  /** Counts reserved credits. */
+  count(reservation: Reservation, credits: number): void {
+    for (const state of this.of(reservation)) state.used += credits;
+    for (const { use } of this.usesOf(reservation)) {
       use.held += credits;
-      if (ask.kind === 'hold') use.requests++;
+      if (reservation.kind === 'hold') use.requests++;
     }
   }
 
-  /** The keys with a limit on which the requests of a key count. */
+  /** Returns the keys with a limit that a key's requests count toward. */
   limitedKeysOf(apiKeyId: string): string[] {
     return (this.byKey.get(apiKeyId) ?? []).map(({ id }) => id);
   }
 
-  private of({ tenantId, apiKeyId }: Ask): LimitState[] {
+  private of({ tenantId, apiKeyId }: Reservation): LimitState[] {
     const ofKey = apiKeyId === undefined ? undefined : this.byKey.get(apiKeyId);
     const ofTenant = this.byTenant.get(tenantId);
     return [...(ofKey ?? []), ...(ofTenant ? [ofTenant] : [])];
   }
 
-  private usesOf({ tenantId, subjects = [] }: Ask): { subject: LimitedSubject; use: UseRow }[] {
+  private usesOf({
+    tenantId,
+    subjects = [],
+  }: Reservation): { subject: LimitedSubject; use: UseRow }[] {
     return subjects.map((subject) => {
       const use = this.uses.get(useKey(tenantId, subject.scope, toStoredText(subject.id)));
       return { subject, use: use! };
@@ -153,8 +155,8 @@ export interface SpendLimitRow {
   id: string;
   /** Credits. */
   spend_limit: number;
-  /** Credits; of a tenant without its open holds. */
+  /** Credits; for a tenant, without its open holds. */
   used: number;
-  /** The keys $1 whose requests count on it; of a tenant none are named. */
+  /** The keys $1 whose requests count toward the limit; empty for a tenant. */
   key_ids: readonly string[];
 }

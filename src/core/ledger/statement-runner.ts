@@ -7,17 +7,17 @@ import pg, {
 } from 'pg';
 import { withQueryLimit } from '../../platform/database/database.js';
 
-/** A statement that takes so long has lost its server. */
+/** After this long the server is assumed to be lost. */
 const STATEMENT_LIMIT_MS = 10_000;
 
-/** Runs `work` on a connection of its own, which must be outside a transaction when it returns. */
+/** Runs `work` on a dedicated connection, which must be outside a transaction when it returns. */
 export async function withConnection(
   pool: Pool,
   work: (client: PoolClient) => Promise<void>,
 ): Promise<void> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // A connection that dies while no statement runs says so here; unheard it would end the process.
+  // An idle connection that dies emits an error, which would end the process without a listener.
   const onError = (error: Error) => {
     broken = error;
   };
@@ -34,10 +34,10 @@ export async function withConnection(
 }
 
 /**
- * Sends statements in order and returns their results. On a pool with pg's `pipeline` option they
- * are on their way together; the first failure is thrown once all have been answered.
+ * Sends statements in order and returns their results. On a pool with pg's `pipeline` option they are
+ * sent together, and the first error is thrown once all have finished.
  *
- * `Row` is what those of the statements answer whose rows are read.
+ * `Row` is the row type of the statements whose rows are read.
  */
 export async function runInOrder<Row extends QueryResultRow = QueryResultRow>(
   client: PoolClient,
@@ -57,8 +57,8 @@ export async function runInOrder<Row extends QueryResultRow = QueryResultRow>(
 }
 
 /**
- * Puts statements on their way in one write. The time limit of the last one covers those before
- * it: when it passes, pg gives the connection up, and all of them fail.
+ * Sends statements in one write. The time limit of the last one covers all: when it expires, pg closes
+ * the connection and all of them fail.
  */
 function send<Row extends QueryResultRow>(
   client: PoolClient,
@@ -76,9 +76,9 @@ function send<Row extends QueryResultRow>(
   }
 }
 
-/** Returns the error that makes the connection useless, if there is one. */
+/** Returns the error that makes the connection unusable, if any. */
 async function rollBack(client: PoolClient, error: unknown): Promise<Error | undefined> {
-  // Only an answer of PostgreSQL leaves the connection in a known state.
+  // Only a response from PostgreSQL leaves the connection in a known state.
   if (!(error instanceof pg.DatabaseError)) {
     return error instanceof Error ? error : new Error('unknown failure', { cause: error });
   }

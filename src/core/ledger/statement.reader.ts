@@ -4,7 +4,7 @@ import { Database } from '../../platform/database/database.js';
 import { fromStoredText } from '../../platform/database/stored-text.js';
 import type { UtcMonth } from '../../platform/time/dates.js';
 
-/** A movement of a tenant's balance; the amount is signed credits. */
+/** A change of a tenant's balance; the amount is signed credits. */
 export interface StatementEntry {
   id: string;
   createdAt: Date;
@@ -18,17 +18,17 @@ export type LedgerEntryKind = (typeof LEDGER_ENTRY_KINDS)[number];
 
 /** An entry as operators see it. */
 export interface MemoEntry extends StatementEntry {
-  /** What the operator wrote about it; null for what requests have moved. */
+  /** The operator's note; null for entries of requests. */
   memo: string | null;
 }
 
-/** Where a page of entries goes on: behind this entry. The time is ISO 8601, to the microsecond. */
+/** Position of an entry in a list. The time is ISO 8601, to the microsecond. */
 export interface EntryPlace {
   at: string;
   id: string;
 }
 
-/** Which of the newest entries are asked for; see `StatementReader.newestOf`. */
+/** Filters and page of `StatementReader.newestOf`. */
 interface NewestEntries {
   before?: EntryPlace;
   kind?: LedgerEntryKind | undefined;
@@ -37,16 +37,16 @@ interface NewestEntries {
   limit: number;
 }
 
-/** With the tenant's balance at the moment of reading. */
+/** An entry with the tenant's balance at the time of reading. */
 export interface NewestEntry extends MemoEntry, EntryPlace {
   balance: number;
 }
 
-/** What a calendar month did to a tenant's balance. */
+/** A calendar month's effect on a tenant's balance. */
 export interface StatementSummary {
   openingBalance: number;
   closingBalance: number;
-  /** Signed sums: `closingBalance` is `openingBalance` and all of them. */
+  /** Signed sums: `closingBalance` is `openingBalance` plus all of them. */
   totals: Record<LedgerEntryKind, number>;
   /** The month's last entry at the time of the summary; 0: none. */
   lastId: number;
@@ -60,10 +60,10 @@ interface SumsRow extends Record<Exclude<LedgerEntryKind, 'charge'>, number> {
   last_id: number;
 }
 
-/** Of the pool's ten connections; a month's entries are read for as long as they are downloaded. */
+/** The pool has ten connections, and downloads of a month's entries take long. */
 const MAX_CONNECTIONS = 2;
 
-/** Reads the ledger month by month; every method is bound to one tenant. */
+/** Reads the ledger month by month; every method is limited to one tenant. */
 @Injectable()
 export class StatementReader {
   private readonly limit = pLimit(MAX_CONNECTIONS);
@@ -71,8 +71,8 @@ export class StatementReader {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds up a month without reading its charges: their sum is what the month spent, which is kept
-   * in the same transaction, under the same month. The other entries are few and have an index.
+   * Sums up a month without reading its charges: their total is the month's spend, which is updated in
+   * the same transactions. The other entries are few and indexed.
    */
   async summaryOf(tenantId: string, month: UtcMonth): Promise<StatementSummary> {
     const { rows } = await this.limit(() =>
@@ -95,7 +95,7 @@ export class StatementReader {
     );
     const row = rows[0]!;
     const { grant, correction, shortfall, refund, spent, last_id: lastId } = row;
-    // What the balance did not cover, and what was given back, no month has spent.
+    // The month's spend excludes shortfalls and refunds.
     const charge = -(spent + shortfall + refund);
     const openingBalance = row.granted_before - row.spent_before;
     return {
@@ -106,7 +106,7 @@ export class StatementReader {
     };
   }
 
-  /** What the months with requests have cost, in credits, the latest first. */
+  /** Returns the credits spent in each month with requests, latest first. */
   async monthsOf(tenantId: string): Promise<{ month: string; spent: number; requests: number }[]> {
     const { rows } = await this.limit(() =>
       this.database.query<{ month: string; spent: number; requests: number }>(
@@ -119,9 +119,9 @@ export class StatementReader {
   }
 
   /**
-   * The entries that a summary adds up, oldest first, in batches of `batchSize`. An account is
-   * locked before an entry gets its id, so a tenant's entries up to an id are the same for ever. No
-   * connection is taken between two batches.
+   * Yields the entries of a summary, oldest first, in batches of `batchSize`. An account is locked
+   * before an entry gets its id, so a tenant's entries up to an id never change. Holds no connection
+   * between batches.
    */
   async *entriesOf(
     tenantId: string,
@@ -129,7 +129,7 @@ export class StatementReader {
     { lastId }: Pick<StatementSummary, 'lastId'>,
     batchSize: number,
   ): AsyncGenerator<StatementEntry[]> {
-    // Times as text, because a Date would cut the microseconds that the order rests on.
+    // Times as text, because a Date would lose the microseconds that the order depends on.
     let after = { at: month.start.toISOString(), id: '0' };
     for (;;) {
       const { rows } = await this.limit(() =>
@@ -152,12 +152,12 @@ export class StatementReader {
   }
 
   /**
-   * The newest entries of a tenant, with where the page behind each begins.
+   * Returns the newest entries of a tenant, with the position for the next page.
    *
-   * @param before undefined: from the newest on
-   * @param kind undefined: of all kinds; all but charges are found by an index of their own
-   * @param month undefined: of all months
-   * @param lastId no later one; undefined: all that there are
+   * @param before undefined: the newest entries
+   * @param kind undefined: all kinds; all but charges have their own index
+   * @param month undefined: all months
+   * @param lastId the latest entry to include; undefined: all
    */
   async newestOf(
     tenantId: string,
@@ -187,8 +187,8 @@ export class StatementReader {
 }
 
 /**
- * The highest id of the month. Ids follow the order of commits and times that of beginnings, so it
- * belongs to one of the last entries; no transaction of the ledger takes an hour.
+ * Selects the month's highest id. Ids follow the order of commits and times the order of transaction
+ * starts, so it is among the last entries; no ledger transaction takes an hour.
  */
 const LAST_ID = `
   SELECT max(id) AS id FROM ledger_entries

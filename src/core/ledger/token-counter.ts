@@ -2,14 +2,14 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../../platform/queue/fair-queue.js';
 
-/** So many times as many tokens may another vendor's vocabulary make of a text as the one that counts here. */
+/** Highest ratio of another vendor's token count to the count of this vocabulary. */
 export const LARGEST_VOCABULARY_FACTOR = 1.25;
-/** The vocabulary takes some 60 MB and a quarter of a second to load: it stays for so long unused. */
+/** The vocabulary takes some 60 MB and a quarter of a second to load, so it stays this long when idle. */
 const IDLE_MS = 60_000;
-/** A settlement waits no longer for a count, the turns of others and loading included. */
-const PATIENCE_MS = 3_000;
+/** Time limit of a count, queueing and loading included; a settlement waits for it. */
+const TIMEOUT_MS = 3_000;
 const MEMORY_LIMIT_MB = 256;
-/** Of one tenant. */
+/** Per tenant. */
 const MAX_WAITING = 500;
 
 const PROGRAM = new URL('./token-counter.worker.mjs', import.meta.url);
@@ -20,24 +20,24 @@ interface CountRequest {
 }
 
 /**
- * Counts tokens by a real vocabulary (o200k), in a thread of its own that starts when it is needed
- * and ends when it is not. Other vendors' vocabularies are near enough to it. Tenants take turns, so that none
- * has others' settlements go without.
+ * Counts tokens with a real vocabulary (o200k), in a thread that starts on demand and ends when idle.
+ * Other vendors' vocabularies are close enough. Schedules tenants fairly, so that none starves the
+ * others' settlements.
  */
 export class TokenCounter implements OnApplicationShutdown {
   private worker: Worker | undefined;
   private readonly waiting = new FairQueue<CountRequest>(MAX_WAITING);
-  private atWork: CountRequest | undefined;
+  private running: CountRequest | undefined;
   private idle: NodeJS.Timeout | undefined;
 
-  /** @param patienceMs how long a count may take, waiting and loading included */
-  constructor(private readonly patienceMs = PATIENCE_MS) {}
+  /** @param timeoutMs time limit of a count, queueing and loading included */
+  constructor(private readonly timeoutMs = TIMEOUT_MS) {}
 
-  /** Tokens of all texts together; undefined when that takes too long. @param tenantId whose they are */
+  /** Returns the tokens of all texts together; undefined when that takes too long. */
   count(tenantId: string, texts: readonly string[]): Promise<number | undefined> {
     if (texts.length === 0) return Promise.resolve(0);
     return new Promise((resolve) => {
-      const asked: CountRequest = {
+      const request: CountRequest = {
         texts,
         answer: (tokens) => {
           clearTimeout(timer);
@@ -45,65 +45,65 @@ export class TokenCounter implements OnApplicationShutdown {
         },
       };
       const timer = setTimeout(() => {
-        if (!this.waiting.remove(tenantId, asked)) void this.dismiss();
-        asked.answer(undefined);
-      }, this.patienceMs);
-      if (this.waiting.add(tenantId, asked)) this.proceed();
-      else asked.answer(undefined);
+        if (!this.waiting.remove(tenantId, request)) void this.stopWorker();
+        request.answer(undefined);
+      }, this.timeoutMs);
+      if (this.waiting.add(tenantId, request)) this.countNext();
+      else request.answer(undefined);
     });
   }
 
   async onApplicationShutdown(): Promise<void> {
-    for (let asked = this.waiting.take(); asked; asked = this.waiting.take()) {
-      asked.answer(undefined);
+    for (let request = this.waiting.take(); request; request = this.waiting.take()) {
+      request.answer(undefined);
     }
-    await this.dismiss();
+    await this.stopWorker();
   }
 
-  private proceed(): void {
-    if (this.atWork) return;
+  private countNext(): void {
+    if (this.running) return;
     clearTimeout(this.idle);
-    this.atWork = this.waiting.take();
-    if (this.atWork) {
-      this.worker ??= this.hire();
-      this.worker.postMessage(this.atWork.texts);
+    this.running = this.waiting.take();
+    if (this.running) {
+      this.worker ??= this.startWorker();
+      this.worker.postMessage(this.running.texts);
     } else if (this.worker) {
-      this.idle = setTimeout(() => void this.dismiss(), IDLE_MS);
+      this.idle = setTimeout(() => void this.stopWorker(), IDLE_MS);
       this.idle.unref();
     }
   }
 
-  private hire(): Worker {
+  private startWorker(): Worker {
     const worker = new Worker(PROGRAM, {
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB },
-      // Flags of the main thread, such as those of a test runner, are not for it.
+      // Without the main thread's flags, such as a test runner's.
       execArgv: [],
       env: {},
     });
     worker.unref();
-    const lose = (): void => {
-      if (this.worker === worker) void this.dismiss();
+    const onLost = (): void => {
+      if (this.worker === worker) void this.stopWorker();
     };
     worker.on('message', (tokens: number) => {
       if (this.worker !== worker) return;
-      this.atWork?.answer(tokens);
-      this.atWork = undefined;
-      this.proceed();
+      this.running?.answer(tokens);
+      this.running = undefined;
+      this.countNext();
     });
-    worker.on('error', lose);
-    worker.on('exit', lose);
+    worker.on('error', onLost);
+    worker.on('exit', onLost);
     return worker;
   }
 
-  /** Ends the thread, with what it is counting; what waits is counted by the next one. */
-  private async dismiss(): Promise<void> {
+  /** Ends the thread and fails its current count; the next thread counts the queued texts. */
+  private async stopWorker(): Promise<void> {
     const { worker } = this;
     this.worker = undefined;
     clearTimeout(this.idle);
-    this.atWork?.answer(undefined);
-    this.atWork = undefined;
+    this.running?.answer(undefined);
+    this.running = undefined;
     await worker?.terminate();
-    // By now what came at the same time is late as well.
-    this.proceed();
+    // Counts with the same deadline have timed out by now.
+    this.countNext();
   }
 }

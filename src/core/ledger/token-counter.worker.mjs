@@ -3,18 +3,18 @@ import { parentPort } from 'node:worker_threads';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 
 /**
- * Counts the tokens of texts, away from the event loop. Plain JavaScript, because a worker's first
- * file is loaded by Node alone, in tests as well.
+ * Counts the tokens of texts, off the event loop. Plain JavaScript, because Node loads a worker's first
+ * file itself, even in tests.
  */
 
-// Where cores are few the event loop goes first. Linux gives each thread a priority of its own;
-// elsewhere this would be the whole process's.
+// The event loop goes first when cores are scarce. Only Linux has a priority per thread; elsewhere this
+// would apply to the whole process.
 if (process.platform === 'linux') setPriority(10);
 
-/** What looks like a mark of the vocabulary's own is text like any other. */
+/** Treats the vocabulary's special tokens as ordinary text. */
 const AS_TEXT = { allowedSpecial: new Set(), disallowedSpecial: new Set() };
 
-/** A run of letters takes the square of its length. */
+/** Encoding a run of letters takes time quadratic in its length. */
 const MAX_PIECE_LENGTH = 500;
 
 parentPort.on('message', (texts) => {
@@ -25,7 +25,7 @@ parentPort.on('message', (texts) => {
   parentPort.postMessage(tokens);
 });
 
-/** Pieces that have, but for a token here and there, the tokens of the text: they begin with a space where there is one. */
+/** Cuts a text at spaces where possible, so that the pieces have about the same number of tokens as the whole. */
 function* cut(text) {
   for (let start = 0; start < text.length;) {
     let end = Math.min(start + MAX_PIECE_LENGTH, text.length);

@@ -22,7 +22,7 @@ const counted = (inputTokens: number, outputTokens: number): Usage => ({
   outputTokens,
 });
 
-/** A meter that has seen an answer to a prompt of 10 characters. */
+/** A meter that has seen the answer to a prompt of 10 characters. */
 function meterOf(...events: BilledEvent[]): UsageMeter {
   const estimate = counted(3, 0);
   const request = { routes: [primary, fallback], estimate } as unknown;
@@ -32,11 +32,11 @@ function meterOf(...events: BilledEvent[]): UsageMeter {
 }
 
 describe(UsageMeter.name, () => {
-  it('forgets what a vendor counted whose answer a dearer route has gone on with', () => {
+  it('drops the counts of a vendor whose answer a more expensive route resumed', () => {
     for (const partial of [{ isPartial: true } as const, {}]) {
       const meter = meterOf({ type: 'usage', usage: counted(1, 1), ...partial });
       expect(meter.soFar).toEqual(counted(1, 1));
-      Object.assign(meter['request'], { dearerPart: fallback });
+      Object.assign(meter['request'], { billingRoute: fallback });
       expect(meter.route).toBe(fallback);
       expect(meter.soFar).toBeUndefined();
       expect(meter.read().usage.inputTokens).toBe(3);
@@ -45,13 +45,13 @@ describe(UsageMeter.name, () => {
     }
   });
 
-  it('names the first route until another one answers', () => {
+  it('returns the first route until another one answers', () => {
     expect(meterOf().route).toBe(primary);
     const answering: CanonicalEvent = { type: 'route', route: fallback, droppedParams: [] };
     expect(meterOf(answering).route).toBe(fallback);
   });
 
-  it('takes the vendor’s own figures, the last ones', () => {
+  it('uses the vendor’s latest figures', () => {
     const meter = meterOf(
       { type: 'text', choice: 0, text: 'x'.repeat(1_000) },
       { type: 'usage', usage: counted(5, 6) },
@@ -63,14 +63,14 @@ describe(UsageMeter.name, () => {
     expect(meter.read().usage).toEqual(counted(5, 8));
   });
 
-  it('minds whose figures they are', () => {
+  it('reports the source of the figures', () => {
     const meter = meterOf({ type: 'usage', usage: counted(5, 6), source: 'estimated' });
     expect(meter.read()).toEqual({ usage: counted(5, 6), source: 'estimated' });
     meter.observe({ type: 'usage', usage: counted(5, 7) });
     expect(meter.read().source).toBe('upstream');
   });
 
-  it('estimates what a vendor left out of its figures', () => {
+  it('estimates what the vendor’s figures lack', () => {
     const text: CanonicalEvent = { type: 'text', choice: 0, text: 'x'.repeat(40) };
     const usage: CanonicalEvent = { type: 'usage', usage: counted(10, 0) };
     expect(meterOf(text, usage).read()).toEqual({ usage: counted(10, 10), source: 'estimated' });
@@ -78,18 +78,18 @@ describe(UsageMeter.name, () => {
       usage: counted(3, 4),
       source: 'estimated',
     });
-    // Nothing was made, and nothing is made up.
+    // Without output, nothing is estimated.
     expect(meterOf(usage).read()).toEqual({ usage: counted(10, 0), source: 'upstream' });
   });
 
-  it('takes an output for the whole answer, used as the request estimates', () => {
+  it('treats an output as the whole answer, with the estimated usage', () => {
     const meter = meterOf({ type: 'output', output: [[1]] });
     expect(meter.finishReason).toBe('stop');
     expect(meter.firstContentMs).toBeGreaterThan(0);
     expect(meter.read()).toEqual({ usage: counted(3, 0), source: 'estimated' });
   });
 
-  it('estimates a token for four characters where there are none, rounding up', () => {
+  it('estimates one token per four characters, rounding up', () => {
     const meter = meterOf(
       { type: 'text', choice: 0, text: 'abc' },
       { type: 'reasoning', choice: 0, text: 'de' },
@@ -102,11 +102,11 @@ describe(UsageMeter.name, () => {
     expect(meter.read().usage).toEqual(counted(3, 4));
   });
 
-  it('estimates the prompt alone before anything came', () => {
+  it('estimates only the prompt before any output', () => {
     expect(meterOf().read()).toEqual({ usage: counted(3, 0), source: 'estimated' });
   });
 
-  it('notes when content began, which a start and a role are not', () => {
+  it('records when content started, which excludes a start and a role', () => {
     const beforeMs = performance.now();
     const meter = meterOf(
       { type: 'start' },

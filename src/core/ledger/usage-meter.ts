@@ -11,7 +11,7 @@ import { OutputSample } from './output-sample.js';
 import { fillUsage } from './plausible-usage.js';
 import type { BillableRoute } from '../../canonical/billable-route.js';
 
-/** From one piece of output to the next: in a longer pause a vendor may work on what nobody sees. */
+/** Longer pauses between pieces of output may mean hidden work. */
 const LONGEST_STEP_MS = 200;
 
 export interface Pace {
@@ -20,26 +20,26 @@ export interface Pace {
   readonly characters: number;
 }
 
-/** Reads, in passing, what an answer uses. */
+/** Measures the usage of an answer from its events. */
 export class UsageMeter {
   finishReason: FinishReason | undefined;
   /** On the clock of `performance.now()`. */
   firstContentMs: number | undefined;
-  /** For a count of tokens, should the answer not come to its end. */
+  /** For counting tokens if the answer is incomplete. */
   readonly sample = new OutputSample();
   private answering: BillableRoute;
   private passedCharacters = 0;
-  /** Of the first and of the latest piece of output, and of the end of all of it. */
+  /** Times of the first and the latest piece of output, and of its end. */
   private firstPieceMs: number | undefined;
   private lastPieceMs: number | undefined;
   private finishedMs: number | undefined;
-  /** The pauses between two pieces that were longer than a step, and what came right after them. */
+  /** Total of the pauses longer than a step, and the characters right after them. */
   private pausedMs = 0;
   private charactersAfterPauses = 0;
-  /** What was counted last: of a whole answer, or of one that may go on. */
+  /** The vendor's latest count: of a complete answer, or of one in progress. */
   private counts: { reported?: Usage; partial?: Usage } = {};
   private countedBy: BillableRoute | undefined;
-  /** Whether usage came with, or after, a reason to finish. */
+  /** True when usage arrived with or after a finish reason. */
   private hasFinalUsage = false;
   private source: UsageSource = 'upstream';
 
@@ -47,9 +47,9 @@ export class UsageMeter {
     this.answering = request.routes[0];
   }
 
-  /** What the answer is charged by: the route that gives it; until it is known, the one that would have been first. */
+  /** The route whose prices apply: the answering one; until it is known, the first. */
   get route(): BillableRoute {
-    return this.request.dearerPart ?? this.answering;
+    return this.request.billingRoute ?? this.answering;
   }
 
   observe(event: CanonicalEvent | WorkEvent<unknown>): void {
@@ -73,7 +73,7 @@ export class UsageMeter {
       case 'relay':
         if (event.outputCharacters > 0) {
           this.pass(event.outputCharacters);
-          // A whole body brings its usage, or nothing of it has been delivered.
+          // A complete body reports its usage, or none of it was delivered.
           if (this.request.streamed) this.sample.add(event.bytes);
         }
         if (event.finishReason) this.finish(event.finishReason);
@@ -95,18 +95,18 @@ export class UsageMeter {
     }
   }
 
-  /** Code points of output that came from the vendor, whoever has seen them. */
+  /** Code points of output received from the vendor, delivered or not. */
   get outputCharacters(): number {
     return this.passedCharacters + (this.request.withheldCharacters ?? 0);
   }
 
   /**
-   * How the vendor, at work since then, has spent its time: `silentMs` without showing anything, before
-   * its first piece of output, in long pauses, and since the latest piece; and `steadyMs` with output
-   * that came piece after piece. Both end with its reason to finish.
+   * Splits the vendor's time since `sinceMs`: `silentMs` without output (before the first piece, in long
+   * pauses, and since the latest piece) and `steadyMs` with continuous output. Both end with its finish
+   * reason.
    *
    * @param sinceMs on the clock of `performance.now()`, like `nowMs`
-   * @returns with the characters that came at the ends of silences, which were made in them
+   * @returns also the characters that ended silences, which were generated during them
    */
   pace(sinceMs: number, nowMs: number): Pace {
     const endMs = this.route.output?.choices === 1 ? (this.finishedMs ?? nowMs) : nowMs;
@@ -121,24 +121,24 @@ export class UsageMeter {
     return { silentMs, steadyMs: Math.max(0, workedMs - silentMs), characters };
   }
 
-  /** What the vendor has counted by now, of an answer that may go on. */
+  /** The vendor's count so far, of an answer that may continue. */
   get soFar(): Usage | undefined {
     return this.counted.reported ?? this.counted.partial;
   }
 
-  /** What the first vendor has counted says nothing of the price of another that has gone on with its answer. */
+  /** The first vendor's count does not apply to the prices of a route that resumed its answer. */
   private get counted(): UsageMeter['counts'] {
     return this.countedBy === this.route ? this.counts : {};
   }
 
-  /** Whether the vendor's figures are those of the whole answer, though its end was not waited for. */
+  /** True when the vendor's figures cover the whole answer, even if its end was not read. */
   get isCounted(): boolean {
     return this.hasFinalUsage && this.source === 'upstream';
   }
 
   /**
-   * The vendor's own figures where it gave any, else an estimate from the characters that passed;
-   * what is missing in the vendor's figures is estimated too.
+   * Returns the vendor's figures, else an estimate from the characters received. Figures that the vendor
+   * left out are estimated too.
    */
   read(): { usage: Usage; source: UsageSource } {
     const { reported } = this.counted;

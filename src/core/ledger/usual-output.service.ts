@@ -4,12 +4,12 @@ import { toStoredText } from '../../platform/database/stored-text.js';
 
 const MS_PER_DAY = 86_400_000;
 const DAYS = 7;
-/** Fewer say little. */
-const LEAST_ANSWERS = 10;
-const KEPT_MS = 300_000;
-const MAX_KEPT = 10_000;
+/** Fewer answers are not representative. */
+const MIN_ANSWERS = 10;
+const CACHE_MS = 300_000;
+const MAX_CACHED = 10_000;
 
-interface Known {
+interface CachedLength {
   /** Undefined: too few answers. */
   readonly tokens: number | undefined;
   readonly untilMs: number;
@@ -20,28 +20,30 @@ interface UsualRow {
   tokens: number;
 }
 
-/** How long a tenant's answers of a model are, by the sums of its log over the last week; known for five minutes. */
+/** Average length of a tenant's answers by model, from its log of the last week. Cached for five minutes. */
 @Injectable()
 export class UsualOutput {
-  private readonly known = new Map<string, Known>();
+  private readonly cached = new Map<string, CachedLength>();
 
   constructor(private readonly database: Database) {}
 
-  /** Tokens of a request's answers, by alias; one of which little is known is left out. */
+  /** Returns the average tokens of an answer by alias; models with too few answers are omitted. */
   async of(tenantId: string, models: readonly string[]): Promise<Map<string, number>> {
     const nowMs = performance.now();
     const keyOf = (model: string): string => `${tenantId} ${model}`;
-    const asked = models.filter((model) => (this.known.get(keyOf(model))?.untilMs ?? 0) <= nowMs);
-    if (asked.length > 0) {
-      const found = await this.read(tenantId, asked);
-      if (this.known.size + asked.length > MAX_KEPT) this.known.clear();
-      const untilMs = nowMs + KEPT_MS;
-      for (const model of asked)
-        this.known.set(keyOf(model), { tokens: found.get(model), untilMs });
+    const missing = models.filter(
+      (model) => (this.cached.get(keyOf(model))?.untilMs ?? 0) <= nowMs,
+    );
+    if (missing.length > 0) {
+      const found = await this.read(tenantId, missing);
+      if (this.cached.size + missing.length > MAX_CACHED) this.cached.clear();
+      const untilMs = nowMs + CACHE_MS;
+      for (const model of missing)
+        this.cached.set(keyOf(model), { tokens: found.get(model), untilMs });
     }
     const usual = new Map<string, number>();
     for (const model of models) {
-      const tokens = this.known.get(keyOf(model))?.tokens;
+      const tokens = this.cached.get(keyOf(model))?.tokens;
       if (tokens !== undefined) usual.set(model, tokens);
     }
     return usual;
@@ -56,7 +58,7 @@ export class UsualOutput {
        WHERE tenant_id = $1 AND dimension = 'model' AND grain = 'day' AND period >= $3
          AND md5(value) IN (SELECT md5(name) FROM unnest($2::text[]) AS name)
        GROUP BY value HAVING sum(requests - errors) >= $4`,
-      [tenantId, [...stored.keys()], new Date(Date.now() - DAYS * MS_PER_DAY), LEAST_ANSWERS],
+      [tenantId, [...stored.keys()], new Date(Date.now() - DAYS * MS_PER_DAY), MIN_ANSWERS],
     );
     return new Map(rows.map(({ model, tokens }) => [stored.get(model) ?? model, tokens]));
   }

@@ -24,7 +24,7 @@ const attempt = (startedMs: number, overrides: Partial<LoggableAttempt> = {}): L
   ...overrides,
 });
 
-/** The row of a request of 100 ms, with what its attempts have left in it. */
+/** The row of a request of 100 ms after its attempts were added. */
 function logged(attempts: LoggableAttempt[], lastCost: number) {
   const tenant = { tenantId: 't', apiKeyId: 'k' };
   const log = logDraft(tenant, 'r', { createdAt: ARRIVED, latencyMs: 100, firstTokenMs: 20 });
@@ -34,7 +34,7 @@ function logged(attempts: LoggableAttempt[], lastCost: number) {
 }
 
 describe(vendorCostOf.name, () => {
-  it('is in whole credits, rounded up once, and nothing over an account of the tenant', () => {
+  it('is in whole credits, rounded up once, and 0 on BYOK traffic', () => {
     const usage = { ...NO_USAGE, inputTokens: 3 };
     expect(vendorCostOf(usage, ROUTE)).toBe(2);
     expect(vendorCostOf(usage, { ...ROUTE, trafficMode: 'byok' })).toBe(0);
@@ -42,18 +42,18 @@ describe(vendorCostOf.name, () => {
 });
 
 describe(noteAttempts.name, () => {
-  it('makes no list where one vendor answered, or none was asked', () => {
+  it('adds no list when one vendor answered or none was called', () => {
     expect(logged([attempt(3)], 7)).toEqual({ vendorCost: 7, vendorStartedMs: 3, list: undefined });
     expect(logged([], 0)).toEqual({ vendorCost: 0, vendorStartedMs: undefined, list: undefined });
   });
 
-  it('lists the one call of an ordinary request where its provider has several accounts', () => {
+  it('lists the only call when its provider has several accounts', () => {
     const { list, vendorCost } = logged([attempt(3, { route: { ...ROUTE, account: 'eu' } })], 7);
     expect(vendorCost).toBe(7);
     expect(list).toMatchObject([{ route: 'p/a/b', account: 'eu', outcome: 'answered' }]);
   });
 
-  it('lists what came before, with what its vendors had counted', () => {
+  it('lists earlier attempts with the usage that their vendors reported', () => {
     const usage = { ...NO_USAGE, inputTokens: 10 };
     const failed = attempt(1, { outcome: 'overloaded', status: 529, usage });
     expect(logged([failed, attempt(10)], 7)).toEqual({
@@ -80,24 +80,24 @@ describe(noteAttempts.name, () => {
     });
   });
 
-  it('lists one that failed, was left, or came before its request by the clock', () => {
+  it('lists an attempt that failed, was aborted, or started before its request', () => {
     expect(logged([attempt(-2, { outcome: 'aborted' })], 0).list).toMatchObject([
       { outcome: 'aborted', status: null, started_ms: 0 },
     ]);
   });
 
-  it('bills the faster of two that were asked at once, and lists what the other took', () => {
+  it('bills the faster leg of a hedged request and lists the cost of the other', () => {
     const usage = { ...NO_USAGE, inputTokens: 10 };
-    const outpaced = { outcome: 'outpaced', usage, isSpare: true };
-    const won = attempt(10, { isHedge: true, isSpare: false });
-    expect(logged([attempt(1, outpaced), won], 7)).toMatchObject({
+    const superseded = { outcome: 'outpaced', usage, isUnbilled: true };
+    const won = attempt(10, { isHedge: true, isUnbilled: false });
+    expect(logged([attempt(1, superseded), won], 7)).toMatchObject({
       vendorCost: 12,
       list: [
         { outcome: 'outpaced', status: null, duration_ms: 5, vendor_cost: 5 },
         { outcome: 'answered', hedged: true, duration_ms: 90, vendor_cost: 7 },
       ],
     });
-    const lost = attempt(10, { ...outpaced, isHedge: true });
+    const lost = attempt(10, { ...superseded, isHedge: true });
     expect(logged([attempt(1), lost], 7)).toMatchObject({
       vendorCost: 12,
       list: [
@@ -105,14 +105,14 @@ describe(noteAttempts.name, () => {
         { outcome: 'outpaced', hedged: true, duration_ms: 5, vendor_cost: 5 },
       ],
     });
-    // Its caller left, and owes for the first.
-    const left = { outcome: 'aborted', usage, isHedge: true, isSpare: true };
+    // The caller disconnected and pays for the first.
+    const left = { outcome: 'aborted', usage, isHedge: true, isUnbilled: true };
     const { list, vendorCost } = logged([attempt(1, { outcome: 'aborted' }), attempt(9, left)], 7);
     expect(vendorCost).toBe(12);
     expect(list!.map((each) => each.vendor_cost)).toEqual([7, 5]);
   });
 
-  it('keeps 16 of many, the last among them, and the cost of all', () => {
+  it('lists 16 of many attempts including the last, with the cost of all', () => {
     const usage = { ...NO_USAGE, inputTokens: 2 };
     const many = Array.from({ length: 30 }, (_, n) =>
       attempt(n, { outcome: 'server_error', usage }),

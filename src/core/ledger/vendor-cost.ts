@@ -12,12 +12,12 @@ import {
 } from '../request-log/request-log-row.js';
 import type { UsageMeter } from './usage-meter.js';
 
-/** Beyond so many, those before the last are left out; their cost counts all the same. */
+/** Longer lists omit attempts before the last; their cost still counts. */
 const MAX_ATTEMPTS = 16;
 
 /**
- * What a vendor takes for a use, in whole credits at the route's prices, rounded up once as a charge is;
- * 0 over an account of the tenant's own, which the tenant pays.
+ * Returns the vendor's cost of a usage in whole credits at the route's prices, rounded up once as a charge
+ * is; 0 on BYOK traffic, which the tenant pays.
  */
 export function vendorCostOf(
   usage: Usage,
@@ -28,14 +28,14 @@ export function vendorCostOf(
 }
 
 /**
- * What a vendor used for an answer that nobody pays for: as it reported, else an estimate where content
- * had begun. Undefined: nothing is known of it.
+ * Returns a vendor's usage for an answer that is not charged: as reported, else an estimate if content had
+ * started; undefined when unknown.
  */
 export function wastedUsage(meter: UsageMeter): Usage | undefined {
   return meter.soFar ?? (meter.firstContentMs === undefined ? undefined : meter.read().usage);
 }
 
-/** One call to a vendor, as far as the log has it. */
+/** A vendor call as the log records it. */
 export type LoggableAttempt = Omit<BillableAttempt, 'route'> & {
   readonly route: Pick<BillableRoute, 'provider' | 'model'> &
     Partial<
@@ -47,10 +47,10 @@ export type LoggableAttempt = Omit<BillableAttempt, 'route'> & {
 };
 
 /**
- * Writes into a row what vendors did for its request and took for it. Of the ordinary request, which one
- * vendor answered, no list is made.
+ * Adds the vendor calls of a request and their cost to its row. An ordinary request, answered by a single
+ * vendor, gets no list.
  *
- * @param lastCost of the attempt that answered, or came last, where it does not know itself
+ * @param lastCost cost of the attempt that answered or came last, unless it has its own usage
  */
 export function noteAttempts(
   log: RequestLogDraft,
@@ -61,7 +61,7 @@ export function noteAttempts(
   const latest = latestOf(attempts);
   const unknownCost = latest?.usage ? 0 : lastCost;
   log.vendorCost = unknownCost;
-  // Only a list can say which of several accounts it was.
+  // Only a list shows which of several accounts was used.
   const hasAccount = (only?.route.account ?? only?.route.scopeKeyId) !== undefined;
   const isOrdinary = !only || (only.outcome === 'answered' && !hasAccount);
   if (attempts.length <= 1 && isOrdinary) {
@@ -98,7 +98,7 @@ function toLogged(attempt: LoggableAttempt, arrivedAt: Date): LoggedAttempt {
   };
 }
 
-/** A route as the log and reports name it. */
+/** Returns a route's name in the log and in reports. */
 export function routeName({ provider, model }: Pick<BillableRoute, 'provider' | 'model'>): string {
   return `${provider}/${model}`;
 }

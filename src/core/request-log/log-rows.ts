@@ -1,5 +1,5 @@
 import { toCsv, type CsvValue } from '../../platform/http/csv.js';
-import { askedIn } from './other-usage.js';
+import { requestOptionsIn } from './other-usage.js';
 import type { RequestLogRow } from './request-log-row.js';
 import type { LogRowDto, RequestDetailsDto } from './log-row.dto.js';
 
@@ -110,7 +110,7 @@ export function toDetails(row: RequestLogRow): RequestDetailsDto {
     ),
     end_user: row.endUser,
     tags: { ...row.tags },
-    asked: askedIn(row.otherUsage) ?? null,
+    asked: requestOptionsIn(row.otherUsage) ?? null,
     config_version: row.configVersion,
   };
 }

@@ -21,21 +21,23 @@ const COUNTS = Object.entries(OTHER_COUNTS) as [keyof OtherUsage, string][];
  * Encodes usage without a column of its own as JSON: nonzero counts, and the request options as
  * `asked`. Null when empty, as for most answers.
  */
-export function otherUsageText(usage: OtherUsage, asked?: RequestOptions): string | null {
+export function otherUsageText(usage: OtherUsage, requestOptions?: RequestOptions): string | null {
   const { cacheWriteLongTokens, webSearches, inputBytes, audioMs, imageCount, videoSeconds } =
     usage;
   if (!(cacheWriteLongTokens || webSearches || usage.inputCharacters || inputBytes)) {
     if (!(audioMs || imageCount || videoSeconds)) {
-      return asked === undefined ? null : JSON.stringify({ asked });
+      return requestOptions === undefined ? null : JSON.stringify({ asked: requestOptions });
     }
   }
   const used = COUNTS.filter(([key]) => usage[key] > 0);
   const counts = Object.fromEntries(used.map(([key, name]) => [name, usage[key]]));
-  return JSON.stringify(asked === undefined ? counts : { ...counts, asked });
+  return JSON.stringify(
+    requestOptions === undefined ? counts : { ...counts, asked: requestOptions },
+  );
 }
 
 /** Returns the request options; undefined without any, and in rows that predate them. */
-export function askedIn(text: string | null): RequestOptions | undefined {
+export function requestOptionsIn(text: string | null): RequestOptions | undefined {
   // Most have counts alone, or nothing.
   if (text === null || !text.includes('"asked"')) return undefined;
   const read: unknown = JSON.parse(text);

@@ -141,7 +141,7 @@ export interface RequestLogDraft {
   endUser?: string | undefined;
   tags?: RequestTags | undefined;
   /** Request options besides the model; undefined without any. */
-  asked?: RequestOptions | undefined;
+  requestOptions?: RequestOptions | undefined;
   createdAt: Date;
   /** Configuration version of the route's prices; null for prices from one instance's file. */
   configVersion?: number | null | undefined;

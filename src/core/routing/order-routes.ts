@@ -140,7 +140,7 @@ function comparePrices(one: PlannedRoute, other: PlannedRoute): number {
 }
 
 /** Returns whether one route's maximum price exceeds another's. */
-export function isDearer(other: PlannedRoute, one: PlannedRoute): boolean {
+export function isCostlier(other: PlannedRoute, one: PlannedRoute): boolean {
   return ceilingPrice({ ...other, ceiling: one.ceiling }) > ceilingPrice(one);
 }
 

@@ -73,13 +73,13 @@ describe(Plan.name, () => {
     const sentAt = new Date(7);
     const spare: RouteAttempt = {
       ...{ route, startedAt: sentAt, sentAt, durationMs: 0, outcome: 'pending' },
-      isSpare: true,
+      isUnbilled: true,
     };
     plan.attempts.push(spare);
     const [first] = plan.attempts;
     expect(plan.vendorWork!.startedAt).toBe(first!.sentAt);
-    Object.assign(first!, { outcome: 'outpaced', isSpare: true });
-    Object.assign(spare, { outcome: 'answered', isSpare: false });
+    Object.assign(first!, { outcome: 'outpaced', isUnbilled: true });
+    Object.assign(spare, { outcome: 'answered', isUnbilled: false });
     expect([plan.vendorWork!.startedAt, plan.upstreamCalled]).toEqual([sentAt, true]);
     const recordSpeed = jest.fn();
     plan.speeds = { recordSpeed, tokensPerSecond: () => undefined };

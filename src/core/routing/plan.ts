@@ -22,7 +22,7 @@ import { isTextRequest, type RoutableRequest } from '../../canonical/work-reques
 import type { ByokAccess } from '../credentials/byok-upstreams.service.js';
 import type { UpstreamFailure } from '../../vendors/upstream-error.js';
 import type { CallLimits } from '../../vendors/upstream.js';
-import type { BillableRoute } from '../../canonical/billable-route.js';
+import type { BillableRoute, CostFit } from '../../canonical/billable-route.js';
 import type { GatewayError } from '../../platform/errors/gateway-errors.js';
 import { Timestamp, msSince } from '../../platform/time/timestamp.js';
 import type { AccountUse } from './pool/account-pools.js';
@@ -78,7 +78,7 @@ export interface RouteAttempt {
   /** Started because another route stayed silent. */
   isHedge?: boolean;
   /** Of two concurrent calls, the one that the caller does not pay for. */
-  isSpare?: boolean;
+  isUnbilled?: boolean;
 }
 
 /** Context of a request besides its body. */
@@ -122,8 +122,8 @@ export interface CostLimit {
   /** The most that the request may cost. */
   readonly credits: number;
   readonly mode: MaxCostMode;
-  /** Returns whether the route is within the limit. May shorten the route's output. */
-  admits(route: BillableRoute): boolean;
+  /** Returns the route's size within the limit; undefined when it could cost more. */
+  fit(route: BillableRoute): CostFit | undefined;
   /** Builds the error for a request without an admitted route. */
   refusal(): GatewayError;
 }
@@ -148,10 +148,10 @@ export class Plan<Request extends RoutableRequest = CanonicalRequest> implements
   /** Tracks which route has the conversation in its cache; undefined outside conversations. */
   conversation: ConversationRoutes | undefined;
   /** Options of the request besides the model. */
-  asked: RequestOptions | undefined;
+  requestOptions: RequestOptions | undefined;
   /** Counts the usage of answers; set with `speeds`. */
   uses: RouteUses | undefined;
-  dearerPart: PlannedRoute | undefined;
+  billingRoute: PlannedRoute | undefined;
   private readonly vendorCanceller = new VendorCanceller(this.attempts);
 
   constructor(

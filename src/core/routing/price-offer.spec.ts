@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { chatRequest } from '../../../test/support/chat-requests.js';
 import { imageRequest, videoRequest } from '../../../test/support/media-requests.js';
 import { messagesRequest } from '../../../test/support/messages-requests.js';
-import { asServed, isUnasked } from '../../canonical/served-prices.js';
+import { asServed, isUnrequested } from '../../canonical/served-prices.js';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import type { RoutableRequest } from '../../canonical/work-request.js';
 import { CatalogueService } from '../catalogue/catalogue.service.js';
@@ -118,7 +118,9 @@ describe('prices by service tier', () => {
       expect(holdOf(route)).toBe(
         inputTokens * (isPriority ? 8 : 4) + MOST * (isPriority ? 40 : 20),
       );
-      expect(isUnasked(asServed(route, usage))).toBe(asked === undefined && servedTier === 'flex');
+      expect(isUnrequested(asServed(route, usage))).toBe(
+        asked === undefined && servedTier === 'flex',
+      );
     },
   );
 
@@ -213,7 +215,7 @@ describe('prices by region', () => {
     const long = { ...there, servedTier: 'default', inputTokens: 300_000 };
     expect(chargeOf(route, long)).toBe(300_000 * 4.4 + 2_200);
     expect(asServed(route, there)).toMatchObject({ servedAs: 'priority us' });
-    expect(isUnasked(asServed(route, there))).toBe(true);
+    expect(isUnrequested(asServed(route, there))).toBe(true);
   });
 
   it('are rejected where none exist, naming the available ones', () => {

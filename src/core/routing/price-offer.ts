@@ -1,8 +1,8 @@
-import { dearerOf, dearerWork, type PricedWork } from '../../canonical/exact-pricing.js';
+import { maxPricing, maxPricedWork, type PricedWork } from '../../canonical/exact-pricing.js';
 import {
   ANY_TIER,
   regionOf,
-  type AskedPrices,
+  type RequestedPrices,
   type PriceOffer,
   type RegionPricing,
   type SizePricing,
@@ -38,13 +38,13 @@ export function offeredPrices(
   if (!ordinary.tiers && !others) {
     return { pricing: ordinary.pricing, longPrompts: ordinary.longPrompts };
   }
-  const asked = requestOptionsOf(request);
-  const offer = { asked, ordinary, regions: others };
+  const requested = requestOptionsOf(request);
+  const offer = { requested, ordinary, regions: others };
   const there =
-    (asked.region === undefined ? undefined : regionOf(others, asked.region)) ?? ordinary;
+    (requested.region === undefined ? undefined : regionOf(others, requested.region)) ?? ordinary;
   let most: PricedWork = ordinary;
-  if (there !== ordinary) most = dearerWork(most, there);
-  for (const tier of tiersToCover(there, asked)) most = dearerWork(most, tier);
+  if (there !== ordinary) most = maxPricedWork(most, there);
+  for (const tier of tiersToCover(there, requested)) most = maxPricedWork(most, tier);
   return { pricing: most.pricing, longPrompts: most.longPrompts, offer };
 }
 
@@ -52,7 +52,7 @@ export function offeredPrices(
  * Returns the tiers that may apply: the vendor may serve the ordinary tier instead, and `auto`
  * allows any.
  */
-function tiersToCover({ tiers }: RegionPricing, { tier }: AskedPrices): PricedWork[] {
+function tiersToCover({ tiers }: RegionPricing, { tier }: RequestedPrices): PricedWork[] {
   if (!tiers || tier === undefined) return [];
   if (tier === ANY_TIER) return [...tiers.values()];
   const asked = tiers.get(tier);
@@ -60,7 +60,7 @@ function tiersToCover({ tiers }: RegionPricing, { tier }: AskedPrices): PricedWo
 }
 
 /** Returns the tier and region in the request's vendor fields. */
-function requestOptionsOf(request: RoutableRequest): AskedPrices {
+function requestOptionsOf(request: RoutableRequest): RequestedPrices {
   const { service_tier: tier, inference_geo: region }: Readonly<Record<string, unknown>> =
     request.body.value;
   return {
@@ -91,7 +91,7 @@ function sizePricing(
       fits(entry, true) &&
       ((entry.quality !== undefined && entry.quality === quality) || isSize(entry.size, size)),
   );
-  return possible.length > 0 ? dearest(possible) : dearerOf(ordinary, dearest(sizes));
+  return possible.length > 0 ? dearest(possible) : maxPricing(ordinary, dearest(sizes));
 }
 
 /** `720p` matches any size whose shorter side has that many pixels. */
@@ -104,5 +104,5 @@ function isSize(name: string | undefined, size: unknown): boolean {
 
 function dearest(entries: readonly SizePricing[]): SizePricing['pricing'] {
   const [first, ...others] = entries.map((entry) => entry.pricing);
-  return others.reduce((most, pricing) => dearerOf(most, pricing), first!);
+  return others.reduce((most, pricing) => maxPricing(most, pricing), first!);
 }

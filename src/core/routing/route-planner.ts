@@ -95,7 +95,7 @@ export class RoutePlanner {
     const hedgeMs = isHedged ? wish : undefined;
     const plan = new Plan(read, routes, context, cache, limits, recovery, hedgeMs);
     plan.conversation = conversation;
-    plan.asked = requestOptionsOf(request, context, conversation?.key);
+    plan.requestOptions = requestOptionsOf(request, context, conversation?.key);
     return plan;
   }
 

@@ -91,7 +91,11 @@ function withoutCostly(
   { costLimit, leftOut }: RoutingState,
 ): PlannedRoute[] {
   if (!costLimit) return routes;
-  const left = routes.filter((route) => costLimit.admits(route));
+  const left = routes.filter((route) => {
+    const fit = costLimit.fit(route);
+    if (fit) Object.assign(route, fit);
+    return fit !== undefined;
+  });
   noteLeftOut(leftOut, routes, left, 'max_cost');
   if (left.length === 0) throw costLimit.refusal();
   return left;

@@ -67,9 +67,9 @@ function withOwnLimit(request: CanonicalRequest, limit: number | undefined): Can
 /** Returns the rest of a limit after part of the answer. */
 function lessSaid(
   tokens: number | undefined,
-  { saidTokens }: CanonicalRequest,
+  { usedOutputTokens }: CanonicalRequest,
 ): number | undefined {
-  return tokens && saidTokens ? Math.max(1, tokens - saidTokens) : tokens;
+  return tokens && usedOutputTokens ? Math.max(1, tokens - usedOutputTokens) : tokens;
 }
 
 /** References to an account of one vendor mean nothing to another. */

@@ -30,7 +30,7 @@ function spansOf(...attempts: TracedAttempt[]) {
   return spans;
 }
 
-const lost: Partial<TracedAttempt> = { outcome: 'outpaced', isSpare: true };
+const lost: Partial<TracedAttempt> = { outcome: 'outpaced', isUnbilled: true };
 
 describe(draftSpans.name, () => {
   it('creates a span for both concurrent calls, and extends the winner’s to its end', () => {

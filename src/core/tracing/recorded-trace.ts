@@ -200,7 +200,7 @@ export interface TracedAttempt {
   readonly status?: number | undefined;
   /** See `BillableAttempt`. */
   readonly isHedge?: boolean;
-  readonly isSpare?: boolean;
+  readonly isUnbilled?: boolean;
 }
 
 /** The part of a planned request that tracing needs; implemented by routing's plan. */

@@ -26,9 +26,9 @@ import {
 
 const ID = { name: 'id', format: 'uuid' };
 const UNKNOWN = 'The operator has no alert with this id.';
-/** A field as an error names it. */
+/** The field in the example of a 400 response. */
 const FIELD = 'condition.tenant_id';
-/** All operators have the same alerts. */
+/** All operators share the same alerts. */
 const OPERATOR = null;
 
 @ApiTags('Admin')
@@ -42,7 +42,7 @@ export class AdminAlertsController {
     operationId: 'listOperatorAlerts',
     summary: "List the operator's alerts",
     description:
-      'With `presets`: alerts that most want, offered and not made. Alerts of tenants are not among them.',
+      '`presets` contains suggested alerts that do not exist yet. Does not include alerts of tenants.',
   })
   @ApiOkResponse({ type: AlertListDto })
   async list(): Promise<AlertListDto> {
@@ -53,9 +53,9 @@ export class AdminAlertsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createOperatorAlert',
-    summary: 'Be told of something over all tenants, or of one of them',
+    summary: 'Create an alert about one tenant or all of them',
     description:
-      'It is looked for every 15 seconds and told within a minute, once in its period, and once more when it is over.',
+      'Evaluated every 15 seconds. Sends one notification per period within a minute, and another when the condition ends.',
   })
   @ApiCreatedResponse({ type: AlertDto })
   @ApiFields(
@@ -80,7 +80,7 @@ export class AdminAlertsController {
   }
 
   @Get(':id')
-  @ApiOperation({ operationId: 'getOperatorAlert', summary: "Read an alert of the operator's" })
+  @ApiOperation({ operationId: 'getOperatorAlert', summary: 'Get an operator alert' })
   @ApiOkResponse({ type: AlertDto })
   @ApiParam(ID)
   @ApiErrorResponse(404, UNKNOWN)
@@ -92,9 +92,9 @@ export class AdminAlertsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateOperatorAlert',
-    summary: "Change an alert of the operator's",
+    summary: 'Update an operator alert',
     description:
-      'What is left out stays as it is; `condition` is replaced as a whole. With another condition, or when it is turned off, what was the case before is forgotten.',
+      'Omitted fields keep their values; `condition` is replaced as a whole. A new condition, or disabling the alert, ends its current state without a notification.',
   })
   @ApiOkResponse({ type: AlertDto })
   @ApiFields(UpdateAlertDto, { 'Off for now': { enabled: false } }, FIELD)
@@ -111,7 +111,7 @@ export class AdminAlertsController {
   @Delete(':id')
   @ApiOperation({
     operationId: 'deleteOperatorAlert',
-    summary: "Delete an alert of the operator's, and what it has still to tell",
+    summary: 'Delete an operator alert and its pending deliveries',
   })
   @ApiOkResponse({ type: DeletedAlertDto })
   @ApiParam(ID)
@@ -124,13 +124,13 @@ export class AdminAlertsController {
   @HttpCode(200)
   @ApiOperation({
     operationId: 'testOperatorAlert',
-    summary: "Send a made-up message to where an alert of the operator's goes",
-    description: 'Once, without retries; the answer tells how it went.',
+    summary: "Send a test message to an operator alert's receiver",
+    description: 'Sent once, without retries. The response contains the outcome.',
   })
   @ApiOkResponse({ type: AlertTestDto })
   @ApiParam(ID)
   @ApiErrorResponse(404, UNKNOWN)
-  @ApiErrorResponse(429, 'Another test is under way.')
+  @ApiErrorResponse(429, 'Another test is in progress.')
   test(@CurrentAuthor() author: Author, @Param('id') id: string): Promise<AlertTestDto> {
     return this.alerts.test({ caller: OPERATOR, author }, id);
   }
@@ -145,8 +145,7 @@ export class AdminAlertEventsController {
   @Get()
   @ApiOperation({
     operationId: 'listOperatorAlertEvents',
-    summary:
-      "List what the operator's alerts told in the last 90 days, and how the deliveries went",
+    summary: 'List operator alert events of the last 90 days, with their deliveries',
   })
   @ApiOkResponse({ type: AlertEventPageDto })
   @ApiFilters()

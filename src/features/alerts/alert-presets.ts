@@ -2,7 +2,7 @@ import type { AlertPresetDto } from './alerts.dto.js';
 
 const ERRORS = { name: 'Requests fail', kind: 'error_rate' } as const;
 
-/** What most want to be told of; offered and not made, as only its owner knows where it is to go. */
+/** Suggestions, not created automatically, since only the owner knows the receiver. */
 export const TENANT_PRESETS: AlertPresetDto[] = [
   { name: 'Credits run out', kind: 'balance_below', condition: { credits: 5_000_000 } },
   { name: 'A budget is used up', kind: 'budget', condition: { thresholds: [50, 80, 100] } },

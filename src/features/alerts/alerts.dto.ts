@@ -31,26 +31,25 @@ const CONDITION_PROPERTY = {
   type: 'object',
   additionalProperties: true,
   description:
-    'Of `balance_below`: `credits`. Of `budget`: `thresholds` (percent; 50, 80 and 100 unless told), `scope`, ' +
-    '`scope_id`. Of `error_rate`: `percent`, `window_minutes` (10), `min_requests` (20), `provider`. Of ' +
-    '`spend_unusual`: `floor_credits`, `factor` (3). Of `vendor_unhealthy` and `route_paused` (operators): `provider`. ' +
-    'Of `prices_stale` and `prices_differ` (operators): nothing. ' +
-    "Operators' alerts about tenants may have a `tenant_id`; without it they are about all.",
+    '`balance_below`: `credits`. `budget`: `thresholds` (percent; default 50, 80 and 100), `scope`, `scope_id`. ' +
+    '`error_rate`: `percent`, `window_minutes` (default 10), `min_requests` (default 20), `provider`. ' +
+    '`spend_unusual`: `floor_credits`, `factor` (default 3). `vendor_unhealthy` and `route_paused` (operators ' +
+    'only): `provider`. `prices_stale` and `prices_differ` (operators only): none. ' +
+    'In operator alerts about tenants, `tenant_id` selects one; without it they cover all.',
   example: { credits: 5_000_000 },
 } satisfies ApiPropertyOptions;
 
 const FORMAT_PROPERTY = {
   enum: ALERT_FORMATS,
   description:
-    '`webhook`: JSON, signed as other webhooks are. `slack`: `{text, blocks}`, for Slack, Mattermost, and ' +
-    "Discord's URLs that end in `/slack`.",
+    '`webhook`: JSON, signed like other webhooks. `slack`: `{text, blocks}`, for Slack, Mattermost, and Discord ' +
+    'URLs that end in `/slack`.',
 } satisfies ApiPropertyOptions;
 
 const URL_PROPERTY = {
   type: String,
   maxLength: 2_048,
-  description:
-    'http or https; it must lead to public addresses. It is kept encrypted and never shown again.',
+  description: 'An http or https URL with a public address. Stored encrypted and never returned.',
   example: 'https://hooks.example.com/alerts',
 } satisfies ApiPropertyOptions;
 

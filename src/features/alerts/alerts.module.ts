@@ -8,7 +8,7 @@ import {
 } from './customer-alerts.controller.js';
 import { OperatorSecretController } from './operator-secret.controller.js';
 
-/** What tenants and operators want to be told of. */
+/** API for the alert rules of tenants and operators. */
 @Module({
   imports: [AlertsModule],
   controllers: [

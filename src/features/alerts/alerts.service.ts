@@ -152,7 +152,7 @@ export class AlertsService {
     return toCursorPage(rows, limit, (event) => [event.createdAt, event.id], toEvent);
   }
 
-  /** The condition, and whom it is about. */
+  /** Parses a condition. Returns it with the tenant that it watches; null for all. */
   private async readCondition(
     owner: AlertOwner,
     kind: AlertKind,
@@ -162,7 +162,7 @@ export class AlertsService {
     const { tenant_id: chosen } = condition;
     const isChosen = typeof chosen === 'string';
     if (isChosen && (await this.tenants.nameOf(chosen)) === undefined) {
-      throw new InvalidRequestError('condition.tenant_id', 'There is no tenant with this id.');
+      throw new InvalidRequestError('condition.tenant_id', 'No tenant has this id.');
     }
     const watchedTenantId = isChosen ? chosen : owner;
     if (typeof condition.scope_id === 'string' && !(await this.knows(condition, watchedTenantId))) {

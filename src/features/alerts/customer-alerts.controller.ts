@@ -27,7 +27,7 @@ import {
 } from './alerts.dto.js';
 
 const ALERT = 'alert';
-/** A field as an error names it. */
+/** The field in the example of a 400 response. */
 const FIELD = 'condition.credits';
 
 @ApiTags('Customer')
@@ -41,7 +41,7 @@ export class CustomerAlertsController {
   @ApiOperation({
     operationId: 'listAlerts',
     summary: "List the tenant's alerts",
-    description: 'With `presets`: alerts that most want, offered and not made.',
+    description: '`presets` contains suggested alerts that do not exist yet.',
   })
   @ApiOkResponse({ type: AlertListDto })
   async list(@CurrentCaller() { tenantId }: Caller): Promise<AlertListDto> {
@@ -53,9 +53,9 @@ export class CustomerAlertsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'createAlert',
-    summary: 'Be told of something at a URL',
+    summary: 'Create an alert',
     description:
-      'It is looked for every 15 seconds and told within a minute, once in its period, and once more when it is over.',
+      'Evaluated every 15 seconds. Sends one notification per period within a minute, and another when the condition ends.',
   })
   @ApiCreatedResponse({ type: AlertDto })
   @ApiFields(
@@ -87,7 +87,7 @@ export class CustomerAlertsController {
   }
 
   @Get(':id')
-  @ApiOperation({ operationId: 'getAlert', summary: 'Read an alert' })
+  @ApiOperation({ operationId: 'getAlert', summary: 'Get an alert' })
   @ApiOkResponse({ type: AlertDto })
   @ApiOwn(ALERT)
   get(@CurrentCaller() { tenantId }: Caller, @Param('id') id: string): Promise<AlertDto> {
@@ -99,9 +99,9 @@ export class CustomerAlertsController {
   @ReadsJsonBody()
   @ApiOperation({
     operationId: 'updateAlert',
-    summary: 'Change an alert',
+    summary: 'Update an alert',
     description:
-      'What is left out stays as it is; `condition` is replaced as a whole. With another condition, or when it is turned off, what was the case before is forgotten.',
+      'Omitted fields keep their values; `condition` is replaced as a whole. A new condition, or disabling the alert, ends its current state without a notification.',
   })
   @ApiOkResponse({ type: AlertDto })
   @ApiFields(UpdateAlertDto, { 'Off for now': { enabled: false } }, FIELD)
@@ -120,7 +120,7 @@ export class CustomerAlertsController {
   @Members('develop')
   @ApiOperation({
     operationId: 'deleteAlert',
-    summary: 'Delete an alert, and what it has still to tell',
+    summary: 'Delete an alert and its pending deliveries',
   })
   @ApiOkResponse({ type: DeletedAlertDto })
   @ApiChange()
@@ -138,13 +138,13 @@ export class CustomerAlertsController {
   @HttpCode(200)
   @ApiOperation({
     operationId: 'testAlert',
-    summary: 'Send a made-up message to where an alert goes',
-    description: 'Once, without retries; the answer tells how it went.',
+    summary: "Send a test message to an alert's receiver",
+    description: 'Sent once, without retries. The response contains the outcome.',
   })
   @ApiOkResponse({ type: AlertTestDto })
   @ApiChange()
   @ApiOwn(ALERT)
-  @ApiErrorResponse(429, 'Another test of this tenant is under way.')
+  @ApiErrorResponse(429, 'Another test of this tenant is in progress.')
   test(
     @CurrentCaller() caller: Caller,
     @CurrentAuthor() author: Author,
@@ -164,7 +164,7 @@ export class CustomerAlertEventsController {
   @Get()
   @ApiOperation({
     operationId: 'listAlertEvents',
-    summary: "List what the tenant's alerts told in the last 90 days, and how the deliveries went",
+    summary: 'List alert events of the last 90 days, with their deliveries',
   })
   @ApiOkResponse({ type: AlertEventPageDto })
   @ApiFilters()

@@ -6,22 +6,22 @@ import { AuditLog } from '../../core/audit/audit-log.js';
 import { Database } from '../../platform/database/database.js';
 import { OPERATOR_ID, WebhookSecrets } from '../../platform/outbound/webhook-secrets.js';
 
-/** The answer to a rotation. */
+/** Response to a rotation. */
 class OperatorWebhookSecretDto {
   @ApiProperty({
-    description: 'The key of the HMAC-SHA256 in `X-Gateway-Signature`, as a whole.',
+    description: 'The entire string is the HMAC-SHA256 key for `X-Gateway-Signature`.',
     example: 'whsec_mb0ck3VhV9pW8Jr0dV7l2n4Xq6sT1uYzA5bC8dE3fGh',
   })
   secret!: string;
 
   @ApiProperty({
     format: 'date-time',
-    description: 'Until then alerts are signed with the secret of before as well.',
+    description: 'Until then, alerts are also signed with the previous secret.',
   })
   previous_until!: string;
 }
 
-/** The secret of what operators are told. It is shown when it is made and never again, as auditors read too. */
+/** Rotates the secret of operator alerts. It is shown only once, since auditors can read as well. */
 @ApiTags('Admin')
 @Operator()
 @Controller('v1/admin/webhook-secret')
@@ -37,9 +37,9 @@ export class OperatorSecretController {
   @Header('cache-control', 'no-store')
   @ApiOperation({
     operationId: 'rotateOperatorWebhookSecret',
-    summary: "Make the secret with which the operator's alerts are signed",
+    summary: 'Rotate the signing secret of operator alerts',
     description:
-      'It is shown only here. For a day they are signed with the new one and with the one before.',
+      'Returned only once. For a day, alerts are signed with both the new and the previous secret.',
   })
   @ApiOkResponse({ type: OperatorWebhookSecretDto })
   rotate(@CurrentAuthor() author: Author): Promise<OperatorWebhookSecretDto> {

@@ -5,10 +5,10 @@ import { isJsonObject } from '../../platform/http/json-body.js';
 
 type Value = AlertCondition[string];
 
-/** One figure of a condition: what it must be, as the end of a sentence, and how to tell. */
+/** A parameter of a condition, with its rule as the end of a sentence. */
 interface Figure {
   readonly rule: string;
-  /** Undefined: it has to be given. */
+  /** The default; undefined: required. */
   readonly whenAbsent?: Value | undefined;
   fits(value: unknown): value is Value;
 }
@@ -17,7 +17,7 @@ const MAX_THRESHOLDS = 10;
 const MAX_TEXT = 200;
 
 const integer = (least: number, most: number, whenAbsent?: number): Figure => ({
-  rule: `must be a whole number from ${least} to ${most}`,
+  rule: `must be an integer between ${least} and ${most}`,
   whenAbsent,
   fits: (value): value is number =>
     Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
@@ -33,7 +33,7 @@ const provider = text('must be the id of a provider', (value) => /^[\w.-]{1,64}$
 
 const percent = integer(1, 100);
 const THRESHOLDS: Figure = {
-  rule: `must be 1 to ${MAX_THRESHOLDS} different whole numbers from 1 to 100`,
+  rule: `must be 1 to ${MAX_THRESHOLDS} different integers between 1 and 100`,
   whenAbsent: [50, 80, 100],
   fits: (value): value is number[] =>
     Array.isArray(value) &&
@@ -68,18 +68,17 @@ const FIGURES: Readonly<Record<AlertKind, Readonly<Record<string, Figure>>>> = {
   prices_differ: {},
 };
 
-/** What is the operator's business alone. */
+/** Kinds reserved for operators. */
 const OF_OPERATOR: readonly AlertKind[] = ['route_paused', 'prices_stale', 'prices_differ'];
-/** Kinds that say something of a tenant, of which the operator may choose one. */
+/** Kinds about tenants; an operator alert may select one tenant. */
 const OF_TENANTS: readonly AlertKind[] = ['balance_below', 'budget', 'error_rate', 'spend_unusual'];
 const TENANT_ID = text('must be the id of a tenant', isUuid);
 
 /**
- * Reads the condition of a rule; figures that were left out have their usual values.
+ * Parses the condition of a rule and fills in defaults.
  *
- * @param received as it came
- * @param options.isOperator whether the rule is the operator's, and so may have a `tenant_id`
- * @throws InvalidRequestError naming the field at fault, such as `condition.credits`
+ * @param options.isOperator whether the rule belongs to the operator and may have a `tenant_id`
+ * @throws InvalidRequestError naming the invalid field, such as `condition.credits`
  */
 export function readAlertCondition(
   kind: AlertKind,
@@ -87,7 +86,7 @@ export function readAlertCondition(
   { isOperator }: { isOperator: boolean },
 ): AlertCondition {
   if (OF_OPERATOR.includes(kind) && !isOperator) {
-    throw new InvalidRequestError('kind', `Alerts of the kind ${kind} are for operators alone.`);
+    throw new InvalidRequestError('kind', `Only operators can create ${kind} alerts.`);
   }
   const mayChoose = isOperator && OF_TENANTS.includes(kind);
   const figures = { ...FIGURES[kind], ...(mayChoose && { tenant_id: TENANT_ID }) };
@@ -101,7 +100,7 @@ export function readAlertCondition(
     const known = Object.keys(figures).join(', ') || 'none';
     throw new InvalidRequestError(
       param,
-      `\`${param}\` is not taken with the kind ${kind}; those that are: ${known}.`,
+      `\`${param}\` is not supported for ${kind}; supported: ${known}.`,
     );
   }
   return Object.fromEntries(

@@ -86,7 +86,7 @@ describe(chatPrompt.name, () => {
 
   it('reads tools, and leaves out those that are no functions', () => {
     const parameters = { type: 'object', properties: {} };
-    const { tools, leftOver } = promptOf({
+    const { tools, droppedFields } = promptOf({
       tools: [
         { type: 'function', function: { name: 'f', description: 'd', parameters, strict: true } },
         { type: 'function', function: { name: 'g', description: null, parameters: null } },
@@ -97,7 +97,7 @@ describe(chatPrompt.name, () => {
       { name: 'f', description: 'd', parameters, strict: true },
       { name: 'g' },
     ]);
-    expect(leftOver).toEqual(['tools.2']);
+    expect(droppedFields).toEqual(['tools.2']);
   });
 
   it.each<[unknown, unknown]>([
@@ -110,9 +110,9 @@ describe(chatPrompt.name, () => {
     [{ type: 'allowed_tools' }, undefined],
     [{ type: 'custom', custom: { name: 'f' } }, undefined],
   ])('reads tool_choice %j as %j, and names what it cannot read', (choice, expected) => {
-    const { toolChoice, leftOver } = promptOf({ tool_choice: choice });
+    const { toolChoice, droppedFields } = promptOf({ tool_choice: choice });
     expect(toolChoice).toEqual(expected);
-    expect(leftOver).toEqual(choice !== null && expected === undefined ? ['tool_choice'] : []);
+    expect(droppedFields).toEqual(choice !== null && expected === undefined ? ['tool_choice'] : []);
   });
 
   it.each(['auto', 'required'])('leaves only the allowed tools, with mode %s', (mode) => {
@@ -127,7 +127,7 @@ describe(chatPrompt.name, () => {
     expect(prompt).toMatchObject({
       tools: [{ name: 'f' }, { name: 'h' }],
       toolChoice: mode,
-      leftOver: [],
+      droppedFields: [],
     });
   });
 
@@ -169,9 +169,9 @@ describe(chatPrompt.name, () => {
 
   it('leaves over a file that lies in a vendor account', () => {
     const content = [{ type: 'file', file: { file_id: 'file-1' } }];
-    const { messages, leftOver } = promptOf({ messages: [{ role: 'user', content }] });
+    const { messages, droppedFields } = promptOf({ messages: [{ role: 'user', content }] });
     expect(messages[0]?.parts).toEqual([]);
-    expect(leftOver).toEqual(['messages.0.content.0']);
+    expect(droppedFields).toEqual(['messages.0.content.0']);
   });
 
   it('reads the sampling, and keeps zero and false', () => {
@@ -258,7 +258,7 @@ describe(chatPrompt.name, () => {
 
   it('names what it leaves over', () => {
     const prompt = promptOf({ user: 'ann', top_k: 4, verbosity: 'low', metadata: {}, x: null });
-    expect(prompt).toMatchObject({ endUser: 'ann', leftOver: ['verbosity', 'metadata'] });
+    expect(prompt).toMatchObject({ endUser: 'ann', droppedFields: ['verbosity', 'metadata'] });
     expect(prompt.sampling).toEqual({ topK: 4 });
   });
 
@@ -271,11 +271,11 @@ describe(chatPrompt.name, () => {
         { role: 'user', content: [{ type: 'text', text: 'y' }, part] },
       ],
     });
-    expect(prompt.leftOver).toEqual([
+    expect(prompt.droppedFields).toEqual([
       'reasoning.exclude',
       'reasoning.summary',
       'messages.1.content.1',
     ]);
-    expect(promptOf({ reasoning: { exclude: false, summary: null } }).leftOver).toEqual([]);
+    expect(promptOf({ reasoning: { exclude: false, summary: null } }).droppedFields).toEqual([]);
   });
 });

@@ -55,7 +55,7 @@ const READ_REASONING: ReadonlySet<string> = new Set(['effort', 'max_tokens', 'en
 
 /** Converts a validated chat body to the canonical prompt. */
 export function chatPrompt(body: ChatBody): CanonicalPrompt {
-  const { tools, toolChoice, leftOver } = readChatTools(body);
+  const { tools, toolChoice, droppedFields } = readChatTools(body);
   const messages = body.messages ?? [];
   return {
     messages: messages.map(toMessage),
@@ -65,11 +65,11 @@ export function chatPrompt(body: ChatBody): CanonicalPrompt {
     responseFormat: toResponseFormat(body.response_format),
     reasoning: toReasoning(body),
     endUser: body.user ?? undefined,
-    leftOver: [
+    droppedFields: [
       ...Object.keys(body).filter((key) => body[key] != null && !READ_FIELDS.has(key)),
-      ...leftOver,
-      ...leftOverReasoning(body.reasoning),
-      ...leftOverParts(messages),
+      ...droppedFields,
+      ...droppedReasoning(body.reasoning),
+      ...droppedParts(messages),
     ],
     sampling: {
       ...optional('temperature', body.temperature),
@@ -217,7 +217,7 @@ function toReasoning(body: ChatBody): CanonicalPrompt['reasoning'] {
 }
 
 /** Returns options such as `exclude` and `summary`, unless they are false. */
-function leftOverReasoning(control: ChatBody['reasoning']): string[] {
+function droppedReasoning(control: ChatBody['reasoning']): string[] {
   if (!control) return [];
   return Object.keys(control)
     .filter((key) => !READ_REASONING.has(key) && control[key] != null && control[key] !== false)
@@ -228,7 +228,7 @@ function leftOverReasoning(control: ChatBody['reasoning']): string[] {
  * Returns parts that the canonical form cannot represent: unknown types, and files in vendor
  * accounts.
  */
-function leftOverParts(messages: readonly ChatMessage[]): string[] {
+function droppedParts(messages: readonly ChatMessage[]): string[] {
   return messages.flatMap(({ content }, index) =>
     (Array.isArray(content) ? content : []).flatMap((part, at) =>
       toPart(part) ? [] : [`messages.${index}.content.${at}`],

@@ -8,7 +8,7 @@ export interface ChatTools {
   tools: ToolDefinition[];
   toolChoice: ToolChoice | undefined;
   /** Paths that the canonical form cannot represent. */
-  leftOver: string[];
+  droppedFields: string[];
 }
 
 /** Reads `tools` and `tool_choice`. Only functions have a canonical form. */
@@ -16,14 +16,14 @@ export function readChatTools({ tools, tool_choice: choice }: ChatBody): ChatToo
   const given = tools ?? [];
   const allowed = readAllowedTools(choice);
   const toolChoice = allowed ? allowed.mode : toToolChoice(choice);
-  const leftOver = given.flatMap(({ function: definition }, index) =>
+  const droppedFields = given.flatMap(({ function: definition }, index) =>
     definition ? [] : [`tools.${index}`],
   );
-  if (choice != null && toolChoice === undefined) leftOver.push('tool_choice');
+  if (choice != null && toolChoice === undefined) droppedFields.push('tool_choice');
   return {
     tools: given.flatMap(toTool).filter(({ name }) => !allowed || allowed.names.has(name)),
     toolChoice,
-    leftOver,
+    droppedFields,
   };
 }
 

@@ -34,12 +34,12 @@ const service = new CreditsService(
 );
 
 describe(CreditsService.name, () => {
-  it('shows what was ever granted and what of it was spent', async () => {
+  it('returns the total credits granted and spent', async () => {
     expect(await service.totals(CALLER)).toEqual({ total_credits: 1000, total_usage: 100 });
     expect(balanceOf).toHaveBeenLastCalledWith(CALLER.tenantId);
   });
 
-  it('shows the account, its calendar month in UTC and the limit of the calling key', async () => {
+  it('returns the balance, the UTC calendar month and the limit of the calling key', async () => {
     const lastOfYear = new Date('2026-12-31T23:59:59.999Z');
     expect(await service.overview(CALLER, lastOfYear)).toEqual({
       balance: { available: 750, held: 150, total: 900 },
@@ -60,7 +60,7 @@ describe(CreditsService.name, () => {
     [{ key: null, tenant: 7 }, 7],
     [{ key: 0, tenant: 7 }, 0],
     [{ key: 9, tenant: 7 }, 7],
-  ])('shows the lower of the limits %j', async (spendLimits, expected) => {
+  ])('returns the lower of the limits %j', async (spendLimits, expected) => {
     const { quotas } = await service.overview({ ...CALLER, spendLimits }, new Date());
     expect(quotas.monthly_spend_limit).toBe(expected);
   });
@@ -86,7 +86,7 @@ describe(CreditsService.name, () => {
       ]);
     });
 
-    it('divides by seven whole days, those without requests included, however few are shown', async () => {
+    it('averages over seven full days, whatever number of days is returned', async () => {
       spentOn({ '2026-11-15': 9_999, '2026-11-16': 500, '2026-11-22': 550, '2026-11-23': 9_999 });
       const history = await service.history(CALLER, 1, NOW);
       expect(history.data).toHaveLength(1);
@@ -96,7 +96,7 @@ describe(CreditsService.name, () => {
     });
 
     it.each<Record<string, number>>([{}, { '2026-11-23': 700 }])(
-      'sees no end when %j was spent',
+      'forecasts no end when %j was spent',
       async (costs) => {
         spentOn(costs);
         const { daily_spend, lasts_until } = await service.history(CALLER, 30, NOW);

@@ -29,8 +29,8 @@ type ResultPart = ToolResultPart['parts'][number];
 
 /** Converts validated content blocks to parts of canonical messages. */
 export class MessageParts {
-  /** @param leftOver collects names that the canonical form cannot represent */
-  constructor(private readonly leftOver: Set<string>) {}
+  /** @param droppedFields collects names that the canonical form cannot represent */
+  constructor(private readonly droppedFields: Set<string>) {}
 
   /** Returns the parts of a message's `content`: a string, blocks or nothing. */
   of(content: string | readonly JsonObject[] | null | undefined): MessagePart[] {
@@ -79,7 +79,7 @@ export class MessageParts {
   /** Returns the parts of a block that can be in a message or a tool result. */
   private toContentParts(block: JsonObject): ResultPart[] {
     const cacheControl = cacheControlOf(block);
-    if (block.citations != null) this.leftOver.add('messages.content.citations');
+    if (block.citations != null) this.droppedFields.add('messages.content.citations');
     switch (block.type) {
       case 'text':
         if (!isTextBlock(block)) break;
@@ -105,7 +105,7 @@ export class MessageParts {
       default:
         break;
     }
-    this.leftOver.add(`messages.content.${String(block.type)}`);
+    this.droppedFields.add(`messages.content.${String(block.type)}`);
     return [];
   }
 
@@ -119,7 +119,7 @@ export class MessageParts {
     }
     const source = toMediaSource(document);
     if (!source) return undefined;
-    if (context != null) this.leftOver.add('messages.content.context');
+    if (context != null) this.droppedFields.add('messages.content.context');
     const filename = typeof title === 'string' ? { filename: title } : {};
     return [{ type: 'document', source, ...filename, ...cacheControl }];
   }

@@ -187,7 +187,7 @@ describe(`${parseMessages.name} on a shared account`, () => {
       });
       const { body, prompt } = messagesRequest(fields);
       expect(body.bytes.toString()).not.toContain('beta');
-      expect(prompt().leftOver).toEqual([]);
+      expect(prompt().droppedFields).toEqual([]);
     });
 
     it('choose a workspace only within an account of the caller’s own', () => {

@@ -22,7 +22,7 @@ describe(messagesPrompt.name, () => {
       responseFormat: undefined,
       reasoning: undefined,
       endUser: undefined,
-      leftOver: [],
+      droppedFields: [],
       sampling: {},
     });
   });
@@ -52,7 +52,7 @@ describe(messagesPrompt.name, () => {
       name: 'answer',
       schema: { type: 'object' },
     });
-    expect(prompt.leftOver).toEqual([]);
+    expect(prompt.droppedFields).toEqual([]);
   });
 
   it.each([
@@ -84,7 +84,7 @@ describe(messagesPrompt.name, () => {
       { name: 'f', description: 'F', parameters: schema, strict: true },
       { name: 'g', parameters: {}, cacheControl: { ttl: '1h' } },
     ]);
-    expect(prompt.leftOver).toEqual(['tools.defer_loading', 'tools.bash_20250124']);
+    expect(prompt.droppedFields).toEqual(['tools.defer_loading', 'tools.bash_20250124']);
   });
 
   it('names what has no place in other dialects, but not what is the gateway’s own', () => {
@@ -102,7 +102,7 @@ describe(messagesPrompt.name, () => {
         { role: 'assistant', content: [{ type: 'text', text: 'y', citations: [{}] }] },
       ],
     });
-    expect(new Set(prompt.leftOver)).toEqual(
+    expect(new Set(prompt.droppedFields)).toEqual(
       new Set([
         'service_tier',
         'new_field',

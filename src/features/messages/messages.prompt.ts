@@ -46,20 +46,20 @@ const THINKING_TYPES = ['enabled', 'adaptive', 'disabled'];
 
 /** Converts a validated body to the canonical prompt. */
 export function messagesPrompt(body: PromptBody): CanonicalPrompt {
-  const leftOver = new Set(
+  const droppedFields = new Set(
     Object.keys(body).filter((key) => body[key] != null && !READ_FIELDS.has(key)),
   );
-  const parts = new MessageParts(leftOver);
+  const parts = new MessageParts(droppedFields);
   const messages = [
     ...toSystemMessages(body.system, parts),
     ...(body.messages ?? []).flatMap((message) => toMessages(message, parts)),
   ];
-  const tools = (body.tools ?? []).flatMap((tool) => toTool(tool, leftOver));
+  const tools = (body.tools ?? []).flatMap((tool) => toTool(tool, droppedFields));
   for (const field of ['metadata', 'thinking', 'output_config', 'tool_choice']) {
-    noteLeftOver(field, body[field], leftOver);
+    noteDropped(field, body[field], droppedFields);
   }
   const choice = isOfLostTool(body, tools) ? undefined : body.tool_choice;
-  if (choice !== body.tool_choice) leftOver.add('tool_choice');
+  if (choice !== body.tool_choice) droppedFields.add('tool_choice');
   const isSerial = choice?.disable_parallel_tool_use;
   return {
     messages: withCacheControl(messages, body.cache_control),
@@ -67,9 +67,9 @@ export function messagesPrompt(body: PromptBody): CanonicalPrompt {
     toolChoice: toToolChoice(choice),
     parallelToolCalls: typeof isSerial === 'boolean' ? !isSerial : undefined,
     responseFormat: toResponseFormat(body),
-    reasoning: toReasoning(body, leftOver),
+    reasoning: toReasoning(body, droppedFields),
     endUser: toEndUser(body.metadata),
-    leftOver: [...leftOver],
+    droppedFields: [...droppedFields],
     sampling: {
       ...optional('temperature', numberOf(body.temperature)),
       ...optional('topP', numberOf(body.top_p)),
@@ -127,13 +127,13 @@ function withCacheControl(messages: CanonicalMessage[], control: unknown): Canon
 }
 
 /** Tools defined by this dialect's vendor have no canonical form. */
-function toTool(tool: MessageTool, leftOver: Set<string>): ToolDefinition[] {
+function toTool(tool: MessageTool, droppedFields: Set<string>): ToolDefinition[] {
   const { name, input_schema: parameters } = tool;
   if (!parameters || name === undefined) {
-    leftOver.add(`tools.${tool.type ?? 'custom'}`);
+    droppedFields.add(`tools.${tool.type ?? 'custom'}`);
     return [];
   }
-  noteLeftOver('tools', tool, leftOver);
+  noteDropped('tools', tool, droppedFields);
   return [
     {
       name,
@@ -176,10 +176,10 @@ function toResponseFormat({ output_config }: PromptBody): CanonicalPrompt['respo
 
 function toReasoning(
   { thinking, output_config }: PromptBody,
-  leftOver: Set<string>,
+  droppedFields: Set<string>,
 ): CanonicalPrompt['reasoning'] {
   const isKnown = thinking != null && THINKING_TYPES.includes(thinking.type);
-  if (thinking && !isKnown) leftOver.add('thinking');
+  if (thinking && !isKnown) droppedFields.add('thinking');
   const effort = output_config?.effort;
   if (!isKnown && effort == null) return undefined;
   return {
@@ -189,11 +189,11 @@ function toReasoning(
   };
 }
 
-function noteLeftOver(field: string, value: unknown, leftOver: Set<string>): void {
+function noteDropped(field: string, value: unknown, droppedFields: Set<string>): void {
   if (!isJsonObject(value)) return;
   for (const member of Object.keys(value)) {
     if (value[member] != null && !READ_MEMBERS[field]?.includes(member)) {
-      leftOver.add(`${field}.${member}`);
+      droppedFields.add(`${field}.${member}`);
     }
   }
 }

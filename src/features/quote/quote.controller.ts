@@ -12,7 +12,7 @@ import { toOpenApiSchema } from '../../platform/http/validate-body.js';
 import { readJsonBody } from '../../platform/http/read-json-body.js';
 import { QuoteDto, QuoteQueryDto, toQuote } from './quote.dto.js';
 
-/** Each endpoint checks its own. */
+/** A generic schema: each endpoint validates its own body. */
 const QUOTED_BODY = {
   title: 'QuoteRequest',
   type: 'object',
@@ -21,7 +21,7 @@ const QUOTED_BODY = {
   properties: { ...modelFieldsSchema },
 } as const;
 
-/** What a call would cost, without the call. */
+/** Quotes the cost of a call without making it. */
 @ApiTags('Inference')
 @Controller(['v1', 'api/v1'])
 @Authenticated('routing', { acceptsXApiKey: true })
@@ -32,9 +32,9 @@ export class QuoteController {
   @HttpCode(200)
   @ApiOperation({
     operationId: 'createQuote',
-    summary: 'Ask what a call would cost',
+    summary: 'Quote the cost of a call',
     description:
-      'Takes the body and the headers of the call itself, and answers with the routes that it would try, in order, each with its least, likely and worst cost, and with those it would not, and why. Nobody is called; nothing is held, charged or logged, nor counted against the rate limit of calls; guardrails are not asked. The worst cost is what would be set aside now.',
+      'Accepts the body and headers of the call itself. Returns the routes that it would try, in order, each with its minimum, likely and maximum cost, and the excluded routes with the reason. Calls no vendor, reserves, charges and logs nothing, does not count against rate limits, and skips guardrails. The maximum cost is what the call would reserve now.',
   })
   @ApiBody({
     schema: toOpenApiSchema(QUOTED_BODY),
@@ -52,9 +52,9 @@ export class QuoteController {
   @ApiOkResponse({ type: QuoteDto })
   @ApiCacheHeader()
   @ApiMaxCostHeaders()
-  @ApiErrorResponse(400, 'The body is none that the endpoint takes; `param` names the field.')
-  @ApiErrorResponse(403, 'The key is no routing key, or a list of models does not leave the model.')
-  @ApiErrorResponse(404, 'The model, or an earlier response that is referred to, is unknown.')
+  @ApiErrorResponse(400, 'The endpoint does not accept the body; `param` names the field.')
+  @ApiErrorResponse(403, 'The key is not a routing key, or a model list excludes the model.')
+  @ApiErrorResponse(404, 'The model or a referenced earlier response is unknown.')
   @ApiErrorResponse(408, 'The body arrived too slowly.')
   @ApiErrorResponse(413, 'The body is larger than 20 MB.')
   @ApiErrorResponse(415, 'The body is not JSON.')

@@ -20,7 +20,7 @@ export class QuoteQueryDto {
   @ApiPropertyOptional({
     enum: QUOTED_ENDPOINTS,
     description:
-      'Which call is asked about. Left out, what the first model is for: `chat`, `embeddings`, `speech`, `images` or `videos`.',
+      'The endpoint of the call. Default: by the kind of the first model, one of `chat`, `embeddings`, `speech`, `images` and `videos`.',
   })
   @IsOptional()
   @IsIn(QUOTED_ENDPOINTS)
@@ -28,16 +28,16 @@ export class QuoteQueryDto {
 }
 
 class QuotedCostDto {
-  @ApiProperty({ type: 'integer', description: 'Of the shortest answer, in credits.', example: 3 })
+  @ApiProperty({ type: 'integer', description: 'For the shortest answer, in credits.', example: 3 })
   least!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Of a usual answer, in credits.', example: 120 })
+  @ApiProperty({ type: 'integer', description: 'For a usual answer, in credits.', example: 120 })
   likely!: number;
 
   @ApiProperty({
     type: 'integer',
     description:
-      'What would be set aside now, in credits; no more is charged, but where a vendor ignores its limit.',
+      'What the call would reserve now, in credits. It is also the maximum charge, unless a vendor ignores its limit.',
     example: 412,
   })
   worst!: number;
@@ -53,18 +53,18 @@ class QuotedCostDto {
 }
 
 class QuotedTokensDto {
-  @ApiProperty({ type: 'integer', description: 'Likely tokens of the prompt.', example: 10 })
+  @ApiProperty({ type: 'integer', description: 'Expected prompt tokens.', example: 10 })
   prompt!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Likely tokens of the answer.', example: 55 })
+  @ApiProperty({ type: 'integer', description: 'Expected answer tokens.', example: 55 })
   completion!: number;
 
-  @ApiProperty({ type: 'integer', description: 'The bound of the prompt.', example: 12 })
+  @ApiProperty({ type: 'integer', description: 'Maximum prompt tokens.', example: 12 })
   most_prompt!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'The longest answer, all choices together.',
+    description: 'Maximum answer tokens, all choices together.',
     example: 200,
   })
   most_completion!: number;
@@ -80,7 +80,7 @@ class QuotedRouteDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Which of several accounts of the operator with the provider; null: there is one.',
+    description: "The operator's account with the provider; null when there is only one.",
     example: null,
   })
   account!: string | null;
@@ -90,14 +90,14 @@ class QuotedRouteDto {
 
   @ApiProperty({
     enum: ['ready', 'cooling'],
-    description: '`cooling`: it has failed of late, and so have all others.',
+    description: '`cooling`: it failed recently, and so did all others.',
   })
   condition!: string;
 
   @ApiProperty({
     enum: ['warm', 'unknown'],
     description:
-      '`warm`: the conversation was answered over this route a short while ago, so its vendor may have the beginning of the prompt in its cache.',
+      '`warm`: this route recently answered the conversation, so its vendor may have the start of the prompt cached.',
   })
   prompt_cache!: string;
 
@@ -111,7 +111,7 @@ class QuotedRouteDto {
     type: 'integer',
     nullable: true,
     description:
-      'The limit on the output that the vendor would be told by the gateway, as `X-Gateway-Output-Limit` says; null: none.',
+      'The output limit that the gateway would send to the vendor, as in `X-Gateway-Output-Limit`; null: none.',
     example: null,
   })
   output_limit!: number | null;
@@ -119,7 +119,7 @@ class QuotedRouteDto {
   @ApiProperty({
     enum: ['log', 'rule', 'request'],
     description:
-      "Where the likely length of the answer comes from: the tenant's answers of the model in the last seven days, the rule of 500 tokens, or the request, whose answer has no length of its own.",
+      "Basis of the expected answer length: `log`, the tenant's answers from the model in the last seven days; `rule`, 500 tokens; `request`, an answer without a variable length.",
   })
   likely_by!: string;
 }
@@ -137,7 +137,7 @@ class LeftOutRouteDto {
   @ApiProperty({
     enum: LEFT_OUT_REASONS,
     description:
-      "`own_account`: the tenant's own account with the provider does not let shared capacity stand in. `denied`: a list of providers. `preferences`: `provider.only` or `ignore`. `unpriced`: something that is asked for has no price on shared capacity. `resting`: the account has reached its vendor's limit. `no_fallbacks`: `provider.allow_fallbacks` is false.",
+      "`own_account`: the tenant's BYOK account does not fall back to shared capacity. `denied`: excluded by a provider list. `preferences`: excluded by `provider.only` or `provider.ignore`. `unpriced`: a requested feature has no price on shared capacity. `resting`: the account reached its vendor's rate limit. `no_fallbacks`: `provider.allow_fallbacks` is false.",
     example: 'not_configured',
   })
   reason!: LeftOutReason;
@@ -166,7 +166,7 @@ export class QuoteDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Credits that nothing has claimed.',
+    description: 'Credits not reserved by a hold.',
     example: 9_999_000,
   })
   available!: number;
@@ -177,21 +177,21 @@ export class QuoteDto {
   @ApiProperty({
     enum: ['off', 'hit', 'miss'],
     description:
-      'Whether the call would be answered from the cache, which costs nothing; `off`: it does not ask to be.',
+      'Whether the call would be answered from the cache, at no cost; `off`: the call does not use the cache.',
   })
   answer_cache!: string;
 
-  @ApiProperty({ type: [QuotedRouteDto], description: 'Those that would be tried, in order.' })
+  @ApiProperty({ type: [QuotedRouteDto], description: 'Routes to try, in order.' })
   routes!: QuotedRouteDto[];
 
-  @ApiProperty({ type: [LeftOutRouteDto], description: 'Those that would not.' })
+  @ApiProperty({ type: [LeftOutRouteDto], description: 'Excluded routes.' })
   left_out!: LeftOutRouteDto[];
 
   @ApiProperty({
     type: QuoteRefusalDto,
     nullable: true,
     description:
-      'How the call would be refused now; null: it would not. Budgets and rate limits are not looked at.',
+      'The error with which the call would be rejected now; null: none. Does not check budgets and rate limits.',
   })
   refusal!: QuoteRefusalDto | null;
 }

@@ -24,7 +24,7 @@ import { fromEncryptedContent } from './responses.vendor.js';
 export interface ReadItems {
   messages: CanonicalMessage[];
   /** Paths of items and parts that the canonical form cannot represent. */
-  leftOver: string[];
+  droppedFields: string[];
 }
 
 const ROLES: Record<string, CanonicalMessage['role']> = {
@@ -45,12 +45,12 @@ export function readItems(items: readonly JsonObject[], historyLength: number): 
     const isOwn = index >= historyLength;
     reader.read(item, isOwn ? `input.${index - historyLength}` : 'previous_response_id');
   }
-  return { messages: reader.messages, leftOver: [...reader.leftOver] };
+  return { messages: reader.messages, droppedFields: [...reader.droppedFields] };
 }
 
 class ItemReader {
   readonly messages: CanonicalMessage[] = [];
-  readonly leftOver = new Set<string>();
+  readonly droppedFields = new Set<string>();
   /** Call ids of built-in tools by item id, since some outputs refer to the item. */
   private readonly callIds = new Map<unknown, string>();
   /** Parts of the assistant message being assembled. */
@@ -92,7 +92,7 @@ class ItemReader {
         return;
       }
       default:
-        if (!this.builtIn(item)) this.leftOver.add(path);
+        if (!this.builtIn(item)) this.droppedFields.add(path);
     }
   }
 
@@ -142,7 +142,10 @@ class ItemReader {
     for (const [index, part] of content.entries()) {
       const read = toPart(part);
       if (read) parts.push(read);
-      else this.leftOver.add(path.startsWith('input.') ? `${path}.${index}` : path.split('.')[0]!);
+      else
+        this.droppedFields.add(
+          path.startsWith('input.') ? `${path}.${index}` : path.split('.')[0]!,
+        );
     }
     return parts;
   }

@@ -22,7 +22,7 @@ describe(responsesPrompt.name, () => {
       { type: 'input_audio', input_audio: { data: 'CCCC', format: 'wav' } },
       { type: 'hologram' },
     ];
-    const { messages, leftOver } = promptOf({ input: [{ role: 'developer', content }] });
+    const { messages, droppedFields } = promptOf({ input: [{ role: 'developer', content }] });
     expect(messages).toEqual([
       {
         role: 'system',
@@ -44,7 +44,7 @@ describe(responsesPrompt.name, () => {
         ],
       },
     ]);
-    expect(leftOver).toEqual(['input.0.content.6']);
+    expect(droppedFields).toEqual(['input.0.content.6']);
   });
 
   it('puts what a model said in one go into one message', () => {
@@ -110,7 +110,7 @@ describe(responsesPrompt.name, () => {
   });
 
   it('reads tools, custom ones as functions of one argument', () => {
-    const { tools, leftOver } = promptOf({
+    const { tools, droppedFields } = promptOf({
       tools: [
         { type: 'function', name: 'f', description: 'd', parameters: { a: 1 }, strict: true },
         { type: 'custom', name: 'c', format: { type: 'grammar' } },
@@ -121,7 +121,7 @@ describe(responsesPrompt.name, () => {
       { name: 'f', description: 'd', parameters: { a: 1 }, strict: true },
       { name: 'c', parameters: expect.objectContaining({ required: ['input'] }) },
     ]);
-    expect(leftOver).toEqual(['tools.1.format', 'tools.2']);
+    expect(droppedFields).toEqual(['tools.1.format', 'tools.2']);
   });
 
   it.each<[unknown, unknown]>([
@@ -140,7 +140,7 @@ describe(responsesPrompt.name, () => {
     (choice) => {
       expect(promptOf({ tool_choice: choice })).toMatchObject({
         toolChoice: undefined,
-        leftOver: ['tool_choice'],
+        droppedFields: ['tool_choice'],
       });
     },
   );
@@ -177,17 +177,20 @@ describe(responsesPrompt.name, () => {
       reasoning: { effort: 'low', maxTokens: 100 },
       responseFormat: { type: 'json_schema', name: 'n', schema, strict: true },
       endUser: 's',
-      leftOver: [],
+      droppedFields: [],
     });
     const include = ['message.output_text.logprobs', 'reasoning.encrypted_content'];
-    expect(promptOf({ include })).toMatchObject({ sampling: { logprobs: true }, leftOver: [] });
+    expect(promptOf({ include })).toMatchObject({
+      sampling: { logprobs: true },
+      droppedFields: [],
+    });
     expect(promptOf({ text: { format: { type: 'json_object' } } }).responseFormat).toEqual({
       type: 'json_object',
     });
   });
 
   it('names what it has no place for', () => {
-    const { leftOver } = promptOf({
+    const { droppedFields } = promptOf({
       input: [{ role: 'user', content: 'x' }, { type: 'computer_call' }],
       text: { verbosity: 'low' },
       reasoning: { effort: 'low', summary: 'auto' },
@@ -197,7 +200,7 @@ describe(responsesPrompt.name, () => {
       novelty: 1,
       nothing: null,
     });
-    expect(leftOver).toEqual([
+    expect(droppedFields).toEqual([
       'input.1',
       'prompt_cache_key',
       'novelty',
@@ -206,13 +209,15 @@ describe(responsesPrompt.name, () => {
       'truncation',
       'include',
     ]);
-    expect(promptOf({ truncation: 'disabled', metadata: {}, store: false }).leftOver).toEqual([]);
+    expect(promptOf({ truncation: 'disabled', metadata: {}, store: false }).droppedFields).toEqual(
+      [],
+    );
   });
 
   it('counts the items of its own input from 0 behind a conversation', () => {
     const conversation = conversationOf({ type: 'web_search_call' }, { type: 'computer_call' });
     const input = [{ role: 'user', content: 'x' }, { type: 'web_search_call' }];
-    expect(responsesRequest({ input }, conversation).prompt().leftOver).toEqual([
+    expect(responsesRequest({ input }, conversation).prompt().droppedFields).toEqual([
       'previous_response_id',
       'input.1',
     ]);

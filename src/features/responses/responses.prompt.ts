@@ -53,7 +53,7 @@ const READ_INCLUDES: ReadonlySet<unknown> = new Set([LOGPROBS, 'reasoning.encryp
  * @param historyLength number of items from earlier turns
  */
 export function responsesPrompt(body: CompleteBody, historyLength: number): CanonicalPrompt {
-  const { messages, leftOver } = readItems(itemsOfInput(body.input), historyLength);
+  const { messages, droppedFields } = readItems(itemsOfInput(body.input), historyLength);
   if (typeof body.instructions === 'string' && body.instructions !== '') {
     messages.unshift({ role: 'system', parts: [{ type: 'text', text: body.instructions }] });
   }
@@ -70,15 +70,15 @@ export function responsesPrompt(body: CompleteBody, historyLength: number): Cano
     reasoning: toReasoning(body.reasoning),
     sampling: toSampling(body),
     endUser: body.safety_identifier ?? body.user ?? undefined,
-    leftOver: [
-      ...leftOver,
-      ...leftOverFields(body, tools),
+    droppedFields: [
+      ...droppedFields,
+      ...droppedBodyFields(body, tools),
       ...(body.tool_choice != null && choice.toolChoice === undefined ? ['tool_choice'] : []),
     ],
   };
 }
 
-function leftOverFields(body: CompleteBody, tools: readonly ResponseTool[]): string[] {
+function droppedBodyFields(body: CompleteBody, tools: readonly ResponseTool[]): string[] {
   const fields = Object.keys(body).filter((key) => body[key] != null && !READ_FIELDS.has(key));
   if (body.text?.verbosity != null) fields.push('text.verbosity');
   if (body.reasoning?.summary != null) {

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { NO_USAGE, type Usage } from '../../canonical/usage.js';
 import type { RequestOptions } from '../../canonical/request-options.js';
-import { askedIn, readOtherUsage } from '../../core/request-log/other-usage.js';
+import { requestOptionsIn, readOtherUsage } from '../../core/request-log/other-usage.js';
 import type { LoggedAttempt, RequestLogRow } from '../../core/request-log/request-log-row.js';
 import { ROW_COLUMNS, withTextRead } from '../../core/request-log/stored-row.js';
 import type { ArchivedWindow, StoredWindowRow } from './archived-window.js';
@@ -113,7 +113,9 @@ async function* merged(
 }
 
 function toWindowRow(stored: StoredWindowRow): WindowRow {
-  return withoutLosers(withTextRead(Object.assign(stored, { asked: askedIn(stored.otherUsage) })));
+  return withoutLosers(
+    withTextRead(Object.assign(stored, { asked: requestOptionsIn(stored.otherUsage) })),
+  );
 }
 
 /** The row without calls that others were faster than, where the race cannot be held again. */

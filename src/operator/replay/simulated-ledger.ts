@@ -2,7 +2,7 @@ import type { Caller } from '../../core/access/caller.js';
 import { AccountStates } from '../../core/ledger/account-states.js';
 import { admitRequests } from '../../core/ledger/admit-requests.js';
 import { creditsFor, Hold, refusalOf } from '../../core/ledger/hold.js';
-import { CoverEntry, HoldEntry, type Ask } from '../../core/ledger/ledger-entry.js';
+import { CoverEntry, HoldEntry, type Reservation } from '../../core/ledger/ledger-entry.js';
 import type { Charge, CoverOperation } from '../../core/ledger/ledger-operations.js';
 import type { PayableCharge } from '../../core/ledger/pricing.js';
 import { takeCharge } from '../../core/ledger/settle-group.js';
@@ -101,11 +101,11 @@ export class SimulatedLedger {
     const credits = outcome.granted ?? amount;
     this.noteHeld(keyIds, credits);
     const cover = async (operation: CoverOperation): Promise<number | undefined> => {
-      const ask = new CoverEntry({ ...operation, subjects: undefined }, this.timer);
-      this.decide(ask);
-      if (!ask.outcome) return undefined;
-      this.noteHeld(keyIds, ask.granted);
-      return ask.granted;
+      const reservation = new CoverEntry({ ...operation, subjects: undefined }, this.timer);
+      this.decide(reservation);
+      if (!reservation.outcome) return undefined;
+      this.noteHeld(keyIds, reservation.granted);
+      return reservation.granted;
     };
     const hold = new Hold({ cover }, caller, request, credits);
     hold.limitOutput();
@@ -134,14 +134,14 @@ export class SimulatedLedger {
     this.noteSpent(caller.tenantId, this.keysOf(caller), cost);
   }
 
-  private decide(entry: Ask): void {
+  private decide(entry: Reservation): void {
     const limits = entry.isLimited ? this.limitsOf(entry) : undefined;
     admitRequests(this.accounts, [entry], this.open, limits);
     // Nobody waits for it; it only is to be watched no longer.
     entry.succeed();
   }
 
-  private limitsOf({ tenantId, apiKeyId }: Ask): SpendLimits {
+  private limitsOf({ tenantId, apiKeyId }: Reservation): SpendLimits {
     const rows: SpendLimitRow[] = [];
     const ofTenant = this.tenantBalances.tenantLimits.get(tenantId);
     if (ofTenant) {

@@ -121,7 +121,7 @@ describe(OpenAiAdapter.name, () => {
 
     it('lists fields that the dialect does not support', () => {
       const adapter = new OpenAiAdapter(provider, drivenTransport(() => undefined).transport);
-      const request = canonicalRequest({ sampling: { topK: 1 }, leftOver: ['mcp_servers'] });
+      const request = canonicalRequest({ sampling: { topK: 1 }, droppedFields: ['mcp_servers'] });
       expect(adapter.droppedParams(request, ROUTE)).toEqual(['top_k', 'mcp_servers']);
     });
   });

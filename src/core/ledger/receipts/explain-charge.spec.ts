@@ -13,7 +13,7 @@ import {
 const CENT = 10n ** 16n;
 const BILLED = { trafficMode: 'shared', usageSource: 'upstream', outcome: 'completed' } as const;
 
-/** Fractions of integers, as somebody else would add the lines up. */
+/** Adds the lines up independently, in exact fractions. */
 function recompute(lines: readonly ChargeLine[]): bigint {
   const exact = lines.reduce((sum, { quantity, unit_price: price, per }) => {
     const [whole = '', fraction = ''] = price.split('.');
@@ -28,7 +28,7 @@ function due({ rounded, byok_fee_percent: percent }: ChargeArithmetic): number {
   return percent === null ? rounded : Math.ceil((rounded * percent) / 100);
 }
 
-/** The numerator over 3 × 10^17 of an amount as a receipt writes it. */
+/** Returns the numerator over 3 × 10^17 of a receipt's amount. */
 function numerator(amount: string): bigint {
   const [decimal = '', divisor] = amount.split('/');
   const [whole = '', fraction = ''] = decimal.split('.');
@@ -75,7 +75,7 @@ function randomUse(random: SeededRandom): { usage: Usage; pricing: ExactPricing 
 }
 
 describe(explainCharge.name, () => {
-  it('adds up to what was charged, whatever was used at whatever prices', () => {
+  it('adds up to the charge for any usage and prices', () => {
     const random = new SeededRandom(20);
     for (let round = 0; round < 2_000; round++) {
       const { usage, pricing } = randomUse(random);
@@ -105,7 +105,7 @@ describe(explainCharge.name, () => {
     }
   });
 
-  it('writes audio that comes to no decimal as a third', () => {
+  it('writes audio amounts without a finite decimal as thirds', () => {
     const usage = { ...NO_USAGE, audioMs: 1_000 };
     const prices = { pricing: { ...FREE, audioMinute: CENT } };
     expect(explainCharge({ ...BILLED, cost: 167, shortfall: 0 }, usage, prices)).toMatchObject({
@@ -117,7 +117,7 @@ describe(explainCharge.name, () => {
     });
   });
 
-  it('has no lines for what nobody pays for', () => {
+  it('has no lines for a free request', () => {
     const billed = { ...BILLED, outcome: 'failed', cost: 0, shortfall: 0 } as const;
     expect(explainCharge(billed, NO_USAGE, undefined)).toMatchObject({ lines: [], rounded: 0 });
   });
@@ -125,7 +125,7 @@ describe(explainCharge.name, () => {
   it.each([
     ['more', 2],
     ['less', 0],
-  ])('is none where %s was charged than comes of it', (_, cost) => {
+  ])('throws when %s was charged than computed', (_, cost) => {
     const prices = { pricing: { ...FREE, request: 10n ** 12n } };
     expect(() => explainCharge({ ...BILLED, cost, shortfall: 0 }, NO_USAGE, prices)).toThrow(
       ReceiptMismatchError,

@@ -6,46 +6,46 @@ import { PRICE_NAMES } from './price-snapshot.js';
 
 const MS_PER_MINUTE = 60_000;
 
-/** One part of a use at its price. */
+/** One part of a usage with its price. */
 export interface ChargeLine {
   readonly item: string;
   readonly quantity: number;
-  /** The name of the price in the catalogue. */
+  /** The catalogue's name of the price. */
   readonly price: string;
-  /** Decimal, in USD, for `per` of the quantity. */
+  /** USD per `per` units, as a decimal. */
   readonly unit_price: string;
   readonly per: number;
-  /** `quantity × unit_price / per` in credits, exact: a decimal, or one divided by 3, as `12.5/3`. */
+  /** `quantity × unit_price / per` in credits, exact: a decimal, or one divided by 3 such as `12.5/3`. */
   readonly amount: string;
 }
 
-/** How a charge came about. All figures are whole credits but the two exact ones. */
+/** The computation of a charge. All figures are whole credits except `amount` and `sum`. */
 export interface ChargeArithmetic {
   readonly lines: readonly ChargeLine[];
-  /** The sum of the lines, exact. */
+  /** The exact sum of the lines. */
   readonly sum: string;
-  /** The sum, rounded up once: what shared capacity costs. */
+  /** The sum rounded up once: the cost on shared capacity. */
   readonly rounded: number;
-  /** Over the tenant's own account: the percentage of `rounded` that is charged, rounded up; else null. */
+  /** On BYOK traffic, the percentage of `rounded` that is charged, rounded up; else null. */
   readonly byok_fee_percent: number | null;
-  /** What an estimate came to beyond what had been set aside, which nobody pays. */
+  /** The part of an estimate above the hold, which is not charged. */
   readonly beyond_hold: number;
-  /** What the tenant's credits did not reach for, or is above `max_cost`, which the operator bears. */
+  /** The part above the available credits or `max_cost`, which the operator writes off. */
   readonly shortfall: number;
-  /** What was charged: `rounded`, or the fee of it, less the two above. */
+  /** The charge: `rounded`, or its fee, less the two above. */
   readonly cost: number;
 }
 
 type Billed = Pick<RequestLogRow, 'cost' | 'shortfall' | 'trafficMode' | 'usageSource' | 'outcome'>;
 
-/** What the arithmetic does not lead to is no receipt. */
+/** Thrown when the computation does not produce the charge. */
 export class ReceiptMismatchError extends Error {}
 
 /**
- * Does the arithmetic of `pricing.ts` again, line by line, and proves that it leads to what was charged.
+ * Repeats the arithmetic of `pricing.ts` line by line and verifies that it produces the charge.
  *
- * @param prices undefined: nothing was charged
- * @throws ReceiptMismatchError when it leads to something else
+ * @param prices undefined when nothing was charged
+ * @throws ReceiptMismatchError when it does not
  */
 export function explainCharge(
   billed: Billed,
@@ -57,11 +57,11 @@ export function explainCharge(
   const rounded = prices ? totalOf(priceUsage(usage, prices.pricing)) : 0;
   const due = prices ? totalOf(priceRoute(usage, { ...prices, trafficMode })) : 0;
   const beyondHold = due - shortfall - cost;
-  // Of an answer that was cut short no more is taken than was set aside.
+  // An incomplete answer costs at most its hold.
   const mayBeBeyond = billed.usageSource === 'estimated' && billed.outcome !== 'completed';
   const exact = lines.reduce((sum, line) => sum + line.exact, 0n);
   if (!isAmount(due) || beyondHold < 0 || (beyondHold > 0 && !mayBeBeyond)) {
-    throw new ReceiptMismatchError(`${due} credits come of what was used, ${cost} were charged`);
+    throw new ReceiptMismatchError(`computed ${due} credits, but charged ${cost}`);
   }
   return {
     lines: lines.map(({ exact: amount, ...line }) => ({ ...line, amount: toCredits(amount) })),
@@ -74,7 +74,7 @@ export function explainCharge(
   };
 }
 
-/** Price units times milliseconds per minute, so that audio is exact as well. */
+/** In price units times milliseconds per minute, so that audio is exact. */
 type ExactLine = Omit<ChargeLine, 'amount'> & { readonly exact: bigint };
 
 function linesOf(usage: Usage, pricing: ExactPricing): ExactLine[] {
@@ -102,11 +102,11 @@ function linesOf(usage: Usage, pricing: ExactPricing): ExactLine[] {
   });
 }
 
-/** A minute has 60,000 ms, and of its factors only the 3 keeps a decimal from coming to an end. */
+/** Converts to credits. 60,000 (ms per minute) has the factor 3, which can prevent a finite decimal. */
 function toCredits(exact: bigint): string {
   const isWhole = exact % 3n === 0n;
   const thirds = isWhole ? exact / 3n : exact;
-  // So many 20,000ths of 10^-12 credits: five times as many are a decimal of 17 places.
+  // Units are 20,000ths of 10^-12 credits; times five they are decimals with 17 places.
   const decimal = toDecimal(thirds * 5n, 17);
   return isWhole ? decimal : `${decimal}/3`;
 }

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Prices as they applied to a request, shared by all requests that used them. */
+/** Prices that applied to requests, stored once for all of them. */
 @Entity('price_sheets')
 export class PriceSnapshotEntity {
   @PrimaryColumn('uuid')

@@ -9,7 +9,7 @@ import {
 import { isJsonObject } from '../../../platform/http/json-body.js';
 import type { PricesUsed } from '../../request-log/request-log-row.js';
 
-/** What catalogue rows call each price. */
+/** Catalogue names of the prices. */
 export const PRICE_NAMES = {
   prompt: 'prompt',
   completion: 'completion',
@@ -28,7 +28,7 @@ export const PRICE_NAMES = {
 
 const PRICES = Object.entries(PRICE_NAMES) as [keyof ExactPricing, string][];
 
-/** Prices as a settlement used them. Its id is made of its content, so it never changes. */
+/** Prices used by settlements. The id is a hash of the content, so a snapshot never changes. */
 export interface PriceSnapshot {
   /** A UUID: the first half of the SHA-256 of `json`. */
   readonly id: string;
@@ -36,18 +36,20 @@ export interface PriceSnapshot {
   readonly json: string;
 }
 
-/** Prices are objects of the catalogue, of one tier each, the same for all requests: each is spelled once. */
-const sheets = new WeakMap<ExactPricing, Map<number | undefined, PriceSnapshot>>();
+/** Catalogue price objects are shared by all requests, so each is serialized once. */
+const snapshots = new WeakMap<ExactPricing, Map<number | undefined, PriceSnapshot>>();
 
 export function priceSnapshotOf({ pricing, byokFeePercent, servedAs }: PricesUsed): PriceSnapshot {
-  let byPercent = sheets.get(pricing);
-  if (!byPercent) sheets.set(pricing, (byPercent = new Map<number | undefined, PriceSnapshot>()));
-  let sheet = byPercent.get(byokFeePercent);
-  if (!sheet) byPercent.set(byokFeePercent, (sheet = makeSheet(pricing, byokFeePercent, servedAs)));
-  return sheet;
+  let byPercent = snapshots.get(pricing);
+  if (!byPercent)
+    snapshots.set(pricing, (byPercent = new Map<number | undefined, PriceSnapshot>()));
+  let snapshot = byPercent.get(byokFeePercent);
+  if (!snapshot)
+    byPercent.set(byokFeePercent, (snapshot = createSnapshot(pricing, byokFeePercent, servedAs)));
+  return snapshot;
 }
 
-function makeSheet(
+function createSnapshot(
   pricing: ExactPricing,
   byokFeePercent: number | undefined,
   servedAs: string | undefined,
@@ -63,14 +65,14 @@ function makeSheet(
   return { id: [...parts, hex.slice(20, 32)].join('-'), json };
 }
 
-/** Decimal prices by their names, without those that are 0. */
+/** Returns the prices in USD by name, without those that are 0. */
 export function pricesInUsd(pricing: ExactPricing): Record<string, string> {
   const charged = PRICES.filter(([key]) => pricing[key] !== 0n);
   return Object.fromEntries(charged.map(([key, name]) => [name, toDecimal(pricing[key])]));
 }
 
-/** The very prices `FREE` for an answer that was given again. Undefined: it is no sheet of this program. */
-export function readPriceSheet(value: unknown): PricesUsed | undefined {
+/** Restores prices: `FREE` itself for a cached answer; undefined when the value is not a snapshot. */
+export function readPriceSnapshot(value: unknown): PricesUsed | undefined {
   if (!isJsonObject(value) || !isJsonObject(value.prices)) return undefined;
   const { prices, byok_fee_percent: percent, served_as: servedAs } = value;
   const read = (name: string): bigint | undefined => {
@@ -90,37 +92,37 @@ export function readPriceSheet(value: unknown): PricesUsed | undefined {
   };
 }
 
-/** Ids of the sheets that a session has seen stored. */
+/** Ids of the snapshots that a session knows to be stored. */
 const stored = new WeakMap<object, Set<string>>();
 
 /**
- * Of the prices that settlements were charged at, the sheets that this session does not know to be stored: they
- * are written with them, so that no row ever names a sheet that is not there. Another session may be with another
- * server, to which the database has moved, and which lacks what came last.
+ * Returns the snapshots of settlements that this session does not know to be stored. They are written in
+ * the same transaction, so no row refers to a missing snapshot. Tracked per session, since another one
+ * may be connected to a different server that lacks the latest data after a failover.
  */
-export function missingSheets(
+export function missingSnapshots(
   session: object,
   used: readonly (PricesUsed | undefined)[],
 ): PriceSnapshot[] {
   const known = stored.get(session);
   const missing = new Map<string, PriceSnapshot>();
   for (const billedBy of used) {
-    const sheet = billedBy && priceSnapshotOf(billedBy);
-    if (sheet && !known?.has(sheet.id)) missing.set(sheet.id, sheet);
+    const snapshot = billedBy && priceSnapshotOf(billedBy);
+    if (snapshot && !known?.has(snapshot.id)) missing.set(snapshot.id, snapshot);
   }
   return [...missing.values()];
 }
 
-/** To be called once a transaction of the session has committed that wrote them. */
-export function noteSheets(session: object, sheets: readonly PriceSnapshot[]): void {
-  if (sheets.length === 0) return;
+/** Call once a transaction of the session has committed the snapshots. */
+export function markSnapshotsStored(session: object, snapshots: readonly PriceSnapshot[]): void {
+  if (snapshots.length === 0) return;
   const known = stored.get(session) ?? new Set();
-  for (const { id } of sheets) known.add(id);
+  for (const { id } of snapshots) known.add(id);
   stored.set(session, known);
 }
 
-/** The statements that write the sheets, in one order, so that transactions do not wait in circles. */
-export function storeSheets(missing: readonly PriceSnapshot[]): QueryConfig[] {
+/** Returns statements that store the snapshots, in id order to avoid deadlocks. */
+export function storeSnapshots(missing: readonly PriceSnapshot[]): QueryConfig[] {
   return missing
     .toSorted((one, other) => (one.id < other.id ? -1 : 1))
     .map(({ id, json }) => ({

@@ -7,27 +7,27 @@ import type { RequestLogRow } from '../../request-log/request-log-row.js';
 import { RequestLogReader } from '../../request-log/request-log.reader.js';
 import { explainCharge, type ChargeArithmetic } from './explain-charge.js';
 import { readOtherUsage } from '../../request-log/other-usage.js';
-import { pricesInUsd, readPriceSheet } from './price-snapshot.js';
+import { pricesInUsd, readPriceSnapshot } from './price-snapshot.js';
 
-/** A request, what it was charged, and why. */
+/** A request with its charge and how the charge was computed. */
 export interface RequestBill {
   readonly row: RequestLogRow;
   readonly usage: Usage;
-  /** Those that it was charged at; null: nothing was charged, or they were not kept yet. */
+  /** Null when nothing was charged, or the request predates stored prices. */
   readonly prices: {
     readonly id: string;
-    /** All that are not 0. */
+    /** The non-zero prices by name. */
     readonly usd: Readonly<Record<string, string>>;
     readonly isCachedAnswer: boolean;
-    /** The service tier, the region, or both, whose prices they are; undefined: the ordinary ones. */
+    /** The service tier, region, or both of these prices; undefined: the standard prices. */
     readonly servedAs?: string | undefined;
   } | null;
-  /** Undefined: the request is of before prices were kept. */
+  /** Undefined when the request predates stored prices. */
   readonly arithmetic: ChargeArithmetic | undefined;
   readonly refunds: readonly { readonly amount: number; readonly createdAt: Date }[];
 }
 
-/** Finds out how the cost of a request came about, from what its settlement wrote down. */
+/** Explains the cost of a request from the records of its settlement. */
 @Injectable()
 export class ReceiptReader {
   private readonly logger = new Logger(ReceiptReader.name);
@@ -39,7 +39,7 @@ export class ReceiptReader {
 
   /**
    * @param requestId a UUID
-   * @throws ArchiveUnavailableError, or InternalError when the arithmetic does not lead to the cost
+   * @throws ArchiveUnavailableError, or InternalError when the computation does not produce the cost
    */
   async find(tenantId: string, requestId: string): Promise<RequestBill | undefined> {
     const row = await this.requestLog.findByRequestId(tenantId, requestId);
@@ -50,7 +50,7 @@ export class ReceiptReader {
       row.requestId,
     ]);
     const { sheet, refunds } = rows[0]!;
-    const stored = readPriceSheet(sheet);
+    const stored = readPriceSnapshot(sheet);
     const usage: Usage = {
       ...readOtherUsage(row.otherUsage),
       inputTokens: row.promptTokens,
@@ -76,7 +76,7 @@ export class ReceiptReader {
         refunds: (refunds ?? []).map(({ amount, at }) => ({ amount, createdAt: new Date(at) })),
       };
     } catch (error) {
-      // Nothing is signed that does not add up.
+      // Never sign a receipt that does not add up.
       this.logger.error(error, { request_id: requestId });
       throw new InternalError({ cause: error });
     }
@@ -94,7 +94,7 @@ const READ = `
        FROM ledger_entries
       WHERE tenant_id = $2 AND request_id = $3 AND kind = 'refund') AS refunds`;
 
-/** Whether it is one of those that nobody pays for; a complete answer has prices. */
+/** Returns whether a request cost nothing; complete answers always have prices. */
 function isFree({ outcome, cost, shortfall }: RequestLogRow): boolean {
   return outcome !== 'completed' && cost + shortfall === 0;
 }

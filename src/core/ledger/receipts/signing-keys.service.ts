@@ -20,7 +20,7 @@ import { AuditLog } from '../../audit/audit-log.js';
 
 type SecretConfig = Parameters<typeof gatewaySecrets>[0];
 
-/** Nobody asked for it: the one of before cannot be read any more. */
+/** Author of a rotation that replaces an unreadable key. */
 const LOST_SECRET: Author = {
   actor: { kind: 'service', id: null, name: 'signing key that cannot be opened' },
   requestId: null,
@@ -42,9 +42,9 @@ interface StoredKey {
 }
 
 /**
- * The Ed25519 key with which this installation signs what others may check: one for all instances,
- * made when it is first needed. The private key is stored encrypted with `GATEWAY_SECRET`; a public
- * one stays listed for ever, so that what was signed with it can be checked.
+ * The Ed25519 key that signs this installation's receipts: one for all instances, created on first use.
+ * The private key is encrypted with `GATEWAY_SECRET`; public keys stay listed forever, so that old
+ * signatures can be verified.
  */
 @Injectable()
 export class SigningKeys {
@@ -58,7 +58,7 @@ export class SigningKeys {
     this.box = new SecretBox(() => gatewaySecrets(config), 'signing-key');
   }
 
-  /** The payload as a compact JWS (RFC 7515); its header names the key. */
+  /** Returns the payload as a compact JWS (RFC 7515) whose header names the key. */
   async sign(payload: object, type: string): Promise<string> {
     const { id, key } = await this.current();
     const header = { alg: 'EdDSA', typ: type, kid: id };
@@ -66,18 +66,18 @@ export class SigningKeys {
     return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
   }
 
-  /** All that have ever signed, the newest first. Makes the first one, so that nobody keeps an empty list. */
+  /** Returns all keys ever used, newest first. Creates the first one, so that callers cache no empty list. */
   async publicKeys(): Promise<PublicKey[]> {
     const listed = await this.list();
     if (listed.length > 0) return listed;
-    await this.make(this.database);
+    await this.create(this.database);
     return this.list();
   }
 
   /**
-   * Makes a new key, which signs from now on. The private key of before is deleted.
+   * Creates a new key, which signs from now on, and deletes the previous private key.
    *
-   * @returns the ids of both; none of before at the first
+   * @returns the ids of both; the previous one is undefined for the first key
    */
   rotate(author: Author): Promise<{ id: string; previousId: string | undefined }> {
     return this.database.transaction(async (client) => {
@@ -85,7 +85,7 @@ export class SigningKeys {
         `UPDATE signing_keys SET retired_at = now(), sealed_key = NULL
          WHERE retired_at IS NULL RETURNING id`,
       );
-      await this.make(client);
+      await this.create(client);
       const { id } = (await this.find(client))!;
       const previousId = rows[0]?.id;
       await this.audit.record(client, author, {
@@ -102,20 +102,20 @@ export class SigningKeys {
   private async current(): Promise<{ id: string; key: KeyObject }> {
     let stored = await this.find(this.database);
     if (!stored) {
-      await this.make(this.database);
+      await this.create(this.database);
       stored = await this.find(this.database);
     }
     try {
       return this.open(stored!);
     } catch (error) {
       if (!(error instanceof DecryptionError) || !(await this.hasSecretOfDatabase())) throw error;
-      // The secret was given up (`secret rotate --lost`), and what it encrypted with it.
+      // The secret was lost (`secret rotate --lost`), and with it everything it encrypted.
       await this.rotate(LOST_SECRET);
       return this.open((await this.find(this.database))!);
     }
   }
 
-  /** False for an instance that was left behind when the others got a new secret: it must not take their key away. */
+  /** Returns false on an instance with an outdated secret, which must not replace the others' key. */
   private async hasSecretOfDatabase(): Promise<boolean> {
     const { rows } = await this.database.query<{ fingerprint: string | null }>(
       'SELECT secret_fingerprint AS fingerprint FROM installation',
@@ -145,8 +145,8 @@ export class SigningKeys {
     });
   }
 
-  /** Unless another instance was first. */
-  private async make(executor: SqlExecutor): Promise<void> {
+  /** Does nothing when another instance was first. */
+  private async create(executor: SqlExecutor): Promise<void> {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     const { x }: JsonWebKey = publicKey.export({ format: 'jwk' });
     const der = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');

@@ -73,7 +73,7 @@ export class HedgeLeg implements CancelSignal {
     this.call = { attempt, tried, held };
     if (!this.isHedge) return;
     attempt.isHedge = true;
-    attempt.isSpare = this.isSpare;
+    attempt.isUnbilled = this.isUnbilled;
   }
 
   /**
@@ -86,7 +86,7 @@ export class HedgeLeg implements CancelSignal {
     this.hasWon = true;
     this.other?.close('outpaced');
     this.other = undefined;
-    if (this.call) this.call.attempt.isSpare = false;
+    if (this.call) this.call.attempt.isUnbilled = false;
     return true;
   }
 
@@ -94,7 +94,7 @@ export class HedgeLeg implements CancelSignal {
   goOnAlone(): void {
     this.other?.setAside();
     this.other = undefined;
-    if (this.call && !this.isClosed) this.call.attempt.isSpare = false;
+    if (this.call && !this.isClosed) this.call.attempt.isUnbilled = false;
   }
 
   /** Closes the connection to the vendor at once, unless the answer has begun. */
@@ -115,15 +115,15 @@ export class HedgeLeg implements CancelSignal {
 
   /** Closes the hedge at once when the caller disconnects. */
   leave(): void {
-    if (this.isSpare) this.close('aborted');
+    if (this.isUnbilled) this.close('aborted');
   }
 
   /** Excludes the call from what the caller pays for. */
   private setAside(): void {
-    if (this.call) this.call.attempt.isSpare = true;
+    if (this.call) this.call.attempt.isUnbilled = true;
   }
 
-  private get isSpare(): boolean {
+  private get isUnbilled(): boolean {
     return this.isHedge && this.other !== undefined;
   }
 }

@@ -234,7 +234,7 @@ describe(HedgeRace.name, () => {
       await pass(200);
       expect([routeIn(chain), routeIn(alone)]).toEqual(['openai', 'openai']);
       expect([world.called, world.hedges]).toEqual([['openai', 'openai'], ['no_route']]);
-      expect(chain.plan!.attempts[0]!.isSpare).not.toBe(true);
+      expect(chain.plan!.attempts[0]!.isUnbilled).not.toBe(true);
     });
   });
 });

@@ -33,7 +33,7 @@ export function continuedRequest(
   request: CanonicalRequest,
   { said, tail }: CutText,
   isPrefilled: boolean,
-  saidTokens: number,
+  usedOutputTokens: number,
 ): CanonicalRequest {
   const turns: AddedTurn[] = said === '' ? [] : [{ role: 'assistant', text: said }];
   if (said === '' && tail !== '') turns.push({ role: 'user', text: FIRST + tail });
@@ -42,10 +42,10 @@ export function continuedRequest(
   const bytes = turns.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   return {
     ...request,
-    body: withTurns(request, turns, saidTokens),
-    saidTokens,
+    body: withTurns(request, turns, usedOutputTokens),
+    usedOutputTokens,
     isPrefilled: isPrefilled && said !== '',
-    maxOutputTokens: maxOutputTokens && Math.max(1, maxOutputTokens - saidTokens),
+    maxOutputTokens: maxOutputTokens && Math.max(1, maxOutputTokens - usedOutputTokens),
     promptSize: { ...promptSize, tokens: promptSize.tokens + Math.ceil(bytes / BYTES_PER_TOKEN) },
     prompt: () => {
       const prompt = request.prompt();
@@ -62,7 +62,7 @@ export function continuedRequest(
 function withTurns(
   { dialect, body }: CanonicalRequest,
   turns: readonly AddedTurn[],
-  saidTokens: number,
+  usedOutputTokens: number,
 ): CanonicalRequest['body'] {
   if (dialect === 'responses') return body;
   const { bytes, members, value } = body;
@@ -72,7 +72,7 @@ function withTurns(
   // A thinking budget must stay below the limit.
   for (const field of value.thinking == null ? LIMIT_FIELDS : []) {
     const limit = value[field];
-    if (typeof limit === 'number') edits.set(field, String(Math.max(1, limit - saidTokens)));
+    if (typeof limit === 'number') edits.set(field, String(Math.max(1, limit - usedOutputTokens)));
   }
   return parseJsonBody(spliceMembers(bytes, members, edits), { maxParts: Infinity });
 }

@@ -124,8 +124,8 @@ describe(RecoveringAnswer.name, () => {
     });
     if (starts === 'own') world.byok = [ownAccount];
     const { plan, events } = await world.open(ASKED);
-    expect(plan.dearerPart?.provider).toBe(expensive);
-    expect(plan.dearerPart?.trafficMode).toBe(expensive && 'shared');
+    expect(plan.billingRoute?.provider).toBe(expensive);
+    expect(plan.billingRoute?.trafficMode).toBe(expensive && 'shared');
     // Over its own account a tenant could make the vendor report anything.
     const { usage: counted } = events.findLast((event) => event.type === 'usage')!;
     expect(counted.inputTokens === 9).toBe(expensive === undefined);

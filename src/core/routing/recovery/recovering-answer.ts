@@ -6,7 +6,7 @@ import type { GatewayMetrics } from '../../../platform/metrics/gateway-metrics.j
 import { UpstreamError, type UpstreamFailure } from '../../../vendors/upstream-error.js';
 import type { Upstream } from '../../../vendors/upstream.js';
 import { EVENTS_PER_TURN, type BegunAnswer } from '../opened-answer.js';
-import { isDearer } from '../order-routes.js';
+import { isCostlier } from '../order-routes.js';
 import type { Plan, PlannedRoute } from '../plan.js';
 import type { FirstAnswer, RouteFallback } from '../route-fallback.js';
 import { AnswerSoFar } from './answer-so-far.js';
@@ -90,7 +90,7 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
   }
 
   private get charged(): PlannedRoute {
-    return this.plan.dearerPart ?? this.first;
+    return this.plan.billingRoute ?? this.first;
   }
 
   private async next(): Promise<IteratorResult<CanonicalEvent>> {
@@ -180,7 +180,7 @@ export class RecoveringAnswer implements BegunAnswer<CanonicalEvent | RouteEvent
     };
     try {
       if (await this.isJoined(this.part.continuation)) {
-        if (isDearer(route, this.charged)) this.plan.dearerPart = route;
+        if (isCostlier(route, this.charged)) this.plan.billingRoute = route;
         return true;
       }
     } catch (failure) {

@@ -114,8 +114,8 @@ export class AudioClient {
     limits,
     signal,
   }: WorkCall<TranscriptionRequest>): AsyncGenerator<WorkEvent<Transcript>> {
-    const asked: AskedFormat = this.formatToAsk(request.format, upstreamModel);
-    const fields = encodeTranscription(request, upstreamModel, asked);
+    const vendorFormat: VendorFormat = this.vendorFormatFor(request.format, upstreamModel);
+    const fields = encodeTranscription(request, upstreamModel, vendorFormat);
     const body = multipartBody(fields, [['file', request.audio]]);
     const response = await this.transport.call({
       method: 'POST',
@@ -133,7 +133,7 @@ export class AudioClient {
       return;
     }
     const bytes = await response.readAll(MAX_TRANSCRIPT_BYTES);
-    const { transcript, usage } = readTranscript(bytes, asked, request);
+    const { transcript, usage } = readTranscript(bytes, vendorFormat, request);
     yield { type: 'output', output: transcript };
     if (usage) yield { type: 'usage', usage };
   }
@@ -142,7 +142,7 @@ export class AudioClient {
    * Chooses the format to request. Plain text and subtitles lack the audio's duration, and the upload's own
    * metadata must not be billed by, so the detailed format is requested and converted here.
    */
-  private formatToAsk(format: string, upstreamModel: string): AskedFormat {
+  private vendorFormatFor(format: string, upstreamModel: string): VendorFormat {
     if (JSON_FORMATS.has(format)) return format;
     if (this.server.givesSegments(upstreamModel)) return 'verbose_json';
     return format === 'text' ? 'json' : format;
@@ -162,7 +162,7 @@ export class AudioClient {
 }
 
 /** The format requested from a vendor, which may differ from the caller's. */
-type AskedFormat = string;
+type VendorFormat = string;
 
 /** Encodes speech. Unknown fields are passed on, because the dialect is the caller's. */
 function encodeSpeech(
@@ -188,7 +188,7 @@ function encodeSpeech(
 function encodeTranscription(
   request: TranscriptionRequest,
   upstreamModel: string,
-  format: AskedFormat,
+  format: VendorFormat,
 ): [string, unknown][] {
   const fields: [string, unknown][] = [
     ['model', upstreamModel],

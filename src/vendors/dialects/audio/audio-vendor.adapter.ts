@@ -123,7 +123,7 @@ export abstract class AudioVendorAdapter implements Upstream {
   transcribe(call: WorkCall<TranscriptionRequest>): UpstreamWork<Transcript> {
     const known = new Set([...TRANSCRIPTION_FIELDS, ...(this.traits.transcriptionFields ?? [])]);
     return {
-      droppedParams: leftOver(call.request.body.value, known),
+      droppedParams: unknownFields(call.request.body.value, known),
       events: this.hidingKeys(this.transcript(call)),
     };
   }
@@ -250,7 +250,7 @@ export abstract class AudioVendorAdapter implements Upstream {
     value: Readonly<Record<string, unknown>>,
     { voice, instructions }: Pick<SpeechRequest, 'voice' | 'instructions'>,
   ): string[] {
-    const dropped = leftOver(value, SPEECH_FIELDS);
+    const dropped = unknownFields(value, SPEECH_FIELDS);
     if (voice !== undefined && this.replacesVoice(voice)) dropped.push('voice');
     if (instructions !== undefined && !dropped.includes('instructions')) {
       dropped.push('instructions');
@@ -267,6 +267,9 @@ export abstract class AudioVendorAdapter implements Upstream {
   }
 }
 
-function leftOver(value: Readonly<Record<string, unknown>>, known: ReadonlySet<string>): string[] {
+function unknownFields(
+  value: Readonly<Record<string, unknown>>,
+  known: ReadonlySet<string>,
+): string[] {
   return Object.keys(value).filter((name) => value[name] != null && !known.has(name));
 }

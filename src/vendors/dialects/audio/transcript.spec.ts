@@ -3,8 +3,10 @@ import type { TranscriptionRequest } from '../../../canonical/work-request.js';
 import { readTranscript, renderTranscript } from './transcript.js';
 import type { TranscriptParts } from './transcript.js';
 
-const read = (answer: unknown, asked = 'json', format = asked) =>
-  readTranscript(Buffer.from(JSON.stringify(answer)), asked, { format } as TranscriptionRequest);
+const read = (answer: unknown, vendorFormat = 'json', format = vendorFormat) =>
+  readTranscript(Buffer.from(JSON.stringify(answer)), vendorFormat, {
+    format,
+  } as TranscriptionRequest);
 
 describe('readTranscript', () => {
   it('passes on an answer in the requested format byte for byte', () => {

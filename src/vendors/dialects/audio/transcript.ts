@@ -30,16 +30,16 @@ interface ReadTranscript {
 /**
  * Reads a vendor's transcript: unchanged if the caller requested the same format, else converted.
  *
- * @param asked the format requested from the vendor
+ * @param vendorFormat the format requested from the vendor
  * @throws UpstreamError `unreadable` for an invalid answer
  */
 export function readTranscript(
   bytes: Buffer,
-  asked: string,
+  vendorFormat: string,
   { format }: TranscriptionRequest,
 ): ReadTranscript {
-  if (!JSON_FORMATS.has(asked)) {
-    assertSubtitles(bytes.toString('utf8'), asked);
+  if (!JSON_FORMATS.has(vendorFormat)) {
+    assertSubtitles(bytes.toString('utf8'), vendorFormat);
     return {
       transcript: { contentType: 'text/plain; charset=utf-8', bytes },
       usage: undefined,
@@ -51,7 +51,7 @@ export function readTranscript(
     throw unreadable('a transcript without its text');
   }
   const usage = readTranscriptUsage(answer);
-  if (asked === format) {
+  if (vendorFormat === format) {
     return { transcript: { contentType: 'application/json; charset=utf-8', bytes }, usage };
   }
   const transcript = renderTranscript(
@@ -70,10 +70,10 @@ export function readTranscript(
  * Checks that a text is subtitles. A failure or a proxy's page may come with status 200 and any type, so
  * required syntax decides. Silence in SRT is an empty file.
  */
-function assertSubtitles(text: string, asked: string): void {
+function assertSubtitles(text: string, vendorFormat: string): void {
   const content = text.replace(/^\uFEFF/, '').trim();
-  const isFile = asked === 'vtt' ? content.includes('WEBVTT') : content.includes('-->');
-  if (isFile || (asked !== 'vtt' && content === '')) return;
+  const isFile = vendorFormat === 'vtt' ? content.includes('WEBVTT') : content.includes('-->');
+  if (isFile || (vendorFormat !== 'vtt' && content === '')) return;
   throw unreadable('a transcript without subtitles');
 }
 

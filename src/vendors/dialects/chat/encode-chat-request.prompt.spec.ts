@@ -155,7 +155,7 @@ describe(fieldsChatLacks.name, () => {
     const prompt = {
       sampling: { topK: 3 },
       reasoning: { enabled: false },
-      leftOver: ['container'],
+      droppedFields: ['container'],
     };
     expect(lacks(prompt)).toEqual(['top_k', 'container', 'thinking']);
     expect(lacks(prompt, { dialect: 'responses' })).toEqual(['top_k', 'container', 'reasoning']);

@@ -12,14 +12,14 @@ import { codePointsOf, readTokenCount, objectOf } from '../answer-json.js';
 export function readChatUsage(value: unknown, tier?: unknown): Usage | undefined {
   if (!isJsonObject(value)) return undefined;
   const inputTokens = readTokenCount(value.prompt_tokens) ?? 0;
-  const saidTokens = readTokenCount(value.completion_tokens) ?? 0;
-  if (inputTokens + saidTokens === 0) return undefined;
+  const completionTokens = readTokenCount(value.completion_tokens) ?? 0;
+  if (inputTokens + completionTokens === 0) return undefined;
   const input = objectOf(value.prompt_tokens_details);
   const output = objectOf(value.completion_tokens_details);
   const thought = readTokenCount(output.reasoning_tokens) ?? 0;
   // Some servers count reasoning on top of the completion and bill both; only the total shows it.
-  const isBeside = thought > 0 && value.total_tokens === inputTokens + saidTokens + thought;
-  const outputTokens = isBeside ? saidTokens + thought : saidTokens;
+  const isBeside = thought > 0 && value.total_tokens === inputTokens + completionTokens + thought;
+  const outputTokens = isBeside ? completionTokens + thought : completionTokens;
   // Servers that do not use the dialect's field each have their own.
   const cached = input.cached_tokens ?? value.prompt_cache_hit_tokens ?? value.cached_tokens;
   const cacheReadTokens = Math.min(readTokenCount(cached) ?? 0, inputTokens);

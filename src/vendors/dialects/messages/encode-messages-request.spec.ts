@@ -114,10 +114,10 @@ describe(encodeMessagesRequest.name, () => {
     });
 
     it('are valid in a header, whatever the caller sent', () => {
-      const leftOver = ['verbosity', 'a\r\nset-cookie: b', '日本', ''];
-      expect(encode({ leftOver }).dropped).toEqual(['verbosity', 'unknown']);
+      const droppedFields = ['verbosity', 'a\r\nset-cookie: b', '日本', ''];
+      expect(encode({ droppedFields }).dropped).toEqual(['verbosity', 'unknown']);
       const many = Array.from({ length: 1_000 }, (_, index) => `field_${index}`);
-      expect(encode({ leftOver: many }).dropped.length).toBeLessThanOrEqual(50);
+      expect(encode({ droppedFields: many }).dropped.length).toBeLessThanOrEqual(50);
     });
   });
 });
