@@ -25,18 +25,18 @@ import {
 
 const describeAsRoot = isRoot ? describe : describe.skip;
 
-describe('the embedded PostgreSQL without its binaries', () => {
+describe('embedded PostgreSQL without its binaries', () => {
   const scene = new EmbeddedPostgresScene();
   afterAll(() => scene.remove());
 
   it('asks for a DATABASE_URL', async () => {
     installLauncher(scene.launcher, { withBinaries: false });
     const { error } = await scene.startService();
-    expect(error).toMatch(/^No embedded PostgreSQL is installed .* set DATABASE_URL/);
+    expect(error).toMatch(/^No embedded PostgreSQL is installed .*\. Set DATABASE_URL/);
   });
 });
 
-describeAsRoot('the embedded PostgreSQL of root', () => {
+describeAsRoot('embedded PostgreSQL as root', () => {
   const scene = new EmbeddedPostgresScene();
   const nobody = nobodyAccount();
   const closed = join(scene.folder, 'closed');
@@ -51,11 +51,11 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
   afterEach(() => scene.stopAll());
   afterAll(() => scene.remove());
 
-  it('runs as nobody, with the cluster in the data folder when nobody can get there', async () => {
+  it('runs as nobody, with the cluster in the data folder when nobody can enter it', async () => {
     const { url } = await scene.start({ fallbackRoot });
     expect(statSync(scene.cluster)).toMatchObject({ uid: nobody.uid, gid: nobody.gid });
     expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    // Where nobody can't enter the checkout, as in the home of root, the programs are copied; the data never.
+    // When nobody cannot enter the checkout, as in root's home, the programs are copied; the data never is.
     const isClosed = findBlocked(realpathSync('node_modules'), nobody) !== undefined;
     expect(existsSync(fallbackRoot) ? readdirSync(fallbackRoot) : []).toEqual(
       isClosed ? ['postgres-binaries'] : [],
@@ -63,14 +63,14 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     expect(readdirSync(scene.dataDirectory).sort()).toEqual(['postgres', 'postgres-password']);
   });
 
-  it('starts a cluster that belongs to root, as after a restored backup', async () => {
+  it('starts a cluster that belongs to root, as after a restore', async () => {
     chownSync(scene.cluster, 0, 0);
     chownSync(join(scene.cluster, 'PG_VERSION'), 0, 0);
     await scene.start();
     expect(statSync(join(scene.cluster, 'PG_VERSION')).uid).toBe(nobody.uid);
   });
 
-  it('puts the cluster elsewhere when nobody cannot get to the data folder, and finds it again', async () => {
+  it('puts the cluster elsewhere when nobody cannot enter the data folder, and finds it again', async () => {
     const { url } = await scene.start(unreachable);
     const location = readFileSync(pointer, 'utf8').trim();
     expect(location).toMatch(new RegExp(`^${fallbackRoot}/[0-9a-f]{16}$`));
@@ -85,25 +85,25 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     expect(readFileSync(pointer, 'utf8').trim()).toBe(location);
   });
 
-  it('says in the data folder and at each start that the data is not there', async () => {
+  it('reports in the data folder and at each start that the data is elsewhere', async () => {
     const location = readFileSync(pointer, 'utf8').trim();
     const note = join(unreachable.dataDirectory, 'DATABASE-IS-NOT-HERE.txt');
     rmSync(note);
     const log: string[] = [];
     await scene.start({ ...unreachable, log: (line) => log.push(line) });
     expect(log).toEqual([
-      `The database does not lie in the data folder ${unreachable.dataDirectory} but in ${location}: ` +
+      `The database is not in the data folder ${unreachable.dataDirectory} but in ${location}: ` +
         'a copy of the data folder is no copy of the data (docs/backup.md)',
     ]);
     expect(readFileSync(note, 'utf8')).toContain(location);
     expect(readFileSync(note, 'utf8')).toContain('A COPY OF THIS FOLDER IS NO COPY OF THE DATA');
   });
 
-  it("refuses a copy of the data folder, rather than open the original's database", async () => {
+  it("refuses a copy of the data folder instead of opening the original's database", async () => {
     const dataDirectory = join(closed, 'copy');
     cpSync(unreachable.dataDirectory, dataDirectory, { recursive: true });
     await expect(scene.start({ dataDirectory, fallbackRoot })).rejects.toThrow(
-      `${dataDirectory} is a copy of ${unreachable.dataDirectory} and has no data of its own`,
+      `${dataDirectory} is a copy of ${unreachable.dataDirectory} without data of its own`,
     );
     rmSync(dataDirectory, { recursive: true });
     await scene.start(unreachable);
@@ -118,12 +118,12 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     renameSync(dataDirectory, unreachable.dataDirectory);
   });
 
-  it('says so when the cluster elsewhere is gone, rather than starting with an empty one', async () => {
+  it('refuses to start when the cluster elsewhere is missing', async () => {
     const location = readFileSync(pointer, 'utf8').trim();
     renameSync(location, `${location}.away`);
     await expect(scene.start(unreachable)).rejects.toThrow(
       new RegExp(
-        `The database folder ${location} is gone. Put it back, or delete the file ${pointer} .*` +
+        `The database folder ${location} is missing. Put it back, or delete the file ${pointer} .*` +
           'a copy of it has no data',
       ),
     );
@@ -136,15 +136,15 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     expect(await query(url, `SELECT to_regclass('kept') AS name`)).toEqual([{ name: null }]);
   });
 
-  it('asks for a way in when the folder of an existing cluster was closed', async () => {
+  it('names the folder to open when the account cannot reach an existing cluster', async () => {
     chmodSync(scene.dataDirectory, 0o700);
     await expect(scene.start({ fallbackRoot })).rejects.toThrow(
-      `allow passing through ${scene.dataDirectory} (chmod o+x)`,
+      `Allow passing through ${scene.dataDirectory} (chmod o+x)`,
     );
     chmodSync(scene.dataDirectory, 0o711);
   });
 
-  it('copies the binaries once when nobody cannot get to them, with the links they need', async () => {
+  it('copies the binaries once, with their links, when nobody cannot reach them', async () => {
     const launcher = join(closed, 'code');
     installLauncher(launcher);
     const copies = join(fallbackRoot, 'postgres-binaries');
@@ -166,11 +166,11 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     expect(links).toContain('libicuuc.so.60');
   });
 
-  it('runs for a normal user as that user', async () => {
+  it('runs as the user that starts it', async () => {
     const home = join(scene.folder, 'home');
     mkdirSync(home, { mode: 0o700 });
     chownSync(home, nobody.uid, nobody.gid);
-    // The binaries lie where this user cannot write, without the links they need.
+    // This user cannot write next to the binaries, whose links are missing.
     const dataDirectory = join(home, 'data');
     const service = await scene.startService({ dataDirectory, fallbackRoot }, nobody.uid);
     expect(service.error).toBe('');
@@ -179,16 +179,16 @@ describeAsRoot('the embedded PostgreSQL of root', () => {
     expect(statSync(dataDirectory).mode & 0o777).toBe(0o700);
     await service.kill('SIGTERM');
 
-    // Root, for once, runs it as its owner and takes nothing away from them.
+    // Started by root, it runs as its owner, and the files stay theirs.
     await (await scene.start({ dataDirectory, fallbackRoot })).stop();
     const again = await scene.startService({ dataDirectory, fallbackRoot }, nobody.uid);
     expect(again.error).toBe('');
   });
 
-  it('tells a normal user that the cluster belongs to somebody else', async () => {
+  it('tells other users who owns the cluster', async () => {
     const user = nobody.uid - 1;
     chmodSync(scene.dataDirectory, 0o755);
     const { error } = await scene.startService({ fallbackRoot }, user);
-    expect(error).toMatch(`belongs to the user with id ${nobody.uid}: start the gateway as root`);
+    expect(error).toMatch(`belongs to the user with id ${nobody.uid}. Start the gateway as root`);
   });
 });
