@@ -1,3 +1,5 @@
+import { boundedCache } from '../memory/bounded-cache.js';
+
 const MAX_ENTRIES = 20_000;
 /** Ids per query; the others wait for the next one. */
 const MAX_BATCH = 500;
@@ -42,8 +44,10 @@ export class FreshDirectory<Value extends object> {
    */
   static freshMs = 900;
 
-  /** By id, in the order in which they were read. */
-  private readonly entries = new Map<string, Entry<Value>>();
+  /** By id; the entry read longest ago is evicted. */
+  private readonly entries = boundedCache<string, Entry<Value>>(MAX_ENTRIES, ({ value }) => {
+    if (this.options.nameOf) this.idsByName.delete(this.options.nameOf(value));
+  });
   private readonly idsByName = new Map<string, string>();
   private readonly pending = new Map<string, PendingRead<Value>>();
   private queue: string[] = [];
@@ -57,7 +61,7 @@ export class FreshDirectory<Value extends object> {
 
   /** Returns the value, without a promise when it is known; undefined when there is none. */
   get(id: string): Value | Promise<Value | undefined> {
-    const entry = this.entries.get(id);
+    const entry = this.entries.peek(id);
     if (!entry) return this.read(id);
     const ageMs = performance.now() - entry.readAtMs;
     if (ageMs < this.refreshAfterMs) return entry.value;
@@ -70,7 +74,7 @@ export class FreshDirectory<Value extends object> {
 
   /** Returns the value read last, of any age; undefined when there is none. */
   lastKnown(id: string): Value | undefined {
-    return this.entries.get(id)?.value;
+    return this.entries.peek(id)?.value;
   }
 
   /** Forgets a value after a committed change, so that the next request sees the change. */
@@ -78,7 +82,6 @@ export class FreshDirectory<Value extends object> {
     // A running query may have read the value from before the change.
     if (this.isReading) this.forgottenWhileReading.add(name);
     const id = this.options.nameOf ? this.idsByName.get(name) : name;
-    this.idsByName.delete(name);
     if (id !== undefined) this.entries.delete(id);
   }
 
@@ -123,25 +126,14 @@ export class FreshDirectory<Value extends object> {
         continue;
       }
       if (value) this.remember(id, { value, readAtMs });
-      else this.drop(id);
+      else this.entries.delete(id);
       this.takePending(id)?.resolve(value);
     }
   }
 
   private remember(id: string, entry: Entry<Value>): void {
-    this.entries.delete(id);
     this.entries.set(id, entry);
     if (this.options.nameOf) this.idsByName.set(this.options.nameOf(entry.value), id);
-    if (this.entries.size <= MAX_ENTRIES) return;
-    const [oldest] = this.entries.keys();
-    if (oldest !== undefined) this.drop(oldest);
-  }
-
-  private drop(id: string): void {
-    const entry = this.entries.get(id);
-    if (!entry) return;
-    this.entries.delete(id);
-    if (this.options.nameOf) this.idsByName.delete(this.options.nameOf(entry.value));
   }
 
   private nameOf(id: string, value: Value): string {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { InstanceChannel } from '../../../platform/channel/instance-channel.js';
+import { boundedCache } from '../../../platform/memory/bounded-cache.js';
 import type { RouteHealth } from '../route-health.js';
 import { PROBE_EVERY_MS } from './route-memories.js';
 import { readName } from './route-names.js';
@@ -51,7 +52,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
   private telling: NodeJS.Timeout | undefined;
   private readonly tries = new Map<string, Try>();
   private readonly contests = new Map<string, NodeJS.Timeout>();
-  private readonly lastNumbers = new Map<string, number>();
+  private readonly lastNumbers = boundedCache<string, number>(MAX_INSTANCES);
 
   /**
    * @param isServed whether a provider is configured here; reports on others are ignored
@@ -207,9 +208,7 @@ export class SharedHealth implements OnApplicationBootstrap, OnApplicationShutdo
   /** Returns whether the message is neither late nor a duplicate. */
   private isNew(from: string, number: number): boolean {
     const { lastNumbers } = this;
-    if (number <= (lastNumbers.get(from) ?? -1)) return false;
-    const [eldest] = lastNumbers.keys();
-    if (!lastNumbers.delete(from) && lastNumbers.size >= MAX_INSTANCES) lastNumbers.delete(eldest!);
+    if (number <= (lastNumbers.peek(from) ?? -1)) return false;
     lastNumbers.set(from, number);
     return true;
   }

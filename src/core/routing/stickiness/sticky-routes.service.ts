@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { InstanceChannel } from '../../../platform/channel/instance-channel.js';
+import { boundedCache } from '../../../platform/memory/bounded-cache.js';
 import type { ConversationPlace, ConversationPlaces } from './conversation-places.js';
 
 const TOPIC = 'conversations';
 /** Moves within this time share a message. */
 const GATHER_MS = 100;
-/**
- * Of more moves in that time the oldest are not reported; the hash gives most the same route
- * anyway.
- */
+/** Most moves per message interval; older ones are not reported, and the hash mostly gives them the same route. */
 const MAX_WAITING = 2_000;
 const MAX_PER_TEXT = 100;
 const KEY = /^[\w-]{16}$/;
@@ -31,7 +29,7 @@ type Move = readonly [
  */
 export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly id = randomUUID();
-  private readonly waiting = new Map<string, Move>();
+  private readonly waiting = boundedCache<string, Move>(MAX_WAITING);
   private gathering: NodeJS.Timeout | undefined;
 
   /**
@@ -58,18 +56,13 @@ export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private tell(key: string, { model, provider, account }: ConversationPlace, ttlMs: number): void {
-    this.waiting.delete(key);
-    if (this.waiting.size >= MAX_WAITING) {
-      const [eldest] = this.waiting.keys();
-      if (eldest !== undefined) this.waiting.delete(eldest);
-    }
     this.waiting.set(key, [key, model, provider, account ?? null, ttlMs]);
     this.gathering ??= setTimeout(() => this.send(), GATHER_MS).unref();
   }
 
   private send(): void {
     this.gathering = undefined;
-    const all = [...this.waiting.values()];
+    const all = [...this.waiting.rvalues()];
     this.waiting.clear();
     for (let first = 0; first < all.length; first += MAX_PER_TEXT) {
       const text = JSON.stringify([this.id, ...all.slice(first, first + MAX_PER_TEXT)]);
