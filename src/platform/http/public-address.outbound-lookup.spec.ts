@@ -23,7 +23,7 @@ function openLookup(askDns: FindAddresses, askSystem: FindAddresses, local: stri
 }
 
 describe(OutboundLookup.name, () => {
-  it('looks a name up once for all who want it at about the same time', async () => {
+  it('shares the lookup of a name between concurrent callers', async () => {
     const { lookup, asked } = openLookup(
       () => Promise.resolve(FOUND),
       () => failWith('ENOTFOUND'),
@@ -36,7 +36,7 @@ describe(OutboundLookup.name, () => {
     expect(asked).toEqual(['dns a.example']);
   });
 
-  it('leaves to the system what DNS does not know, one name at a time', async () => {
+  it('asks the system for names that DNS does not know, one at a time', async () => {
     const hung: ((addresses: LookupAddress[]) => void)[] = [];
     const { lookup, asked } = openLookup(
       () => failWith('ENOTFOUND'),
@@ -52,7 +52,7 @@ describe(OutboundLookup.name, () => {
     expect(await Promise.all(finds)).toEqual([FOUND, FOUND, FOUND]);
   });
 
-  it('takes no thread for a name whose nameserver hangs, nor remembers that it did', async () => {
+  it('blocks no thread for a name whose nameserver hangs, and does not cache that', async () => {
     const { lookup, asked } = openLookup(
       () => failWith('ETIMEOUT'),
       () => Promise.resolve(FOUND),
@@ -63,7 +63,7 @@ describe(OutboundLookup.name, () => {
     expect(asked).toEqual(['dns black.hole', 'dns black.hole']);
   });
 
-  it('asks no nameserver about a name of this machine', async () => {
+  it('asks no nameserver about a local name', async () => {
     const { lookup, asked } = openLookup(
       () => failWith('ENOTFOUND'),
       () => Promise.resolve(FOUND),
