@@ -36,7 +36,7 @@ describe('reportOutages', () => {
     send('d', { code: 0 });
     send('e', { code: 0 });
     expect(said).toEqual([
-      `warn: OpenTelemetry export of traces failing:  Not found ${'x'.repeat(190)}`,
+      `warn: OpenTelemetry export of traces failing: Not found ${'x'.repeat(190)}`,
       'log: OpenTelemetry export of traces recovered',
     ]);
     expect(exporter.sent).toEqual(['a', 'b', 'c', 'd', 'e']);

@@ -22,12 +22,12 @@ describe(LiveSettings.name, () => {
   it('changes live settings in the shared object and notifies listeners', () => {
     const live = new LiveSettings(loadSettings({}));
     const { config } = live;
-    const told = jest.fn();
-    live.onChange(told);
+    const listener = jest.fn();
+    live.onChange(listener);
     live.use({ GATEWAY_COOLDOWN_MS: 7, LOG_LEVEL: 'warn', GATEWAY_BYOK_FEE_PERCENT: 9 }, []);
     expect(config.limits.cooldownMs).toBe(7);
     expect([config.log.level, config.byokFeePercent]).toEqual(['warn', 9]);
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
     live.use({}, []);
     expect(config.limits.cooldownMs).toBe(10_000);
     expect([config.log.level, config.byokFeePercent]).toEqual(['info', 5]);

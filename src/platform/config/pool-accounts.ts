@@ -60,8 +60,8 @@ export function vendorOfEntry(
   return vendors.find((vendor) => vendor.id === (adapter ?? id)) ?? vendors.find(isDefault);
 }
 
-function isDefault({ isDefault: told }: VendorSettings): boolean {
-  return told === true;
+function isDefault({ isDefault: declared }: VendorSettings): boolean {
+  return declared === true;
 }
 
 /** @param apiKey the account's own key, or else the provider's */

@@ -78,10 +78,10 @@ describe(parseJsonBody.name, () => {
     ['{"a": [{"b": "x", "b": "y"}]}', '{"a":[{"b":"y"}]}'],
     ['{"a": {"\\u0062": 1, "b": 2}}', '{"a":{"b":2}}'],
     ['{"a": {"__proto__": 1, "__proto__": {}}}', '{"a":{"__proto__":{}}}'],
-  ])('keeps the last of the repeated members of %s, also in the bytes', (text, said) => {
+  ])('keeps the last of the repeated members of %s, also in the bytes', (text, expected) => {
     const { bytes, members } = parse(text);
-    expect(bytes.toString()).toBe(said);
-    expect(members.map(({ key }) => key)).toEqual(Object.keys(JSON.parse(said) as object));
+    expect(bytes.toString()).toBe(expected);
+    expect(members.map(({ key }) => key)).toEqual(Object.keys(JSON.parse(expected) as object));
   });
 
   it.each([

@@ -91,9 +91,9 @@ export class RedisChannel extends InstanceChannel implements OnModuleInit, OnApp
     } else if (this.isHearing) {
       this.unheardSinceMs ??= nowMs;
     }
-    const told = await this.publisher.ask((redis) => redis.publish(this.prefix + topic, text));
-    if (told === undefined) this.unheardSinceMs = undefined;
-    return told !== undefined;
+    const receivers = await this.publisher.ask((redis) => redis.publish(this.prefix + topic, text));
+    if (receivers === undefined) this.unheardSinceMs = undefined;
+    return receivers !== undefined;
   }
 
   /** Without the permission to subscribe, nothing is heard. */

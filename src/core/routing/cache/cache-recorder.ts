@@ -113,9 +113,9 @@ export class CacheRecorder {
   private addRelayed({ dialect, answer, usage, finishReason }: RelayEvent): void {
     if (dialect !== 'responses') return this.giveUp();
     if (!answer) return;
-    const said = readResponseOutput(answer.output);
-    if (!said || finishReason === undefined) return this.giveUp();
-    for (const event of said) this.add(event);
+    const events = readResponseOutput(answer.output);
+    if (!events || finishReason === undefined) return this.giveUp();
+    for (const event of events) this.add(event);
     this.finish({ type: 'finish', choice: 0, reason: finishReason });
     if (usage) this.usage = { type: 'usage', usage };
   }

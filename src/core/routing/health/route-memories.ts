@@ -15,9 +15,9 @@ export const MAX_REST_MS = 3_600_000;
 /** A route untried for this long after its pause no longer counts as failing. */
 export const FORGIVEN_AFTER_MS = 300_000;
 /** A local success this recent outweighs failures that another instance reports. */
-const OWN_EYES_MS = 2_000;
+const LOCAL_EVIDENCE_MS = 2_000;
 /** A pause that grew by at least this much is reported to other instances. */
-const TOLD_STEP_MS = 250;
+const REPORTED_STEP_MS = 250;
 
 /** Notifies other instances; names are route names, see `route-names.ts`. */
 export interface HealthWatcher {
@@ -64,8 +64,8 @@ export class RouteMemories {
         triedMs: -Infinity,
         failures: 0,
         coolUntilMs: 0,
-        turnedMs: -Infinity,
-        toldUntilMs: 0,
+        changedMs: -Infinity,
+        reportedUntilMs: 0,
         completedMs: -Infinity,
         isWanted: false,
       };
@@ -86,21 +86,21 @@ export class RouteMemories {
     const memory = this.of(name);
     memory.coolUntilMs = nowMs + pauseMs;
     if (pauseMs <= 0) return;
-    memory.turnedMs = nowMs;
+    memory.changedMs = nowMs;
     // A route under constant failing calls restarts its pause all the time; only real growth is
     // reported.
-    const step = Math.min(TOLD_STEP_MS, pauseMs / 2);
-    if (memory.coolUntilMs - memory.toldUntilMs < step) return;
-    memory.toldUntilMs = memory.coolUntilMs;
+    const step = Math.min(REPORTED_STEP_MS, pauseMs / 2);
+    if (memory.coolUntilMs - memory.reportedUntilMs < step) return;
+    memory.reportedUntilMs = memory.coolUntilMs;
     this.watcher?.changed(name);
   }
 
   /** Ends a pause caused by failures. A cooldown requested by the vendor stays. */
   endPause(name: string, memory: RouteMemory, nowMs: number): void {
     if (!isOpen(memory)) return;
-    memory.turnedMs = nowMs;
+    memory.changedMs = nowMs;
     memory.coolUntilMs = 0;
-    memory.toldUntilMs = 0;
+    memory.reportedUntilMs = 0;
     this.watcher?.changed(name);
   }
 
@@ -115,7 +115,7 @@ export class RouteMemories {
 
   /** Records a request that tries the route. */
   tryOut(name: string, nowMs: number): void {
-    if (this.leaveToProbe(name, nowMs)) this.watcher?.trying(name);
+    if (this.reserveProbe(name, nowMs)) this.watcher?.trying(name);
   }
 
   /**
@@ -123,7 +123,7 @@ export class RouteMemories {
    *
    * @returns whether the route is paused for failures
    */
-  leaveToProbe(name: string, nowMs = this.clock.monotonicMs()): boolean {
+  reserveProbe(name: string, nowMs = this.clock.monotonicMs()): boolean {
     const memory = this.memories.peek(name);
     if (!memory || !isOpen(memory)) return false;
     memory.coolUntilMs = Math.max(memory.coolUntilMs, nowMs + PROBE_EVERY_MS);
@@ -162,18 +162,18 @@ export class RouteMemories {
   /** Adopts another instance's report, unless something newer is known here. */
   learn({ type, name, ageMs, restMs }: RouteNews, nowMs = this.clock.monotonicMs()): void {
     const known = this.memories.peek(name);
-    const turnedMs = nowMs - ageMs;
-    if (known && known.turnedMs > turnedMs) return;
+    const changedMs = nowMs - ageMs;
+    if (known && known.changedMs > changedMs) return;
     if (type === 'well') {
       if (!known) return;
       if (isOpen(known)) known.coolUntilMs = 0;
       known.failures = 0;
-      known.turnedMs = turnedMs;
+      known.changedMs = changedMs;
       return;
     }
     // A model's name is never a provider's.
     const seenWellMs = this.reachedMs.peek(name) ?? known?.completedMs ?? -Infinity;
-    if (type === 'open' && nowMs - seenWellMs < OWN_EYES_MS) return;
+    if (type === 'open' && nowMs - seenWellMs < LOCAL_EVIDENCE_MS) return;
     // Reports from others must not evict local knowledge.
     if (!known && this.memories.size >= MAX_ROUTES) return;
     const memory = this.of(name);
@@ -182,7 +182,7 @@ export class RouteMemories {
     const mayBePooled = type === 'cooling' && (isOwn || account !== undefined);
     const limitMs = mayBePooled ? MAX_REST_MS : this.longestPauseMs();
     memory.coolUntilMs = Math.max(memory.coolUntilMs, nowMs + Math.min(restMs, limitMs));
-    memory.toldUntilMs = memory.coolUntilMs;
-    memory.turnedMs = turnedMs;
+    memory.reportedUntilMs = memory.coolUntilMs;
+    memory.changedMs = changedMs;
   }
 }

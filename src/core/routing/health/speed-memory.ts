@@ -58,7 +58,7 @@ export class SpeedMemory {
 
   noteLatency(name: string, latencyMs: number, nowMs: number): void {
     this.figures(name, nowMs).latencies.add(latencyMs, nowMs);
-    this.markUntold(name);
+    this.markUnsent(name);
   }
 
   /** Records a completed answer. Ignores short ones. */
@@ -67,7 +67,7 @@ export class SpeedMemory {
     const figures = this.figures(name, nowMs);
     const speed = (tokens * 1000) / durationMs;
     figures.speeds.add(speed, nowMs);
-    this.markUntold(name);
+    this.markUnsent(name);
     figures.lastSpeeds[figures.next] = speed;
     figures.next = (figures.next + 1) % SAMPLES;
   }
@@ -92,7 +92,7 @@ export class SpeedMemory {
   }
 
   /** Returns and clears what other instances have not been sent, for at most `limit` routes. */
-  takeUntold(limit: number): Packed<PackedCounts>[] {
+  takeUnsent(limit: number): Packed<PackedCounts>[] {
     const taken: Packed<PackedCounts>[] = [];
     for (const name of this.unsent) {
       if (taken.length === limit) break;
@@ -100,7 +100,7 @@ export class SpeedMemory {
       const figures = this.routes.peek(name);
       if (!figures) continue;
       const { latencies, speeds } = figures;
-      taken.push({ name, latencies: latencies.takeUntold(), speeds: speeds.takeUntold() });
+      taken.push({ name, latencies: latencies.takeUnsent(), speeds: speeds.takeUnsent() });
     }
     return taken;
   }
@@ -130,7 +130,7 @@ export class SpeedMemory {
     figures?.speeds.adopt(speeds, nowMs);
   }
 
-  private markUntold(name: string): void {
+  private markUnsent(name: string): void {
     if (this.unsent.size < MAX_ROUTES) this.unsent.add(name);
   }
 

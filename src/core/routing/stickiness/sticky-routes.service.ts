@@ -42,10 +42,10 @@ export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdo
 
   onApplicationBootstrap(): void {
     if (!this.channel) return;
-    this.places.onMoved = (key, place, ttlMs) => this.tell(key, place, ttlMs);
+    this.places.onMoved = (key, place, ttlMs) => this.enqueue(key, place, ttlMs);
     this.channel.listen(
       TOPIC,
-      (text) => this.hear(text),
+      (text) => this.receive(text),
       () => undefined,
     );
   }
@@ -55,7 +55,11 @@ export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdo
     clearTimeout(this.gathering);
   }
 
-  private tell(key: string, { model, provider, account }: ConversationPlace, ttlMs: number): void {
+  private enqueue(
+    key: string,
+    { model, provider, account }: ConversationPlace,
+    ttlMs: number,
+  ): void {
     this.waiting.set(key, [key, model, provider, account ?? null, ttlMs]);
     this.gathering ??= setTimeout(() => this.send(), GATHER_MS).unref();
   }
@@ -71,23 +75,23 @@ export class StickyRoutes implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   /** Validates a message from the channel, which may hold anything. */
-  private hear(text: string): void {
-    let told: unknown;
+  private receive(text: string): void {
+    let message: unknown;
     try {
-      told = JSON.parse(text);
+      message = JSON.parse(text);
     } catch {
       return;
     }
-    if (!Array.isArray(told) || told[0] === this.id) return;
-    for (const each of told.slice(1, 1 + MAX_PER_TEXT)) {
-      if (!isTold(each)) continue;
+    if (!Array.isArray(message) || message[0] === this.id) return;
+    for (const each of message.slice(1, 1 + MAX_PER_TEXT)) {
+      if (!isMove(each)) continue;
       const [key, model, provider, account, ttlMs] = each;
       this.places.learn(key, { model, provider, account: account ?? undefined }, ttlMs);
     }
   }
 }
 
-function isTold(value: unknown): value is Move {
+function isMove(value: unknown): value is Move {
   const parts: readonly unknown[] = Array.isArray(value) ? value : [];
   const [key, model, provider, account, ttlMs] = parts;
   return (
