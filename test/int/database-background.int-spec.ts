@@ -8,14 +8,14 @@ import { until } from '../support/until.js';
 /** The tests' server is on this machine. */
 const AT_ONCE = Math.min(4, Math.max(1, availableParallelism() - 1));
 
-describe('background statements', () => {
+describe('statements in the background', () => {
   let own: TestDatabase;
   beforeAll(async () => {
     own = await createTestDatabase({ migrate: false });
   });
   afterAll(() => own.drop());
 
-  it('run a few at a time, in order', async () => {
+  it('run a few at a time, in the order in which they were asked for', async () => {
     const { background } = own.database;
     const ended: number[] = [];
     let underWay = 0;
@@ -35,7 +35,7 @@ describe('background statements', () => {
     if (AT_ONCE === 1) expect(ended).toEqual([0, 1, 2]);
   });
 
-  it('leave sessions to other work', async () => {
+  it('leave the others their sessions', async () => {
     const { background } = own.database;
     const slow = Promise.all(
       Array.from({ length: 50 }, () => background.query('SELECT pg_sleep(0.01)')),
@@ -46,7 +46,7 @@ describe('background statements', () => {
     await slow;
   });
 
-  it('fail separately', async () => {
+  it('fail by themselves', async () => {
     const { background } = own.database;
     const failing = background.query('SELECT nothing FROM nowhere');
     const next = background.query('SELECT 1 AS one');
@@ -54,13 +54,13 @@ describe('background statements', () => {
     await expect(next).resolves.toMatchObject({ rows: [{ one: 1 }] });
   });
 
-  it('fail without side effects when the pool is closed', async () => {
+  it('fail when the pool is gone, and end nothing else', async () => {
     const driver = { options: { url: 'postgres://a:b@localhost/gateway' }, master: undefined };
     const { background } = new Database({ driver } as unknown as DataSource);
     await expect(background.query('SELECT 1')).rejects.toThrow(TypeError);
   });
 
-  it('do not wait for statements that wait for a lock', async () => {
+  it('do not wait for those that wait for a lock', async () => {
     const { background } = own.database;
     let isDone = false;
     let go = (): void => undefined;
@@ -83,7 +83,7 @@ describe('background statements', () => {
     ['postgres:///gateway?host=/run/postgresql', AT_ONCE],
     ['postgres://a:b@db.example.com/gateway', 4],
     ['postgres://a:b@one,two/gateway', 4],
-  ])('on %s run %i at a time', async (url, expected) => {
+  ])('at %s are %i at once', async (url, expected) => {
     let underWay = 0;
     let most = 0;
     const query = async (): Promise<void> => {

@@ -54,7 +54,7 @@ describe('the embedded database', () => {
     expect((await run('tenant', 'list')).output).toContain('acme');
   });
 
-  it('moves to a server and refuses to start afterwards', async () => {
+  it('moves to a server, and says so ever after', async () => {
     const moved = await run('move', server.url);
     expect(moved).toMatchObject({ code: 0, errors: '' });
     const { host, pathname, password } = new URL(server.url);
@@ -77,7 +77,7 @@ describe('the embedded database', () => {
   });
 });
 
-describeWithOld('a database of PostgreSQL 15', () => {
+describeWithOld('a database that PostgreSQL 15 made', () => {
   const scene = new EmbeddedPostgresScene();
   const { dataDirectory, cluster } = scene;
   const run = (...words: string[]) =>
@@ -96,7 +96,7 @@ describeWithOld('a database of PostgreSQL 15', () => {
   afterEach(() => scene.stopAll());
   afterAll(() => scene.remove());
 
-  it('is refused with the command that migrates it', async () => {
+  it('is refused with the command to give', async () => {
     await expect(scene.start()).rejects.toThrow('"npm run gateway -- move embedded"');
     expect(await run('move', 'embedded', '--binaries', '/nowhere')).toMatchObject({
       code: 1,
@@ -104,7 +104,7 @@ describeWithOld('a database of PostgreSQL 15', () => {
     });
   });
 
-  it('is migrated to the installed version, and the old cluster is kept', async () => {
+  it('is moved to the installed version, and the old one kept', async () => {
     writeFileSync(join(dataDirectory, 'secret'), `${'x'.repeat(32)}\n`);
     expect(await run('move', 'embedded')).toMatchObject({ code: 0, errors: '' });
     expect(readFileSync(`${cluster}.postgresql-15/PG_VERSION`, 'utf8')).toBe('15\n');
@@ -117,7 +117,7 @@ describeWithOld('a database of PostgreSQL 15', () => {
     });
   });
 
-  it('is put in place at the next start when only that step was missing', async () => {
+  it('is in its place at the next start when that was all that was missing', async () => {
     renameSync(cluster, `${cluster}.upgraded`);
     const { url } = await scene.start();
     expect(await query(url, 'SELECT name FROM tenants')).toEqual([{ name: 'old' }]);

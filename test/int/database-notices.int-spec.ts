@@ -25,13 +25,13 @@ describe(DatabaseNotices.name, () => {
   const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
   let own: TestDatabase;
   let proxy: TcpProxy;
-  /** Never opened; only its URL is used. */
+  /** Never opened: the URL is all that the notices take of it. */
   let far: Database;
   let notices: DatabaseNotices;
   let heard: (string | undefined)[];
 
   beforeAll(async () => {
-    // Checks are seconds apart.
+    // Looks are seconds apart.
     const { setInterval: begin } = globalThis;
     jest
       .spyOn(global, 'setInterval')
@@ -60,7 +60,7 @@ describe(DatabaseNotices.name, () => {
   }
   const tell = (text: string) => notify(own.database, CHANNEL, text);
 
-  it('delivers notices of other processes on commit, and none that are rolled back', async () => {
+  it('tells what another process announces, once it is committed, and nothing of what is rolled back', async () => {
     await listen();
     const elsewhere: (string | undefined)[] = [];
     const end = notices.listen('parcels', (text) => elsewhere.push(text));
@@ -83,7 +83,7 @@ describe(DatabaseNotices.name, () => {
     expect(elsewhere).not.toContain('after the end');
   });
 
-  it('asks listeners with a mark to check only when the mark differs from what they know', async () => {
+  it('tells who has a mark to look only where the mark is another than what he has read', async () => {
     await own.database.query('CREATE TABLE shelf (number integer NOT NULL)');
     const told: (string | undefined)[] = [];
     let known: string | null = null;
@@ -96,7 +96,7 @@ describe(DatabaseNotices.name, () => {
     await until(() => heard.length > 0);
     expect(told).toEqual([]);
     await own.database.query('INSERT INTO shelf VALUES (1)');
-    // Repeats until the listener has read it.
+    // As often as it takes until he has read it.
     await until(() => told.length > 1);
     known = '1';
     heard.length = 0;
@@ -111,7 +111,7 @@ describe(DatabaseNotices.name, () => {
     expect(notices.session).toBe(1);
   });
 
-  it('reconnects at once and asks for a check, without a warning, when only its session ended', async () => {
+  it('is back at once where its session alone is ended, and says to look, without a warning', async () => {
     await listen();
     await own.database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -126,11 +126,11 @@ describe(DatabaseNotices.name, () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  it('logs one warning per outage, and one line when it is over', async () => {
+  it('warns once of an outage however long, and says once that it is over', async () => {
     await listen();
     await proxy.cut();
     await until(() => warn.mock.calls.length > 0);
-    // At least the third attempt, as the pauses are 100, 200 and 400 ms.
+    // The third attempt at least, as the pauses are 100, 200 and 400 ms.
     const attempts = jest.spyOn(global, 'setTimeout');
     await until(() => attempts.mock.calls.filter(([, ms]) => ms === 400).length > 0);
     attempts.mockRestore();
@@ -143,7 +143,7 @@ describe(DatabaseNotices.name, () => {
     await until(() => heard.includes('again'));
   });
 
-  it('drops a session that does not answer, without blocking a shutdown', async () => {
+  it('gives up a session that has fallen silent, and keeps nobody who stops waiting', async () => {
     await listen();
     proxy.silence();
     await until(() => !notices.isConnected);
@@ -152,13 +152,13 @@ describe(DatabaseNotices.name, () => {
     expect(performance.now() - startedAtMs).toBeLessThan(500);
   });
 
-  it('asks for a check every few seconds, for poolers that forward no notices', async () => {
+  it('says to look every few seconds, for poolers that pass no notice on', async () => {
     await listen();
     await until(() => heard.includes(undefined));
     expect(notices.isConnected).toBe(true);
   });
 
-  it('continues when a listener throws', async () => {
+  it('goes on where a listener throws', async () => {
     const error = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
     notices.listen(CHANNEL, () => {
       throw new Error('of a listener');
@@ -170,7 +170,7 @@ describe(DatabaseNotices.name, () => {
     error.mockRestore();
   });
 
-  it('carries a channel, which reports missed texts only after a reconnect', async () => {
+  it('carries a channel, which says when texts may have been missed and not every few seconds', async () => {
     const near = new NoticesChannel(own.database, notices);
     const told: string[] = [];
     near.listen(
@@ -181,7 +181,7 @@ describe(DatabaseNotices.name, () => {
     await until(() => told.length > 0);
     expect(await near.publish(CHANNEL, 'first')).toBe(true);
     await until(() => told.includes('first'));
-    // Another check of the notices.
+    // A look of the notices' own.
     await listen();
     await until(() => heard.includes(undefined));
     expect(told).toEqual(['back', 'first']);

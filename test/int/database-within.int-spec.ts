@@ -42,7 +42,7 @@ describe('Database.within', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('turns the transaction of `save` into a savepoint', async () => {
+  it('limits what `save` begins to a savepoint', async () => {
     const failing = test.database.transaction(async (client) => {
       await test.database.within(client, tenants).save({ name: 'saved' });
       throw new Error('stop');
@@ -51,7 +51,7 @@ describe('Database.within', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('reads through the given executor', async () => {
+  it('reads through the executor it is given', async () => {
     await tenants.insert({ name: 'one' });
     const texts: string[] = [];
     const executor: SqlExecutor = {

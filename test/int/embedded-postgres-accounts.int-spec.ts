@@ -25,7 +25,7 @@ import {
 
 const describeAsRoot = isRoot ? describe : describe.skip;
 
-describe('embedded PostgreSQL without its binaries', () => {
+describe('the embedded PostgreSQL without its binaries', () => {
   const scene = new EmbeddedPostgresScene();
   afterAll(() => scene.remove());
 
@@ -36,7 +36,7 @@ describe('embedded PostgreSQL without its binaries', () => {
   });
 });
 
-describeAsRoot('embedded PostgreSQL as root', () => {
+describeAsRoot('the embedded PostgreSQL of root', () => {
   const scene = new EmbeddedPostgresScene();
   const nobody = nobodyAccount();
   const closed = join(scene.folder, 'closed');
@@ -51,11 +51,11 @@ describeAsRoot('embedded PostgreSQL as root', () => {
   afterEach(() => scene.stopAll());
   afterAll(() => scene.remove());
 
-  it('runs as nobody, with the cluster in the data folder when nobody can enter it', async () => {
+  it('runs as nobody, with the cluster in the data folder when nobody can get there', async () => {
     const { url } = await scene.start({ fallbackRoot });
     expect(statSync(scene.cluster)).toMatchObject({ uid: nobody.uid, gid: nobody.gid });
     expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    // When nobody cannot enter the checkout, as in root's home, the programs are copied; the data never is.
+    // Where nobody can't enter the checkout, as in the home of root, the programs are copied; the data never.
     const isClosed = findBlocked(realpathSync('node_modules'), nobody) !== undefined;
     expect(existsSync(fallbackRoot) ? readdirSync(fallbackRoot) : []).toEqual(
       isClosed ? ['postgres-binaries'] : [],
@@ -63,14 +63,14 @@ describeAsRoot('embedded PostgreSQL as root', () => {
     expect(readdirSync(scene.dataDirectory).sort()).toEqual(['postgres', 'postgres-password']);
   });
 
-  it('starts a cluster that belongs to root, as after a restore', async () => {
+  it('starts a cluster that belongs to root, as after a restored backup', async () => {
     chownSync(scene.cluster, 0, 0);
     chownSync(join(scene.cluster, 'PG_VERSION'), 0, 0);
     await scene.start();
     expect(statSync(join(scene.cluster, 'PG_VERSION')).uid).toBe(nobody.uid);
   });
 
-  it('puts the cluster elsewhere when nobody cannot enter the data folder, and finds it again', async () => {
+  it('puts the cluster elsewhere when nobody cannot get to the data folder, and finds it again', async () => {
     const { url } = await scene.start(unreachable);
     const location = readFileSync(pointer, 'utf8').trim();
     expect(location).toMatch(new RegExp(`^${fallbackRoot}/[0-9a-f]{16}$`));
@@ -85,7 +85,7 @@ describeAsRoot('embedded PostgreSQL as root', () => {
     expect(readFileSync(pointer, 'utf8').trim()).toBe(location);
   });
 
-  it('reports in the data folder and at each start that the data is elsewhere', async () => {
+  it('says in the data folder and at each start that the data is not there', async () => {
     const location = readFileSync(pointer, 'utf8').trim();
     const note = join(unreachable.dataDirectory, 'DATABASE-IS-NOT-HERE.txt');
     rmSync(note);
@@ -99,7 +99,7 @@ describeAsRoot('embedded PostgreSQL as root', () => {
     expect(readFileSync(note, 'utf8')).toContain('A COPY OF THIS FOLDER IS NO COPY OF THE DATA');
   });
 
-  it("refuses a copy of the data folder instead of opening the original's database", async () => {
+  it("refuses a copy of the data folder, rather than open the original's database", async () => {
     const dataDirectory = join(closed, 'copy');
     cpSync(unreachable.dataDirectory, dataDirectory, { recursive: true });
     await expect(scene.start({ dataDirectory, fallbackRoot })).rejects.toThrow(
@@ -118,7 +118,7 @@ describeAsRoot('embedded PostgreSQL as root', () => {
     renameSync(dataDirectory, unreachable.dataDirectory);
   });
 
-  it('refuses to start when the cluster elsewhere is missing', async () => {
+  it('says so when the cluster elsewhere is gone, rather than starting with an empty one', async () => {
     const location = readFileSync(pointer, 'utf8').trim();
     renameSync(location, `${location}.away`);
     await expect(scene.start(unreachable)).rejects.toThrow(
@@ -136,7 +136,7 @@ describeAsRoot('embedded PostgreSQL as root', () => {
     expect(await query(url, `SELECT to_regclass('kept') AS name`)).toEqual([{ name: null }]);
   });
 
-  it('names the folder to open when the account cannot reach an existing cluster', async () => {
+  it('asks for a way in when the folder of an existing cluster was closed', async () => {
     chmodSync(scene.dataDirectory, 0o700);
     await expect(scene.start({ fallbackRoot })).rejects.toThrow(
       `Allow passing through ${scene.dataDirectory} (chmod o+x)`,
@@ -144,7 +144,7 @@ describeAsRoot('embedded PostgreSQL as root', () => {
     chmodSync(scene.dataDirectory, 0o711);
   });
 
-  it('copies the binaries once, with their links, when nobody cannot reach them', async () => {
+  it('copies the binaries once when nobody cannot get to them, with the links they need', async () => {
     const launcher = join(closed, 'code');
     installLauncher(launcher);
     const copies = join(fallbackRoot, 'postgres-binaries');
@@ -166,11 +166,11 @@ describeAsRoot('embedded PostgreSQL as root', () => {
     expect(links).toContain('libicuuc.so.60');
   });
 
-  it('runs as the user that starts it', async () => {
+  it('runs for a normal user as that user', async () => {
     const home = join(scene.folder, 'home');
     mkdirSync(home, { mode: 0o700 });
     chownSync(home, nobody.uid, nobody.gid);
-    // This user cannot write next to the binaries, whose links are missing.
+    // The binaries lie where this user cannot write, without the links they need.
     const dataDirectory = join(home, 'data');
     const service = await scene.startService({ dataDirectory, fallbackRoot }, nobody.uid);
     expect(service.error).toBe('');
@@ -179,13 +179,13 @@ describeAsRoot('embedded PostgreSQL as root', () => {
     expect(statSync(dataDirectory).mode & 0o777).toBe(0o700);
     await service.kill('SIGTERM');
 
-    // Started by root, it runs as its owner, and the files stay theirs.
+    // Root, for once, runs it as its owner and takes nothing away from them.
     await (await scene.start({ dataDirectory, fallbackRoot })).stop();
     const again = await scene.startService({ dataDirectory, fallbackRoot }, nobody.uid);
     expect(again.error).toBe('');
   });
 
-  it('tells other users who owns the cluster', async () => {
+  it('tells a normal user that the cluster belongs to somebody else', async () => {
     const user = nobody.uid - 1;
     chmodSync(scene.dataDirectory, 0o755);
     const { error } = await scene.startService({ fallbackRoot }, user);

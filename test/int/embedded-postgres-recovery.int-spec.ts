@@ -24,13 +24,13 @@ import {
   socketsIn,
 } from '../support/embedded-postgres-service.js';
 
-describe('embedded PostgreSQL after a failure', () => {
+describe('the embedded PostgreSQL after a failure', () => {
   const scene = new EmbeddedPostgresScene();
   const { cluster } = scene;
   const lockFile = join(dirname(cluster), 'owner.lock');
   const sleepers: ChildProcess[] = [];
 
-  /** Starts an unrelated process of the account that PostgreSQL runs as. */
+  /** A live process of the account PostgreSQL runs as that has nothing to do with it. */
   function startStranger(): number {
     const account = isRoot ? nobodyAccount() : undefined;
     const child = spawn('sleep', ['60'], { stdio: 'ignore', ...account });
@@ -61,7 +61,7 @@ describe('embedded PostgreSQL after a failure', () => {
   });
   afterAll(() => scene.remove());
 
-  it('takes over from a killed service and stops the PostgreSQL it left behind', async () => {
+  it('takes over from a service that was killed, and ends the PostgreSQL it left behind', async () => {
     const killed = await scene.startService();
     await query(killed.url, 'INSERT INTO kept VALUES (1)');
     const leftover = postmasterOf(cluster);
@@ -76,7 +76,7 @@ describe('embedded PostgreSQL after a failure', () => {
     expect(await countRows(next.url)).toBe(1);
   });
 
-  it('recovers committed data when service and PostgreSQL were killed', async () => {
+  it('recovers what was committed when both were killed', async () => {
     const killed = await scene.startService();
     await query(killed.url, 'INSERT INTO kept VALUES (2)');
     process.kill(postmasterOf(cluster), 'SIGSTOP');
@@ -90,7 +90,7 @@ describe('embedded PostgreSQL after a failure', () => {
     expect(socketsIn(cluster)).toEqual([`.s.PGSQL.${port}`, `.s.PGSQL.${port}.lock`]);
   });
 
-  it('ends a PostgreSQL that SIGSTOP stopped with all its children, without losing data', async () => {
+  it('ends one that was stopped by a signal, with all of its children, and loses nothing', async () => {
     const service = await scene.start();
     await query(service.url, 'INSERT INTO frozen VALUES (1)');
     const postmaster = postmasterOf(cluster);
@@ -104,7 +104,7 @@ describe('embedded PostgreSQL after a failure', () => {
     expect(await query(url, 'SELECT value FROM frozen')).toEqual([{ value: 1 }]);
   });
 
-  it('restarts a killed PostgreSQL on the same port, so that pools reconnect', async () => {
+  it('brings a PostgreSQL that was killed back on the same port, so that pools reconnect', async () => {
     const lines: string[] = [];
     const { url } = await scene.start({ log: (line) => lines.push(line) });
     const pool = new pg.Pool({ connectionString: url });
@@ -123,7 +123,7 @@ describe('embedded PostgreSQL after a failure', () => {
     await pool.end();
   });
 
-  it('stops at once while restarting PostgreSQL', async () => {
+  it('stops at once while it is bringing PostgreSQL back', async () => {
     const postgres = await scene.start();
     const before = postmasterOf(cluster);
     process.kill(before, 'SIGKILL');
@@ -141,7 +141,7 @@ describe('embedded PostgreSQL after a failure', () => {
     await eventually(() => expect(existsSync(join(cluster, 'postmaster.pid'))).toBe(false));
   });
 
-  it('takes over a lock whose process id was reused', async () => {
+  it('takes over a lock whose process id belongs to another program by now', async () => {
     writeFileSync(
       lockFile,
       JSON.stringify({
@@ -157,7 +157,7 @@ describe('embedded PostgreSQL after a failure', () => {
     expect(JSON.parse(readFileSync(lockFile, 'utf8'))).toMatchObject({ pid: process.pid });
   });
 
-  it('respects a lock from another container as long as its owner touches it', async () => {
+  it('leaves a lock from another container alone for as long as its owner touches it', async () => {
     const owner = { kind: 'service', pid: 1, startMark: 'boot:1', space: 'other', token: 'far' };
     writeFileSync(lockFile, JSON.stringify(owner));
     const beating = setInterval(() => utimesSync(lockFile, new Date(), new Date()), 500);
@@ -172,13 +172,13 @@ describe('embedded PostgreSQL after a failure', () => {
     await eventually(() => expect(statSync(lockFile).mtimeMs).toBeGreaterThan(mtimeMs));
   });
 
-  it('takes over an unreadable lock', async () => {
+  it('takes over a lock that cannot be read as one', async () => {
     writeFileSync(lockFile, '{"kind":');
     const { url } = await scene.start();
     expect(await countRows(url)).toBe(3);
   });
 
-  it('starts when the process id in postmaster.pid was reused', async () => {
+  it('starts when the process id in postmaster.pid belongs to another program by now', async () => {
     const stranger = startStranger();
     writeFileSync(
       join(cluster, 'postmaster.pid'),
@@ -189,13 +189,13 @@ describe('embedded PostgreSQL after a failure', () => {
     expect(isProcessRunning(stranger)).toBe(true);
   });
 
-  it('sets a new password when the password file is lost', async () => {
+  it('sets a new password when the file with the old one was lost', async () => {
     rmSync(join(scene.dataDirectory, 'postgres-password'));
     const { url } = await scene.start();
     expect(await countRows(url)).toBe(3);
   });
 
-  it('starts from scratch after an interrupted first start', async () => {
+  it('starts afresh after a first start that was killed half way', async () => {
     const dataDirectory = join(scene.folder, 'interrupted');
     const parent = join(dataDirectory, 'postgres');
     const killed = scene.spawnService({ dataDirectory });

@@ -16,7 +16,7 @@ const ORDINARY = [
   { name: 'gateway', super: false, login: true, more: false },
   { name: 'gateway_admin', super: true, login: false, more: true },
 ];
-/** Counts objects that an ordinary role could not change or read. */
+/** What an ordinary role could not change or read. */
 const NOT_OWNED = `SELECT count(*) FROM (
     SELECT relowner AS owner FROM pg_class WHERE oid >= 16384
     UNION ALL SELECT proowner FROM pg_proc WHERE oid >= 16384
@@ -25,12 +25,12 @@ const NOT_OWNED = `SELECT count(*) FROM (
     UNION ALL SELECT datdba FROM pg_database WHERE datname = 'gateway'
   ) AS owned WHERE owner <> 'gateway'::regrole`;
 
-describe("embedded PostgreSQL's role", () => {
+describe("the embedded PostgreSQL's role", () => {
   const scene = new EmbeddedPostgresScene();
   afterEach(() => scene.stopAll());
   afterAll(() => scene.remove());
 
-  it('is no superuser, even in a cluster where it was one, which keeps its data', async () => {
+  it('is no superuser, also where it was one before, and keeps its data', async () => {
     const made = await scene.start();
     await migrateDatabase(made.url, MIGRATIONS);
     await runMigrations({ connectionString: made.url });
@@ -56,7 +56,7 @@ describe("embedded PostgreSQL's role", () => {
     }
   });
 
-  /** Restores the state of older clusters, whose role is the initial superuser. */
+  /** Makes the cluster what it was when its role was the superuser that it began with. */
   async function makeAsBefore(): Promise<void> {
     const cluster = locateCluster({
       dataDirectory: scene.dataDirectory,
