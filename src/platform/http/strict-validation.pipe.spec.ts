@@ -22,7 +22,7 @@ const read = (body: unknown): Promise<unknown> =>
 const manyMembers = Object.fromEntries(Array.from({ length: 99_000 }, (_, i) => [`k${i}`, 'a']));
 
 describe(StrictValidationPipe.name, () => {
-  it('creates the DTO of a body', async () => {
+  it('makes the DTO of a body', async () => {
     const dto = await read({ name: 'a', labels: { b: [1, { c: null }] } });
     expect(dto).toBeInstanceOf(NoteDto);
     expect(dto).toEqual({ name: 'a', labels: { b: [1, { c: null }] } });
@@ -30,21 +30,18 @@ describe(StrictValidationPipe.name, () => {
 
   it.each([
     ['a wrong type', { name: 1 }],
-    ['an unknown field', { name: 'a', other: 1 }],
+    ['a field that it does not have', { name: 'a', other: 1 }],
     ['a field of an odd name', JSON.parse('{"name":"a","__proto__":{}}')],
-    [
-      'a nested field of an odd name',
-      JSON.parse('{"name":"a","labels":{"b":[{"constructor":1}]}}'),
-    ],
-    ['many unknown fields', { name: 'a', ...manyMembers }],
+    ['the same further in', JSON.parse('{"name":"a","labels":{"b":[{"constructor":1}]}}')],
+    ['many fields that it does not have', { name: 'a', ...manyMembers }],
     ['an array in place of a text', { name: Array.from({ length: 2_000_000 }, () => 1) }],
-  ])('rejects %s', async (_, body) => {
+  ])('refuses %s', async (_, body) => {
     await expect(read(body)).rejects.toThrow();
   });
 
-  it('takes linear time for many members', async () => {
+  it('does not take longer for each member the more there are', async () => {
     const tookMs = await processorMsOf(() => read({ name: 'a', labels: { ...manyMembers } }));
-    // A quadratic check takes 10 s, this one 50 ms.
+    // It took 10 s where this takes 50 ms.
     expect(tookMs).toBeLessThan(4_000);
   });
 });
